@@ -39,7 +39,6 @@ from bot.knowledge_stack import KnowledgeStack, blob_store, knowledge_stack
 from bot.settings import Settings
 from bot.store_startup import StoreStartup
 from core.agent.agent import Agent
-from core.agent.gather import matching_sources
 from core.agent.run import AgentDeps
 from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import Ingestor
@@ -50,7 +49,6 @@ from core.model.clock import Clock
 from core.model.conversation import ThreadKey
 from core.model.errors import ConfigurationError, ModelFailure, NotFound, first_of_ours
 from core.model.inquiry import PROFILE_LIMITS, AnswerPolicy, Limits
-from core.model.knowledge import Document
 from core.ports.daily_budget import DailyBudget
 from core.ports.encoder import Encoder
 from core.ports.memory import Memory
@@ -64,6 +62,7 @@ from core.service.answer_actions import AnswerActions
 from core.service.gaps.analysis import GapAnalysis
 from core.service.gaps.digest import GapDigest
 from core.service.gaps.drafts import GapDrafts
+from core.service.gaps.overview import GapOverview
 from core.service.kb.proposal_digest import ProposalDigest
 from core.service.question_recorder import QuestionRecorder
 from core.service.question_service import QuestionService
@@ -132,6 +131,7 @@ class Footnote:
     ingestor: Ingestor
     knowledge_stack: KnowledgeStack
     conduct: AnswerPolicy
+    daily_budget: DailyBudget | None
     lent: "dict[str, PlatformCapabilities]" = field(default_factory=dict)  # by the platforms that are connected here
 
     async def all_bases(self) -> frozenset[str]:
@@ -147,17 +147,6 @@ class Footnote:
             there = ", ".join(sorted(names)) or "none yet"
             raise NotFound(f"There is no knowledge base called {base!r}; there is: {there}.")
         return frozenset({base})
-
-    async def one_document(self, name: str, base: str | None) -> Document:
-        """The one document that a title, path or id means. Raises NotFound when it is none or several."""
-        documents = await self.catalog.documents(await self.only(base) or await self.all_bases())
-        found = matching_sources(documents, name)
-        if not found:
-            raise NotFound(f"There is no source called {name!r}.", remedy="footnote sources list shows them.")
-        if len(found) > 1:
-            which = ", ".join(document.source for document in found[:5])
-            raise NotFound(f"{name!r} could be any of {len(found)}: {which}.", remedy="Name one by its path.")
-        return found[0]
 
     def answer_actions(self) -> AnswerActions:
         """What people can do beside asking."""
@@ -195,6 +184,10 @@ class Footnote:
             return lent.announcements if lent is not None else None
 
         return GapDigest(self.gaps(), self.catalog, self.message_states, self.clock, channel, announcements)
+
+    def gap_overview(self) -> GapOverview:
+        """The same in a few lines, for an admin."""
+        return GapOverview(self.gaps(), self.catalog, self.audit)
 
     def proposal_digest(self) -> ProposalDigest:
         """What tells admins once a day, where they chose it, that proposals wait."""
@@ -282,11 +275,12 @@ async def _open_search(
     )
 
 
-def _agent(settings: Settings, search: _Search, stack: AsyncExitStack) -> tuple[Reasoner, Agent]:
+def _agent(
+    settings: Settings, search: _Search, stack: AsyncExitStack, budget: DailyBudget | None
+) -> tuple[Reasoner, Agent]:
     """The agent and the reasoner it decides by: the model where one is configured, with quotes standing by."""
     extractive = ExtractiveReasoner(search.encoder)
-    budget = _daily_budget(settings, search.redis, search.clock)
-    reasoner = _reasoner(settings, extractive, search.clock, stack, budget)
+    reasoner = model_with_standby(settings, extractive, search.clock, stack, budget)
     deps = AgentDeps(
         reasoner=reasoner,
         retriever=search.retriever,
@@ -351,7 +345,8 @@ def _knowledge_stack(
 
 def _footnote(settings: Settings, search: _Search, stack: AsyncExitStack) -> Footnote:
     redis = search.redis
-    reasoner, agent = _agent(settings, search, stack)
+    budget = _daily_budget(settings, redis, search.clock)
+    reasoner, agent = _agent(settings, search, stack, budget)
     trace_store, audit, questions = _trace_store(settings, redis, stack), RedisAudit(redis), RedisQuestionLog(redis)
     memory = VisibleMemory(RedisMemory(redis), search.catalog)
     question_service = _question_service(search, reasoner, agent, memory, trace_store, questions)
@@ -385,6 +380,7 @@ def _footnote(settings: Settings, search: _Search, stack: AsyncExitStack) -> Foo
         ingestor=ingestor,
         knowledge_stack=knowledge,
         conduct=AnswerPolicy(profile=settings.profile, behaviour=settings.behaviour, follow_ups=settings.follow_ups),
+        daily_budget=budget,
     )
 
 
@@ -489,7 +485,7 @@ def _index(settings: Settings, encoder: Encoder) -> MilvusIndex:
     return MilvusIndex(uri, model=encoder.name, dimension=encoder.dimension, token=token)
 
 
-def _reasoner(
+def model_with_standby(
     settings: Settings,
     extractive: ExtractiveReasoner,
     clock: Clock,

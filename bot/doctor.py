@@ -7,7 +7,7 @@ import sys
 import tempfile
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping
-from contextlib import aclosing, nullcontext
+from contextlib import aclosing, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -24,6 +24,7 @@ from bot.model_checks import late_check, model_checks
 from bot.serving_checks import milvus_server_check, processes_check
 from bot.settings import Settings, env_files, load_settings
 from core.model.budget import Meter
+from core.model.channel_settings import ChosenSettings
 from core.model.errors import FootnoteError, NotFound
 from core.model.health import Check, Health
 from core.model.inquiry import PROFILE_LIMITS, Profile
@@ -31,6 +32,8 @@ from core.service.kb.text_spans import count
 
 if TYPE_CHECKING:
     from core.ingestion.consistency import IndexReport
+
+Chosen = asyncio.Future[Mapping[str, ChosenSettings]]  # what was chosen in channels, by place
 
 FREE_GIB = 1.0
 PROBE = 64 * 1024  # bytes that must fit
@@ -40,6 +43,7 @@ OPENING_SHARE = 0.9  # of them: for the index; then it is said what is not open,
 MODELS = "models"
 PATIENTLY = "footnote doctor --seconds 60."
 NAMED = 3  # documents in one line
+CHOSEN_SECONDS = 4.0  # for which the check of a platform waits for what was chosen in its channels
 NAMES = 21  # columns of mark and name
 ROOM_FOR_COLUMNS = 60  # columns of the terminal
 
@@ -81,9 +85,12 @@ async def explain(place: str, *, as_json: bool) -> int:
         applying = channel_settings(ChannelSettings(footnote.conduct), chosen)
     lines = explain_settings(applying, chosen)
     if as_json:
-        print_json({"place": place, "settings": applying.to_mapping(), "chosen": sorted(chosen.to_mapping())})
+        settings = {line.name: line.value for line in lines}
+        print_json({"place": place, "settings": settings, "chosen": sorted(one.name for one in lines if one.chosen)})
     else:
-        SafeConsole().print("\n".join([f"What applies in {place}:", *(f"  {line}" for line in lines)]), highlight=False)
+        SafeConsole().print(
+            "\n".join([f"What applies in {place}:", *(f"  {line.text}" for line in lines)]), highlight=False
+        )
     return 0
 
 
@@ -118,12 +125,13 @@ async def checks_of(
     yield await asyncio.to_thread(_home, settings)
     if salvaged is not None:
         yield salvaged
+    chosen: Chosen = asyncio.get_running_loop().create_future()
     until = asyncio.get_running_loop().time() + seconds
     outside = {
         MODELS: model_checks(settings.embedding_model or "", settings.reranker_model),  # first: it takes longest
-        "stores": _stores(settings, until - seconds * (1 - OPENING_SHARE)),
+        "stores": _stores(settings, until - seconds * (1 - OPENING_SHARE), chosen),
         "model endpoint": endpoint_checks(settings),
-        "platforms": _platforms(settings),
+        "platforms": _platforms(settings, chosen),
     }
     found: asyncio.Queue[Check | str] = asyncio.Queue()  # of the four together; a name: that one has ended
     looking = [asyncio.create_task(_look(name, checks, until, found)) for name, checks in outside.items()]
@@ -201,7 +209,18 @@ def _home(settings: Settings) -> Check:
     return Check("data directory", Health.OK, f"{home}, {free:.0f} GiB free")
 
 
-async def _stores(settings: Settings, opened_until: float) -> AsyncGenerator[Check]:
+async def _stores(settings: Settings, opened_until: float, chosen: Chosen) -> AsyncGenerator[Check]:
+    """What is kept where. ``chosen`` gets what was chosen in channels, or nothing where that cannot be read."""
+    try:
+        async with aclosing(_opened_stores(settings, opened_until, chosen)) as checks:
+            async for check in checks:
+                yield check
+    finally:
+        if not chosen.done():
+            chosen.set_result({})
+
+
+async def _opened_stores(settings: Settings, opened_until: float, chosen: Chosen) -> AsyncGenerator[Check]:
     from adapters.encoders.model_files import find_model
     from adapters.milvus.embedded_server import is_damaged
     from adapters.redis.client import durability, primaries, probe
@@ -218,6 +237,8 @@ async def _stores(settings: Settings, opened_until: float) -> AsyncGenerator[Che
         else:
             remedy = "Switch on AOF: appendonly yes, appendfsync everysec."
             yield Check("Redis", Health.FAILED, f"{where}, but memory is not durable: no append-only file", remedy)
+        preferences = footnote.preferences
+        chosen.set_result({place: await preferences.read(place) for place in await preferences.places()})
         yield await _blob_store(settings)
         usage = await footnote.trace_store.counts()
         yield _overkill(usage.searched, usage.searched_once)
@@ -321,7 +342,7 @@ async def endpoint_checks(settings: Settings) -> AsyncGenerator[Check]:
         await endpoint.close()
 
 
-async def _platforms(settings: Settings) -> AsyncGenerator[Check]:
+async def _platforms(settings: Settings, chosen: Chosen) -> AsyncGenerator[Check]:
     if not settings.has_slack and not settings.has_discord:
         remedy = "footnote setup does it, step by step."
         yield Check("platforms", Health.NOTE, "neither Slack nor Discord is configured", remedy)
@@ -329,7 +350,7 @@ async def _platforms(settings: Settings) -> AsyncGenerator[Check]:
         for check in await _slack(settings):
             yield check
     if settings.has_discord:
-        for check in await _discord(settings):
+        for check in await _discord(settings, await _in_short(chosen)):
             yield check
 
 
@@ -346,12 +367,26 @@ async def _slack(settings: Settings) -> list[Check]:
     return [check_of(check) for check in found]
 
 
-async def _discord(settings: Settings) -> list[Check]:
+async def _in_short(chosen: Chosen) -> Mapping[str, ChosenSettings]:
+    """What was chosen in channels, where the stores say so soon; nothing where they do not."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(CHOSEN_SECONDS):
+            return await asyncio.shield(chosen)
+    return {}
+
+
+async def _discord(settings: Settings, chosen: Mapping[str, ChosenSettings]) -> list[Check]:
     from adapters.discord.preflight import preflight
     from bot.platforms import reveal
+    from core.model.channel_settings import ChannelSettings, channel_settings
 
     token = reveal(settings.discord_bot_token) or ""
-    found = await preflight(token, api_url=settings.discord_api_url, gateway_url=settings.discord_gateway_url)
+    found = await preflight(
+        token,
+        api_url=settings.discord_api_url,
+        gateway_url=settings.discord_gateway_url,
+        chosen={place: channel_settings(ChannelSettings(), here) for place, here in chosen.items()},
+    )
     return [check_of(check) for check in found]
 
 

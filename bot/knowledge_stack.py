@@ -90,16 +90,19 @@ class KnowledgeStack:
         )
         return JobWorker(name=name, inbox=self.inbox, runner=runner, tick=self.job_queue.tick, lanes=lanes)
 
+    def terminal_worker(self) -> JobWorker:
+        """Who does jobs in a command's process, without any platform."""
+        return self.worker(f"terminal-{os.getpid()}", {})
+
     def terminal(self) -> Terminal:
         """What brings files in from the terminal, in turn with everybody else who writes to a base."""
         return Terminal(
-            handle=self.kb_service.handle,
-            ingest=self.kb_service.ingest_bytes,
+            kb=self.kb_service,
             jobs=self.jobs,
             trash=self.trash,
             ingestor=self.ingestor,
             consistency=self.consistency,
-            worker=lambda: self.worker(f"terminal-{os.getpid()}", {}),
+            worker=self.terminal_worker,
             caller=operator(),
         )
 

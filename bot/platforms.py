@@ -67,6 +67,7 @@ def _slack(settings: Settings, footnote: Footnote, role: Role) -> AbstractAsyncC
         admin_users=split_names(settings.slack_admin_users),
         allowed_bots=split_names(settings.slack_allowed_bots),
         kb=footnote.knowledge_stack.kb_service,
+        gaps=footnote.gap_overview(),
         listens=role.listens,
     )
 

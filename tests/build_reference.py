@@ -31,7 +31,7 @@ def settings_page() -> str:
         "Nothing is required. Settings are environment variables, or lines of a file `.env` in the folder that you",
         "start Footnote in or in its data directory: what the environment says wins, then the folder's file, then the",
         "data directory's. `footnote doctor` says which files were read; `footnote setup` writes the tokens for you. A",
-        "setting that is empty is not set.",
+        "setting that is empty is not set. What admins choose for a channel stands in [channels](channels.md).",
     ]
     comment: list[str] = []
     names: list[str] = []

@@ -13,6 +13,8 @@ from typer.main import get_command
 from bot.__main__ import app
 from bot.cli.examples import commands_of
 from bot.settings import Settings
+from core.model.channel_settings import THRESHOLDS, ChannelSettings
+from core.service.unasked_attempts import MOST_A_DAY, MOST_AN_HOUR
 from tests.build_reference import REFERENCE, SETTINGS, reference_page, settings_page
 
 ROOT = Path(__file__).parents[1]
@@ -56,6 +58,14 @@ def test_the_site_builds_and_no_link_in_it_leads_nowhere(tmp_path: Path) -> None
     )
     assert built.returncode == 0, built.stderr
     assert (tmp_path / "site" / "settings" / "index.html").is_file()
+
+
+def test_every_setting_of_a_channel_is_on_its_page() -> None:
+    page = (ROOT / "docs/channels.md").read_text(encoding="utf-8")
+    documented = re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
+    assert sorted(documented) == sorted(ChannelSettings().to_mapping())
+    for number in (MOST_AN_HOUR, MOST_A_DAY, *THRESHOLDS.values()):
+        assert re.search(rf"\b{number:g}\b", page), number
 
 
 def test_the_example_file_is_itself_a_valid_configuration() -> None:

@@ -50,7 +50,8 @@ async def preflight(
     client = discord.Client(intents=intents(content=False), allowed_mentions=NOBODY)
     try:
         await logged_in(client, token, CHECK_SECONDS)
-        return [_token(client), _content(client), *await _servers(client, _handoffs(defaults, chosen or {}))]
+        reading = _need_content(defaults, chosen or {})
+        return [_token(client), _content(client, reading), *await _servers(client, _handoffs(defaults, chosen or {}))]
     except PlatformUnavailable as error:
         return [DiscordCheck("Discord", False, error.args[0], error.remedy or "")]
     except FootnoteError as error:
@@ -63,12 +64,23 @@ def _token(client: discord.Client) -> DiscordCheck:
     return DiscordCheck("Discord token", ok=True, detail=f"logged in as {client.user}")
 
 
-def _content(client: discord.Client) -> DiscordCheck:
+def _content(client: discord.Client, reading: int) -> DiscordCheck:
+    """Whether we may read what does not mention us; ``reading``: in how many places that is relied on."""
     name = CONTENT
     if reads_content(client):
         return DiscordCheck(name, ok=True, detail="message content is on")
     detail = "message content is off: follow-ups that do not mention me cannot be read"
+    if reading:
+        places = "one place" if reading == 1 else f"{reading} places"
+        detail += f", nor new posts and questions, which {places} are set up to have answered"
     return DiscordCheck(name, ok=False, detail=detail, remedy=NO_CONTENT_REMEDY, fatal=False)
+
+
+def _need_content(defaults: ChannelSettings | None, chosen: Mapping[str, ChannelSettings]) -> int:
+    """In how many places posts or questions are to be answered that do not mention us."""
+    of_discord = [one for place, one in chosen.items() if place.startswith(f"{PLATFORM}:")]
+    every = (*([defaults] if defaults else []), *of_discord)
+    return sum(one.answers_unasked or one.forum_posts for one in every)
 
 
 def _handoffs(defaults: ChannelSettings | None, chosen: Mapping[str, ChannelSettings]) -> frozenset[int]:

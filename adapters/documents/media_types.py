@@ -113,12 +113,12 @@ _SUPPORTED = (
 
 
 def _by_magic(data: bytes) -> str | None:
+    if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return _package_type(data)  # before PDF, whose mark may stand behind other bytes: of an archive's first file
     if b"%PDF-" in data[:1024]:
         return PDF
     if data.startswith(b"{\\rtf"):
         return RTF
-    if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return _package_type(data)
     if data.startswith(_OLE):
         return _ole_type(data)
     if image := _image_type(data):

@@ -14,7 +14,7 @@ from adapters.documents import media_types
 from adapters.documents.sandbox.pool import MB, Limits, Sandbox
 from adapters.documents.titles import stem
 from core.model.errors import DocumentRejected
-from core.model.parsed_document import Block, ParsedDocument
+from core.model.parsed_document import Block, ParsedDocument, PicturePage
 
 MAX_ATTACHED_PAGES = 3
 """Of a file that hangs on a question, which waits for them."""
@@ -86,7 +86,8 @@ class DocumentParser:
             return replace(
                 parsed, notes=(*parsed.notes, f"{_picture_pages(pages)} without a text layer not read: {MISSING}")
             )
-        what = "This is an image" if media_types.is_image(parsed.media_type) else "This PDF is a scan"
+        archive = "This archive holds nothing but pictures" if parsed.media_type == media_types.ZIP else ""
+        what = archive or ("This is an image" if media_types.is_image(parsed.media_type) else "This PDF is a scan")
         raise DocumentRejected(
             f"{what}: {_picture_pages(pages)} without a text layer, and text recognition (OCR) is not installed.",
             remedy=MISSING,
@@ -102,9 +103,9 @@ class DocumentParser:
         progress: Callable[[int, int], None] | None,
     ) -> ParsedDocument:
         wanted = parsed.picture_pages[:most]
-        found: list[Block] = []
+        found: list[tuple[PicturePage, Block]] = []
         notes: list[str] = []
-        refused: list[tuple[int, DocumentRejected]] = []
+        refused: list[tuple[PicturePage, DocumentRejected]] = []
         for done, page in enumerate(wanted):
             if progress is not None:
                 progress(done, len(wanted))
@@ -113,8 +114,8 @@ class DocumentParser:
             except DocumentRejected as rejected:
                 refused.append((page, rejected))
                 continue
-            found.extend(read.blocks)
-            notes.extend(f"page {page} read by OCR: {note}" for note in read.notes)
+            found.extend((page, block) for block in read.blocks)
+            notes.extend(f"{_page_name(page)} read by OCR: {note}" for note in read.notes)
         if not found and not parsed.blocks:
             raise refused[0][1]
         return _join_ocr_pages(
@@ -122,14 +123,35 @@ class DocumentParser:
         )
 
 
-def _join_ocr_pages(name: str, parsed: ParsedDocument, found: list[Block], notes: list[str]) -> ParsedDocument:
+def _join_ocr_pages(
+    name: str, parsed: ParsedDocument, found: list[tuple[PicturePage, Block]], notes: list[str]
+) -> ParsedDocument:
     """The pages that had text and those that were read by OCR, in their order."""
-    blocks = sorted((*parsed.blocks, *found), key=lambda block: block.page or 0)
+    if parsed.media_type == media_types.ZIP:
+        blocks = _with_members(list(parsed.blocks), found)
+    else:
+        blocks = sorted((*parsed.blocks, *(block for _, block in found)), key=lambda block: block.page or 0)
     if media_types.is_image(parsed.media_type) and len(blocks) == 1:
         blocks = [replace(blocks[0], page=None)]
         notes = [note.removeprefix("page 1 ") for note in notes]
     title = parsed.title if parsed.blocks else stem(name)
     return replace(parsed, title=title, blocks=tuple(blocks), notes=(*parsed.notes, *notes), picture_pages=())
+
+
+def _with_members(blocks: list[Block], found: list[tuple[PicturePage, Block]]) -> list[Block]:
+    """What was read of an archive's pictures behind what their files hold beside it, else at the end."""
+    for page, read in found:
+        path = page.member.replace("\\", "/")
+        number = read.page if path.lower().endswith((".pdf", ".tif", ".tiff")) else None
+        block = replace(read, text=f"# {stem(path)}\n\n{read.text}", page=number, label=f"{path}: {read.label}")
+        same = [i for i, one in enumerate(blocks) if (one.label or "").partition(": ")[0] == path]
+        before = [i for i in same if (blocks[i].page or 0) <= (number or 0)] or same
+        blocks.insert(before[-1] + 1 if before else len(blocks), block)
+    return blocks
+
+
+def _page_name(page: PicturePage) -> str:
+    return f"{page.member[:100]}, page {page.number}" if page.member else f"page {page.number}"
 
 
 def _picture_pages(pages: int) -> str:
@@ -140,8 +162,8 @@ def _shorten_notes(notes: list[str], most: int = 10) -> list[str]:
     return notes if len(notes) <= most else [*notes[:most], f"and {len(notes) - most} more pages read by OCR"]
 
 
-def _reasons(refused: list[tuple[int, DocumentRejected]]) -> list[str]:
-    return _shorten_notes([f"page {page} not read by OCR: {Exception.__str__(why)}" for page, why in refused])
+def _reasons(refused: list[tuple[PicturePage, DocumentRejected]]) -> list[str]:
+    return _shorten_notes([f"{_page_name(page)} not read by OCR: {Exception.__str__(why)}" for page, why in refused])
 
 
 def _left_out(parsed: ParsedDocument, most: int) -> list[str]:

@@ -66,6 +66,7 @@ class SentenceTransformerEncoder:
         self._passage_turns = asyncio.Semaphore(self._at_once)  # ingests take turns at the threads, batch by batch
         self._one_query_batch = asyncio.Lock()
         self._asked: dict[str, int] = {}  # queries that wait to be encoded, and how many wait for each
+        self._dimension: int | None = None  # read from a file once, not with every batch
         self._cache: LRUCache[str, Vectors] = LRUCache(_CACHED_QUERIES)
 
     @property
@@ -76,12 +77,13 @@ class SentenceTransformerEncoder:
     @property
     def dimension(self) -> int:
         """The length of a vector. Before ``open`` it is known only where the model's files are on this machine."""
-        known = self._files.dimension()
-        if known is None and self._pattern is not None:
-            known = self._pattern.get_embedding_dimension()
-        if known is None:
+        if self._dimension is None:
+            self._dimension = self._files.dimension()
+        if self._dimension is None and self._pattern is not None:
+            self._dimension = self._pattern.get_embedding_dimension()
+        if self._dimension is None:
             raise ModelUnavailable(f"The model {self.name} is not loaded yet.")
-        return known
+        return self._dimension
 
     @property
     def window(self) -> int:

@@ -33,6 +33,12 @@ class RedisDailyBudget(DailyBudget):
         async with bounded_call():
             return bool(await self._reserve(keys=[self._today()], args=[f"{amount:.9f}", self._budget, _TTL]))
 
+    async def share_spent(self) -> float:
+        """How much of today's budget is spent or set aside: 0 for nothing, 1 for all."""
+        async with bounded_call():
+            spent = float(await self._client.get(self._today()) or 0.0)
+        return spent / self._budget if self._budget else 1.0
+
     async def settle(self, reserved: float, spent: float) -> None:
         """Give back what was set aside, and book what was spent."""
         async with bounded_call():

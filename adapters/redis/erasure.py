@@ -6,7 +6,8 @@ that their type names. All records are looked through once more as a whole, by e
 kept some without saying whose they were. Keys of several hash tags cannot go in one call, so every step can be said
 again: a process that dies in the middle leaves the rest to be forgotten by the next attempt.
 
-Stays: the audit; what became a document, which its base's admins take out; and, for a day, the ids of deliveries.
+Work that goes on without them stays, with nobody's name in it (``anonymous_work``). Stays as it is: the audit; what
+became a document, which its base's admins take out; and, for a day, the ids of deliveries.
 """
 
 import json
@@ -15,6 +16,7 @@ from typing import Any
 
 from redis.asyncio import Redis
 
+from adapters.redis.anonymous_work import anonymize_work, end_sessions
 from adapters.redis.client import texts
 from adapters.redis.keys import (
     DUE,
@@ -117,6 +119,8 @@ class Erasure:
         await self._named_in_records(person, frozenset(every))
         await self._feedback(traces=frozenset(every), person=person)
         await self._proposals(person)
+        await anonymize_work(self._client, person)
+        await end_sessions(self._client, person)
         await forget_questions(self._client, person=person)
         for what in ("threads", "checkpoints", "traces", "postings"):
             await self._client.delete(person_key(person, what))

@@ -23,6 +23,14 @@ redis.call('EXPIRE', KEYS[1], ARGV[2])
 return 1
 """
 
+# KEYS job; ARGV head anonymous-head ttl [field item …]. Who was forgotten stays so, whatever a worker has in hand.
+_RECORD = """
+local forgotten = redis.call('HEXISTS', KEYS[1], 'forgotten') == 1
+redis.call('HSET', KEYS[1], 'head', forgotten and ARGV[2] or ARGV[1])
+for i = 4, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
+redis.call('EXPIRE', KEYS[1], ARGV[3])
+"""
+
 # KEYS job; ARGV who
 _CANCEL = """
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
@@ -37,12 +45,13 @@ class RedisJobStore(JobStore):
         self._client = client
         self._ttl = int(ttl.total_seconds())
         self._keep = client.register_script(_KEEP)
+        self._record = client.register_script(_RECORD)
         self._cancel = client.register_script(_CANCEL)
 
     async def keep(self, job: Job) -> bool:
         """Keep a new job; False when one of this id is known."""
         async with bounded_call():
-            new = await self._keep(keys=[job_key(job.id)], args=[_head(job), self._ttl, *_fields(job, job.items)])
+            new = await self._keep(keys=[job_key(job.id)], args=[job_head(job), self._ttl, *_fields(job, job.items)])
             await self._client.zadd(JOBS, {job.id: job.created_at.timestamp()})
             await self._client.zremrangebyrank(JOBS, 0, -MOST_LISTED - 1)
         return bool(new)
@@ -55,14 +64,9 @@ class RedisJobStore(JobStore):
 
     async def record(self, job: Job, items: Sequence[JobItem] = ()) -> None:
         """Replace what is known of a job, and of these of its items."""
-        key = job_key(job.id)
-        fields = _fields(job, items)
-        async with bounded_call(), self._client.pipeline(transaction=True) as pipe:
-            pipe.hset(key, "head", _head(job))
-            for name, item in zip(fields[::2], fields[1::2], strict=True):
-                pipe.hset(key, name, item)
-            pipe.expire(key, self._ttl)
-            await pipe.execute()
+        heads = [job_head(job), job_head(job.without_asker())]
+        async with bounded_call():
+            await self._record(keys=[job_key(job.id)], args=[*heads, self._ttl, *_fields(job, items)])
 
     async def cancel(self, job_id: str, by: str) -> bool:
         """Ask whoever works on it to end it; False when it is unknown or asked already."""
@@ -85,7 +89,8 @@ class RedisJobStore(JobStore):
         return [job for fields in stored if (job := _job(fields)) is not None]
 
 
-def _head(job: Job) -> str:
+def job_head(job: Job) -> str:
+    """All of a job but its items and who cancelled it, which are fields of their own."""
     return to_json(replace(job, items=(), cancelled_by=""))
 
 

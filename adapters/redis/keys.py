@@ -63,6 +63,11 @@ def job_key(job_id: str) -> str:
     return tagged_key(f"job:{job_id}")
 
 
+EVERY_JOB = f"{PREFIX}:{{job:*"
+EVERY_DECISION = f"{DECIDED}*"
+EVERY_SESSION = (f"{PREFIX}:{{session:*", f"{PREFIX}:{{sign-in:*")
+
+
 def trace_key(trace_id: str) -> str:
     """The list of a trace's events."""
     return tagged_key(f"trace:{trace_id}")

@@ -1,10 +1,10 @@
-"""Threads in Redis: turns, summary and cited evidence. What else is forgotten with them is ``redis_forgetting``'s.
+"""Threads in Redis: turns, summary and cited evidence. What else is forgotten with them is ``erasure``'s.
 
 One thread is four keys of one hash tag: the turns by trace id, their order, the evidence library, and a hash of small
 things. Every change is one Lua call, so a worker that dies leaves a whole thread behind. What it bounds: the turns and
 the library by number, everything by a time to live that each write renews.
 
-The current fence of a thread is the inbox's (``redis_inbox``), kept under the same tag so that a stale worker's turn
+The current fence of a thread is the inbox's (``inbox``), kept under the same tag so that a stale worker's turn
 is refused in the same call that would write it.
 """
 
@@ -15,15 +15,15 @@ from typing import Any
 
 from redis.asyncio import Redis
 
-from adapters.redis.client import bounded_call
+from adapters.redis.client import bounded_call, texts
 from adapters.redis.erasure import Erasure
-from adapters.redis.keys import lease_key, of_person, thread_keys
+from adapters.redis.keys import lease_key, of_person, person_key, thread_keys
 from adapters.redis.pipelines import in_order, lua
 from core.model.conversation import ThreadKey, Turn
 from core.model.errors import LeaseLost
 from core.model.evidence import Evidence, EvidenceLibrary
 from core.model.json_codec import from_json, to_json
-from core.ports.memory import Memory, ThreadRecord
+from core.ports.memory import AskedQuestion, Memory, ThreadRecord
 
 # Drops evidence that no kept turn cites, lowest id first, and after it the cited, until at most ``limit`` are left.
 _TRIM_LIBRARY = """
@@ -153,6 +153,19 @@ class RedisMemory(Memory):
             muted=about.get("muted") == "1",
             open_checkpoint=about.get("open_checkpoint", ""),
         )
+
+    async def questions_of(self, person_id: str, threads: int) -> Sequence[AskedQuestion]:
+        """What this person asked in their newest threads, the newest first."""
+        async with bounded_call():
+            newest = texts(await self._client.zrevrange(person_key(person_id, "threads"), 0, threads - 1))
+        keys = [ThreadKey.parse(thread) for thread in newest]
+        asked = [
+            AskedQuestion(key, turn.question, turn.at)
+            for key in keys
+            for turn in (await self.recall(key)).turns
+            if turn.asker.id == person_id
+        ]
+        return sorted(asked, key=lambda one: one.at, reverse=True)
 
     async def remember(
         self, key: ThreadKey, turn: Turn, evidence: Sequence[Evidence], *, fence: int | None = None

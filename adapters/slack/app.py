@@ -28,13 +28,14 @@ from adapters.slack.inbound.button_handlers import ButtonHandlers
 from adapters.slack.inbound.button_press import Press, who_sent
 from adapters.slack.inbound.commands import COMMAND, Commands, SlashCommand
 from adapters.slack.inbound.event_listener import PLATFORM, EventListener
+from adapters.slack.inbound.home_buttons import HomeButtons
 from adapters.slack.inbound.look_back import LookBack
 from adapters.slack.inbound.socket_mode import RETRY_SECONDS, SocketModeConnection, quiet_logger
 from adapters.slack.inbound.thread_order import ThreadOrder, thread_of
 from adapters.slack.kb.command_parser import KB
 from adapters.slack.kb.handlers import ShownReply, SlackKnowledge, outcome_text, text_reply
 from adapters.slack.kb.listeners import KEEP_SECONDS, TRY_AGAIN, WENT_WRONG, KbListeners
-from adapters.slack.outbound import blocks, views
+from adapters.slack.outbound import blocks, home_view, views
 from adapters.slack.outbound.agent_sessions import Sessions
 from adapters.slack.outbound.announcements import SlackAnnouncements
 from adapters.slack.outbound.home import Home
@@ -48,9 +49,11 @@ from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.answer_actions import AnswerActions
+from core.service.gaps.overview import GapOverview
 from core.service.heard_places import HeardPlaces
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.kb.results import succeeded
+from core.service.kb.text_layout import plain_lines
 from core.service.leases import pause
 from core.service.pending_card_updates import look_after
 
@@ -82,6 +85,7 @@ class SlackPlatform(SlackThreads):
         admin_users: Iterable[str] = (),
         allowed_bots: Iterable[str] = (),
         kb: KnowledgeCommands | None = None,
+        gaps: GapOverview | None = None,
         listens: bool = True,
     ) -> None:
         """Socket Mode with an app token, else HTTP with a signing secret. Raises ConfigurationError without either.
@@ -113,13 +117,16 @@ class SlackPlatform(SlackThreads):
             inbox=inbox,
             message_states=message_states,
             places=places,
+            stop=workspace.stop,
+            settings=workspace.settings,
             allowed_bots=frozenset(allowed_bots),
         )
         self._look_back = LookBack(connection, self._event_listener, places)
         self._knowledge = SlackKnowledge(workspace, kb) if kb is not None else None
         self._button_handlers = ButtonHandlers(workspace, self._event_listener, self._knowledge)
         self._commands = Commands(workspace)
-        self._home = Home(workspace, self._knowledge)
+        self._home = Home(workspace, self._knowledge, has_gaps=gaps is not None)
+        self._home_buttons = HomeButtons(workspace, self._home, self._commands, self._knowledge, gaps)
         socket_mode = SocketModeConnection(connection, app_token, self._in_socket_mode) if app_token else None
         self._socket = socket_mode if listens else None
         self._bolt: AsyncApp | None = None
@@ -266,6 +273,15 @@ class SlackPlatform(SlackThreads):
         app.view(views.NARROW)(self._narrow)
         app.view(views.REASON)(self._reason)
         app.view(views.SETTINGS)(self._save_settings)
+        on_home: dict[str, Callable[[Press], Awaitable[None]]] = {
+            home_view.ADD: self._home_buttons.add_knowledge,
+            home_view.SETTINGS: self._home_buttons.choose_channel,
+            home_view.GAPS: self._home_buttons.show_gaps,
+            home_view.TELL_DAILY: self._home_buttons.tell_daily,
+        }
+        for action, work in on_home.items():
+            app.action(action)(self._home_listener(work))
+        app.view(home_view.CHOOSE_CHANNEL)(self._chosen_channel)
         app.command(COMMAND)(self._command_listener(self._commands.answer))
         if self._knowledge is not None:
             KbListeners(self._knowledge, self._home).register(app)
@@ -381,6 +397,26 @@ class SlackPlatform(SlackThreads):
             await acknowledge(ack, errors={"profile": str(error)})
             return
         await ack()
+
+    def _home_listener(self, work: Callable[[Press], Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+        async def listener(ack: Ack, body: Body) -> None:
+            await ack()
+            press = Press.of(body)
+            try:
+                await work(press)
+            except FootnoteError as error:
+                await self._home.publish(press.thread.space, press.user, plain_lines([str(error)]))
+
+        return listener
+
+    async def _chosen_channel(self, ack: Ack, body: Body) -> None:
+        try:
+            async with asyncio.timeout(KEEP_SECONDS):
+                view = await self._home_buttons.channel_settings(body)
+        except (FootnoteError, TimeoutError) as error:
+            await acknowledge(ack, errors={"channel": str(error) or TRY_AGAIN})
+            return
+        await acknowledge(ack, view=view)
 
     async def _share(self, ack: Ack, body: Body, respond: Ack) -> None:
         await ack()

@@ -8,70 +8,46 @@ for each other, rather than leave a document of which each has written a half.
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from rich.text import Text
 
+from adapters.terminal.job_progress import LOOK_SECONDS, JobBar, JobServices, RunningWorker, job_bar, running, watch_job
 from adapters.terminal.kb_view import result_text
 from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import Change, Ingestor, IngestResult
 from core.ingestion.material import Material
 from core.ingestion.trash import Trash
 from core.model.errors import FootnoteError, StoreUnavailable
-from core.model.jobs import ItemState, Job, JobProgress, JobStage, JobState, pending_sources
+from core.model.jobs import ItemState, Job, pending_sources
 from core.ports.job_store import JobStore
-from core.service.kb.commands import Caller, KbCommand, KbVerb
-from core.service.kb.results import KbResult, accepted_jobs
+from core.service.kb.commands import Caller
+from core.service.kb.results import Refused, accepted_jobs
+from core.service.kb.service import KnowledgeService
 from core.service.kb.text_spans import count
 
 if TYPE_CHECKING:
     from core.model.knowledge import Document
 
 TOGETHER = 500  # files set aside at a time, as one job
-LOOK_SECONDS = 0.1
-TURN_SECONDS = 3.0  # that a job has not begun after which somebody else is at the base
-SHOWN = 40  # signs of a source beside the bar
 ENDING_SECONDS = 3.0  # for what is under way when somebody presses Ctrl-C
-WAITING = "Other work on “{base}” comes first: this waits for its turn. footnote kb jobs shows it, kb cancel ends it."
-
-
-class IngestServices(Protocol):
-    """Who does jobs, and tries again where a store is ``away``. A person at a terminal would rather hear of that."""
-
-    @property
-    def away(self) -> StoreUnavailable | None:
-        """What kept the latest turn of a job from its end."""
-
-    async def run(self, stop: asyncio.Event) -> None:
-        """Until ``stop`` is set; cancelled, hand back what is not finished."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
     """What the terminal needs to bring files in; ``worker`` does the jobs here, and ``caller`` asks for them."""
 
-    handle: Callable[[KbCommand, Caller], Awaitable[KbResult]]
-    ingest: Callable[[AsyncIterable[tuple[str, str, bytes]], str, Caller], Awaitable[KbResult]]
+    kb: KnowledgeService
     jobs: JobStore
     trash: Trash
     ingestor: Ingestor
     consistency: IndexConsistency
-    worker: Callable[[], IngestServices]
+    worker: Callable[[], JobServices]
     caller: Caller
 
     async def base(self, name: str) -> str:
@@ -79,66 +55,30 @@ class Terminal:
 
         Raises FootnoteError when nothing can be called that.
         """
-        there = await self.trash.base(name)
-        if there is None:
-            made = await self.handle(KbCommand(KbVerb.CREATE, name), self.caller)
-            there = await self.trash.base(name)  # another may have been quicker
-            if there is None:
-                raise FootnoteError(result_text(made))
+        there = await self.kb.require_base(name, self.caller)
+        if isinstance(there, Refused):
+            raise FootnoteError(result_text(there))
         return there.name
 
     async def accept(self, files: AsyncIterator[tuple[str, str, bytes]], base: str) -> Job:
         """A job for (source, name, bytes) each. Raises FootnoteError with the reason why there is none."""
-        result = await self.ingest(files, base, self.caller)
+        result = await self.kb.ingest_bytes(files, base, self.caller)
         for accepted in accepted_jobs(result):
             if (job := await self.jobs.read(accepted.id)) is not None:
                 return job
         raise FootnoteError(result_text(result))
 
 
-@dataclass(frozen=True, slots=True)
-class _RunningWorker:
-    """Who does the jobs here, while it runs."""
-
-    worker: IngestServices
-    task: "asyncio.Task[None]"
-
-    def check(self) -> None:
-        """Raises what went wrong with it: it ended early, or met a store that is away."""
-        if self.task.done():
-            self.task.result()
-        if self.worker.away is not None:
-            raise self.worker.away
-
-
 @dataclass(slots=True)
-class _Bar:
-    """What is shown while it goes on."""
+class _Ingest:
+    """What has come of each file so far, with the bar that shows it."""
 
-    console: Console
-    progress: Progress
-    task: TaskID
-    waited: bool = False
+    bar: JobBar
     results: list[IngestResult] = field(default_factory=list)
 
     def add(self, result: IngestResult) -> None:
         self.results.append(result)
-        self.progress.update(self.task, completed=len(self.results))
-
-    def show(self, job: Job) -> None:
-        over = sum(item.over for item in job.items)
-        doing = job.progress.source or job.subject
-        shown = doing if len(doing) <= SHOWN else f"…{doing[1 - SHOWN :]}"  # the end of a path tells the most
-        words = "Waiting" if job.state is JobState.QUEUED else f"Reading {shown:<{SHOWN}} {within(job.progress)}"
-        passages = sum(one.passages for one in self.results) + sum(item.passages for item in job.items)
-        self.progress.update(
-            self.task, description=words, completed=len(self.results) + over, passages=count(passages, "passage")
-        )
-
-    def wait(self, base: str) -> None:
-        if not self.waited:
-            self.console.print(WAITING.format(base=base), soft_wrap=True)
-        self.waited = True
+        self.bar.add(1, result.passages)
 
 
 async def ingest_files(
@@ -149,49 +89,22 @@ async def ingest_files(
     Stopped in the middle (Ctrl-C, or a store is away), it says what is in and how to go on. Raises what keeps all files
     from being taken in: no room to set them aside, too many jobs, StoreUnavailable.
     """
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[passages]}", markup=False),
-        TimeElapsedColumn(),
-        TextColumn("left:", markup=False),
-        TimeRemainingColumn(),
-    )
-    stop = asyncio.Event()
-    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as progress:
-        bar = _Bar(console, progress, progress.add_task("Reading", total=len(files), passages=""))
-        worker = terminal.worker()
-        working = _RunningWorker(worker, asyncio.create_task(worker.run(stop)))
-        try:
-            base = await terminal.base(base)
-            for batch in _batches(files):
-                await _together(terminal, batch, base, bar, working)
-        except asyncio.CancelledError:
-            if not quiet:
-                report(console, bar.results)
-                console.print(f"{len(files) - len(bar.results)} files are left: the same command goes on with them.")
-            working.task.cancel()  # it may be at something of others, and hands that back
-            raise
-        except StoreUnavailable as error:
-            working.task.cancel()
-            raise _cut_short(error, bar.results, len(files)) from error
-        finally:
-            stop.set()
-            await asyncio.gather(working.task, return_exceptions=True)
-    return bar.results
-
-
-def within(now: JobProgress) -> str:
-    """How far it is within a file that takes its time."""
-    match now.stage:
-        case JobStage.EMBEDDING:
-            return f"passage {now.done:,} of {now.total:,}"
-        case JobStage.RECOGNIZING:
-            return f"page {now.done + 1:,} of {now.total:,} by OCR"
-        case _:
-            return ""
+    with job_bar(console, items=len(files), quiet=quiet) as bar:
+        ingest = _Ingest(bar)
+        async with running(terminal.worker()) as working:
+            try:
+                base = await terminal.base(base)
+                for batch in _batches(files):
+                    await _together(terminal, batch, base, ingest, working)
+            except asyncio.CancelledError:
+                if not quiet:
+                    left = len(files) - len(ingest.results)
+                    report(console, ingest.results)
+                    console.print(f"{left} files are left: the same command goes on with them.")
+                raise
+            except StoreUnavailable as error:
+                raise _cut_short(error, ingest.results, len(files)) from error
+    return ingest.results
 
 
 def _cut_short(error: StoreUnavailable, results: Sequence[IngestResult], files: int) -> StoreUnavailable:
@@ -214,36 +127,36 @@ def _batches(files: Sequence[tuple[Path, str]]) -> Iterator[list[tuple[Path, str
 
 
 async def _together(
-    terminal: Terminal, files: Sequence[tuple[Path, str]], base: str, bar: _Bar, working: _RunningWorker
+    terminal: Terminal, files: Sequence[tuple[Path, str]], base: str, ingest: _Ingest, working: RunningWorker
 ) -> None:
     """One job of a few files; what is as it was needs none."""
-    changed = await _changed_files(terminal, files, base, bar)
+    changed = await _changed_files(terminal, files, base, ingest)
     if not changed:
         return
-    job = await terminal.accept(_read_files(changed), base)
+    job = await terminal.accept(read_files(changed), base)
     sources = {source for _, source in changed}  # a killed command's job may have more of them
     try:
-        job = await _watch_job(terminal.jobs, job, bar, working)
+        job = await watch_job(terminal.jobs, job, ingest.bar, working)
     except asyncio.CancelledError:
         with suppress(FootnoteError):
             await terminal.jobs.cancel(job.id, terminal.caller.person.id)
             job = await _await_end(terminal.jobs, job)
         for result in _results(job, sources):
-            bar.add(result)
+            ingest.add(result)
         raise
     except StoreUnavailable:
         with suppress(FootnoteError):
             await terminal.jobs.cancel(job.id, terminal.caller.person.id)  # the next command brings the rest in anew
             job = await terminal.jobs.read(job.id) or job
         for result in _results(job, sources):
-            bar.add(result)
+            ingest.add(result)
         raise
     for result in _results(job, sources, left=job.reason or "It was not begun."):
-        bar.add(result)
+        ingest.add(result)
 
 
 async def _changed_files(
-    terminal: Terminal, files: Sequence[tuple[Path, str]], base: str, bar: _Bar
+    terminal: Terminal, files: Sequence[tuple[Path, str]], base: str, ingest: _Ingest
 ) -> list[tuple[Path, str]]:
     """The files with something new to say, those whose passages the index has lost, and those that a job in line has.
 
@@ -256,7 +169,7 @@ async def _changed_files(
         try:
             data = await asyncio.to_thread(path.read_bytes)
         except OSError as error:
-            bar.add(IngestResult(source, Change.FAILED, reason=f"It cannot be read: {error.strerror or error}."))
+            ingest.add(IngestResult(source, Change.FAILED, reason=f"It cannot be read: {error.strerror or error}."))
             continue
         there = await terminal.ingestor.find_unchanged(Material(source=source, name=path.name, data=data), base)
         if there is None or source in pending:
@@ -268,28 +181,23 @@ async def _changed_files(
         if name in lost:
             changed.append(file)
         else:
-            bar.add(IngestResult(there.source, Change.UNCHANGED, there.passages))
+            ingest.add(IngestResult(there.source, Change.UNCHANGED, there.passages))
     return changed
 
 
-async def _read_files(files: Sequence[tuple[Path, str]]) -> AsyncIterator[tuple[str, str, bytes]]:
-    """Each file as it is set aside, one after the other: together they may be more than there is memory."""
+async def read_files(
+    files: Sequence[tuple[Path, str]], unreadable: Callable[[Path, OSError], None] | None = None
+) -> AsyncIterator[tuple[str, str, bytes]]:
+    """(source, name, bytes) of each (path, source) as it is set aside: together they may be more than memory holds.
+
+    What cannot be read (any more) is told to ``unreadable`` and left out.
+    """
     for path, source in files:
-        with suppress(OSError):  # it could be read a moment ago
+        try:
             yield source, path.name, await asyncio.to_thread(path.read_bytes)
-
-
-async def _watch_job(jobs: JobStore, job: Job, bar: _Bar, working: _RunningWorker) -> Job:
-    """The job when it is over, whoever does it."""
-    began = time.monotonic()
-    while not job.over:
-        working.check()
-        await asyncio.wait({working.task}, timeout=LOOK_SECONDS)
-        job = await jobs.read(job.id) or job
-        bar.show(job)
-        if job.state is JobState.QUEUED and time.monotonic() - began > TURN_SECONDS:
-            bar.wait(job.base)
-    return job
+        except OSError as error:
+            if unreadable is not None:
+                unreadable(path, error)
 
 
 async def _await_end(jobs: JobStore, job: Job) -> Job:

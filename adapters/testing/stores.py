@@ -24,7 +24,7 @@ from core.ports.catalog import Catalog
 from core.ports.channel_settings import ChannelSettingsStore
 from core.ports.checkpoints import Checkpoints, ParkedInquiry
 from core.ports.feedback import Feedback, FeedbackStore
-from core.ports.memory import Memory, ThreadRecord
+from core.ports.memory import AskedQuestion, Memory, ThreadRecord
 from core.ports.message_state import CancelReason
 from core.ports.proposal_store import Proposal
 from core.ports.question_log import LoggedQuestion, QuestionLog
@@ -63,7 +63,23 @@ class InProcessMemory(Memory):
 
     async def recall(self, key: ThreadKey) -> ThreadRecord:
         """All that is kept of this thread; an empty record when it is new."""
+        return self._record(key)
+
+    def _record(self, key: ThreadKey) -> ThreadRecord:
         return self._state.threads.get(str(key), ThreadRecord())
+
+    async def questions_of(self, person_id: str, threads: int) -> Sequence[AskedQuestion]:
+        """What this person asked, the newest first."""
+        found = {
+            key: [
+                AskedQuestion(ThreadKey.parse(key), turn.question, turn.at)
+                for turn in record.turns
+                if turn.asker.id == person_id
+            ]
+            for key, record in self._state.threads.items()
+        }
+        newest = sorted(filter(None, found.values()), key=lambda asked: asked[-1].at, reverse=True)[:threads]
+        return sorted((one for asked in newest for one in asked), key=lambda one: one.at, reverse=True)
 
     async def remember(
         self, key: ThreadKey, turn: Turn, evidence: Sequence[Evidence], *, fence: int | None = None
@@ -72,7 +88,7 @@ class InProcessMemory(Memory):
         if fence is not None and fence != self._state.fences.get(str(key)):
             raise LeaseLost("Another worker has taken this thread over; this turn is not kept.")
         self._state.spoke.setdefault(turn.asker.id, set()).add(str(key))
-        record = await self.recall(key)
+        record = self._record(key)
         known = any(earlier.trace_id == turn.trace_id for earlier in record.turns)
         turns = (
             tuple(turn if earlier.trace_id == turn.trace_id else earlier for earlier in record.turns)
@@ -91,13 +107,13 @@ class InProcessMemory(Memory):
 
     async def summarise(self, key: ThreadKey, summary: str, bases: frozenset[str], upto: int) -> None:
         """Replace the summary; it now covers the first ``upto`` turns. One that covers less than before is ignored."""
-        record = await self.recall(key)
+        record = self._record(key)
         if record.summarised <= upto <= record.total:
             self._state.threads[str(key)] = replace(record, summary=summary, summary_bases=bases, summarised=upto)
 
     async def mute(self, key: ThreadKey, muted: bool) -> None:
         """Keep quiet in a thread, or speak again."""
-        self._state.threads[str(key)] = replace(await self.recall(key), muted=muted)
+        self._state.threads[str(key)] = replace(self._record(key), muted=muted)
 
     async def forget_thread(self, key: ThreadKey) -> bool:
         """Remove what was said in a thread and all that came of it. Muted stays muted."""

@@ -125,10 +125,11 @@ def list_sources(kb: Kb = None, as_json: Json = False) -> None:
 
 async def _list(kb: str | None, as_json: bool) -> int:
     from adapters.terminal.console import SafeConsole
+    from adapters.terminal.operator import operator
     from adapters.terminal.passage_view import document_as_json, print_documents
 
     async with open_to_read(models=False) as footnote:
-        documents = await footnote.catalog.documents(await footnote.only(kb) or await footnote.all_bases())
+        documents = await footnote.knowledge_stack.kb_service.documents(operator(), kb or "")
     if as_json:
         print_json([document_as_json(document) for document in documents])
     else:
@@ -146,13 +147,11 @@ def show_source(
 
 async def _show(name: str, kb: str | None, as_json: bool) -> int:
     from adapters.terminal.console import SafeConsole
+    from adapters.terminal.operator import operator
     from adapters.terminal.passage_view import document_as_json, passage_as_json, print_document
-    from core.ports.index import Scope
 
     async with open_to_read(models=False) as footnote:
-        document = await footnote.one_document(name, kb)
-        scope = Scope(frozenset({document.knowledge_base}))
-        passages = await footnote.index.passages(document.id, document.version, scope)
+        document, passages = await footnote.knowledge_stack.kb_service.document(name, operator(), kb or "")
     if as_json:
         print_json({**document_as_json(document), "text": [passage_as_json(passage) for passage in passages]})
     else:
@@ -182,7 +181,7 @@ async def _remove(name: str, kb: str | None, yes: bool, as_json: bool) -> int:
     from core.service.kb.results import DocumentRemoved
 
     async with open_footnote(load_settings(), models=False) as footnote:
-        document = await footnote.one_document(name, kb)
+        document, _ = await footnote.knowledge_stack.kb_service.document(name, operator(), kb or "")
         question = f"Remove “{document.title}” ({document.source}) from {document.knowledge_base}?"
         if not yes and not sys.stdin.isatty():
             raise ConfirmationMissing(question, remedy="Say so with --yes.")

@@ -10,13 +10,11 @@ from bot.cli.runner import ConfirmationMissing, finish, print_json, say, there
 from core.model.plain_text import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import Sequence
 
     from bot.container import Footnote
-    from core.model.errors import StoreUnavailable
-    from core.model.jobs import Job
     from core.service.kb.commands import KbCommand
-    from core.service.kb.results import JobSummary, KbResult
+    from core.service.kb.results import KbResult
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Kb = Annotated[str, typer.Option("--kb", help="The knowledge base.")]
@@ -24,7 +22,6 @@ Name = Annotated[str, typer.Argument(help="The knowledge base.")]
 Principals = Annotated[list[str], typer.Argument(help="Channels, roles, groups or people, as slack:channel:T1/C1.")]
 Page = Annotated[int, typer.Option("--page", min=1, help="Which page.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-TOGETHER = 500  # files in one job
 LINK = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)  # of the web, or of a place that keeps files: s3://
 
 kb = typer.Typer(help="Bring knowledge in, keep it current, and say whom it is for.", no_args_is_help=True)
@@ -53,11 +50,12 @@ def ingest(
 
 async def _ingest(what: list[str], base: str, limit: int, as_json: bool) -> int:
     from adapters.documents.folders import files_in, refused_in
+    from adapters.terminal.ingest_view import TOGETHER, read_files
     from adapters.terminal.operator import operator
     from bot.container import open_footnote
     from bot.settings import load_settings
     from core.service.kb.commands import KbCommand, KbVerb
-    from core.service.kb.results import succeeded
+    from core.service.kb.results import Refused
 
     paths = [Path(name) for name in what if not LINK.match(name)]
     files = files_in(paths)
@@ -65,25 +63,20 @@ async def _ingest(what: list[str], base: str, limit: int, as_json: bool) -> int:
         say(one_line(f"{one.source} is not read: {one.reason}"), err=True)
     async with open_footnote(load_settings()) as footnote:
         kb_service, caller = footnote.knowledge_stack.kb_service, operator()
-        if await footnote.knowledge_stack.trash.base(base) is None:
-            made = await kb_service.handle(KbCommand(KbVerb.CREATE, base), caller)
-            if not succeeded(made):
-                return await _report(footnote, [made], as_json)
+        there = await kb_service.require_base(base, caller)
+        if isinstance(there, Refused):
+            return await _report(footnote, [there], as_json)
         groups = [files[start : start + TOGETHER] for start in range(0, len(files), TOGETHER)]
-        links = [KbCommand(KbVerb.INGEST, base, name, limit=limit) for name in what if LINK.match(name)]
-        results = [await kb_service.ingest_bytes(_bytes(group), base, caller) for group in groups]
+        links = [KbCommand(KbVerb.INGEST, there.name, name, limit=limit) for name in what if LINK.match(name)]
+        results = [
+            await kb_service.ingest_bytes(read_files(group, _say_unreadable), there.name, caller) for group in groups
+        ]
         results += [await kb_service.handle(link, caller) for link in links]
         return await _report(footnote, results, as_json)
 
 
-async def _bytes(files: "Sequence[tuple[Path, str]]") -> "AsyncIterator[tuple[str, str, bytes]]":
-    import asyncio
-
-    for path, source in files:
-        try:
-            yield source, path.name, await asyncio.to_thread(path.read_bytes)
-        except OSError as error:
-            say(one_line(f"{path} cannot be read: {error.strerror}."), err=True)
+def _say_unreadable(path: Path, error: OSError) -> None:
+    say(one_line(f"{path} cannot be read: {error.strerror}."), err=True)
 
 
 @kb.command("list")
@@ -283,6 +276,8 @@ async def _report(footnote: "Footnote", results: "Sequence[KbResult]", as_json: 
     """Show the results, and work on what was accepted until it is over; 1 when something failed."""
     import json
 
+    from adapters.terminal.console import SafeConsole
+    from adapters.terminal.job_progress import follow_jobs
     from adapters.terminal.kb_view import result_json, result_text
     from core.model.jobs import JobState
     from core.model.json_codec import to_json
@@ -294,7 +289,8 @@ async def _report(footnote: "Footnote", results: "Sequence[KbResult]", as_json: 
             if text:
                 say(text, err=not succeeded(result))
     accepted = [job for result in results for job in accepted_jobs(result)]
-    ended = await _until_over(footnote, accepted, quiet=as_json) if accepted else []
+    stack, console = footnote.knowledge_stack, SafeConsole(stderr=as_json)
+    ended = await follow_jobs(console, accepted, stack.jobs, stack.terminal_worker, quiet=as_json) if accepted else []
     ok = all(map(succeeded, results))
     if as_json:
         print_json(
@@ -307,50 +303,3 @@ async def _report(footnote: "Footnote", results: "Sequence[KbResult]", as_json: 
         )
     broken = any(job.state is not JobState.DONE or job.failed_items for job in ended)
     return 1 if broken or not ok else 0
-
-
-async def _until_over(footnote: "Footnote", accepted: "Sequence[JobSummary]", *, quiet: bool) -> "list[Job]":
-    """Work here until these jobs are over, whoever does them, and show each as it goes."""
-    import asyncio
-    import os
-
-    from rich.text import Text
-
-    from adapters.terminal.console import SafeConsole
-    from adapters.terminal.kb_view import job_text
-    from core.service.kb.job_wording import job_state
-    from core.service.kb.summaries import summarize_job
-
-    stop = asyncio.Event()
-    console = SafeConsole(stderr=quiet)
-    worker = footnote.knowledge_stack.worker(f"terminal-{os.getpid()}", {})
-    working = asyncio.create_task(worker.run(stop))
-    ended: list[Job] = []
-    try:
-        with console.status("Queued.") as line:
-            for job in accepted:
-                current = await footnote.knowledge_stack.jobs.read(job.id)
-                while current is not None and not current.over and not working.done():
-                    await asyncio.wait({working}, timeout=0.3)
-                    current = await footnote.knowledge_stack.jobs.read(job.id) or current
-                    if worker.away is not None:
-                        raise _cut_short(worker.away, current)
-                    line.update(Text(job_state(summarize_job(current))))
-                if current is None:
-                    continue  # so old that it is not known any more
-                ended.append(current)
-                if not quiet:
-                    console.print(Text(job_text(current)))
-    finally:
-        stop.set()
-        await working
-    return ended
-
-
-def _cut_short(error: "StoreUnavailable", job: "Job") -> "StoreUnavailable":
-    """The failure with what is in and how to go on."""
-    from core.model.errors import StoreUnavailable
-
-    come = f"{sum(item.over for item in job.items)} of {len(job.items)} are done"
-    go_on = f"Job {job.id} waits, {come}: footnote serve goes on with it, or the same command, which repeats nothing."
-    return StoreUnavailable(error.args[0], remedy=f"{error.remedy} {go_on}" if error.remedy else go_on)

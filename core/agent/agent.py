@@ -42,6 +42,10 @@ class Agent:
         deps = self._deps
         return Agent(replace(deps, reasoner=deps.floor or deps.reasoner, floor=None, confident=NEVER), self._limits)
 
+    def without_shortcut(self) -> "Agent":
+        """The same agent that grades whatever it writes from, also where a first search looks good enough."""
+        return Agent(replace(self._deps, confident=NEVER), self._limits)
+
     def run(self, inquiry: Inquiry, thread: Thread) -> Run:
         """A run of an inquiry, new or taken up again where it was parked."""
         meter = Meter(

@@ -133,6 +133,17 @@ class Answer:
     follow_ups: tuple[FollowUp, ...] = ()  # what the evidence answers beside this, where that is switched on
 
     @property
+    def confidence(self) -> float:
+        """How sure it is, in [0, 1]: the score of its best source, times the share of its claims that hold.
+
+        0 for what is no answer, or cites nothing.
+        """
+        if self.outcome is not Outcome.ANSWERED:
+            return 0.0
+        best = max((citation.score for citation in self.citations), default=0.0)
+        return best * (self.verdict.grounding if self.verdict is not None else 1.0)
+
+    @property
     def is_rateable(self) -> bool:
         """Whether people are asked what they think of it: not of a greeting, for which nothing was looked up."""
         looked_up = bool(self.citations or self.spent.searches)

@@ -15,6 +15,42 @@ class ReplyStyle(StrEnum):
 
     THREAD = "thread"
     PRIVATE = "private"  # for the asker's eyes only, with a button that shares it
+    CHANNEL = "channel"  # in the channel itself, as a reply to the question
+
+
+class Confidence(StrEnum):
+    """How sure an answer has to be before it is given to somebody who has not asked us."""
+
+    OFF = "off"
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+NEVER = 0.0  # no answer to a question that is put to nobody in particular
+LEAST_CONFIDENCE = 0.5  # below even odds nobody wants to be answered unasked
+THRESHOLDS = {Confidence.LOW: 0.7, Confidence.MEDIUM: 0.8, Confidence.HIGH: 0.9}
+
+
+def parse_threshold(text: str) -> float | None:
+    """A threshold from a word or a number from 0.5 to 1; ``NEVER`` for *off*, None for what is neither."""
+    word = text.strip().casefold()
+    if word == Confidence.OFF:
+        return NEVER
+    for name, value in THRESHOLDS.items():
+        if word == name:
+            return value
+    try:
+        number = float(word.replace(",", "."))
+    except ValueError:
+        return None
+    return number if LEAST_CONFIDENCE <= number <= 1.0 else None
+
+
+def threshold_name(threshold: float) -> str:
+    """A threshold as it is written: by its word where it has one."""
+    words = {value: name.value for name, value in THRESHOLDS.items()} | {NEVER: Confidence.OFF.value}
+    return words.get(threshold) or f"{threshold:g}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +61,14 @@ class ChannelSettings:
     bases: frozenset[str] | None = None
     reply_style: ReplyStyle = ReplyStyle.THREAD
     handoff: str = ""  # the group or role that *Ask a person* calls
+    auto_answer: float = NEVER  # the least confidence at which a question that nobody put to us is answered
+    forum_posts: bool = False  # whether every new post of a forum is answered
     proposal_digest: bool = False  # once a day it is said here how many proposals wait
+
+    @property
+    def answers_unasked(self) -> bool:
+        """Whether questions in the channel are answered that do not name us: never where answers are private."""
+        return self.auto_answer > NEVER and self.reply_style is not ReplyStyle.PRIVATE
 
     def to_mapping(self) -> dict[str, str]:
         """As the store keeps it."""
@@ -40,6 +83,8 @@ class ChannelSettings:
             "bases": "*" if self.bases is None else ",".join(sorted(self.bases)),
             "reply_style": self.reply_style,
             "handoff": self.handoff,
+            "auto_answer": threshold_name(self.auto_answer),
+            "forum_posts": _yes_or_no(self.forum_posts),
             "proposal_digest": _yes_or_no(self.proposal_digest),
         }
 
@@ -57,6 +102,8 @@ class ChosenSettings:
     bases: frozenset[str] | None = None
     reply_style: ReplyStyle | None = None
     handoff: str | None = None
+    auto_answer: float | None = None
+    forum_posts: bool | None = None
     proposal_digest: bool | None = None
 
     @classmethod
@@ -78,6 +125,8 @@ class ChosenSettings:
             bases=frozenset(split_names(values.get("bases", ""))) - {"*"} or None,
             reply_style=_one_of(ReplyStyle, values.get("reply_style")),
             handoff=values.get("handoff"),
+            auto_answer=parse_threshold(values.get("auto_answer", "")),
+            forum_posts=_chosen(values.get("forum_posts")),
             proposal_digest=_chosen(values.get("proposal_digest")),
         )
 
@@ -93,6 +142,8 @@ class ChosenSettings:
             "bases": None if self.bases is None else ",".join(sorted(self.bases)),
             "reply_style": self.reply_style,
             "handoff": self.handoff,
+            "auto_answer": None if self.auto_answer is None else threshold_name(self.auto_answer),
+            "forum_posts": None if self.forum_posts is None else _yes_or_no(self.forum_posts),
             "proposal_digest": None if self.proposal_digest is None else _yes_or_no(self.proposal_digest),
         }
         return {name: str(value) for name, value in values.items() if value is not None}

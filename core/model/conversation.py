@@ -6,6 +6,7 @@ from enum import StrEnum
 from urllib.parse import quote, unquote
 
 from core.model.answer import Citation, Outcome
+from core.model.principals import channel_principal
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +33,16 @@ class ThreadKey:
         return channel_principal(self.platform, self.space, self.channel)
 
 
-def channel_principal(platform: str, space: str, channel: str) -> str:
-    """The principal that stands for "whoever can read this channel"."""
-    return f"{platform}:channel:{space}/{channel}"
-
-
 @dataclass(frozen=True, slots=True)
 class Person:
     """Someone on a platform. ``id`` is qualified (``slack:T1/U1``), so that two platforms never collide."""
 
     id: str
     name: str = ""
+
+
+# Stands where somebody who was forgotten is named in work that goes on without them: a job, a decision, a schedule.
+FORGOTTEN = Person("forgotten", "someone who was forgotten since")
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,6 +70,10 @@ class ModelFailure(StrEnum):
     CONTEXT = "context"
     TIMEOUT = "timeout"
     SERVER = "server"
+    LOADING = "loading"
+    MEMORY = "memory"
+    NETWORK = "network"  # something between us and it: a firewall, a proxy
+    REGION = "region"
     REFUSED = "refused request"
     REFUSED_TEXT = "refusal"
     LENGTH = "length"

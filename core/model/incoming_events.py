@@ -32,6 +32,8 @@ class IncomingMessage:
     edited: bool = False
     files: tuple[FileReference, ...] = ()
     bases: tuple[str, ...] = ()  # only these knowledge bases, where the one who asks names some
+    in_channel: bool = False  # it stands in a channel, in no thread, and does not name us
+    opens_post: bool = False  # a forum's post begins with it
     suggested: bool = False  # pressed below an answer: it stands in no message that others see
 
 
@@ -72,6 +74,7 @@ class Permissions:
 
     is_admin: bool = False
     principals: frozenset[str] = field(default_factory=frozenset)
+    is_moderator: bool = False  # of the channel: may remove what others write there
 
 
 class MessageRoute(StrEnum):

@@ -135,12 +135,17 @@ class AskBack:
 
 @dataclass(frozen=True, slots=True)
 class Investigate:
-    """Plan: search. ``question`` is self-contained; ``queries`` has one to three, one for each unrelated need."""
+    """Plan: search. ``question`` is self-contained; ``queries`` has one to three, one for each unrelated need.
+
+    ``reason`` is for people to read. ``resolved_from_thread``: what the message left out was put in from earlier turns,
+    and the planner knows so (a model's plan does not say it).
+    """
 
     question: str
     queries: tuple[str, ...]
     reason: str = ""
     sources_first: bool = False  # the person asked to see sources before an answer
+    resolved_from_thread: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
-from core.model.conversation import Person
+from core.model.conversation import FORGOTTEN, Person
 from core.model.errors import FootnoteError
 from core.model.reply_target import IN_THREAD, KeptReplyTarget
 
@@ -163,6 +163,11 @@ class Job:
         if at is None:
             return replace(self, items=(*self.items, item))
         return replace(self, items=(*self.items[:at], item, *self.items[at + 1 :]))
+
+    def without_asker(self) -> "Job":
+        """The job with nobody's name in it; the way back to them goes once it is over, as it is needed until then."""
+        job = replace(self, by=FORGOTTEN)
+        return replace(job, thread="", address=IN_THREAD) if self.over else job
 
     def at_end(self, now: datetime, state: JobState, reason: str = "") -> "Job":
         """The job at its end: in this state, at this time, doing nothing any more."""

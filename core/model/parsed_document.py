@@ -37,6 +37,14 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
+class PicturePage:
+    """A page that is a picture, by its number from 1; ``member`` is the path of its file within an archive."""
+
+    number: int
+    member: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ParsedDocument:
     """A whole file, read.
 
@@ -47,7 +55,7 @@ class ParsedDocument:
         modified: ISO date or date and time stated by the document itself, else None.
         url: the link that the document states for itself, when it is plain http(s), else None.
         notes: what a person should know about the reading: 'pages 3 and 4 have no text layer'.
-        picture_pages: 1-based pages that are pictures and were not read: text recognition may read them.
+        picture_pages: pages that are pictures and were not read: text recognition may read them.
     """
 
     title: str
@@ -56,4 +64,4 @@ class ParsedDocument:
     modified: str | None = None
     url: str | None = None
     notes: tuple[str, ...] = ()
-    picture_pages: tuple[int, ...] = ()
+    picture_pages: tuple[PicturePage, ...] = ()

@@ -6,6 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+from core.model.principals import Principal, PrincipalKind
+
 
 class TokenScope(StrEnum):
     """What a token may do."""
@@ -31,7 +33,7 @@ class ApiToken:
     @property
     def principal(self) -> str:
         """What a base may be granted to, so that this token reads it."""
-        return f"api:token:{self.id}"
+        return str(Principal("api", PrincipalKind.TOKEN, self.id))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Protocol
 
 from core.model.conversation import ThreadKey, Turn
@@ -22,11 +23,23 @@ class ThreadRecord:
     open_checkpoint: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class AskedQuestion:
+    """What somebody asked, and where; without its answer, which not everybody may read any more."""
+
+    thread: ThreadKey
+    question: str
+    at: datetime
+
+
 class Memory(Protocol):
     """Keeps each thread. Bounded: a number of turns and a time to live; keys of one thread share a hash tag."""
 
     async def recall(self, key: ThreadKey) -> ThreadRecord:
         """All that is kept of this thread; an empty record when it is new."""
+
+    async def questions_of(self, person_id: str, threads: int) -> Sequence[AskedQuestion]:
+        """What this person asked in the threads in which they asked last, at most so many; the newest first."""
 
     async def remember(
         self, key: ThreadKey, turn: Turn, evidence: Sequence[Evidence], *, fence: int | None = None
@@ -53,5 +66,6 @@ class Memory(Protocol):
         """Remove every turn this person asked, and all else that holds their words; how many turns.
 
         As ``forget_thread``, but theirs alone and in all threads; also the summaries of threads they spoke in, their
-        feedback, feedback of others on their questions, and proposals of theirs that wait.
+        feedback, feedback of others on their questions, proposals of theirs that wait, and their sessions on the page.
+        Jobs, decisions, schedules, removals and tokens go on, with nobody's name in them. The audit is not touched.
         """

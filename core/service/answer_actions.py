@@ -26,16 +26,17 @@ from core.ports.channel_settings import ChannelSettingsStore
 from core.ports.checkpoints import Checkpoints, ParkedInquiry
 from core.ports.feedback import Feedback, FeedbackStore
 from core.ports.inbox import Inbox
-from core.ports.memory import Memory
+from core.ports.memory import AskedQuestion, Memory
 from core.ports.message_state import CancelReason, MessageStateStore
 from core.ports.trace_store import TraceStore
 from core.service.channel_settings import SettingsService
 from core.service.delivery_codec import delivery
-from core.service.explanations import explain_answer
+from core.service.explanations import Explanation, explain_answer
 from core.service.follow_ups import follow_ups_in
 from core.service.one_time_actions import OneTimeAction, OneTimeActions
 from core.service.question_service import CHOICE_GONE, NOT_YOURS_TO_CHOOSE
 
+MOST_THREADS, MOST_RECENT = 20, 5  # that are looked through, and that are shown, of what somebody asked
 LONGEST_LABEL = 300  # characters of what a card says was chosen
 
 GONE = "I have nothing kept about that answer any more."
@@ -240,7 +241,7 @@ class AnswerActions:
         async with OneTimeActions(self.message_states).once(asked, ASKED_ALREADY):
             yield suggestions[number - 1]
 
-    async def why(self, thread: ThreadKey, audience: Audience, trace_id: str = "", *, asker: str = "") -> str:
+    async def why(self, thread: ThreadKey, audience: Audience, trace_id: str = "", *, asker: str = "") -> Explanation:
         """How an answer came about, as ``explain_answer`` tells it to this audience. Raises NotFound."""
         visible = await self._visible_names(audience)
         return await explain_answer(self.memory, self.trace_store, thread, visible, trace_id=trace_id, asker=asker)
@@ -270,6 +271,14 @@ class AnswerActions:
         if await self.feedback.keep(word):  # people are counted, not presses
             await self.trace_store.count(UsageCounts(helpful=1) if helpful else UsageCounts(unhelpful=1))
         return word
+
+    # --- of a person
+
+    async def recent_questions(self, person: Person, platform: str, space: str) -> tuple[AskedQuestion, ...]:
+        """What this person asked last in one workspace or server, the newest first, one a thread: theirs alone."""
+        asked = await self.memory.questions_of(person.id, MOST_THREADS)
+        here = [one for one in asked if (one.thread.platform, one.thread.space) == (platform, space)]
+        return tuple({one.thread: one for one in reversed(here)}.values())[::-1][:MOST_RECENT]
 
     # --- of a thread
 
@@ -323,6 +332,9 @@ class AnswerActions:
         return SystemStatus(await self.inbox.count_waiting(), await self.trace_store.counts())
 
 
-STAYS = "What stays: the record of admin actions, and what became a document, which an admin can remove."
+STAYS = (
+    "What stays: the record of admin actions; what became a document, which an admin can remove; and, without your"
+    " name, jobs and schedules that you began."
+)
 MUTED = "I keep quiet in this thread now. Say `unmute`, or mention me, when you want me back."
 UNMUTED = "I am listening in this thread again."

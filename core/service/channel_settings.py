@@ -5,7 +5,15 @@ A platform shows them as a form or as menus, and brings back what was chosen the
 
 from dataclasses import dataclass, replace
 
-from core.model.channel_settings import ChannelSettings, ChosenSettings, ReplyStyle, channel_settings
+from core.model.channel_settings import (
+    NEVER,
+    THRESHOLDS,
+    ChannelSettings,
+    ChosenSettings,
+    Confidence,
+    ReplyStyle,
+    channel_settings,
+)
 from core.model.conversation import Audience, Person
 from core.model.errors import Denied
 from core.model.inquiry import CheckpointKind
@@ -25,7 +33,17 @@ CHECKPOINT_LABELS = {  # sources come first by a setting of their own
 }
 PROPOSALS_LABEL = "Say once a day which proposals wait"
 FOLLOW_UPS_LABEL = "Suggest what could be asked next"
-REPLY_LABELS = {ReplyStyle.THREAD: "In the thread, for everyone", ReplyStyle.PRIVATE: "Only to the person who asks"}
+REPLY_LABELS = {  # which of them a platform knows is the platform's to say
+    ReplyStyle.THREAD: "In the thread, for everyone",
+    ReplyStyle.CHANNEL: "In the channel, as a reply",
+    ReplyStyle.PRIVATE: "Only to the person who asks",
+}
+THRESHOLD_LABELS = {  # of answers to questions that do not name us, the most careful first
+    NEVER: "Off: only when I am mentioned",
+    THRESHOLDS[Confidence.HIGH]: "High: when I am very sure (0.9)",
+    THRESHOLDS[Confidence.MEDIUM]: "Medium: when I am sure (0.8)",
+    THRESHOLDS[Confidence.LOW]: "Low: when I am fairly sure (0.7)",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +95,21 @@ def _limit_bases(chosen: ChosenSettings, bases: frozenset[str]) -> ChosenSetting
     )
 
 
-def explain_settings(settings: ChannelSettings, chosen: ChosenSettings) -> tuple[str, ...]:
-    """What applies in a place and why, a line each: chosen there, or the default."""
-    now, here = settings.to_mapping(), chosen.to_mapping()
-    return tuple(
-        f"{name}: {value or 'none'} ({'chosen here' if name in here else 'default'})" for name, value in now.items()
-    )
+@dataclass(frozen=True, slots=True)
+class AppliedSetting:
+    """One setting as it applies in a place, by its name at rest."""
+
+    name: str
+    value: str  # empty: none
+    chosen: bool  # there, and not the default
+
+    @property
+    def text(self) -> str:
+        """The setting in one line, with where it comes from."""
+        return f"{self.name}: {self.value or 'none'} ({'chosen here' if self.chosen else 'default'})"
+
+
+def explain_settings(settings: ChannelSettings, chosen: ChosenSettings) -> tuple[AppliedSetting, ...]:
+    """What applies in a place and why."""
+    here = chosen.to_mapping()
+    return tuple(AppliedSetting(name, value, name in here) for name, value in settings.to_mapping().items())

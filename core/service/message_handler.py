@@ -20,6 +20,7 @@ from core.model.incoming_events import Deletion, Expiry, IncomingChoice, Incomin
 from core.model.message_records import CheckpointState
 from core.ports.answer_view import AnswerView, Step, StepState
 from core.ports.checkpoints import Checkpoints, ParkedInquiry
+from core.ports.daily_budget import DailyBudget
 from core.ports.inbox import Inbox, Lease
 from core.ports.memory import Memory, ThreadRecord
 from core.ports.message_state import CancelReason, MessageStateStore
@@ -31,6 +32,7 @@ from core.service.explanations import asks_why
 from core.service.leases import HandBack
 from core.service.message_routing import MessageFacts, route_message
 from core.service.question_service import (
+    CERTAIN,
     CHOICE_GONE,
     NOT_YOURS_TO_CHOOSE,
     OpenThread,
@@ -38,6 +40,7 @@ from core.service.question_service import (
     QuestionService,
     has_turns_to_summarise,
 )
+from core.service.unasked_attempts import UnaskedAttempts
 
 WATCH_SECONDS = 0.4  # how soon a stop, an edit or a deletion is noticed
 MOST_RUNS = 8  # a delivery whose runs have killed this many workers is given up, with a word about it
@@ -68,6 +71,7 @@ class MessageHandler:
     platforms: Mapping[str, Platform]
     metrics: Metrics = NoMetrics()  # noqa: RUF009 - it has no state
     warming: Callable[[], bool] = lambda: False  # whether index and models are still being opened
+    daily_budget: DailyBudget | None = None  # of which what nobody asked for leaves a share
 
     async def handle(self, lease: Lease) -> None:
         """Bring a delivery to its outcome.
@@ -115,23 +119,38 @@ class MessageHandler:
 
     async def _message(self, lease: Lease, platform: Platform, message: IncomingMessage) -> None:
         opened = await self.question_service.open_thread(message.thread)
-        decided = route_message(_message_facts(message, opened))
+        decided = await self._route(platform, message, opened)
         if decided in (MessageRoute.MUTE, MessageRoute.UNMUTE):
             await self.memory.mute(message.thread, decided is MessageRoute.MUTE)
             await platform.acknowledge(message, decided)
             return
         message_state = await self._load_state(lease, platform, message)
+        unasked = decided is MessageRoute.ANSWER_IF_CERTAIN
         if decided is MessageRoute.KEEP_QUIET or message_state.settled:
             return
-        if await self._ends_unanswered(lease, platform, message, message_state):
+        if unasked and not await self._may_try(message):
+            return
+        if await self._ends_unanswered(lease, platform, message, message_state, unasked=unasked):
             return
         if decided is MessageRoute.ANSWER and asks_why(message.text):
             await self._explain(platform, message, message_state)
             return
+        await self._answer(lease, platform, message, message_state, opened, unasked=unasked)
+
+    async def _answer(
+        self,
+        lease: Lease,
+        platform: Platform,
+        message: IncomingMessage,
+        message_state: MessageState[Any],
+        opened: OpenThread,
+        *,
+        unasked: bool,
+    ) -> None:
+        """Show its answer; where nobody asked us for one, only a certain one."""
         trace_id = trace_of(lease)
         view = platform.answer_view(message, message_state, trace_id)
         asked = _AskedQuestion(message, message_state, trace_id, opened.record)
-        unasked = decided is MessageRoute.ANSWER_IF_CERTAIN
         events = self._ask(lease, platform, asked, opened, unasked=unasked)
         if unasked:
             certain = await self._certain(events, trace_id)
@@ -140,8 +159,37 @@ class MessageHandler:
             events = certain
         await self._show(lease, platform, view, asked, events)
 
+    async def _route(self, platform: Platform, message: IncomingMessage, opened: OpenThread) -> MessageRoute:
+        """What to do with it. Settings and rights are looked up only for what begins without naming us."""
+        facts = _message_facts(message, opened)
+        if (message.in_channel or message.opens_post) and not (message.mentions_us or message.direct):
+            settings = await platform.settings(message.thread)
+            rights = await platform.permissions(message.asker, message.thread) if settings.forum_posts else None
+            facts = replace(
+                facts,
+                answers_unasked=settings.answers_unasked,
+                answers_posts=settings.forum_posts,
+                by_moderator=rights is not None and (rights.is_moderator or rights.is_admin),
+            )
+        return route_message(facts)
+
+    async def _may_try(self, message: IncomingMessage) -> bool:
+        """Whether a question that begins without naming us may cost something now; in our threads it always may."""
+        if not (message.in_channel or message.opens_post):
+            return True
+        admitted = await UnaskedAttempts(self.message_states, self.daily_budget).admit(message.thread)
+        if not admitted:
+            log.info("unasked_not_tried", extra={"place": message.thread.place})
+        return admitted
+
     async def _ends_unanswered(
-        self, lease: Lease, platform: Platform, message: IncomingMessage, message_state: MessageState[Any]
+        self,
+        lease: Lease,
+        platform: Platform,
+        message: IncomingMessage,
+        message_state: MessageState[Any],
+        *,
+        unasked: bool,
     ) -> bool:
         """Whether nothing is to be answered any more: it was deleted, reads otherwise by now, or has had its answer."""
         match await self.message_states.take_cancel(lease.delivery.thread, message.id):
@@ -152,7 +200,7 @@ class MessageHandler:
                 return True
             case _:
                 pass
-        if over := _is_over(message_state, message):
+        if (over := _is_over(message_state, message)) and not unasked:
             await self._edited_late(platform, message, message_state)
         return over
 
@@ -178,7 +226,8 @@ class MessageHandler:
         private = message.private or (await platform.settings(message.thread)).reply_style is ReplyStyle.PRIVATE
         asker = message.asker.id if private else ""
         try:
-            told = await self.question_service.explain(message.thread, await platform.audience(message), asker=asker)
+            audience = await platform.audience(message)
+            told = (await self.question_service.explain(message.thread, audience, asker=asker)).text
         except NotFound as error:
             told = str(error)
         await platform.tell(message, told)
@@ -220,8 +269,12 @@ class MessageHandler:
             trace_id=asked.trace_id,
             fence=lease.fence,
         )
-        service = self.question_service
-        answered = service.answer_if_certain(question, opened) if unasked else service.ask(question, opened)
+        service, confidence = self.question_service, settings.auto_answer or CERTAIN
+        answered = (
+            service.answer_if_certain(question, opened, confidence=confidence)
+            if unasked
+            else service.ask(question, opened)
+        )
         async with aclosing(answered) as events:
             async for event in events:
                 yield event
@@ -466,6 +519,8 @@ def _message_facts(message: IncomingMessage, opened: OpenThread) -> MessageFacts
         in_our_thread=record.total > 0,
         by_our_asker=any(turn.asker.id == message.asker.id for turn in record.turns),
         muted=record.muted,
+        in_channel=message.in_channel,
+        opens_post=message.opens_post,
         answers_checkpoint=parked is not None and parked.checkpoint.asker.id == message.asker.id,
     )
 

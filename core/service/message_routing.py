@@ -1,12 +1,14 @@
-"""Whether a message in a thread is for us: mentions, direct messages and the asker's follow-ups are, chatter is not.
+"""Whether a message is for us: mentions, direct messages and the asker's follow-ups are, chatter is not.
 
-What another person asks in our thread may be meant for a colleague: it is answered only where that can be done well.
+What another person asks in our thread may be meant for a colleague, and so may what is asked in a channel at large: it
+is answered only where that can be done well, and in a channel only where an admin wants that.
 """
 
 import re
 from dataclasses import dataclass
 
-from core.model.incoming_events import MessageRoute
+from core.model.channel_settings import LEAST_CONFIDENCE, ChannelSettings
+from core.model.incoming_events import IncomingMessage, MessageRoute
 from core.model.text import is_question, words
 
 LONGEST_COMMAND = 4  # words
@@ -40,6 +42,11 @@ class MessageFacts:
     by_our_asker: bool = False  # of someone we have answered here
     muted: bool = False
     answers_checkpoint: bool = False
+    in_channel: bool = False  # in no thread
+    opens_post: bool = False  # a forum's post begins with it
+    by_moderator: bool = False  # asked only of who opens a post
+    answers_unasked: bool = False  # the place's settings, as the next
+    answers_posts: bool = False
 
 
 def route_message(heard: MessageFacts) -> MessageRoute:
@@ -53,9 +60,36 @@ def route_message(heard: MessageFacts) -> MessageRoute:
     return MessageRoute.ANSWER if spoken_to else _route_unaddressed(heard)
 
 
+def could_be_answered(message: IncomingMessage, settings: ChannelSettings) -> bool:
+    """Whether a message that begins a conversation without naming us may be answered where these settings apply.
+
+    For platforms, which hear all that is said: what cannot be for us is not put in line. Its writer's rights are looked
+    at later.
+    """
+    facts = MessageFacts(
+        text=message.text,
+        mentions_others=message.mentions_others,
+        in_channel=message.in_channel,
+        opens_post=message.opens_post,
+        answers_unasked=settings.answers_unasked,
+        answers_posts=settings.forum_posts,
+    )
+    return _route_unaddressed(facts) is not MessageRoute.KEEP_QUIET
+
+
+ANYWHERE = ChannelSettings(auto_answer=LEAST_CONFIDENCE, forum_posts=True)  # where all is answered that ever is
+
+
 def _route_unaddressed(heard: MessageFacts) -> MessageRoute:
     """What to do with a message that names nobody: the asker goes on with our conversation, others may not mean us."""
-    if heard.muted or not heard.in_our_thread or heard.mentions_others:
+    if heard.muted or heard.mentions_others:
+        return MessageRoute.KEEP_QUIET
+    if heard.opens_post and heard.answers_posts:
+        return MessageRoute.KEEP_QUIET if heard.by_moderator else MessageRoute.ANSWER
+    if heard.in_channel or heard.opens_post:
+        wanted = heard.answers_unasked and is_question(heard.text)
+        return MessageRoute.ANSWER_IF_CERTAIN if wanted else MessageRoute.KEEP_QUIET
+    if not heard.in_our_thread:
         return MessageRoute.KEEP_QUIET
     afterthought = _AFTERTHOUGHT.match(heard.text) and len(words(heard.text)) <= LONGEST_AFTERTHOUGHT
     asks = is_question(heard.text)

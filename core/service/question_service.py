@@ -16,6 +16,7 @@ from core.agent.checkpoint_resume import EXPIRED, resume_inquiry
 from core.agent.outcomes import sources_shown, stop_run
 from core.agent.run import Run
 from core.model.answer import Answer, Outcome
+from core.model.channel_settings import THRESHOLDS, Confidence
 from core.model.clock import Clock
 from core.model.conversation import Audience, ContextMessage, Person, Thread, ThreadKey, Turn
 from core.model.errors import Denied, NotFound
@@ -27,6 +28,7 @@ from core.model.events import (
     AnswerDelta,
     CheckpointReached,
     FinalEvent,
+    GenerationStarted,
     Noticed,
     TracedEvent,
 )
@@ -39,7 +41,7 @@ from core.ports.memory import Memory, ThreadRecord
 from core.ports.reasoner import Reasoner
 from core.ports.trace_store import TraceStore
 from core.retrieval.turn_recall import recall_turns
-from core.service.explanations import explain_answer
+from core.service.explanations import Explanation, explain_answer
 from core.service.follow_ups import suggest_follow_ups
 from core.service.question_recorder import QuestionRecorder
 from core.service.visible_memory import still_visible
@@ -48,7 +50,7 @@ CHOICE_GONE = "This choice has been made already, or its time is over. Ask again
 NOT_YOURS_TO_CHOOSE = "Only the person who asked, or an admin, can choose here."
 WINDOW = 8  # turns a reasoner is shown as they were; older ones through the summary and by recall
 RECALLED = 3
-CERTAIN = 0.8  # the score of the best source: a grade of 8 of 10
+CERTAIN = THRESHOLDS[Confidence.MEDIUM]  # in a thread of ours, where nothing else was chosen
 MOST_RUNNING = 1_000
 BEGINNING = 2
 
@@ -126,20 +128,27 @@ class QuestionService:
                 yield event
 
     async def answer_if_certain(
-        self, question: Question, opened: OpenThread | None = None
+        self, question: Question, opened: OpenThread | None = None, *, confidence: float = CERTAIN
     ) -> AsyncGenerator[AgentEvent, None]:
         """Stream the events of a question that was put to nobody in particular, where its answer is certain; else none.
 
-        Nothing is shown, asked back or remembered of one that is not. What the reasoner spends is spent all the same.
+        ``confidence`` is the least that the answer must have. Nothing is shown, asked back or remembered of one that
+        has less. What the reasoner spends is spent all the same.
         """
         record = (opened or await self.open_thread(question.thread)).record
         inquiry = await self._inquiry(question, record)
         unasked = replace(inquiry.conduct, checkpoints=frozenset(), sources_first=False)
-        run = self._agent.run(replace(inquiry, conduct=unasked), self._thread(question, record))
-        async with aclosing(self._agent.pursue(run)) as events:
-            found = [await _with_follow_ups(run, event) async for event in events]
-        if not found or not _is_certain(found[-1]):
+        agent = self._agent.without_shortcut()
+        run = agent.run(replace(inquiry, conduct=unasked), self._thread(question, record))
+        found: list[AgentEvent] = []
+        async with aclosing(agent.pursue(run)) as events:
+            async for event in events:
+                if isinstance(event, GenerationStarted) and _best_grade(run) < confidence:
+                    return  # writing and checking it would be for nothing
+                found.append(event)
+        if not found or not _is_certain(found[-1], confidence):
             return
+        found[-1] = await _with_follow_ups(run, found[-1])
         for event in found:
             await self._settle(run, event, question.fence)
             yield event
@@ -277,7 +286,7 @@ class QuestionService:
             if base.visible_to(audience) and (only is None or base.name in only)
         )
 
-    async def explain(self, key: ThreadKey, audience: Audience, *, asker: str = "") -> str:
+    async def explain(self, key: ThreadKey, audience: Audience, *, asker: str = "") -> Explanation:
         """How the thread's last answer came about, as ``explain_answer`` tells it. Raises NotFound."""
         visible = [base.name for base in await self.visible_bases(audience)]
         return await explain_answer(self._memory, self._trace_store, key, visible, asker=asker)
@@ -384,18 +393,21 @@ class QuestionService:
         await self._trace_store.count(UsageCounts.of_answer(answer))
 
 
+def _best_grade(run: Run) -> float:
+    """The best grade of what a run has found, in [0, 1]; no answer that is made of it can be surer."""
+    return max((item.grade.score / 10 for item in run.inquiry.library.items_found() if item.grade), default=0.0)
+
+
+def _is_certain(event: AgentEvent, confidence: float) -> bool:
+    """Whether a run ended in an answer that is good enough to speak without being asked."""
+    return isinstance(event, AgentCompleted) and event.answer.confidence >= confidence
+
+
 async def _with_follow_ups(run: Run, event: AgentEvent) -> AgentEvent:
     """The event as it is; an answer with what could be asked next, where that is suggested."""
     if not isinstance(event, AgentCompleted) or not run.inquiry.conduct.follow_ups:
         return event
     return replace(event, answer=replace(event.answer, follow_ups=await suggest_follow_ups(run, event.answer)))
-
-
-def _is_certain(event: AgentEvent) -> bool:
-    """Whether a run ended in an answer whose best source is good enough to speak without being asked."""
-    if not isinstance(event, AgentCompleted) or event.answer.outcome is not Outcome.ANSWERED:
-        return False
-    return max((citation.score for citation in event.answer.citations), default=0.0) >= CERTAIN
 
 
 def _words_from(run: Run) -> frozenset[str]:

@@ -11,7 +11,7 @@ from core.ingestion.ingestor import document_id_of
 from core.model.conversation import ThreadKey, Turn
 from core.model.evidence import Evidence, EvidenceLibrary
 from core.ports.catalog import Catalog
-from core.ports.memory import Memory, ThreadRecord
+from core.ports.memory import AskedQuestion, Memory, ThreadRecord
 
 TAKEN_OUT = "(This answer cited a document that has been taken out since.)"
 
@@ -45,6 +45,10 @@ class VisibleMemory(Memory):
             summary="" if removed else record.summary,
             summary_bases=frozenset() if removed else record.summary_bases,
         )
+
+    async def questions_of(self, person_id: str, threads: int) -> Sequence[AskedQuestion]:
+        """As the memory behind: words of the person's own."""
+        return await self._kept.questions_of(person_id, threads)
 
     async def remember(
         self, key: ThreadKey, turn: Turn, evidence: Sequence[Evidence], *, fence: int | None = None

@@ -9,7 +9,8 @@ import pytest
 from rich.console import Console
 
 from adapters.terminal.ingest_preview import preview_files
-from adapters.terminal.ingest_view import report, within
+from adapters.terminal.ingest_view import report
+from adapters.terminal.job_progress import within
 from adapters.terminal.operator import operator
 from core.ingestion.ingestor import Change
 from core.model.errors import NoText

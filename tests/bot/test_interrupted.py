@@ -11,7 +11,8 @@ import pytest
 from rich.console import Console
 from rich.progress import Progress, TextColumn
 
-from adapters.terminal.ingest_view import Terminal, _Bar, ingest_files
+from adapters.terminal.ingest_view import Terminal, ingest_files
+from adapters.terminal.job_progress import JobBar
 from adapters.terminal.operator import operator
 from core.ingestion.ingestor import Change, IngestResult
 from core.ingestion.material import Material
@@ -48,8 +49,7 @@ class Screen:
             return JobWorker(name="t", inbox=room.inbox, runner=room.runner({}), tick=room.job_queue.tick)
 
         return Terminal(
-            handle=room.kb_service.handle,
-            ingest=room.kb_service.ingest_bytes,
+            kb=room.kb_service,
             jobs=room.jobs,
             trash=room.trash,
             ingestor=room.ingestor,
@@ -127,7 +127,7 @@ async def test_files_that_are_as_they_were_need_no_turn(room: Room, tmp_path: Pa
 async def test_two_who_write_one_document_take_turns_and_it_is_whole(
     room: Room, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adapters.terminal.ingest_view.TURN_SECONDS", 0.2)
+    monkeypatch.setattr("adapters.terminal.job_progress.TURN_SECONDS", 0.2)
     room.parser = parser = ParserInParts("rules.md")
     room.assemble()
     await room.says(KbVerb.CREATE, base="base")
@@ -156,7 +156,7 @@ async def test_two_who_write_one_document_take_turns_and_it_is_whole(
 async def test_behind_a_job_that_nobody_can_do_it_waits_until_that_is_cancelled(
     room: Room, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adapters.terminal.ingest_view.TURN_SECONDS", 0.2)
+    monkeypatch.setattr("adapters.terminal.job_progress.TURN_SECONDS", 0.2)
     monkeypatch.setattr("core.service.kb.job_runner.HAND_BACK_SECONDS", 0.05)
     await room.says(KbVerb.CREATE, base="base")
     waits = await room.says(KbVerb.INGEST, base="base", files=(FileReference("rules.md", "rules.md"),))
@@ -218,7 +218,7 @@ async def test_a_store_that_fails_in_the_middle_is_one_line_with_what_is_in_and_
 )
 def test_the_bar_names_a_document_by_its_source(source: str, shown: str) -> None:
     progress = Progress(TextColumn("{task.description}"))
-    bar = _Bar(Console(), progress, progress.add_task("Reading"))
+    bar = JobBar(Console(), progress, progress.add_task("Reading"))
     bar.show(replace(JOB, state=JobState.RUNNING, progress=JobProgress(JobStage.PARSING, source)))
     assert progress.tasks[0].description.rstrip() == f"Reading {shown}"
 

@@ -4,7 +4,7 @@ import asyncio
 import io
 import json
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,7 +17,6 @@ from bot.__main__ import main
 from core.model.conversation import Audience
 from core.model.errors import StoreUnavailable
 from core.model.jobs import JobKind, JobState
-from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.kb.job_runner import JobWorker
 from tests.core.service.kb.knowledge_room import MEMBER, Room, conversation
 
@@ -64,8 +63,8 @@ def terminal(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str],
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
 
-    def worker(name: str, platforms: Mapping[str, PlatformCapabilities]) -> JobWorker:
-        return JobWorker(name=name, inbox=room.inbox, runner=room.runner(platforms), tick=room.job_queue.tick)
+    def worker() -> JobWorker:
+        return JobWorker(name="terminal", inbox=room.inbox, runner=room.runner({}), tick=room.job_queue.tick)
 
     @asynccontextmanager
     async def opened(*_: object, **__: object) -> AsyncIterator[SimpleNamespace]:
@@ -73,7 +72,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str],
         room.inbox = room.job_queue.inbox = InProcessInbox(clock=room.clock)  # each command has a loop of its own
         for delivery in waiting:
             await room.inbox.put(delivery)
-        knowledge_stack = SimpleNamespace(kb_service=room.kb_service, jobs=room.jobs, trash=room.trash, worker=worker)
+        knowledge_stack = SimpleNamespace(kb_service=room.kb_service, jobs=room.jobs, terminal_worker=worker)
         yield SimpleNamespace(knowledge_stack=knowledge_stack, audit=room.audit)
 
     def typed(words: tuple[str, ...], answers: str | None) -> Printed:

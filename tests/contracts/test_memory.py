@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 import pytest
 from redis.asyncio import Redis
@@ -33,7 +34,7 @@ from core.model.records import Record
 from core.ports.checkpoints import Checkpoints
 from core.ports.feedback import Feedback, FeedbackStore
 from core.ports.inbox import Delivery, Inbox, Lease
-from core.ports.memory import Memory, ThreadRecord
+from core.ports.memory import AskedQuestion, Memory, ThreadRecord
 from core.ports.message_state import CancelReason, MessageStateStore
 from core.ports.proposal_store import Proposal, ProposalStore
 from core.ports.trace_store import TraceStore
@@ -208,6 +209,18 @@ class MemoryContract:
         assert (await stores.memory.recall(OTHER_THREAD)).total == 1
         assert not await stores.memory.forget_thread(THREAD)
 
+    async def test_what_somebody_asked_comes_newest_first_and_is_theirs_alone(self, stores: Stores) -> None:
+        later = NOW + timedelta(hours=1)
+        await stores.memory.remember(OTHER_THREAD, turn("t1"), [])
+        await stores.memory.remember(THREAD, replace(turn("t2"), at=later), [])
+        await stores.memory.remember(THREAD, turn("t3", asker=BEN), [])
+        assert await stores.memory.questions_of(ANA.id, 5) == [
+            AskedQuestion(THREAD, turn("t2").question, later),
+            AskedQuestion(OTHER_THREAD, turn("t1").question, NOW),
+        ]
+        assert [one.thread for one in await stores.memory.questions_of(BEN.id, 5)] == [THREAD]
+        assert len(await stores.memory.questions_of(ANA.id, 1)) == 1
+
     async def test_a_muted_thread_stays_muted_when_it_is_forgotten(self, stores: Stores) -> None:
         await stores.memory.remember(THREAD, turn("t1"), [])
         await stores.memory.mute(THREAD, muted=True)
@@ -226,7 +239,9 @@ class MemoryContract:
         for trace, person in (("t1", ANA), ("t2", ANA), ("t2", BEN)):
             await stores.feedback.keep(Feedback(trace, person, helpful=False))
 
+        assert await stores.memory.questions_of(ANA.id, 5)
         assert await stores.memory.forget_person(ANA.id) == 2
+        assert await stores.memory.questions_of(ANA.id, 5) == []
 
         record = await stores.memory.recall(THREAD)
         assert [kept.trace_id for kept in record.turns] == ["t2"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from adapters.discord.platform import DiscordPlatform
 from core.model.channel_settings import ChosenSettings
-from core.model.conversation import channel_principal
+from core.model.principals import channel_principal
 from core.ports.checkpoints import Checkpoints
 from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore

@@ -9,12 +9,11 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import timedelta
 
 import pytest
 
 from core.model.channel_settings import ChosenSettings
-from core.model.conversation import channel_principal
+from core.model.principals import channel_principal
 from core.service import leases as leasing
 from tests.e2e.discord_office import Office
 from tests.fakes.discord import Channel, FakeDiscord, Interaction, Message, Person
@@ -29,6 +28,7 @@ OFTEN = 12  # more than one run of a question meets before it is kept for later
 OF_THE_TOKEN = 3  # each of these ends a run at once
 NOTHING = "nothing, logged"
 AT_ONCE = 100  # a command is to be acknowledged soon, also on a machine that plays a hundred others
+LEASE_SECONDS = 31.0
 PATIENCE = 240.0  # seconds for all plays of a route, on a busy machine
 
 Asked = Message | Interaction
@@ -162,7 +162,8 @@ class Theatre:
         async with asyncio.timeout(PATIENCE):
             await self.discord.quiet(0.1)
             while await self.office.inbox.count_waiting():
-                await asyncio.sleep(0.02)
+                await self.office.work.wait_for_rest()
+                self.office.scene.clock.advance(LEASE_SECONDS)  # of what failed: that is its pause
         await self.discord.quiet(0.1)
         self.discord.faults.ordered.clear()
         return [
@@ -217,9 +218,8 @@ def _kind(one: Message, where: str) -> str:
 async def theatre(patching: pytest.MonkeyPatch) -> AsyncIterator[Theatre]:
     """A server and an installation that tries again soon, where people would wait for half a minute."""
     patching.setattr(leasing, "RETRY_SECONDS", 0.02)
-    patching.setattr(leasing, "RENEW_SECONDS", 0.5)
     async with FakeDiscord() as discord:
-        office = Office(discord, lanes=64, lease=timedelta(seconds=3))
+        office = Office(discord, lanes=64, timed_by_scene=True)
         await office.scene.knows(REFUNDS, title="Refund policy")
         async with office.open():
             yield Theatre(discord, office)

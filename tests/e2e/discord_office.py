@@ -7,7 +7,6 @@ real process as well.
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from datetime import timedelta
 
 from adapters.discord.outbound.answer_messages import Pauses
 from adapters.discord.platform import DiscordPlatform
@@ -22,6 +21,7 @@ from core.service.message_handler import MessageHandler
 from core.service.queue_worker import Worker
 from tests.core.scene import Scene
 from tests.e2e.discord_library import Library
+from tests.e2e.work_count import WorkCount
 from tests.fakes.discord import FakeDiscord
 
 SOON = Pauses(opening=(0.02,), editing=(0.02, 0.02), posting=(0.02, 0.05, 0.1))  # scenes do not wait as people do
@@ -33,7 +33,10 @@ async def parse(name: str, data: bytes) -> ParsedDocument:
 
 
 class Office:
-    """Everything that outlives a process of Footnote: the stores, and Discord itself."""
+    """Everything that outlives a process of Footnote: the stores, and Discord itself.
+
+    ``timed_by_scene``: a lease runs out only when the scene lets its time pass.
+    """
 
     def __init__(
         self,
@@ -45,13 +48,14 @@ class Office:
         library: bool = False,
         allowed_bots: Sequence[str] = (),
         lanes: int = 4,
-        lease: timedelta = timedelta(seconds=30),
+        timed_by_scene: bool = False,
     ) -> None:
         self.discord = discord
         self.scene = Scene()
         self.script = self.scene.script
         self.message_states = InProcessMessageStateStore(self.scene.state)
-        self.inbox = InProcessInbox(self.scene.state, lease=lease)
+        self.inbox = InProcessInbox(self.scene.state, clock=self.scene.clock if timed_by_scene else None)
+        self.work = WorkCount()
         self.lanes = lanes
         self.preferences = InProcessChannelSettingsStore()
         self.feedback = InProcessFeedbackStore(self.scene.state)
@@ -103,6 +107,7 @@ class Office:
             message_states=self.message_states,
             inbox=self.inbox,
             platforms={"discord": platform},
+            metrics=self.work,
         )
         worker = Worker(
             name="w", inbox=self.inbox, message_handler=message_handler, clock=self.scene.clock, lanes=self.lanes

@@ -9,7 +9,7 @@ from aiohttp import web
 
 from adapters.slack.app import PATH, SlackPlatform
 from core.model.channel_settings import ChosenSettings
-from core.model.conversation import channel_principal
+from core.model.principals import channel_principal
 from core.ports.checkpoints import Checkpoints
 from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore

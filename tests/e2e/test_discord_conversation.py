@@ -6,8 +6,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from core.model.channel_settings import ChosenSettings
-from core.model.conversation import ThreadKey, channel_principal
+from core.model.conversation import ThreadKey
 from core.model.errors import NotFound
+from core.model.principals import channel_principal
 from tests.e2e.discord_office import Office
 from tests.fakes.discord import SPECIFICATION, Choice, FakeDiscord
 

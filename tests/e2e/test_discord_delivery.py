@@ -7,7 +7,7 @@ import pytest
 
 from adapters.discord.api import messages
 from core.model.channel_settings import ChosenSettings
-from core.model.conversation import channel_principal
+from core.model.principals import channel_principal
 from tests.e2e.conftest import REFUNDS
 from tests.e2e.discord_office import Office
 from tests.fakes.discord import SPECIFICATION, FakeDiscord, Message, Person

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from core.model.channel_settings import ChosenSettings
-from core.model.conversation import channel_principal
+from core.model.principals import channel_principal
 from core.service.heard_places import HeardUntil
 from tests.e2e.conftest import REFUNDS
 from tests.e2e.discord_office import Office

@@ -8,6 +8,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -22,7 +23,7 @@ from adapters.discord.platform import DiscordPlatform
 from adapters.slack.api.web_client import Pace, Refusal
 from adapters.slack.app import SlackPlatform
 from adapters.slack.kb import blocks as kb_blocks
-from adapters.slack.outbound import blocks, views
+from adapters.slack.outbound import blocks, home_view, views
 from adapters.slack.outbound.answer_records import SlackQuestionState
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import FootnoteError
@@ -30,6 +31,7 @@ from core.model.events import AgentEvent
 from core.model.incoming_events import IncomingMessage
 from core.model.knowledge import KnowledgeBase
 from core.model.reply_target import ReplyMode, ReplyTarget
+from core.ports.memory import AskedQuestion
 from core.ports.platform import MessageState, Platform
 from core.service.answer_actions import KnowledgeBaseSummary, Quotes
 from core.service.event_presenter import EventPresenter
@@ -117,8 +119,9 @@ async def test_nothing_on_slack_can_be_clicked_or_calls_anybody() -> None:
         shown = [(call.method, call.args) for call in slack.calls]
         assert {"chat.appendStream", "chat.update", "views.publish", "chat.postEphemeral"} <= {one for one, _ in shown}
         found = slack_links.active_in_calls(shown)
-        assert [one for one in found.links if one != ALLOWED] == []
-        assert ALLOWED in found.links
+        own_thread = slack.world.permalink(asked).partition("?")[0]  # on the Home tab, where its question is listed
+        assert [one for one in found.links if one not in (ALLOWED, own_thread)] == []
+        assert {ALLOWED, own_thread} <= set(found.links)
         assert found.calls == []
         assert slack.pings() == []
         assert slack.unfurling() == []
@@ -137,7 +140,14 @@ async def slack_beside(platform: SlackPlatform, thread: ThreadKey, user: str, ho
     await web.patiently(
         "views.publish",
         user_id=user,
-        view=views.home([KnowledgeBaseSummary(base, 1)], None, kb_blocks.paragraphs(hostile_lines(hostile))),
+        view=home_view.home(
+            home_view.HomeContents(
+                knowledge_bases=[KnowledgeBaseSummary(base, 1)],
+                recent=[AskedQuestion(thread, hostile, datetime.now(UTC))],
+                workspace_url="https://paper-and-ink.slack.com/",
+                told=kb_blocks.paragraphs(hostile_lines(hostile)),
+            )
+        ),
     )
     await platform.workspace.say(thread, hostile, kb_blocks.card(job_card(summarize_job(job(hostile)))))
     await platform.workspace.say(thread, hostile, kb_blocks.reply([(hostile_lines(hostile), ())], note=hostile))

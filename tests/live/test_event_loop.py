@@ -1,10 +1,12 @@
-"""Nothing holds the event loop up: no stretch of work on its thread takes more than 50 ms of processor time.
+"""Nothing holds the event loop up: no stretch of work on its thread takes more than 50 ms of a quiet machine's time.
 
-Processor time of the loop's own thread, not the clock's: a busy machine, or a thread that holds the interpreter, does
-not fail this. A watching thread looks at the thread's processor clock and at a heartbeat that only a live loop gives.
+Processor time of the loop's own thread, not the clock's, as a multiple of a fixed piece of work of the same run: a busy
+machine, or a thread that holds the interpreter, does not fail this. A watching thread looks at the thread's processor
+clock and at a heartbeat that only a live loop gives.
 """
 
 import asyncio
+import gc
 import threading
 import time
 from collections.abc import Iterator
@@ -14,12 +16,13 @@ import pytest
 
 from adapters.terminal.chat import OPERATOR
 from bot.container import Footnote
+from bot.server import freeze_loaded_objects
 from core.ingestion.ingestor import Change
 from core.ingestion.material import Material
 from core.model.conversation import Audience, ThreadKey
 from core.service.question_service import Question
 
-LONGEST = 0.05  # seconds
+LONGEST = 9  # pieces of fixed work, 5.6 ms each on a quiet machine
 GLANCE = 0.002
 
 pytestmark = [
@@ -29,6 +32,25 @@ pytestmark = [
         not hasattr(time, "pthread_getcpuclockid"), reason="this system tells no thread's processor time"
     ),
 ]
+
+
+def longest_allowed() -> float:
+    """Seconds of processor time, as this machine is now."""
+    pieces = []
+    for _ in range(5):
+        began = time.thread_time()
+        sum(n * n for n in range(200_000))
+        pieces.append(time.thread_time() - began)
+    return LONGEST * max(pieces)
+
+
+@pytest.fixture(autouse=True)
+def _frozen() -> Iterator[None]:
+    """As in a process that serves, where the collector has no reason to walk what is loaded."""
+    gc.collect()  # of the scenes before
+    freeze_loaded_objects()
+    yield
+    gc.unfreeze()
 
 
 class Watch:
@@ -75,7 +97,7 @@ async def test_the_watch_sees_a_loop_that_is_held_up() -> None:
         while time.thread_time() < until:
             pass
         await asyncio.sleep(0.05)
-    assert watch.longest > LONGEST
+    assert watch.longest > longest_allowed()
 
 
 async def test_asking_while_a_large_document_comes_in_holds_nothing_up(footnote: Footnote) -> None:
@@ -98,7 +120,7 @@ async def test_asking_while_a_large_document_comes_in_holds_nothing_up(footnote:
         for number in range(5):
             await ask(number)
         assert (await ingesting).change is Change.ADDED
-    assert watch.longest <= LONGEST
+    assert watch.longest <= longest_allowed()
 
 
 async def test_fifty_people_asking_at_once_hold_nothing_up(footnote: Footnote) -> None:
@@ -116,4 +138,4 @@ async def test_fifty_people_asking_at_once_hold_nothing_up(footnote: Footnote) -
         async with asyncio.TaskGroup() as group:
             for number in range(1, 51):
                 group.create_task(ask(number))
-    assert watch.longest <= LONGEST
+    assert watch.longest <= longest_allowed()

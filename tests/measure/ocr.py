@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from adapters.documents.parser import OCR_LIMITS
 from adapters.documents.sandbox.pool import MB, Sandbox
 from core.model.errors import DocumentRejected
+from core.model.parsed_document import PicturePage
 from tests.adapters.documents.ocr_pages import WORDS, page_pdf, picture, scanned
 
 LINES = tuple(f"{i}. {WORDS[i % len(WORDS)]}" for i in range(36))
@@ -41,13 +42,13 @@ async def measure(pages: int) -> None:
     print("| dpi | skew (degrees) | noise (grey levels) | F1 | stated | seconds a page |\n" + "|" + " --- |" * 6)  # noqa: T201
     said = " ".join(LINES)
     async with Sandbox(workers=1, limits=OCR_LIMITS, task="recognize") as sandbox:
-        await sandbox.read_page("warm.pdf", scanned(picture(page_pdf(WORDS))), 1)
+        await sandbox.read_page("warm.pdf", scanned(picture(page_pdf(WORDS))), PicturePage(1))
         for dpi, skew, noise in CONDITIONS:
             data = scanned(*[picture(page_pdf(LINES), dpi=dpi, skew=skew, noise=noise)] * pages)
             scores, stated, began = [], "", time.monotonic()
             for page in range(1, pages + 1):
                 try:
-                    read = await sandbox.read_page("scan.pdf", data, page)
+                    read = await sandbox.read_page("scan.pdf", data, PicturePage(page))
                     scores.append(f1(said, read.blocks[0].text))
                     stated = read.notes[0].rpartition(", ")[2]
                 except DocumentRejected as rejected:

@@ -14,8 +14,8 @@ import logging
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,11 +24,11 @@ import structlog
 from adapters.slack.api.web_client import Pace
 from adapters.testing.inbox import InProcessInbox
 from core.model.channel_settings import ChosenSettings
-from core.model.conversation import channel_principal
-from core.ports.metrics import NoMetrics
+from core.model.principals import channel_principal
 from tests.e2e.driver import Running
 from tests.e2e.inprocess import REFUNDS, Bot
 from tests.e2e.slack_driver import SlackDriver
+from tests.e2e.work_count import WorkCount
 from tests.fakes.slack import Channel, FakeSlack, Message
 from tests.fakes.slack.people import Person
 from tests.fakes.slack.specs import SPECS
@@ -37,7 +37,6 @@ QUESTION = "how long do refunds take?"
 MARK = "Refunds are paid within a fortnight"
 ANSWER = [f"{MARK}, ", "as the policy of the house says, ", "since the spring [1]."]
 LANES = 60
-RESTING_SECONDS = 3.0  # without any work, while something waits: it is kept until a fault is over
 PATIENCE = 180.0  # seconds for one batch, on a machine that is busy with something else
 
 # What a question is asked like, so that the method is called for it.
@@ -127,22 +126,6 @@ class UnpacedDriver(SlackDriver):
             yield platform
 
 
-class WorkCount(NoMetrics):
-    """How many deliveries are being worked on right now."""
-
-    def __init__(self) -> None:
-        self.now = 0
-
-    @contextmanager
-    def working(self) -> Iterator[None]:
-        """One more, until it is done."""
-        self.now += 1
-        try:
-            yield
-        finally:
-            self.now -= 1
-
-
 class Stage:
     """One workspace and one bot, on which cases are played side by side, each in a channel of its own."""
 
@@ -182,16 +165,9 @@ class Stage:
 
     async def _rest(self) -> None:
         """Until nothing waits, or what waits is worked on by nobody."""
-        rests_since = None
         async with asyncio.timeout(PATIENCE):
-            while await self.bot.inbox.count_waiting():
-                if self._work.now:
-                    rests_since = None
-                elif rests_since is None:
-                    rests_since = time.monotonic()
-                elif time.monotonic() - rests_since > RESTING_SECONDS:
-                    return
-                await asyncio.sleep(0.05)
+            if await self.bot.inbox.count_waiting():
+                await self._work.wait_for_rest()
 
     async def _ask(self, case: Case) -> None:
         self._count += 1

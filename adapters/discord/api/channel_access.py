@@ -11,6 +11,7 @@ from adapters.discord.api.permissions import (
     Members,
     channel_principals,
     is_admin,
+    is_moderator,
     is_public,
     may_view,
     person_principals,
@@ -18,8 +19,9 @@ from adapters.discord.api.permissions import (
 from adapters.discord.api.reply_target import user_id
 from adapters.discord.api.servers import Servers
 from core.model.channel_settings import ChannelSettings
-from core.model.conversation import Audience, Person, ThreadKey, channel_principal
+from core.model.conversation import Audience, Person, ThreadKey
 from core.model.incoming_events import Permissions
+from core.model.principals import channel_principal
 from core.service.answer_actions import AnswerActions
 
 
@@ -81,7 +83,9 @@ class Readers:
         member = await self.members.get(guild, user_id(person))
         if member is None:
             return Permissions(principals=frozenset({person.id}))
-        return Permissions(is_admin(member), person_principals(member))
+        channel = await self._channel(thread)
+        moderates = channel is not None and is_moderator(channel, member)
+        return Permissions(is_admin(member), person_principals(member), is_moderator=moderates)
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies: the defaults, what was chosen for the category, then for the channel."""

@@ -13,8 +13,8 @@ from cachetools import TTLCache
 
 from adapters.discord.api.api_errors import api_call
 from adapters.discord.api.reply_target import guild_principal, role_principal, user_principal
-from core.model.conversation import channel_principal
 from core.model.errors import FootnoteError
+from core.model.principals import channel_principal
 
 MEMBER_SECONDS = 30.0  # how old a member's roles may be: someone removed is out within a minute
 MEMBERS_REMEMBERED = 2_000
@@ -54,6 +54,12 @@ def is_admin(member: discord.Member | None) -> bool:
         return False
     allowed = member.guild_permissions
     return allowed.administrator or allowed.manage_guild
+
+
+def is_moderator(channel: discord.abc.GuildChannel, member: discord.Member) -> bool:
+    """Whether someone looks after a channel: may remove messages there, or close threads."""
+    allowed = channel.permissions_for(member)
+    return allowed.manage_messages or allowed.manage_threads
 
 
 def person_principals(member: discord.Member) -> frozenset[str]:

@@ -3,6 +3,7 @@
 import discord
 
 from core.model.conversation import Person, ThreadKey
+from core.model.principals import Principal, PrincipalKind
 
 PLATFORM = "discord"
 TOKEN_SECONDS = 14 * 60.0  # of the 15 minutes for which an interaction's token is good
@@ -15,25 +16,25 @@ def person_of(user: discord.abc.User) -> Person:
 
 def user_principal(user_id: int | str) -> str:
     """A person as grants name them, and as ``Person.id``."""
-    return f"{PLATFORM}:user:{user_id}"
+    return str(Principal(PLATFORM, PrincipalKind.USER, str(user_id)))
 
 
 def user_id(person: Person) -> int:
     """Discord's own id of a person. Raises ValueError for someone of another platform."""
-    kind, _, number = person.id.rpartition(":")
-    if kind != f"{PLATFORM}:user":
+    principal = Principal.parse(person.id)
+    if (principal.platform, principal.kind) != (PLATFORM, PrincipalKind.USER):
         raise ValueError(f"{person.id} is nobody on Discord.")
-    return int(number)
+    return int(principal.id)
 
 
 def guild_principal(guild_id: int | str) -> str:
     """The principal that everybody in a server holds."""
-    return f"{PLATFORM}:guild:{guild_id}"
+    return str(Principal(PLATFORM, PrincipalKind.GUILD, str(guild_id)))
 
 
 def role_principal(guild_id: int | str, role_id: int | str) -> str:
     """Everybody who has a role."""
-    return f"{PLATFORM}:role:{guild_id}/{role_id}"
+    return str(Principal(PLATFORM, PrincipalKind.ROLE, str(role_id), str(guild_id)))
 
 
 def direct_key(channel_id: int | str) -> ThreadKey:

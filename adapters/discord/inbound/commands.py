@@ -8,6 +8,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,10 +37,11 @@ from adapters.discord.outbound import settings_menu
 from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.sanitizer import SanitizedView, choice
 from adapters.discord.outbound.text import clip, markdown, plain
-from core.model.channel_settings import ReplyStyle
-from core.model.conversation import Audience, ThreadKey, channel_principal
+from core.model.channel_settings import LEAST_CONFIDENCE, ReplyStyle, parse_threshold
+from core.model.conversation import Audience, ThreadKey
 from core.model.errors import FootnoteError, NotFound
 from core.model.incoming_events import FileReference, IncomingMessage
+from core.model.principals import channel_principal
 from core.model.records import Record
 from core.model.reply_target import ReplyMode, ReplyTarget
 from core.ports.message_state import MessageStateStore
@@ -48,6 +50,12 @@ from core.service.answer_actions import HELP, AnswerActions
 LONGEST_QUESTION = 2_000
 LOOK_SECONDS = 1.0
 NO_ADMIN = "Only an admin of this server (Manage Server) can do that here."
+NO_THRESHOLD = f"That is no number from {LEAST_CONFIDENCE:g} to 1, like 0.85."
+WHERE = {
+    ReplyMode.POST: "I will answer that here.",
+    ReplyMode.REPLY: "I will answer that in reply to it.",
+    ReplyMode.START: "I will answer that in a thread on it.",
+}
 CHANGED = "That command has changed. Type it anew to see what it is now; if you do not, reload Discord."
 NOT_ANSWERED = "I have not answered anything here that I could explain."
 ALSO_HERE = (
@@ -204,15 +212,15 @@ class Commands:
             text = readable(message, us)
             if not text and not message.attachments:
                 return await tell(press, "There is nothing in that message that I could answer.")
-            placed = isinstance(press.channel, discord.Thread) or press.guild_id is None
+            manner = await self._manner_in(press, message)
             address = ReplyTarget(
-                manner=ReplyMode.POST if placed else ReplyMode.START,
+                manner=manner,
                 channel=str(press.channel_id),
                 message=str(message.id),
                 guild=str(press.guild_id or ""),
                 asker=str(press.user.id),
             )
-            await tell(press, "I will answer that here." if placed else "I will answer that in a thread on it.")
+            await tell(press, WHERE[manner])
             files = tuple(FileReference(str(one.id), one.filename, one.size) for one in message.attachments[:10])
             incoming = IncomingMessage(
                 id=str(press.id),
@@ -225,6 +233,17 @@ class Commands:
             )
             self._enqueue(press, incoming)
         return None
+
+    async def _manner_in(self, press: Press, message: discord.Message) -> ReplyMode:
+        """How a message in this place is answered for all to see. When that cannot be told in time: in a thread."""
+        if isinstance(press.channel, discord.Thread) or press.guild_id is None:
+            return ReplyMode.POST
+        with suppress(FootnoteError, TimeoutError):
+            async with asyncio.timeout(LOOK_SECONDS):
+                settings = await self._readers.settings(key_of(press.channel, press.guild_id, message.id))
+            if settings.reply_style is ReplyStyle.CHANNEL:
+                return ReplyMode.REPLY
+        return ReplyMode.START
 
     # --- /footnote
 
@@ -254,7 +273,7 @@ class Commands:
             thread = await self._conversation_of(press)
             if thread is None:
                 return await tell(press, NOT_ANSWERED)
-            await tell(press, markdown(await self._answer_actions.why(thread, audience)))
+            await tell(press, markdown((await self._answer_actions.why(thread, audience)).text))
         return None
 
     async def _conversation_of(self, press: Press) -> ThreadKey | None:
@@ -316,6 +335,12 @@ class Commands:
         if "languages" in values and field == "other":
             await press.response.send_modal(settings_menu.languages_form(place_id))
             return
+        if field == "auto_answer" and settings_menu.NUMBER in values:
+            await press.response.send_modal(settings_menu.confidence_form(place_id))
+            return
+        if field == "auto_answer" and parse_threshold(values[0]) is None:
+            await tell(press, NO_THRESHOLD)
+            return
         await press.response.defer()
         place = channel_principal("discord", str(press.guild_id), place_id)
         settings, readers = self._answer_actions.place_settings, await self._readers_of(press, int(place_id))
@@ -328,7 +353,13 @@ class Commands:
         applies = await self._readers.settings(key)
         settings = self._answer_actions.place_settings
         bases = await settings.selectable_bases(await self._readers_of(press, place_id))
-        return settings_menu.menu(place_id, applies, await settings.store.read(key.place), bases)
+        place = press.guild.get_channel(place_id) if press.guild is not None else None
+        kind = settings_menu.PlaceKind(
+            forum=isinstance(place, discord.ForumChannel | discord.CategoryChannel),
+            channel=not isinstance(place, discord.ForumChannel),
+            content=press.client.intents.message_content,
+        )
+        return settings_menu.menu(place_id, applies, await settings.store.read(key.place), bases, kind)
 
     async def _readers_of(self, press: Press, place_id: int) -> Audience:
         """Who reads in a channel; a category has no readers of its own, so that any base may be meant for it."""

@@ -31,6 +31,7 @@ from core.ports.inbox import Inbox
 from core.ports.message_state import CancelReason, MessageStateStore
 from core.service.deletions import take_in_deletion
 from core.service.heard_places import HeardPlaces
+from core.service.message_routing import ANYWHERE, could_be_answered
 
 log = structlog.get_logger(__name__)
 
@@ -88,11 +89,12 @@ class EventListener:
             await self._place_known(message)
             continues = await self._continues(message)
             incoming = parse_message(message, us, continues=continues, edited=edited, allowed_bots=self._allowed_bots)
-            if incoming is None or not self._in_turn(message):
+            if incoming is None or not self._in_turn(message) or not await self._is_wanted(incoming):
                 return
             incoming = await self._in_its_manner(incoming)
             expected = key_of(message.channel, message.guild.id if message.guild else None, message.id)
-            if str(incoming.thread) != str(expected):
+            replied = incoming.address.manner is ReplyMode.REPLY
+            if replied or str(incoming.thread) != str(expected):
                 await self._shown.keep_question(incoming)
             if edited and message.edited_at is not None:
                 await self._heard_anew(incoming)
@@ -102,10 +104,9 @@ class EventListener:
                 await self._places.note(incoming, str(message.channel.id), incoming.thread.thread)
 
         unknown = isinstance(message.channel, discord.PartialMessageable) and message.guild is not None
-        could_be = (
-            parse_message(message, us, allowed_bots=self._allowed_bots) is not None or replied_to(message) is not None
-        )
-        if not (could_be or unknown):
+        parsed = parse_message(message, us, allowed_bots=self._allowed_bots)
+        could_be = parsed is not None and (not parsed.in_channel or could_be_answered(parsed, ANYWHERE))
+        if not (could_be or unknown or replied_to(message) is not None):
             return
         if not edited and not message.author.bot and (message.guild is None or mentions_us(message, us)):
             self._soon(self._messages.show_typing(message.channel.id))
@@ -119,6 +120,13 @@ class EventListener:
                     found = await message.guild.fetch_channel(message.channel.id)
                 if isinstance(found, discord.Thread):
                     message.channel = found
+
+    async def _is_wanted(self, incoming: IncomingMessage) -> bool:
+        """Whether what does not name us may be for us all the same, as the channel is set up."""
+        if not incoming.in_channel:
+            return True
+        could_be = could_be_answered(incoming, ANYWHERE)
+        return could_be and could_be_answered(incoming, await self._readers.settings(incoming.thread))
 
     def _in_turn(self, message: discord.Message) -> bool:
         """Whether it is a person's, or a bot's that has not spoken to us too often in a row."""
@@ -141,20 +149,32 @@ class EventListener:
         await self._edit_versions.note_kept(incoming)
 
     async def _enqueue(self, delivery_id: str, incoming: IncomingMessage) -> None:
-        await self._ordered_queue.put(delivery_id, incoming, busy=lambda text: self._tell(incoming, text))
+        async def say_busy(text: str) -> None:
+            if not incoming.in_channel:
+                await self._tell(incoming, text)
+
+        await self._ordered_queue.put(delivery_id, incoming, busy=say_busy)
 
     async def _continues(self, message: discord.Message) -> ThreadKey | None:
         """The conversation that a reply goes on with, where it is not the one of the place it stands in."""
-        original = replied_to(message)
-        return await self._shown.thread_of(original) if original is not None else None
+        original, client = replied_to(message), self._client()
+        if original is None:
+            return None
+        found = await self._shown.thread_of(original)
+        if found is None and client.user is not None and mentions_us(message, ourselves(client.user.id, message.guild)):
+            return await self._shown.question_of(original)  # a question that was answered in the channel
+        return found
 
     async def _in_its_manner(self, incoming: IncomingMessage) -> IncomingMessage:
-        """Where answers are for the asker alone, a question in the channel is answered directly."""
+        """A question in the channel is answered in a thread, in reply to it, or directly: as the channel is set up."""
         address = incoming.address
         if address.manner is not ReplyMode.START:
             return incoming
-        if (await self._readers.settings(incoming.thread)).reply_style is not ReplyStyle.PRIVATE:
+        style = (await self._readers.settings(incoming.thread)).reply_style
+        if style is ReplyStyle.THREAD:
             return incoming
+        if style is ReplyStyle.CHANNEL:
+            return replace(incoming, address=replace(address, manner=ReplyMode.REPLY))
         directly = replace(address, manner=ReplyMode.DIRECT)
         key = private_key(incoming.thread.space, incoming.thread.channel, address.asker)
         return replace(incoming, thread=key, address=directly, private=True)

@@ -18,7 +18,7 @@ from core.service.kb.commands import MOST_FILES
 
 LONGEST_WORDS = 500
 LONGEST_CORRECTION = 3_000
-MODAL = re.compile(r"footnote:(?P<kind>words|reason|correction|languages|files):(?P<rest>[\w:-]{1,80})")
+MODAL = re.compile(r"footnote:(?P<kind>words|reason|correction|languages|confidence|files):(?P<rest>[\w:-]{1,80})")
 
 
 def words_form(checkpoint: Checkpoint, choice: Choice) -> SanitizedForm:

@@ -1,8 +1,8 @@
 """What a Discord message is to us: nothing, or something said where we may answer. Asks Discord nothing.
 
-Other bots and webhooks, but for those that are allowed, and Discord's own messages are nothing. So is what is said in a
-channel without naming us; in a thread everything is passed on, and whether it goes on with our conversation is the
-message handler's to decide.
+Other bots and webhooks, but for those that are allowed, and Discord's own messages are nothing. In a thread everything
+is passed on, and whether it goes on with our conversation is the message handler's to decide; so is what a person says
+in a channel without naming us, marked as such.
 """
 
 import re
@@ -86,12 +86,13 @@ def parse_message(
     direct = message.guild is None
     named = mentions_us(message, us) or to_us or continues is not None
     threaded = isinstance(message.channel, discord.Thread)
-    if not (named or direct or threaded):
+    addressed = named or direct or threaded
+    if not (addressed or by_person(message)):
         return None
     return IncomingMessage(
         id=str(message.id),
         thread=continues or _key(message),
-        text=_question(message, us, original),
+        text=_with_title(message, _question(message, us, original)),
         asker=person_of(message.author),
         address=_address(message, in_place=direct or threaded, continues=continues),
         mentions_us=named,
@@ -99,7 +100,21 @@ def parse_message(
         mentions_others=_mentions_others(message, us, original),
         edited=edited,
         files=tuple(FileReference(str(one.id), one.filename, one.size) for one in message.attachments[:MOST_FILES]),
+        in_channel=not addressed,
+        opens_post=_opens_post(message) and by_person(message),
     )
+
+
+def _opens_post(message: discord.Message) -> bool:
+    """Whether a forum's post begins with it: it has its id. Where we may not read it, nobody knows what it asks."""
+    return message.id == message.channel.id and bool(message.content or message.attachments)
+
+
+def _with_title(message: discord.Message, text: str) -> str:
+    """A question with the title of the post that begins with it: often that is where it is asked."""
+    if not isinstance(message.channel, discord.Thread) or message.id != message.channel.id:
+        return text
+    return message.channel.name if text in ("", NOTHING_SAID) else f"{message.channel.name}\n{text}"
 
 
 def _key(message: discord.Message) -> ThreadKey:

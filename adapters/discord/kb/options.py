@@ -10,9 +10,10 @@ from typing import Any, Protocol
 import discord
 from discord import app_commands
 
+from adapters.discord.api.reply_target import PLATFORM, guild_principal, role_principal, user_principal
 from adapters.discord.inbound.buttons import Press
 from adapters.discord.inbound.options import PlaceOption
-from core.model.conversation import channel_principal
+from core.model.principals import channel_principal
 from core.ports.schedule_store import Every
 from core.service.kb.commands import KbCommand, KbVerb
 
@@ -190,10 +191,10 @@ def _grant_command(kb: KbRunner, verb: KbVerb) -> Callable[..., Any]:
     ) -> None:
         guild = str(interaction.guild_id)
         named = [principal.strip()] if principal.strip() else []
-        named += [channel_principal("discord", guild, str(channel))] if channel is not None else []
+        named += [channel_principal(PLATFORM, guild, str(channel))] if channel is not None else []
         if role is not None:
-            named.append(f"discord:guild:{guild}" if role.is_default() else f"discord:role:{guild}/{role.id}")
-        named += [f"discord:user:{person.id}"] if person is not None else []
+            named.append(guild_principal(guild) if role.is_default() else role_principal(guild, role.id))
+        named += [user_principal(person.id)] if person is not None else []
         await kb.run(interaction, KbCommand(verb, base=knowledge, principals=tuple(named)))
 
     return app_commands.describe(

@@ -67,6 +67,12 @@ class AnswerMessages:
         """The id of the first message; empty while there is none."""
         return self._message_state.kept.first
 
+    @property
+    def posted(self) -> tuple[str, ...]:
+        """The ids of all its messages, in order."""
+        kept = self._message_state.kept
+        return tuple(filter(None, (kept.first, *kept.parts)))
+
     # --- showing
 
     async def open(self, render: Render) -> None:
@@ -122,6 +128,7 @@ class AnswerMessages:
                 return
             log.info("posting_again", part=0)
         await self._post(0, part, instead_of=known)
+        await self._remove_replaced(known, 0)
 
     async def _surely(self, number: int, part: SanitizedView) -> None:
         known = self._id(number)
@@ -132,7 +139,11 @@ class AnswerMessages:
         except RequestRefused:
             plain = layouts.plainly(part)
             await self._patiently(lambda: self._post(number, plain, instead_of=known, plain=True), self._pauses.posting)
-        if known and known != self._id(number):  # a deferred answer is filled by what is posted after it
+        await self._remove_replaced(known, number)
+
+    async def _remove_replaced(self, known: str, number: int) -> None:
+        """What could not be edited may stand there all the same. A deferred answer is filled by what is posted next."""
+        if known and known != self._id(number):
             with suppress(FootnoteError):
                 await self._messages.remove(self._spot(), int(known))
 

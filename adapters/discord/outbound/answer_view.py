@@ -119,7 +119,7 @@ class DiscordAnswerView:
         )
         await self._shown_as.open(self._progress_views)
         self._pace.last = time.monotonic()
-        await self._remember_first()
+        await self._remember_messages()
 
     async def step(self, step: Step) -> None:
         """Show or replace a line of the timeline."""
@@ -234,7 +234,7 @@ class DiscordAnswerView:
                 await self._say_why_not(error, trace_id)
             except RequestRefused as error:
                 await self._say_refused(error, trace_id)
-            await self._remember_first()
+            await self._remember_messages()
             await self._message_state.settle(self._message_state.kept, outcome)
             self._pace.last = time.monotonic()
 
@@ -252,10 +252,11 @@ class DiscordAnswerView:
             with suppress(NotFound, Denied, RequestRefused):
                 await self._shown_as.refer(layouts.failure_layout(NOT_DIRECTLY, trace_id))
 
-    async def _remember_first(self) -> None:
-        """A reply to it goes on with this conversation, where it stands in no thread of its own."""
-        if self._shown_as.first and self._shown_as.manner in (ReplyMode.REPLY, ReplyMode.DIRECT, ReplyMode.RESPONSE):
-            await self._shown.keep_message(self._shown_as.first, self._message)
+    async def _remember_messages(self) -> None:
+        """A reply to any part of it goes on with this conversation, where it stands in no thread of its own."""
+        if self._shown_as.manner in (ReplyMode.REPLY, ReplyMode.DIRECT, ReplyMode.RESPONSE):
+            for posted in self._shown_as.posted:
+                await self._shown.keep_message(posted, self._message)
 
     def _note_redirect(self, because: str) -> None:
         """It goes to the asker directly: they hear why."""

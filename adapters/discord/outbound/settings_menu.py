@@ -4,6 +4,7 @@ A menu's id names the place and the field. Every change is saved at once; who ma
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import discord
 from discord import ui
@@ -14,30 +15,65 @@ from adapters.discord.inbound.forms import form_of
 from adapters.discord.outbound.layouts import layout, row
 from adapters.discord.outbound.sanitizer import SanitizedForm, SanitizedView, Text
 from adapters.discord.outbound.text import clip, plain
-from core.model.channel_settings import ChannelSettings, ChosenSettings, ReplyStyle
+from core.model.channel_settings import (
+    LEAST_CONFIDENCE,
+    ChannelSettings,
+    ChosenSettings,
+    ReplyStyle,
+    threshold_name,
+)
 from core.model.inquiry import Behaviour, Profile
-from core.service.channel_settings import CHECKPOINT_LABELS, FOLLOW_UPS_LABEL, PROPOSALS_LABEL, REPLY_LABELS
+from core.service.channel_settings import (
+    CHECKPOINT_LABELS,
+    FOLLOW_UPS_LABEL,
+    PROPOSALS_LABEL,
+    REPLY_LABELS,
+    THRESHOLD_LABELS,
+)
 
 DEFAULT = "default"
 OTHER = "other"
+NUMBER = "number"
+POSTS_LABELS = {False: "Answered when they mention me", True: "All answered, but for those of moderators"}
+NO_CONTENT = (
+    "-# ⚠ I cannot read messages that do not mention me: switch on “Message Content Intent” in the developer portal, "
+    "under Bot, and restart me."
+)
 
 
-def menu(place_id: int, applies: ChannelSettings, chosen: ChosenSettings, bases: Sequence[str]) -> SanitizedView:
+@dataclass(frozen=True, slots=True)
+class PlaceKind:
+    """What a place is: a category is both. ``content``: whether we may read what does not mention us."""
+
+    forum: bool = False
+    channel: bool = True
+    content: bool = True
+
+
+def menu(
+    place_id: int,
+    applies: ChannelSettings,
+    chosen: ChosenSettings,
+    bases: Sequence[str],
+    kind: PlaceKind = PlaceKind(),
+) -> SanitizedView:
     """The settings of one channel or category, as they are."""
-    lines = [f"**How I answer in <#{place_id}>**", *_explain(applies, chosen)]
+    lines = [f"**How I answer in <#{place_id}>**", *_explain(applies, chosen, kind)]
     head = Text(clip("\n".join(lines), 2_500), mentions=True)
     menus = [
         *([_bases(place_id, chosen, bases)] if bases else []),
         _manner(place_id, chosen),
         _checkpoints(place_id, applies),
-        _replies(place_id, chosen),
+        *([_replies(place_id, chosen)] if kind.channel else []),
+        _auto_answer(place_id, applies),
+        *([_forum_posts(place_id, applies)] if kind.forum else []),
         _other(place_id, applies),
     ]
     handoff = RoleMenu.create("handoff", place_id, "Ask a person: which role?", role_of(applies.handoff))
     return layout(head, *(row(one) for one in menus), row(handoff))
 
 
-def _explain(applies: ChannelSettings, chosen: ChosenSettings) -> list[str]:
+def _explain(applies: ChannelSettings, chosen: ChosenSettings, kind: PlaceKind) -> list[str]:
     """What applies, a line each; marked where it was chosen here or for the category."""
     conduct, role, here = applies.conduct, role_of(applies.handoff), chosen.to_mapping()
     asks = [label for kind, label in CHECKPOINT_LABELS.items() if kind in conduct.checkpoints]
@@ -49,14 +85,26 @@ def _explain(applies: ChannelSettings, chosen: ChosenSettings) -> list[str]:
         "follow_ups": (FOLLOW_UPS_LABEL, "yes" if conduct.follow_ups else "no"),
         "languages": ("Languages", ", ".join(conduct.languages) or "the asker's"),
         "bases": ("Knowledge", ", ".join(sorted(applies.bases)) if applies.bases else "all that the channel may see"),
-        "reply_style": ("Answers appear", REPLY_LABELS[applies.reply_style]),
-        "proposal_digest": (PROPOSALS_LABEL, "yes" if applies.proposal_digest else "no"),
     }
+    if kind.channel:
+        told["reply_style"] = ("Answers appear", REPLY_LABELS[applies.reply_style])
+    told["auto_answer"] = ("Questions that do not mention me", _auto_label(applies))
+    if kind.forum:
+        told["forum_posts"] = ("New posts", POSTS_LABELS[applies.forum_posts])
+    told["proposal_digest"] = (PROPOSALS_LABEL, "yes" if applies.proposal_digest else "no")
     lines = [
         f"-# {name}: {plain(value)}{' · chosen here' if setting in here else ''}"
         for setting, (name, value) in told.items()
     ]
-    return [*lines, f"-# Ask a person: {f'<@&{role}>' if role else 'nobody yet'}"]
+    lines.append(f"-# Ask a person: {f'<@&{role}>' if role else 'nobody yet'}")
+    needs_content = applies.answers_unasked or (kind.forum and applies.forum_posts)
+    return [*lines, *([NO_CONTENT] if needs_content and not kind.content else [])]
+
+
+def _auto_label(applies: ChannelSettings) -> str:
+    if applies.auto_answer and not applies.answers_unasked:
+        return "Off: answers are private here"
+    return THRESHOLD_LABELS.get(applies.auto_answer) or f"When I am at least {applies.auto_answer:g} sure"
 
 
 def _bases(place_id: int, chosen: ChosenSettings, bases: Sequence[str]) -> PlaceMenu:
@@ -95,6 +143,26 @@ def _replies(place_id: int, chosen: ChosenSettings) -> PlaceMenu:
     return PlaceMenu.create("reply_style", place_id, "Where answers appear", options)
 
 
+def _auto_answer(place_id: int, applies: ChannelSettings) -> PlaceMenu:
+    now = applies.auto_answer
+    options = [
+        discord.SelectOption(label=label, value=threshold_name(value), default=value == now)
+        for value, label in THRESHOLD_LABELS.items()
+    ]
+    if now not in THRESHOLD_LABELS:
+        options.append(discord.SelectOption(label=_auto_label(applies), value=threshold_name(now), default=True))
+    options.append(discord.SelectOption(label="A number …", value=NUMBER))
+    return PlaceMenu.create("auto_answer", place_id, "Questions that do not mention me", options)
+
+
+def _forum_posts(place_id: int, applies: ChannelSettings) -> PlaceMenu:
+    options = [
+        discord.SelectOption(label=label, value="yes" if answered else "no", default=applies.forum_posts is answered)
+        for answered, label in POSTS_LABELS.items()
+    ]
+    return PlaceMenu.create("forum_posts", place_id, "New posts", options)
+
+
 def _other(place_id: int, applies: ChannelSettings) -> PlaceMenu:
     first, suggests = applies.conduct.sources_first, applies.conduct.follow_ups
     told = ("Say nothing of proposals", "no") if applies.proposal_digest else (PROPOSALS_LABEL, "yes")
@@ -122,6 +190,13 @@ def change_field(chosen: ChosenSettings, field: str, values: Sequence[str]) -> C
     else:
         now[field] = ",".join(values)
     return ChosenSettings.from_mapping(now)
+
+
+def confidence_form(place_id: str) -> SanitizedForm:
+    """A threshold that no option has."""
+    field = ui.TextInput[ui.Modal](required=True, max_length=10, custom_id="confidence", placeholder="0.85")
+    label: ui.Label[ui.Modal] = ui.Label(text=f"How sure, from {LEAST_CONFIDENCE:g} to 1", component=field)
+    return form_of("Questions that do not mention me", f"footnote:confidence:{place_id}", label)
 
 
 def languages_form(place_id: str) -> SanitizedForm:

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from core.model.answer import Citation
 from core.model.markdown_lines import is_table_rule, with_fences
+from core.model.principals import Principal, PrincipalKind
 from core.service.text_splitting import split_markdown
 
 MESSAGE_LIMIT = 2_000  # characters of an answer in one message
@@ -28,12 +29,12 @@ _DEEP_HEADING = re.compile(r"^#{4,6}\s+(.+?)\s*#*\s*$")
 _RULE = re.compile(r"^ {0,3}(?:-{3,}|\*{3,}|_{3,})\s*$")
 _TABLE_LINE = re.compile(r"^\|?(?:[^|\n]+\|)+[^|\n]*(?:\|[ \t]*)?$")
 _CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]+`)", re.DOTALL)
-_PRINCIPALS = (
-    (re.compile(r"discord:role:\d+/(\d+)"), r"<@&\1>"),
-    (re.compile(r"discord:channel:\d+/(\d+)"), r"<#\1>"),
-    (re.compile(r"discord:user:(\d+)"), r"<@\1>"),
-    (re.compile(r"discord:guild:\d+"), "everybody in this server"),
-)
+_SHOWN = {
+    PrincipalKind.ROLE: "<@&{}>",
+    PrincipalKind.CHANNEL: "<#{}>",
+    PrincipalKind.USER: "<@{}>",
+    PrincipalKind.GUILD: "everybody in this server",
+}
 _SPECIAL = re.compile(r"([\\*_~`|>\[\]()#])")
 
 
@@ -109,10 +110,12 @@ def principal_name(principal: str) -> str:
     These mentions are for the eye: whatever shows them sends them with no mention allowed. A principal of another
     platform stays as it is written.
     """
-    for pattern, shown in _PRINCIPALS:
-        if found := pattern.fullmatch(principal):
-            return found.expand(shown)
-    return plain(principal)
+    try:
+        named = Principal.parse(principal)
+    except ValueError:
+        return plain(principal)
+    ours = named.platform == "discord" and named.id.isascii() and named.id.isdecimal()
+    return _SHOWN[named.kind].format(named.id) if ours and named.kind in _SHOWN else plain(principal)
 
 
 def link(citation: Citation) -> str:

@@ -3,7 +3,7 @@
 from adapters.documents import media_types
 from adapters.documents.ocr.page_images import page_count
 from adapters.documents.titles import stem
-from core.model.parsed_document import ParsedDocument
+from core.model.parsed_document import ParsedDocument, PicturePage
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
@@ -12,5 +12,5 @@ def read(name: str, data: bytes) -> ParsedDocument:
         title=stem(name),
         blocks=(),
         media_type=media_types.detect(name, data),
-        picture_pages=tuple(range(1, page_count(data) + 1)),
+        picture_pages=tuple(PicturePage(number) for number in range(1, page_count(data) + 1)),
     )

@@ -9,7 +9,7 @@ from adapters.documents import media_types, reader
 from adapters.documents.titles import stem
 from adapters.documents.zip_package import check_sizes, open_package, part
 from core.model.errors import DocumentRejected
-from core.model.parsed_document import Block, ParsedDocument
+from core.model.parsed_document import Block, ParsedDocument, PicturePage
 
 MAX_DOCUMENTS = 1_000
 MAX_NOTES = 20
@@ -20,17 +20,24 @@ _LITTER = ("__MACOSX/", ".DS_Store", "Thumbs.db", ".git/")
 def read(name: str, data: bytes) -> ParsedDocument:
     """The documents in the order of the archive; those that cannot be read are named in the notes."""
     notes: list[str] = []
+    pictures: list[PicturePage] = []
     with open_package(data) as package:
         members = [member for member in package.infolist() if not _is_litter(member)]
         check_sizes(members)
         _refuse(members)
-        blocks = tuple(_blocks(package, members, notes))
-    if not blocks:
+        blocks = tuple(_blocks(package, members, notes, pictures))
+    if not blocks and not pictures:
         why = f": {notes[0]}" if notes else ""
         raise DocumentRejected(f"Nothing in this archive could be read{why}.")
     if len(notes) > MAX_NOTES:
         notes = [*notes[:MAX_NOTES], f"and {len(notes) - MAX_NOTES} more that could not be read"]
-    return ParsedDocument(title=stem(name), blocks=blocks, media_type="application/zip", notes=tuple(notes))
+    return ParsedDocument(
+        title=stem(name),
+        blocks=blocks,
+        media_type=media_types.ZIP,
+        notes=tuple(notes),
+        picture_pages=tuple(pictures),
+    )
 
 
 def _refuse(members: list[zipfile.ZipInfo]) -> None:
@@ -47,7 +54,9 @@ def _refuse(members: list[zipfile.ZipInfo]) -> None:
             raise DocumentRejected("This archive holds a symbolic link, which is not followed.")
 
 
-def _blocks(package: zipfile.ZipFile, members: list[zipfile.ZipInfo], notes: list[str]) -> Iterator[Block]:
+def _blocks(
+    package: zipfile.ZipFile, members: list[zipfile.ZipInfo], notes: list[str], pictures: list[PicturePage]
+) -> Iterator[Block]:
     for member in members:
         path = member.filename.replace("\\", "/")
         data = part(package, member.filename)
@@ -58,10 +67,10 @@ def _blocks(package: zipfile.ZipFile, members: list[zipfile.ZipInfo], notes: lis
             continue
         if media_type == media_types.ZIP:
             raise _nested_archive_error(path)
-        yield from _member(path, data, notes)
+        yield from _member(path, data, notes, pictures, member.filename)
 
 
-def _member(path: str, data: bytes, notes: list[str]) -> Iterator[Block]:
+def _member(path: str, data: bytes, notes: list[str], pictures: list[PicturePage], file_name: str) -> Iterator[Block]:
     """One document's blocks under its path, each section path beginning with its title."""
     try:
         parsed = reader.read(path, data)
@@ -69,8 +78,7 @@ def _member(path: str, data: bytes, notes: list[str]) -> Iterator[Block]:
         notes.append(f"{path[:100]}: {Exception.__str__(rejected)}")
         return
     notes.extend(f"{path[:100]}: {note}" for note in parsed.notes)
-    if parsed.picture_pages:
-        notes.append(f"{path[:100]}: pictures inside an archive are not read; add the file by itself")
+    pictures.extend(replace(page, member=file_name) for page in parsed.picture_pages)
     for i, block in enumerate(parsed.blocks):
         label = f"{path}: {block.label}" if block.label else path
         heading = "" if i or block.text.startswith("# ") else f"# {parsed.title}\n\n"

@@ -5,11 +5,11 @@ rapidocr runs PP-OCRv6 with the models inside its own package: nothing is fetche
 
 import re
 import unicodedata
-from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from adapters.documents.ocr.languages import READ, language_of, script_of
 from adapters.documents.ocr.page_images import page_image
 from core.model.errors import DocumentRejected
 from core.model.parsed_document import Block, ParsedDocument
@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 MIN_CONFIDENCE = 0.8
 """Below this mean the page is noise: pages that people can read come out at .9 and more (docs/measurements.md)."""
 
-MIN_CHARACTERS = 3
+MIN_CHARACTERS = 3  # letters and digits
+MIN_DENSITY = 1.0
+"""Characters in a stretch as long as the line is high: 2.4 and more of Latin letters, 0.05 to 0.8 of unknown ones."""
+
+MAX_SPARSE = 0.25
+"""The share of the lines, by their length, that may be below MIN_DENSITY."""
+
 THREADS = 2
-_SCRIPTS = {
-    "LATIN": "Latin letters", "CJK": "Chinese characters", "HIRAGANA": "Japanese", "KATAKANA": "Japanese",
-    "HANGUL": "Korean", "CYRILLIC": "Cyrillic letters", "GREEK": "Greek letters", "ARABIC": "Arabic letters",
-    "HEBREW": "Hebrew letters", "DEVANAGARI": "Devanagari", "THAI": "Thai",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,12 @@ class TextLine:
         """From the box's top to its bottom."""
         return self.bottom - self.top
 
+    @property
+    def density(self) -> float:
+        """Characters in a stretch as long as the line is high; a wide one (Chinese) counts as two."""
+        wide = sum(unicodedata.east_asian_width(sign) in "WF" for sign in self.text)
+        return (len(self.text) + wide) * self.height / max(self.right - self.left, 1.0)
+
 
 def read_page(_name: str, data: bytes, page: int) -> ParsedDocument:
     """One page as one block; its confidence and script are the block's label.
@@ -54,7 +61,10 @@ def read_page(_name: str, data: bytes, page: int) -> ParsedDocument:
     """
     lines = recognize(page_image(data, page))
     characters = sum(len(line.text) for line in lines)
-    if characters < MIN_CHARACTERS:
+    if characters == 0:
+        raise DocumentRejected("There is no text in this picture.")
+    _refuse_unknown_letters(lines)
+    if sum(sign.isalnum() for line in lines for sign in line.text) < MIN_CHARACTERS:
         raise DocumentRejected("There is no text in this picture.")
     confidence = sum(line.confidence * len(line.text) for line in lines) / characters
     if confidence < MIN_CONFIDENCE:
@@ -68,8 +78,23 @@ def read_page(_name: str, data: bytes, page: int) -> ParsedDocument:
         title="",
         blocks=(Block(text, page=page, label=f"read by OCR, {sure}"),),
         media_type="",
-        notes=(f"{script_of(text)}, {sure}",),
+        notes=(f"{language_of(text)}, {sure}",),
     )
+
+
+def _refuse_unknown_letters(lines: list[TextLine]) -> None:
+    """Raises DocumentRejected for a page in letters that the model does not know: what it makes of them is noise."""
+    long = [line for line in lines if line.right - line.left > 4 * line.height]
+    length = sum(line.right - line.left for line in long)
+    sparse = sum(line.right - line.left for line in long if line.density < MIN_DENSITY)
+    script = script_of(" ".join(line.text for line in lines))
+    known = script in READ or script == "digits and signs"
+    if not known or sparse > MAX_SPARSE * length:
+        what = f"in {script}" if not known else "in letters of another kind"
+        raise DocumentRejected(
+            f"Most of this page is {what}, which text recognition (OCR) does not read.",
+            remedy="It reads Latin letters, Chinese and Japanese. Add the document with its text.",
+        )
 
 
 def recognize(image: "np.ndarray") -> list[TextLine]:
@@ -156,12 +181,3 @@ def _rows(lines: list[TextLine]) -> list[list[TextLine]]:
         else:
             rows.append([line])
     return [sorted(row, key=lambda one: one.left) for row in rows]
-
-
-def script_of(text: str) -> str:
-    """The kind of letters that most of a text is in; the recognizer knows scripts, not languages."""
-    found: Counter[str] = Counter()
-    for letter in text[:5_000]:
-        if letter.isalpha():
-            found[_SCRIPTS.get(unicodedata.name(letter, "").split(" ")[0].partition("-")[0], "other letters")] += 1
-    return found.most_common(1)[0][0] if found else "digits and signs"

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
-from adapters.documents.sandbox.protocol import LENGTH, frame, from_parsed
+from adapters.documents.sandbox.protocol import LENGTH, WHOLE_FILE, PageWanted, frame, from_parsed
 from core.model.errors import DocumentRejected, NoText
 
 CLONE_NEWUSER = 0x10000000
@@ -51,42 +51,50 @@ def _serve(requests: BinaryIO, answers: BinaryIO, cpu_seconds: int, output_bytes
         if "size" in header:  # else it is about the same file again
             data = _exactly(requests, int(header["size"]))
         allow_cpu(cpu_seconds)
-        page = int(header["page"]) if "page" in header else None
-        answer = frame(*answer_for(str(header["name"]), data, task, page, str(header.get("quote", ""))))
+        page = PageWanted.of(header)
+        answer = frame(*answer_for(str(header["name"]), data, task, page))
         if len(answer) > output_bytes:
             answer = frame(
                 {"rejected": f"Its text is over {output_bytes:,} bytes, more than is indexed from one file."}
             )
         answers.write(answer)
         answers.flush()
-        data = data if page is not None else b""
+        data = data if page.number is not None else b""
         del answer
 
 
-def _run_task(name: str, data: bytes, task: str, page: int | None, quote: str) -> list[dict[str, Any]]:
+def _run_task(name: str, data: bytes, task: str, page: PageWanted) -> list[dict[str, Any]]:
     """The reading of a file or a page, or a page's picture, as messages."""
     if task == "draw":
         import base64
 
         from adapters.documents.page_drawing import draw
 
-        drawn = draw(data, page or 1, quote)
+        drawn = draw(data, page.number or 1, page.quote)
         return [drawn | {"png": base64.b64encode(drawn["png"]).decode()}]
     if task == "recognize":
         from adapters.documents.ocr.recognizer import read_page
 
-        return from_parsed(read_page(name, data, page or 1))
+        return from_parsed(read_page(name, _member(data, page.member), page.number or 1))
     from adapters.documents import reader
 
     return from_parsed(reader.read(name, data))
 
 
-def answer_for(
-    name: str, data: bytes, task: str = "parse", page: int | None = None, quote: str = ""
-) -> list[dict[str, Any]]:
+def _member(data: bytes, path: str) -> bytes:
+    """A file within an archive, or without a path the file itself. Raises DocumentRejected."""
+    if not path:
+        return data
+    from adapters.documents.zip_package import open_package, part
+
+    with open_package(data) as package:
+        return part(package, path)
+
+
+def answer_for(name: str, data: bytes, task: str = "parse", page: PageWanted = WHOLE_FILE) -> list[dict[str, Any]]:
     """The reading of one file or page, or its picture, or why there is none, as messages."""
     try:
-        return _run_task(name, data, task, page, quote)
+        return _run_task(name, data, task, page)
     except DocumentRejected as rejected:
         empty = isinstance(rejected, NoText)
         return [{"rejected": Exception.__str__(rejected), "remedy": rejected.remedy, "without_text": empty}]

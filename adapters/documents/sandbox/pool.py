@@ -19,16 +19,15 @@ from types import TracebackType
 from typing import Self
 
 import adapters
-from adapters.documents.sandbox.protocol import LENGTH, frame, in_slices
+from adapters.documents.sandbox.protocol import LENGTH, WHOLE_FILE, PageWanted, frame, in_slices
 from core.model.errors import DocumentRejected
-from core.model.parsed_document import ParsedDocument
+from core.model.parsed_document import ParsedDocument, PicturePage
 
 log = logging.getLogger(__name__)
 
 MB = 1024 * 1024
 _COPY_BYTES = 256 * 1024
 _WATCH_SECONDS = 0.25
-_START_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +115,8 @@ class Sandbox:
         async with self._worker() as worker:
             return await _read(await self._answer(worker, name, content))
 
-    async def read_page(self, name: str, data: bytes, page: int) -> ParsedDocument:
-        """One page of a file, from 1. A process that has the file already is not sent it again.
+    async def read_page(self, name: str, data: bytes, page: PicturePage) -> ParsedDocument:
+        """One page of a file. A process that has the file already is not sent it again.
 
         Raises:
             DocumentRejected: with the reason why this page gives no text.
@@ -125,7 +124,7 @@ class Sandbox:
         if len(data) > self._limits.input_bytes:
             raise _too_large(self._limits)
         async with self._worker() as worker:
-            return await _read(await self._answer(worker, name, data, page))
+            return await _read(await self._answer(worker, name, data, PageWanted(page.number, member=page.member)))
 
     async def draw_page(self, name: str, data: bytes, page: int, quote: str) -> bytes:
         """One page of a file, from 1, as the process drew it, with this quote's places: the answer as it came.
@@ -136,7 +135,7 @@ class Sandbox:
         if len(data) > self._limits.input_bytes:
             raise _too_large(self._limits)
         async with self._worker() as worker:
-            return await self._answer(worker, name, data, page, quote)
+            return await self._answer(worker, name, data, PageWanted(page, quote))
 
     async def _content(self, path: Path) -> bytes:
         def load() -> bytes:
@@ -174,14 +173,12 @@ class Sandbox:
         memory = self._limits.memory if self._enforce_memory else 0
         return await _Worker.start(self._limits, memory=memory, task=self._task)
 
-    async def _answer(
-        self, worker: "_Worker", name: str, content: bytes, page: int | None = None, quote: str = ""
-    ) -> bytes:
+    async def _answer(self, worker: "_Worker", name: str, content: bytes, page: PageWanted = WHOLE_FILE) -> bytes:
         """The worker's answer within the time, with its memory watched where the system does not."""
         watch = asyncio.create_task(self._kill_over_limit(worker)) if self._watch_memory else None
         try:
             async with asyncio.timeout(self._limits.seconds):
-                return await worker.ask(name, content, self._limits.output_bytes, page, quote)
+                return await worker.ask(name, content, self._limits.output_bytes, page)
         except TimeoutError:
             raise DocumentRejected(
                 f"Reading it took longer than {self._limits.seconds:g} seconds.", remedy="Split it and add the parts."
@@ -250,9 +247,7 @@ class _Worker:
             raise
         return cls(process, home)
 
-    async def ask(
-        self, name: str, content: bytes, output_bytes: int, page: int | None = None, quote: str = ""
-    ) -> bytes:
+    async def ask(self, name: str, content: bytes, output_bytes: int, page: PageWanted = WHOLE_FILE) -> bytes:
         """Send one file, or the number of another page of the same one, and wait for the answer.
 
         Raises:
@@ -261,7 +256,7 @@ class _Worker:
         self.read += 1
         self.healthy = False
         assert self._process.stdout is not None
-        await self._send(name, content, page, quote)
+        await self._send(name, content, page)
         (size,) = LENGTH.unpack(await self._process.stdout.readexactly(LENGTH.size))
         if size > output_bytes + MB:
             raise DocumentRejected("The parser gave no usable answer for this file.")
@@ -269,16 +264,12 @@ class _Worker:
         self.healthy = b'"fatal": true' not in body[-64:]
         return body
 
-    async def _send(self, name: str, content: bytes, page: int | None, quote: str) -> None:
+    async def _send(self, name: str, content: bytes, page: PageWanted) -> None:
         assert self._process.stdin is not None
-        digest = hashlib.sha256(content).digest() if page is not None else b""
+        digest = hashlib.sha256(content).digest() if page.number is not None else b""
         again = bool(digest) and digest == self._holds
         self._holds = digest
-        header: dict[str, str | int] = {"name": name}
-        if page is not None:
-            header["page"] = page
-        if quote:
-            header["quote"] = quote
+        header = {"name": name} | page.header()
         if not again:
             header["size"] = len(content)
         self._process.stdin.write(frame(header))

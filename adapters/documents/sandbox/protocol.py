@@ -8,16 +8,41 @@ from line to line; as one piece, a table of a million rows took 180 ms, and the 
 import json
 import struct
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any
+from typing import Any, Self
 
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import Block, ParsedDocument
+from core.model.parsed_document import Block, ParsedDocument, PicturePage
 
 LENGTH = struct.Struct(">Q")
 SLICE = 128 * 1024  # characters of text in a line, about; or an eighth as many numbers
 MOST_LINE = 8 * SLICE  # bytes: a sign takes at most six
 NUMBERS = SLICE // 8
+
+
+@dataclass(frozen=True, slots=True)
+class PageWanted:
+    """The page that a request is about, from 1; a quote to be found on it; the path of its file in an archive."""
+
+    number: int | None = None
+    quote: str = ""
+    member: str = ""
+
+    def header(self) -> dict[str, str | int]:
+        """What a request's header says of it; nothing of a whole file."""
+        given = {"page": self.number, "quote": self.quote, "member": self.member}
+        return {name: value for name, value in given.items() if value}
+
+    @classmethod
+    def of(cls, header: dict[str, Any]) -> Self:
+        """The inverse."""
+        page = header.get("page")
+        number = None if page is None else int(page)
+        return cls(number, str(header.get("quote", "")), str(header.get("member", "")))
+
+
+WHOLE_FILE = PageWanted()
 
 
 def frame(*messages: dict[str, Any]) -> bytes:
@@ -35,7 +60,7 @@ def from_parsed(parsed: ParsedDocument) -> list[dict[str, Any]]:
         "modified": parsed.modified,
         "url": parsed.url,
         "notes": list(parsed.notes),
-        "picture_pages": list(parsed.picture_pages),
+        "picture_pages": [[page.number, page.member] for page in parsed.picture_pages],
     }
     messages: list[dict[str, Any]] = [head]
     room = 0
@@ -90,7 +115,7 @@ def in_slices(body: bytes) -> Iterator[ParsedDocument | None]:
             modified=_optional(head["modified"]),
             url=_optional(head["url"]),
             notes=tuple(map(_text, head["notes"])),
-            picture_pages=_numbers(head["picture_pages"]),
+            picture_pages=tuple(_picture_page(*page) for page in head["picture_pages"]),
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise DocumentRejected("The parser gave no usable answer for this file.") from error
@@ -111,6 +136,12 @@ def _block(begun: list[tuple[str, tuple[int, ...]]], page: object, label: object
     text = "".join(text for text, _ in begun)
     lines = begun[0][1] if len(begun) == 1 else tuple(number for _, numbers in begun for number in numbers)
     return Block(text, _number(page), _optional(label), _number(first_line), lines)
+
+
+def _picture_page(number: object, member: object) -> PicturePage:
+    if not isinstance(number, int):
+        raise TypeError("not a number")
+    return PicturePage(number, _text(member))
 
 
 def _numbers(value: object) -> tuple[int, ...]:

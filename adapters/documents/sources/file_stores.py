@@ -76,12 +76,12 @@ class FsspecFileStores:
         return why_not_allowed(address, self._allowed)
 
     async def files(self, address: str, *, limit: int) -> AsyncIterator[StoredFile]:
-        """The files at and below an address. Raises FetchRefused, ``Gone`` where there is nothing."""
+        """The files at and below an address. Raises FetchRefused, ``PageGone`` where there is nothing."""
         for file in await self._run_guarded(address, lambda peer: _list_files(address, peer, limit)):
             yield file
 
     async def read(self, address: str, *, version: str = "") -> tuple[StoredFile, bytes] | None:
-        """A file and its bytes; None when it is still of the version given. Raises FetchRefused, ``Gone``."""
+        """A file and its bytes; None when it is still of the version given. Raises FetchRefused, ``PageGone``."""
         return await self._run_guarded(address, lambda peer: _read(address, peer, version))
 
     async def _run_guarded(self, address: str, work: Callable[[Peer | None], T]) -> T:
@@ -175,9 +175,8 @@ def _read(address: str, peer: Peer | None, version: str) -> tuple[StoredFile, by
             return None
         if (info.get("size") or 0) > MAX_BYTES:
             raise FetchRefused(f"It is larger than {MAX_BYTES // 2**20} MB, more than is read from one file.")
-        return file, system.cat_file(
-            quote(path) if scheme_of(address) == "github" else path
-        )  # goes into a URL as it is
+        in_url = scheme_of(address) == "github"  # its driver puts the path into a URL as it stands
+        return file, system.cat_file(quote(path) if in_url else path)
     finally:
         _close(system)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from adapters.reasoners.openai.causes import cause_of
 from adapters.reasoners.openai.request import Json, ModelRequest
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ FEATURES: Mapping[str, re.Pattern[str]] = {
     "response_format": re.compile(r"response.format|json.object|json mode"),
     "tool_choice": re.compile(r"tool.choice"),
     "stream_options": re.compile(r"stream.options"),
+    "stream": re.compile(r"\bstream(?:ing)?\b(?!.options)"),
     "tools": re.compile(r"\btools?\b(?!.choice)|function.call"),
     "temperature": re.compile(r"temperature"),
     "max_tokens": re.compile(r"max_tokens(?! ?(?:is|are|too|must|exceeds|=|:) ?(?:too|larg|\d))"),
@@ -48,18 +50,21 @@ SUSPECTS: Sequence[frozenset[str]] = (
     frozenset(FEATURES),
 )
 _REFUSALS = frozenset({400, 404, 405, 415, 422, 500, 501})  # some answer 500 to a field they do not know, naming it
-FILTERED = re.compile(r"content.?(?:filter|management|policy)|responsible.?ai|safety|moderation", re.IGNORECASE)
 _UNNAMED_REFUSALS = frozenset({400, 422})
 _TOO_LONG = re.compile(
     r"context.?(?:length|window|size)|maximum context|max(?:imum)?.?model.?len|too (?:long|many (?:input )?tokens)"
     r"|prompt is too|exceeds? (?:the )?(?:available |model'?s? )?(?:context|maximum)|n_ctx|input (?:is )?too large"
-    r"|reduce the length|tokens? limit exceeded|string too long",
+    r"|reduce the length|tokens? limit exceeded|string too long|request too large|input token count exceeds"
+    r"|`?inputs`? (?:tokens \+|must have less than)|contextwindowexceeded|exceed_context_size",
     re.IGNORECASE,
 )
 _CONTEXT = re.compile(
     r"(?:context(?: length| window| size)?|n_ctx|model.?len(?:gth)?)[^\d]{0,40}(\d[\d,]{2,9})"
     r"|(\d[\d,]{2,9}) tokens? (?:context|maximum|limit)",
     re.IGNORECASE,
+)
+_NAMED_CONTEXT = re.compile(
+    r"n_ctx[\"']?: ?(\d{3,9})|max_new_tokens`? must be <= ?(\d{3,9})|less than (\d{3,9}) tokens", re.IGNORECASE
 )
 _CAP_TOO_LARGE = re.compile(
     r"max_(?:completion_)?tokens\W+(?:is |are )?(?:too large|must be|exceeds)[^\d]{0,60}(\d[\d,]*)?", re.IGNORECASE
@@ -151,7 +156,7 @@ class Dialect:
     def guesses(self, error: "APIStatusError", asked: Json) -> Iterator[frozenset[str]]:
         """What may have been refused where the refusal does not say: each feature, then all of them."""
         shape = tuple(sorted(asked))
-        tells = is_too_long(error) or FILTERED.search(f"{error.message} {error.body}")
+        tells = is_too_long(error) or cause_of(error.status_code, f"{error.message} {error.body}")
         if error.status_code not in _UNNAMED_REFUSALS or tells or shape in self._hopeless:
             return
         before = self.refused
@@ -196,10 +201,14 @@ class Dialect:
 def is_too_long(error: "APIStatusError") -> bool:
     """Whether the prompt was longer than the model can read."""
     said = f"{error.message} {error.body}"
-    return error.status_code in {400, 413, 422, 500} and (
-        error.status_code == 413
-        or (bool(_TOO_LONG.search(said)) and (not _CAP_TOO_LARGE.search(said) or is_about_context(said)))
-    )
+    if error.status_code == 429:  # of a limit by the minute that one request alone goes over
+        return "request too large" in said.casefold()
+    return error.status_code == 413 or (error.status_code in {400, 422, 500} and is_about_length(said))
+
+
+def is_about_length(said: str) -> bool:
+    """Whether an error's words say that the prompt was too long, and not the cap alone too large."""
+    return bool(_TOO_LONG.search(said)) and (not _CAP_TOO_LARGE.search(said) or is_about_context(said))
 
 
 def is_about_context(said: str) -> bool:
@@ -209,7 +218,8 @@ def is_about_context(said: str) -> bool:
 
 def context_in(error: "APIStatusError") -> int:
     """The size of the context window in tokens, where a refusal says it; else 0."""
-    found = _CONTEXT.search(f"{error.message} {error.body}")
+    said = f"{error.message} {error.body}"
+    found = _NAMED_CONTEXT.search(said) or _CONTEXT.search(said)
     size = int(next(group for group in found.groups() if group).replace(",", "")) if found else 0
     return size if size >= LEAST_CONTEXT else 0
 

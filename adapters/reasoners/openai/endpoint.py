@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 from urllib.parse import urlsplit
 
 from adapters.reasoners.openai import reply as replies
+from adapters.reasoners.openai.causes import cause_of
 from adapters.reasoners.openai.client import open_client
-from adapters.reasoners.openai.dialect import Dialect, context_in
+from adapters.reasoners.openai.dialect import Dialect, context_in, is_too_long
 from adapters.reasoners.openai.failures import Failures, PromptTooLong
 from adapters.reasoners.openai.request import CHARACTERS_PER_TOKEN, Completion, Json, ModelRequest, estimated_tokens
 from adapters.reasoners.openai.responses import as_chunks, as_completion, as_responses
 from adapters.reasoners.openai.stream_reader import ReportedError, StreamReader
 from core.model.budget import Meter, Prices
-from core.model.errors import ModelUnavailable
+from core.model.errors import ModelFailure, ModelUnavailable
 from core.ports.daily_budget import DailyBudget
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ MOST_CHARACTERS_PER_TOKEN = 10
 FEWEST_TOKENS_OUT = 64  # with less than this left, a call is not worth making
 LONGEST_WAIT_SECONDS = 15.0  # a longer Retry-After is not waited for
 CUT_OFF = " …"
+PASSING = frozenset(
+    {ModelFailure.RATE_LIMIT, ModelFailure.SERVER, ModelFailure.TIMEOUT, ModelFailure.LOADING}
+)  # what may be over at the next attempt
 AT_ITS_LENGTH = frozenset({"length", "max_tokens", "max_output_tokens", "incomplete", "model_length"})
 
 
@@ -110,7 +114,7 @@ class ModelEndpoint:
         return self._usable(replies.completion_of(reply), replies.first_choice(reply))
 
     def _usable(self, found: Completion, choice: object) -> Completion:
-        if replies.finish_of(choice) == "content_filter":
+        if replies.is_filtered(replies.finish_of(choice)):
             raise self._failures.filter_error()
         if not found.text and not found.calls and replies.refusal_of(replies.field_of(choice, "message")):
             raise self._failures.refusal_error()
@@ -192,11 +196,15 @@ class ModelEndpoint:
                         yield text
         finally:
             bill.count(reader.usage, request.tokens, reader.written // CHARACTERS_PER_TOKEN)
-        self._require_end(reader, said_done=getattr(stream.response.stream, "said_done", False))
+        whole = isinstance(stream, _WholeReply)
+        self._require_end(reader, said_done=whole or getattr(stream.response.stream, "said_done", False))
         bill.cut_off = reader.finish in AT_ITS_LENGTH
 
     async def _chunks(self, stream: Any) -> AsyncGenerator[object, None]:
         """The chunks of a stream, or the whole reply of a server that does not stream as its only one."""
+        if isinstance(stream, _WholeReply):
+            yield _as_chunk(stream.reply)
+            return
         async with stream:
             if "event-stream" not in stream.response.headers.get("content-type", "event-stream"):
                 yield _as_chunk(_parse_completion(await stream.response.aread()))
@@ -211,7 +219,7 @@ class ModelEndpoint:
 
     def _require_end(self, reader: StreamReader, *, said_done: bool) -> None:
         """Raise unless the model ended by itself or at its length limit."""
-        if reader.finish == "content_filter":
+        if replies.is_filtered(reader.finish):
             raise self._failures.filter_error()
         if reader.finish == "error":
             raise self._failures.reported_error("")
@@ -252,9 +260,14 @@ class ModelEndpoint:
         return await self.client.chat.completions.create(**asked)
 
     async def _open_stream(self, asked: Json) -> Any:
-        """The client's own stream, its events as plain data: to make types of each word costs more than all else."""
+        """The client's own stream, its events as plain data: to make types of each word costs more than all else.
+
+        A whole reply where the endpoint has refused to stream.
+        """
         from openai import AsyncStream
 
+        if "stream" not in asked:
+            return _WholeReply(await self._request_completion(asked))
         if self.dialect.uses_responses:
             response = await self.client.responses.with_raw_response.create(**as_responses(asked))
             return response.parse(to=AsyncStream[object])
@@ -281,7 +294,8 @@ class ModelEndpoint:
         if isinstance(error, openai.APIStatusError):
             if error.status_code not in {408, 409, 429} and error.status_code < 500:
                 return None
-            if error.code == "insufficient_quota":
+            cause = cause_of(error.status_code, f"{error.message} {error.body} {error.code}")
+            if is_too_long(error) or (cause and cause.kind not in PASSING):
                 return None
             asked = _retry_after(error)
             wait = jittered if asked is None else asked
@@ -339,6 +353,13 @@ def _failures() -> tuple[type[Exception], ...]:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _WholeReply:
+    """What an endpoint sent that does not stream."""
+
+    reply: object
+
+
 @dataclass(slots=True)
 class _Bill:
     """What a call has come to: how often it was sent, and its tokens."""
@@ -385,13 +406,16 @@ def _parse_completion(body: bytes) -> Json:
     return value
 
 
-def _as_chunk(body: Json) -> Json:
-    """A whole completion in the shape of one streamed chunk."""
+def _as_chunk(body: object) -> object:
+    """A whole completion in the shape of one streamed chunk. Raises TypeError where it is none."""
     if replies.error_in(body) is not None:
         return body
+    if not replies.is_completion(body):
+        raise TypeError("not a chat completion")
     choice = replies.first_choice(body)
-    delta = {"content": replies.completion_of(body).text}
+    message = replies.field_of(choice, "message")
+    delta = {"content": replies.completion_of(body).text, "refusal": replies.refusal_of(message)}
     return {
         "choices": [{"delta": delta, "finish_reason": replies.finish_of(choice) or "stop"}],
-        "usage": body.get("usage"),
+        "usage": replies.field_of(body, "usage"),
     }

@@ -3,22 +3,18 @@
 Nothing the endpoint says is repeated: some repeat the key in it.
 """
 
-import re
 import socket
 import ssl
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from adapters.reasoners.openai.causes import Cause, cause_of
 from adapters.reasoners.openai.client import BodyTooLong
-from adapters.reasoners.openai.dialect import FILTERED, is_too_long
+from adapters.reasoners.openai.dialect import is_about_length, is_too_long
 from core.model.errors import ModelFailure, ModelMisbehaved, ModelUnavailable
 
 if TYPE_CHECKING:
     from openai import APIStatusError
-
-_QUOTA = re.compile(r"\bquota\b|insufficient.?quota|billing|credits?\b|balance", re.IGNORECASE)
-_MODEL = re.compile(r"model", re.IGNORECASE)
-_KEY = re.compile(r"api.?key|auth|token|credential", re.IGNORECASE)
 
 
 class PromptTooLong(ModelUnavailable):
@@ -103,12 +99,10 @@ class Failures:
     def reported_error(self, said: object) -> ModelUnavailable:
         """An error object in place of a reply, or in the middle of a stream."""
         words = str(said)
-        if FILTERED.search(words):
-            return self.filter_error()
-        if _QUOTA.search(words):
-            return self._quota("")
-        if re.search(r"rate.?limit|\b429\b|overloaded|\b529\b", words, re.IGNORECASE):
-            return self._busy("")
+        if is_about_length(words):
+            return self.too_long()
+        if cause := cause_of(200, words):
+            return self._because(cause, "")
         return ModelUnavailable(
             f"{self._at} reported an error of its own.", remedy="Try again in a moment.", kind=ModelFailure.SERVER
         )
@@ -117,33 +111,10 @@ class Failures:
         """Our error for an HTTP status."""
         status, said = error.status_code, f"{error.message} {error.body} {error.code}"
         if is_too_long(error):
-            return PromptTooLong(
-                f"The question with its evidence is too long for {self._model}.",
-                remedy="Use a model with a larger context window, or set LLM_CONTEXT to its real size.",
-                kind=ModelFailure.CONTEXT,
-            )
-        if status in {400, 403} and FILTERED.search(said):
-            return self.filter_error()
-        if status == 402 or (status in {403, 429} and _QUOTA.search(said)):
-            return self._quota(f" ({status})")
-        if status in {429, 529}:
-            return self._busy(f" ({status})")
-        if status == 401 or (status == 403 and _KEY.search(said) and not _MODEL.search(said)):
-            return self._key(f" ({status})")
-        return self._other(status, said)
-
-    def _other(self, status: int, said: str) -> ModelUnavailable:
-        if status == 403:
-            words, remedy, kind = (
-                "does not allow this",
-                "Check LLM_API_KEY and whether it may use LLM_MODEL.",
-                ModelFailure.KEY,
-            )
-        elif status == 404:
-            known = _MODEL.search(said)
-            words = "does not know the model" if known else "does not know the address or the model"
-            remedy, kind = ("Check LLM_MODEL." if known else "Check LLM_BASE_URL and LLM_MODEL."), ModelFailure.MODEL
-        elif status >= 500:
+            return self.too_long()
+        if cause := cause_of(status, said):
+            return self._because(cause, f" ({status})")
+        if status >= 500:
             words, remedy, kind = "has an internal error", "Try again in a moment.", ModelFailure.SERVER
         elif 300 <= status < 400:
             words, remedy, kind = (
@@ -151,12 +122,6 @@ class Failures:
                 "Set LLM_BASE_URL to the address it names.",
                 ModelFailure.MALFORMED,
             )
-        elif (
-            status in {400, 422}
-            and _MODEL.search(said)
-            and re.search(r"not found|does not exist|unknown|invalid model", said, re.IGNORECASE)
-        ):
-            words, remedy, kind = "does not know the model", "Check LLM_MODEL.", ModelFailure.MODEL
         else:
             words, remedy, kind = (
                 "refused the request",
@@ -165,24 +130,18 @@ class Failures:
             )
         return ModelUnavailable(f"{self._at} {words} ({status}).", remedy=remedy, kind=kind)
 
-    def _key(self, status: str) -> ModelUnavailable:
-        return ModelUnavailable(
-            f"{self._at} does not accept our key{status}.", remedy="Check LLM_API_KEY.", kind=ModelFailure.KEY
+    def too_long(self) -> PromptTooLong:
+        """The model cannot read as much."""
+        return PromptTooLong(
+            f"The question with its evidence is too long for {self._model}.",
+            remedy="Use a model with a larger context window, or set LLM_CONTEXT to its real size.",
+            kind=ModelFailure.CONTEXT,
         )
 
-    def _quota(self, status: str) -> ModelUnavailable:
-        return ModelUnavailable(
-            f"{self._at} wants to be paid first: its quota is used up{status}.",
-            remedy="Check the account behind LLM_API_KEY.",
-            kind=ModelFailure.QUOTA,
-        )
-
-    def _busy(self, status: str) -> ModelUnavailable:
-        return ModelUnavailable(
-            f"{self._at} has too many requests at the moment{status}.",
-            remedy="Try again in a while, or raise the account's limit.",
-            kind=ModelFailure.RATE_LIMIT,
-        )
+    def _because(self, cause: Cause, status: str) -> ModelUnavailable:
+        if cause.kind is ModelFailure.CONTENT_FILTER:
+            return self.filter_error()
+        return ModelUnavailable(f"{self._at} {cause.words}{status}.", remedy=cause.remedy, kind=cause.kind)
 
     def _connection(self, chain: tuple[BaseException, ...]) -> ModelUnavailable:
         import httpx2

@@ -75,6 +75,11 @@ def finish_of(choice: object) -> str:
     return str(field_of(choice, "finish_reason") or "")
 
 
+def is_filtered(finish: str) -> bool:
+    """Whether a reply ended because of a content filter, as each vendor says it."""
+    return finish.casefold().startswith(("content_filter", "safety", "prohibited_content", "blocklist"))
+
+
 def usage_of(reply: object) -> tuple[int, int, int, int]:
     """Tokens read, of them cached, written, and of them thought unseen; 0 where the endpoint does not say."""
     usage = field_of(reply, "usage")

@@ -95,7 +95,8 @@ class Commands:
             return NO_THREAD
         alone = (await self.workspace.settings(thread)).reply_style is ReplyStyle.PRIVATE
         reader = await self.workspace.reader(thread, given.user)
-        return await self.workspace.answer_actions.why(thread, reader, asker=given.person.id if alone else "")
+        asker = given.person.id if alone else ""
+        return (await self.workspace.answer_actions.why(thread, reader, asker=asker)).text
 
     async def _forget(self, given: SlashCommand, rest: str) -> str:
         if rest.strip().casefold() in {"me", "everything", "all"}:
@@ -120,21 +121,35 @@ class Commands:
     # --- settings
 
     async def _settings(self, given: SlashCommand) -> str:
-        settings, place = self.workspace.answer_actions.place_settings, given.place
-        is_admin = await self.workspace.is_admin(given.user)
-        await settings.require_admin(given.person, place.place, is_admin=is_admin)
-        bases = await settings.selectable_bases(await self.workspace.audience(place, given.user))
-        groups = {
-            group: f"@{handle}" for group, (handle, _) in sorted((await self.workspace.directory.groups()).items())
-        }
-        now = await self.workspace.settings(place)
-        view = views.settings(now, bases, groups, "this channel", SettingsForm(given.channel))
+        view = await self.settings_form(given.place, given.user)
         try:
             await self.workspace.web.eagerly("views.open", trigger_id=given.trigger, view=view)
         except (Refusal, PlatformUnavailable) as error:
             log.info("view_not_opened", reason=str(error))
             return "Slack did not open the form. Please try again."
         return ""
+
+    async def settings_form(self, place: ThreadKey, user: str) -> views.View:
+        """The form with what applies in a channel. Raises Denied, on record, for who is no admin."""
+        settings = self.workspace.answer_actions.place_settings
+        person, is_admin = Person(person_id(place.space, user)), await self.workspace.is_admin(user)
+        await settings.require_admin(person, place.place, is_admin=is_admin)
+        bases = await settings.selectable_bases(await self.workspace.audience(place, user))
+        groups = {
+            group: f"@{handle}" for group, (handle, _) in sorted((await self.workspace.directory.groups()).items())
+        }
+        now = await self.workspace.settings(place)
+        return views.settings(now, bases, groups, await self._called(place), SettingsForm(place.channel))
+
+    async def _called(self, place: ThreadKey) -> str:
+        """What a channel is called above its settings."""
+        try:
+            room = await self.workspace.directory.room(place.channel)
+        except (Refusal, PlatformUnavailable):
+            return "this channel"
+        if room.direct:
+            return "this direct message"
+        return f"#{room.name}" if room.name else "this channel"
 
     async def save_settings(self, body: Mapping[str, Any]) -> None:
         """Keep what the settings form brought. Raises Denied: rights are looked up again."""
@@ -145,4 +160,5 @@ class Commands:
         is_admin, readers = await self.workspace.is_admin(user), await self.workspace.audience(place, user)
         chosen, settings = views.filled_in(body["view"]), self.workspace.answer_actions.place_settings
         await settings.save(place.place, chosen, person, readers, is_admin=is_admin)
-        await self.workspace.whisper(place, user, SAVED)
+        if not await self.workspace.whisper(place, user, SAVED):
+            await self.workspace.tell_directly(user, SAVED)

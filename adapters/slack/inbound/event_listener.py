@@ -4,7 +4,8 @@ Nothing here asks Slack anything: an event is acknowledged as soon as the inbox 
 ``app_mention`` and as ``message``, and each again and again: all of them make the same delivery id.
 """
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,8 +16,9 @@ from adapters.slack.api.directory import Directory, Identity
 from adapters.slack.outbound.answer_records import CurrentAnswer, SlackQuestionState, VisibleAnswer
 from adapters.slack.outbound.text import mentions, plain_message
 from core.model.answer import OPEN_OUTCOMES
+from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Person, ThreadKey
-from core.model.errors import Busy, FootnoteError
+from core.model.errors import Busy, Denied, FootnoteError, NotFound
 from core.model.incoming_events import FileReference, IncomingMessage
 from core.model.reply_target import ReplyTarget
 from core.ports.inbox import Inbox
@@ -24,6 +26,7 @@ from core.ports.message_state import CancelReason, MessageStateStore
 from core.service.deletions import take_in_deletion
 from core.service.delivery_codec import delivery
 from core.service.heard_places import HeardPlaces
+from core.service.message_routing import ANYWHERE, could_be_answered
 
 PLATFORM = "slack"
 SAID = {None, "file_share", "thread_broadcast", "bot_message"}
@@ -48,6 +51,10 @@ class IntakeResult:
 NOTHING = IntakeResult()
 
 
+StopQuestion = Callable[[SlackQuestionState, str], Awaitable[None]]
+"""Stops the work on a question for a user, by their Slack id. Raises NotFound and Denied."""
+
+
 class EventListener:
     """Turns Slack's events into deliveries of the inbox."""
 
@@ -58,9 +65,16 @@ class EventListener:
         inbox: Inbox,
         message_states: MessageStateStore,
         places: HeardPlaces,
+        stop: StopQuestion,
+        settings: Callable[[ThreadKey], Awaitable[ChannelSettings]],
         allowed_bots: frozenset[str] = frozenset(),
     ) -> None:
-        """Put what is for us into this inbox. ``allowed_bots``: names or ids of bots that may ask."""
+        """Put what is for us into this inbox.
+
+        ``settings`` says what applies in a place; ``allowed_bots``: names or ids of bots that may ask.
+        """
+        self._stop = stop
+        self._settings = settings
         self._directory = directory
         self._inbox = inbox
         self._message_states = message_states
@@ -102,7 +116,7 @@ class EventListener:
     # --- what was said
 
     async def _on_message(self, event: Event, team: str, us: Identity) -> IntakeResult:
-        message = self.message(event, team, us)
+        message = await self._heard(event, team, us)
         if message is None:
             return NOTHING
         if message.mentions_us or message.direct:
@@ -111,15 +125,30 @@ class EventListener:
             await self._places.note(message, key.channel, *thread)
         return await self.put(_delivery_id(message), message)
 
-    def message(self, event: Event, team: str, us: Identity, *, edited: bool = False) -> IncomingMessage | None:
-        """The message, if it could be for us: a mention, a direct message, or anything in a thread."""
+    async def _heard(self, event: Event, team: str, us: Identity, *, edited: bool = False) -> IncomingMessage | None:
+        """The message, if it could be for us; one that names nobody in a channel only where it is set up for that."""
+        message = self.message(event, team, us, edited=edited, unaddressed=True)
+        if message is None or not message.in_channel:
+            return message
+        if not could_be_answered(message, ANYWHERE):
+            return None
+        return message if could_be_answered(message, await self._settings(message.thread)) else None
+
+    def message(
+        self, event: Event, team: str, us: Identity, *, edited: bool = False, unaddressed: bool = False
+    ) -> IncomingMessage | None:
+        """The message, if it could be for us: a mention, a direct message, or anything in a thread.
+
+        With ``unaddressed`` also what a person says in a channel without naming us.
+        """
         sender = self._sender(event, team, us)
         text, ts, channel = str(event.get("text") or ""), str(event["ts"]), str(event["channel"])
         called = mentions(text)
         direct = event.get("channel_type") == "im" or channel.startswith("D")
         mentioned = us.user in called or event.get("type") == "app_mention"
         root = str(event.get("thread_ts") or ts)
-        if sender is None or not (mentioned or direct or root != ts):
+        addressed = mentioned or direct or root != ts
+        if sender is None or not (addressed or (unaddressed and not event.get("bot_id"))):
             return None
         if event.get("bot_id") and root != ts:
             return None  # a bot that may ask is answered once, above: threads are for people, or bots would never end
@@ -135,6 +164,7 @@ class EventListener:
             mentions_others=bool(called - {us.user}),
             edited=edited,
             files=files if files or event.get("type") != "app_mention" else (LOOK_AGAIN,),
+            in_channel=not addressed,
         )
 
     def _sender(self, event: Event, team: str, us: Identity) -> Person | None:
@@ -165,7 +195,7 @@ class EventListener:
         if now.get("text") == before.get("text") or not now.get("ts"):
             return NOTHING
         place = {"channel": event["channel"], "channel_type": event.get("channel_type"), "type": "message"}
-        message = self.message({**now, **place}, team, us, edited=True)
+        message = await self._heard({**now, **place}, team, us, edited=True)
         if message is None:
             return NOTHING
         changed_at = str((now.get("edited") or {}).get("ts") or event.get("event_ts") or event.get("ts"))
@@ -200,19 +230,21 @@ class EventListener:
         before: Event = event.get("previous_message") or {}
         ts = str(event.get("deleted_ts") or before.get("ts") or "")
         place = {"channel": event["channel"], "channel_type": event.get("channel_type"), "type": "message", "ts": ts}
-        message = self.message({**before, **place}, team, us) if ts else None
+        message = await self._heard({**before, **place}, team, us) if ts else None
         if message is not None:
             await take_in_deletion(self._message_states, self._inbox, message)
 
     async def _on_stop(self, event: Event, team: str) -> None:
-        """Slack's own stop button names the streams, or only the thread."""
+        """Slack's own stop button names the streams, or only the thread. It stops for those who may, as ours does."""
         thread = ThreadKey(PLATFORM, team, str(event["channel"]), str(event.get("thread_ts") or ""))
         streams = event.get("streaming_message_ts") or []
         named: list[VisibleAnswer | CurrentAnswer] = [VisibleAnswer(thread=thread, ts=str(ts)) for ts in streams]
         for answer in named or (CurrentAnswer(thread=thread),):
             kept = await self._message_states.read(answer)
             if kept is not None:
-                await self._message_states.request_cancel(str(thread), kept.subject, CancelReason.STOPPED)
+                question = SlackQuestionState(thread=thread, message=kept.subject)
+                with suppress(NotFound, Denied):  # it has ended, or was somebody else's: that is on record
+                    await self._stop(question, str(event.get("user", "")))
 
 
 def person_id(team: str, user: str) -> str:

@@ -9,7 +9,8 @@ from adapters.slack.outbound import blocks, views
 from adapters.slack.outbound.payloads import CommandForm
 from adapters.slack.outbound.text import escape, shorten
 from core.model.incoming_events import FileReference
-from core.service.kb.commands import EVERYONE, MOST_FILES
+from core.model.principals import EVERYONE
+from core.service.kb.commands import MOST_FILES
 from core.service.kb.job_cards import JobCard
 from core.service.kb.text_spans import Line
 

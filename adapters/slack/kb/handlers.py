@@ -25,12 +25,13 @@ from adapters.slack.kb.principals import PrincipalNames
 from adapters.slack.kb.transcripts import Transcripts, conversation_reference, thread_in
 from adapters.slack.outbound import blocks, views
 from adapters.slack.outbound.payloads import CommandForm, form_in
-from core.model.conversation import Audience, Person, ThreadKey, channel_principal
+from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import FetchRefused, FootnoteError, PlatformUnavailable
 from core.model.incoming_events import Permissions
+from core.model.principals import EVERYONE, channel_principal
 from core.model.reply_target import ReplyTarget
 from core.ports.platform_capabilities import PlatformCapabilities
-from core.service.kb.commands import EVERYONE, Caller, KbCommand, KbVerb
+from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.job_wording import job_title
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.kb.results import (
@@ -195,7 +196,7 @@ class SlackKnowledge:
         meant = await self._kb.complete(base, caller) if base else ()
         chosen = next((name for name in meant if name.casefold() == base.casefold()), "")
         offer = await self.personal_actions.make(caller.person.id, channel=given.channel)
-        in_channel = not given.channel.startswith("D")
+        in_channel = bool(given.channel) and not given.channel.startswith("D")
         note = await self._proposals_waiting(caller)
         view = kb_blocks.form(names, chosen, channel=in_channel, kept=CommandForm(offer), note=note)
         return await self._open(given, view)
@@ -242,6 +243,11 @@ class SlackKnowledge:
             return FormResult({"channels": FORM_EXPIRED} if taken is PressOutcome.GONE else {})
         command = replace(kept.command, base=filled.base or kept.command.base, principals=principals)
         return await self._accept(form, {"channels": command}, caller)
+
+    async def open_form(self, given: SlashCommand) -> ShownReply | None:
+        """The form for adding, from wherever; what to say to who is no admin, or when Slack does not open it."""
+        caller = await self._caller(given.place, given.user)
+        return await self._form(given, caller, "") if caller.permissions.is_admin else text_reply(FOR_READERS)
 
     async def names(self, body: Body) -> list[dict[str, Any]]:
         """The bases whose names begin with what is typed into the form's menu."""
@@ -376,7 +382,7 @@ class SlackKnowledge:
     async def tell(self, results: Sequence[KbResult], thread: ThreadKey, user: str) -> None:
         """Show results that nobody waits for: where the person is, or else in the direct message."""
         shown = lines_reply(await self._announce(results, await self._caller(thread, user)))
-        if await self._workspace.whisper(thread, user, shown.text, shown.blocks):
+        if thread.channel and await self._workspace.whisper(thread, user, shown.text, shown.blocks):
             return
         try:
             direct = replace(thread, channel=await self.cards.direct_message(user), thread="")

@@ -10,16 +10,14 @@ from collections.abc import Iterable, Sequence
 from adapters.slack.api.web_client import Refusal
 from adapters.slack.api.workspace import SlackWorkspace, group_principal, user_principal
 from adapters.slack.inbound.event_listener import PLATFORM
-from core.model.conversation import channel_principal
 from core.model.errors import NotFound, PlatformUnavailable
-from core.service.kb.commands import EVERYONE
+from core.model.principals import EVERYONE, Principal, PrincipalKind, channel_principal
 from core.service.kb.text_spans import Line, Span, Style
 
 PRIVATE = "a private channel"
 EVERY_MEMBER = "everybody in this workspace"
 _PICKED = re.compile(r"<(?P<kind>#|@|!subteam\^)(?P<id>[A-Z0-9]+)(?:\|[^>]*)?>")
 _EVERYBODY = re.compile(r"<!(?:everyone|channel|here)(?:\|[^>]*)?>|@?everyone|@?everybody", re.IGNORECASE)
-_KEPT = re.compile(rf"{PLATFORM}:(?P<kind>channel|user|group|team):(?P<team>\w+)(?:/(?P<id>\w+))?")
 
 
 def principal_of(written: str, team: str) -> str:
@@ -64,25 +62,30 @@ class PrincipalNames:
         return [tuple([await self._named(span, is_admin=is_admin) for span in line]) for line in lines]
 
     async def _named(self, span: Span, *, is_admin: bool) -> Span:
-        kept = _KEPT.fullmatch(span.text) if span.style is Style.PRINCIPAL else None
         us = self._directory.known
-        if kept is None or us is None or kept["team"] != us.team:
+        if span.style is not Style.PRINCIPAL or us is None:
             return span
-        return Span(await self._name(kept["kind"], kept["id"] or "", is_admin=is_admin) or span.text, Style.PRINCIPAL)
+        try:
+            principal = Principal.parse(span.text)
+        except ValueError:
+            return span
+        return Span(await self._name(principal, us.team, is_admin=is_admin) or span.text, Style.PRINCIPAL)
 
-    async def _name(self, kind: str, found: str, *, is_admin: bool) -> str:
-        """What people call it; empty where Slack does not say."""
-        match kind:
-            case "team":
+    async def _name(self, principal: Principal, team: str, *, is_admin: bool) -> str:
+        """What people call it; empty where Slack does not say, or where it is none of this workspace."""
+        match principal:
+            case Principal(platform="slack", kind=PrincipalKind.TEAM, id=found) if found == team:
                 return EVERY_MEMBER
-            case "user":
+            case Principal(platform="slack", kind=PrincipalKind.USER, id=found, space=space) if space == team:
                 name = await self._directory.name(found)
                 return f"@{name}" if name != found else ""
-            case "group":
+            case Principal(platform="slack", kind=PrincipalKind.GROUP, id=found, space=space) if space == team:
                 handle, _ = (await self._directory.groups()).get(found, ("", frozenset()))
                 return f"@{handle}" if handle else ""
-            case _:
+            case Principal(platform="slack", kind=PrincipalKind.CHANNEL, id=found, space=space) if space == team:
                 return await self._channel_name(found, is_admin=is_admin)
+            case _:
+                return ""
 
     async def _channel_name(self, channel: str, *, is_admin: bool) -> str:
         try:

@@ -7,11 +7,12 @@ import structlog
 
 from adapters.slack.api.web_client import Refusal
 from adapters.slack.api.workspace import SlackWorkspace
-from adapters.slack.inbound.event_listener import PLATFORM
+from adapters.slack.inbound.event_listener import PLATFORM, person_id
 from adapters.slack.kb import blocks as kb_blocks
 from adapters.slack.kb.handlers import SlackKnowledge
-from adapters.slack.outbound import views
-from core.model.conversation import Audience, ThreadKey
+from adapters.slack.outbound.blocks import Block
+from adapters.slack.outbound.home_view import HomeContents, admin_buttons, home
+from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import PlatformUnavailable
 from core.service.kb.text_spans import Line
 
@@ -31,19 +32,42 @@ class Home:
 
     workspace: SlackWorkspace
     knowledge: SlackKnowledge | None = None
+    has_gaps: bool = False  # whether it can be looked at what the documents lack
 
     async def publish(self, team: str, user: str, outcome: Sequence[Line] = ()) -> None:
         """Show the Home tab as it is for this person now, and what came of a button that they pressed on it."""
-        audience = Audience(await self.workspace.principals(team, user))
+        audience, actions = Audience(await self.workspace.principals(team, user)), self.workspace.answer_actions
         is_admin = await self.workspace.is_admin(user)
-        system_status = await self.workspace.answer_actions.system_status() if is_admin else None
-        waiting = await self.knowledge.proposals(team, user) if is_admin and self.knowledge is not None else []
-        told = kb_blocks.paragraphs(outcome) if outcome else []
-        view = views.home(await self.workspace.answer_actions.knowledge_bases(audience), system_status, told, waiting)
+        shown = HomeContents(
+            knowledge_bases=await actions.knowledge_bases(audience),
+            recent=await actions.recent_questions(Person(person_id(team, user)), PLATFORM, team),
+            workspace_url=(await self.workspace.directory.identity()).url,
+            told=kb_blocks.paragraphs(outcome) if outcome else [],
+            waiting=await self.knowledge.proposals(team, user) if is_admin and self.knowledge is not None else [],
+            system_status=await actions.system_status() if is_admin else None,
+            buttons=await self._buttons(team, user) if is_admin else (),
+        )
         try:
-            await self.workspace.web.patiently("views.publish", user_id=user, view=view)
+            await self.workspace.web.patiently("views.publish", user_id=user, view=home(shown))
         except (Refusal, PlatformUnavailable) as error:
             log.warning("home_not_published", reason=str(error))
+
+    async def _buttons(self, team: str, user: str) -> Sequence[Block]:
+        adds = self.knowledge is not None
+        told_daily = False
+        if adds:
+            place = await self.direct_place(team, user)
+            told_daily = bool(place.channel) and (await self.workspace.settings(place)).proposal_digest
+        return admin_buttons(adds=adds, gaps=self.has_gaps, told_daily=told_daily)
+
+    async def direct_place(self, team: str, user: str) -> ThreadKey:
+        """The direct message with somebody; without a channel where Slack does not open it."""
+        try:
+            opened = await self.workspace.web.patiently("conversations.open", users=user)
+        except (Refusal, PlatformUnavailable) as error:
+            log.info("direct_message_not_opened", reason=str(error))
+            return ThreadKey(PLATFORM, team, "", "")
+        return ThreadKey(PLATFORM, team, str(opened["channel"]["id"]), "")
 
     async def suggest(self, team: str, channel: str, user: str) -> None:
         """Suggest how to begin: what the knowledge holds comes first. Silently nothing where the app is no agent."""

@@ -146,12 +146,15 @@ async def acknowledge(
     *,
     errors: Mapping[str, str] | None = None,
     options: Sequence[Payload] | None = None,
+    view: Payload | None = None,
 ) -> None:
-    """Acknowledge, with what is wrong in a form's fields, or with the lines of a menu."""
+    """Acknowledge, with what is wrong in a form's fields, with the lines of a menu, or with the form that follows."""
     if errors is not None:
         await ack(response_action="errors", errors={field: plain(why) for field, why in errors.items()})
     elif options is not None:
         await ack(options=_value(list(options), NOTHING))
+    elif view is not None:
+        await ack(response_action="update", view=_object(view, NOTHING))
     else:
         await ack()
 

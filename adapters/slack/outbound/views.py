@@ -10,15 +10,18 @@ from adapters.slack.outbound import blocks
 from adapters.slack.outbound.payloads import ChoiceForm, CommandForm, ReasonForm, SettingsForm, encode_form
 from adapters.slack.outbound.sanitizer import permit
 from adapters.slack.outbound.text import escape, shorten
-from core.model.channel_settings import ChannelSettings, ChosenSettings
+from core.model.channel_settings import ChannelSettings, ChosenSettings, ReplyStyle, threshold_name
 from core.model.inquiry import Behaviour, Profile
 from core.service.answer_actions import (
-    HELP,
-    KnowledgeBaseSummary,
     Quotes,
-    SystemStatus,
 )
-from core.service.channel_settings import CHECKPOINT_LABELS, FOLLOW_UPS_LABEL, PROPOSALS_LABEL, REPLY_LABELS
+from core.service.channel_settings import (
+    CHECKPOINT_LABELS,
+    FOLLOW_UPS_LABEL,
+    PROPOSALS_LABEL,
+    REPLY_LABELS,
+    THRESHOLD_LABELS,
+)
 
 View = dict[str, Any]
 
@@ -26,7 +29,8 @@ NARROW, REASON, SETTINGS = "footnote_narrow", "footnote_reason", "footnote_setti
 PROFILES = {one.value: one.value for one in Profile}
 BEHAVIOURS = {one.value: one.value for one in Behaviour}
 CHECKPOINTS = {kind.value: label for kind, label in CHECKPOINT_LABELS.items()}
-REPLIES = {style.value: label for style, label in REPLY_LABELS.items()}
+REPLIES = {style.value: label for style, label in REPLY_LABELS.items() if style is not ReplyStyle.CHANNEL}
+OTHER_THRESHOLDS = (0.6, 0.5)  # beside those that have a word; grades are tenths
 MOST_QUOTES = 30
 MOST_OPTIONS = 100
 
@@ -116,6 +120,7 @@ def settings(
         checks("sources_first", "Always", {"yes": "Show sources before answering"}, ("yes",) * conduct.sources_first),
         checks("follow_ups", "Below an answer", {"yes": FOLLOW_UPS_LABEL}, ("yes",) * conduct.follow_ups),
         one("reply_style", "Where answers appear", REPLIES, now.reply_style),
+        _auto_answer(now.auto_answer),
         _text_field(
             "languages",
             "Languages to answer in, separated by commas (empty: the asker's)",
@@ -127,6 +132,16 @@ def settings(
     if groups:
         rows.append(one("handoff", "Whom “Ask a person” calls", {"none": "Nobody", **groups}, now.handoff or "none"))
     return modal("Footnote here", rows, callback=SETTINGS, submit="Save", kept=kept)
+
+
+def _auto_answer(threshold: float) -> blocks.Block:
+    """Whether questions are answered that do not mention us; a number that was chosen elsewhere is offered as well."""
+    options = {threshold_name(value): label for value, label in THRESHOLD_LABELS.items()}
+    options |= {f"{value:g}": f"When I am at least {value:g} sure" for value in OTHER_THRESHOLDS}
+    now = threshold_name(threshold)
+    options.setdefault(now, f"When I am at least {now} sure")
+    hint = "A question in the channel is then answered in its thread, or with silence. Never where answers are private."
+    return one("auto_answer", "Questions that do not mention me", options, now, hint=hint)
 
 
 def filled_in(view: Mapping[str, Any]) -> ChosenSettings:
@@ -154,48 +169,9 @@ def filled_in(view: Mapping[str, Any]) -> ChosenSettings:
         "languages": str(state("languages").get("value") or ""),
         "proposal_digest": "yes" if many("proposal_digest") else "no",
         "handoff": "" if handoff == "none" else handoff,
+        "auto_answer": selected_value("auto_answer"),
     }
     return ChosenSettings.from_mapping(values)
-
-
-# --- the Home tab
-
-
-def home(
-    knowledge_bases: Sequence[KnowledgeBaseSummary],
-    system_status: SystemStatus | None,
-    told: Sequence[blocks.Block] = (),
-    waiting: Sequence[blocks.Block] = (),
-) -> View:
-    """What it knows, how to ask, and for admins what waits for them and how things are.
-
-    ``told`` is what came of the last press, ``waiting`` the proposals with their buttons.
-    """
-    rows: list[blocks.Block] = [*told]
-    if waiting:
-        rows += [_header("Proposals to look at"), *waiting]
-    rows.append(_header("What I know"))
-    rows += [blocks.section(_base_summary(base_summary)) for base_summary in knowledge_bases[:40]]
-    if not knowledge_bases:
-        rows.append(blocks.section("Nothing yet that you may read. An admin adds documents with `/kb`."))
-    rows += [_header("How to ask"), blocks.section("\n".join(f"• {line}" for line in HELP))]
-    if system_status is not None:
-        rows += [_header("For admins"), blocks.section(_system_status(system_status))]
-        rows.append(blocks.context("`/footnote settings` in a channel sets what applies there."))
-    return {"type": "home", "blocks": rows[:100]}
-
-
-def _base_summary(base_summary: KnowledgeBaseSummary) -> str:
-    count = f"{base_summary.documents} document{'' if base_summary.documents == 1 else 's'}"
-    about = f"\n{escape(shorten(base_summary.base.description, 300))}" if base_summary.base.description else ""
-    return f"*{escape(base_summary.base.name)}* · {count}{about}"
-
-
-def _system_status(system_status: SystemStatus) -> str:
-    lines = [f"• {system_status.waiting} question{'' if system_status.waiting == 1 else 's'} waiting or under way"]
-    usage = system_status.usage
-    lines += [f"• {outcome}: {number:,}" for outcome, number in sorted(usage.outcomes.items())]
-    return "\n".join([*lines, f"• feedback: {usage.helpful} found it helpful, {usage.unhelpful} did not"])
 
 
 # --- elements
@@ -218,13 +194,13 @@ def field(name: str, label: str, element: Mapping[str, Any], *, hint: str = "") 
     return made | ({"hint": plain(hint)} if hint else {})
 
 
-def one(name: str, label: str, options: Mapping[str, str], chosen: str) -> blocks.Block:
+def one(name: str, label: str, options: Mapping[str, str], chosen: str, *, hint: str = "") -> blocks.Block:
     """A menu of which one thing is chosen."""
     element: dict[str, Any] = {"type": "static_select"}
     element["options"] = [option(value, text) for value, text in list(options.items())[:MOST_OPTIONS]]
     if chosen in options:
         element["initial_option"] = option(chosen, options[chosen])
-    return field(name, label, element)
+    return field(name, label, element, hint=hint)
 
 
 def checks(name: str, label: str, options: Mapping[str, str], chosen: Sequence[str]) -> blocks.Block:
@@ -234,10 +210,6 @@ def checks(name: str, label: str, options: Mapping[str, str], chosen: Sequence[s
     if initial := [option(str(value), text) for value, text in options.items() if value in chosen]:
         element["initial_options"] = initial
     return field(name, label, element)
-
-
-def _header(text: str) -> blocks.Block:
-    return {"type": "header", "text": plain(text)}
 
 
 def _many(name: str, label: str, options: Sequence[str], chosen: Sequence[str]) -> blocks.Block:

@@ -11,9 +11,10 @@ from urllib.parse import urlsplit
 
 from core.model.conversation import Audience, Person
 from core.model.errors import ConfigurationError, Denied
+from core.model.principals import Principal, PrincipalKind
 from core.ports.web_sessions import SignInMethod, WebSession
 
-READERS = "web:readers"  # the principal of everybody who has signed in
+READERS = str(Principal("web", PrincipalKind.READERS))  # the principal of everybody who has signed in
 _OPERATOR, _USER = "web:operator", "web:user/"
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 # scrypt as RFC 7914 parametrises it for interactive logins, a little more: 32 MB and about a tenth of a second.
@@ -52,11 +53,6 @@ class AccessRules:
     def takes_password(self) -> bool:
         """Whether there is a password to sign in with."""
         return bool(self.password_hash or self.reader_password_hash)
-
-    @property
-    def for_others(self) -> bool:
-        """Whether anybody can sign in without this machine's terminal."""
-        return self.takes_password or bool(self.identity_header)
 
     def check_host(self, host: str) -> None:
         """Raise Denied unless a request's Host names this page: a foreign name that leads here is a trap."""
@@ -97,7 +93,11 @@ def audience_of(person: Person) -> Audience:
     """Who somebody at the page is to grants. It follows from who they are alone, so that it is never out of date."""
     if person.id == _OPERATOR:
         return Audience(unrestricted=True)
-    named = {f"web:user:{person.id.removeprefix(_USER)}"} if person.id.startswith(_USER) else set()
+    named = (
+        {str(Principal("web", PrincipalKind.USER, person.id.removeprefix(_USER)))}
+        if person.id.startswith(_USER)
+        else set()
+    )
     return Audience(frozenset({READERS, *named}))
 
 

@@ -16,9 +16,10 @@ from adapters.web.pages import Pages, wants_part
 from adapters.web.routing import MenuEntry, Right, Route, Visitor
 from core.model.clock import Clock
 from core.model.errors import DocumentRejected, NotFound
+from core.model.principals import EVERYONE
 from core.ports.audit import Audit
 from core.ports.setup_guide import LocalFiles
-from core.service.kb.commands import EVERYONE, MOST_FILES, KbCommand, KbVerb
+from core.service.kb.commands import MOST_FILES, KbCommand, KbVerb
 from core.service.kb.results import (
     BaseDetails,
     BaseList,
@@ -157,11 +158,10 @@ class KnowledgeScreen:
     async def _ingest(self, visitor: Visitor, base: str, files: AsyncIterator[tuple[str, str, bytes]]) -> KbResult:
         """Bring files in, into a base that is made where there is none of that name."""
         caller = visitor.caller()
-        if base and base.casefold() not in {name.casefold() for name in await self.kb.complete(base, caller)}:
-            made = await self.kb.handle(KbCommand(KbVerb.CREATE, base), caller)
-            if not succeeded(made):
-                return made
-        return await self.kb.ingest_bytes(files, base, caller)
+        there = await self.kb.require_base(base, caller) if base else None
+        if isinstance(there, Refused):
+            return there
+        return await self.kb.ingest_bytes(files, there.name if there else "", caller)
 
     def _result(
         self, request: web.Request, visitor: Visitor, result: KbResult, refused: list[str] | None = None

@@ -91,18 +91,20 @@ def digest_text(report: GapReport) -> str:
     last = report.weeks[-1]
     shares = f"{last.answered} answered, {last.abstained} that the documents don't say, {last.disliked} did not help"
     head = f"What the documents lacked in the last 7 days: {_count(report.asked, 'question')}; {shares}."
-    lines = [_line(number, gap) for number, gap in enumerate(_in_words(report)[:MOST], 1)]
+    lines = [gap_line(number, gap) for number, gap in enumerate(gaps_in_words(report)[:MOST], 1)]
     more = len(report.gaps) + report.withheld_gaps - len(lines)
     tail = [f"And {more} more."] if lines and more > 0 else []
     end = "footnote gaps, or Gaps on the page, has all of it, and begins a draft of what is missing."
     return "\n".join([head, *(lines or ["Nothing that could be shown here was lacking."]), *tail, end])
 
 
-def _in_words(report: GapReport) -> list[Gap]:
+def gaps_in_words(report: GapReport) -> list[Gap]:
+    """The gaps whose words may be shown."""
     return [gap for gap in report.gaps if gap.title]
 
 
-def _line(number: int, gap: Gap) -> str:
+def gap_line(number: int, gap: Gap) -> str:
+    """A gap in one line of plain text."""
     title = gap.title if len(gap.title) <= LONGEST else f"{gap.title[: LONGEST - 1]}…"
     near = f"; nearest: {gap.nearest[0].document.title}" if gap.nearest else ""
     people = f"{gap.people} {'person' if gap.people == 1 else 'people'}"

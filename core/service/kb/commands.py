@@ -14,24 +14,6 @@ from core.model.reply_target import IN_THREAD, ReplyTarget
 MOST_FILES = 10  # of one command
 
 
-EVERYONE = "everyone"  # as a principal of GRANT: the base is open again
-
-
-PRINCIPALS = (  # whom a base may be for, as the platforms write it; words in capitals stand for their ids
-    "slack:channel:TEAM/CHANNEL",
-    "slack:group:TEAM/GROUP",
-    "slack:user:TEAM/USER",
-    "slack:team:TEAM",
-    "discord:channel:SERVER/CHANNEL",
-    "discord:role:SERVER/ROLE",
-    "discord:user:USER",
-    "discord:guild:SERVER",
-    "api:token:TOKEN",
-    "web:user:NAME",  # as the proxy in front of the page calls them: often an e-mail address
-    "web:readers",  # everybody who has signed in at the page
-)
-
-
 class KbVerb(StrEnum):
     """The subcommands."""
 
@@ -70,7 +52,7 @@ class KbCommand:
     files: tuple[FileReference, ...] = ()  # ingest; ``id`` is what Download is given
     conversation: str = ""  # ingest: the platform's reference to one thread, given to Transcript.conversation
     channel: str = ""  # ingest: the platform's reference to a channel, given to Transcript.conversations
-    principals: tuple[str, ...] = ()  # create, grant, revoke: written as PRINCIPALS are, or EVERYONE
+    principals: tuple[str, ...] = ()  # create, grant, revoke: each a Principal as text, or EVERYONE
     every: str = ""  # schedule: daily, weekly, on-change or never
     limit: int = 0  # ingest of a link: follow it to this many pages; of a channel: this many conversations
     page: int = 1  # list, show, jobs, proposals

@@ -1,11 +1,10 @@
-"""``/kb``, handled: who may, what happens, and what to say. Slack, Discord and the terminal all come here.
+"""``/kb``, handled: who may, what happens, and what to say. Slack, Discord, the page and the terminal all come here.
 
 Rights are the caller's as looked up now; every admin action and every refusal is recorded. What a caller may see, and
 what a name means for them, is ``queries``'s.
 """
 
 import logging
-import re
 import uuid
 from collections.abc import AsyncIterable, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from core.ingestion.trash import MOST_DESCRIPTION, base_name, grant, revoke
 from core.model.errors import Denied, FootnoteError, NotFound
 from core.model.jobs import Job, JobKind
 from core.model.knowledge import Document, KnowledgeBase, Passage
+from core.model.principals import EVERYONE, PRINCIPAL_FORMS, PrincipalForm
 from core.model.sites import Site
 from core.model.transcripts import Conversation, TranscriptMessage, as_markdown, beginning_of
 from core.ports.audit import Audit
@@ -26,7 +26,7 @@ from core.ports.schedule_store import Every
 from core.ports.site_store import SiteStore
 from core.ports.trash_store import RemovedDocument
 from core.retrieval.hybrid import Retriever
-from core.service.kb.commands import EVERYONE, PRINCIPALS, Caller, KbCommand, KbVerb
+from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.index_repair import IndexRepair
 from core.service.kb.job_queue import JobQueue, audit_text
 from core.service.kb.knowledge_commands import KnowledgeCommands
@@ -95,7 +95,7 @@ class KnowledgeService(KnowledgeCommands):
     job_queue: JobQueue
     site_store: SiteStore
     audit: Audit
-    forms: tuple[str, ...] = PRINCIPALS
+    forms: tuple[PrincipalForm, ...] = PRINCIPAL_FORMS
     repair: IndexRepair | None = None
     questions: QuestionLog | None = None  # notes there which answers were corrected
 
@@ -151,6 +151,20 @@ class KnowledgeService(KnowledgeCommands):
             except FootnoteError as error:  # the correction itself is kept
                 log.warning("correction_not_marked", extra={"trace_id": trace_id, "reason": str(error)})
         return result
+
+    # --- for clients that show documents whole
+
+    async def documents(self, caller: Caller, base: str = "") -> Sequence[Document]:
+        """Every document of a base, or of all that the caller may know of. Raises NotFound, StoreUnavailable."""
+        queries = self._queries
+        bases = [await queries.base(base, caller)] if base else await queries.visible(caller)
+        return await queries.documents(*bases)
+
+    async def document(self, name: str, caller: Caller, base: str = "") -> tuple[Document, Sequence[Passage]]:
+        """The one document that is meant, with all its passages. Raises NotFound, StoreUnavailable."""
+        found = await self._queries.document(KbCommand(KbVerb.SHOW, base, name), caller)
+        scope = Scope(frozenset({found.knowledge_base}))
+        return found, await self.index.passages(found.id, found.version, scope)
 
     async def proposals_waiting(self, caller: Caller) -> int:
         """How many proposals an admin has to look at."""
@@ -211,6 +225,17 @@ class KnowledgeService(KnowledgeCommands):
             return Refused.of(error)
         await self._record(caller, KbVerb.INGEST, f"{kept.name}/{job.subject}", detail=f"job {job.id}")
         return _job_accepted(job, kept)
+
+    async def require_base(self, name: str, caller: Caller) -> KnowledgeBase | Refused:
+        """The base of this name, whatever the case of its letters; created, on record, when it is new."""
+        there = await self.job_queue.trash.base(name)
+        if there is not None:
+            return there
+        made = await self.handle(KbCommand(KbVerb.CREATE, name), caller)
+        there = await self.job_queue.trash.base(name)  # another may have been quicker
+        if there is not None:
+            return there
+        return made if isinstance(made, Refused) else Refused(RefusalReason.NOT_DONE, f"“{name}” is gone again.")
 
     async def _refresh(self, command: KbCommand, caller: Caller) -> KbResult:
         if command.target:
@@ -436,10 +461,9 @@ class KnowledgeService(KnowledgeCommands):
 
     def _principals(self, command: KbCommand) -> frozenset[str]:
         """Whom it is granted to. Raises NotFound for what no audience can hold: a slip would close the base to all."""
-        known = re.compile("|".join(_pattern_of(form) for form in (EVERYONE, *self.forms)))
         for one in command.principals:
-            if not known.fullmatch(one):
-                remedy = f"Write {EVERYONE}, or with their ids {join_names(self.forms)}."
+            if one != EVERYONE and not any(form.accepts(one) for form in self.forms):
+                remedy = f"Write {EVERYONE}, or with their ids {join_names(map(str, self.forms))}."
                 raise NotFound(f"“{one[:80]}” is nobody whom a base can be for.", remedy=remedy)
         return frozenset(command.principals)
 
@@ -487,8 +511,3 @@ def _job_accepted(job: Job, base: KnowledgeBase) -> JobAccepted:
 
 def _description(command: KbCommand) -> str:
     return " ".join(command.text.split())[:MOST_DESCRIPTION]
-
-
-def _pattern_of(form: str) -> str:
-    """What is written in this form: ids in place of the words in capitals, and of NAME what people are called."""
-    return re.sub("[A-Z]+", lambda word: r"[\w.@+-]+" if word[0] == "NAME" else "[A-Z0-9]+", form)

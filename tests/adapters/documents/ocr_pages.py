@@ -1,6 +1,7 @@
 """Pages of known text as pictures: drawn at a resolution, turned a little, with noise. For scenes and measurements."""
 
 import io
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +28,20 @@ def page_pdf(lines: tuple[str, ...] = WORDS, *, size: int = 11) -> bytes:
     pdf = FPDF()
     pdf.add_page()
     pdf.set_font("times", size=size)
+    for line in lines:
+        pdf.multi_cell(0, 7, text=line, new_x="LMARGIN", new_y="NEXT")
+    return bytes(pdf.output())
+
+
+def page_in_any_letters(lines: tuple[str, ...]) -> bytes:
+    """The same in a font that has Greek and Cyrillic letters too."""
+    import matplotlib as mpl
+    from fpdf import FPDF
+
+    pdf = FPDF()
+    pdf.add_page()
+    pdf.add_font("body", fname=Path(mpl.get_data_path(), "fonts", "ttf", "DejaVuSans.ttf"))
+    pdf.set_font("body", size=11)
     for line in lines:
         pdf.multi_cell(0, 7, text=line, new_x="LMARGIN", new_y="NEXT")
     return bytes(pdf.output())

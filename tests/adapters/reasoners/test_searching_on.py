@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from adapters.reasoners.extractive.evidence.sufficiency import known_by_name
+from adapters.reasoners.extractive.evidence.sufficiency import known_by_name, leant_on
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.testing.encoder import HashingEncoder
 from core.model.evidence import Evidence, EvidenceLibrary, Grade, Hit
-from core.model.inquiry import Decision, Insufficient, Investigate, Search, SearchKnowledge, Sufficient
-from tests.adapters.reasoners.scene import inquiry, meter, passage, thread
+from core.model.inquiry import Decision, Insufficient, Investigate, Search, SearchKnowledge, SearchSource, Sufficient
+from tests.adapters.reasoners.scene import inquiry, library, meter, passage, thread, turn
 
 BORN = "When was the director of the film Free Guy born?"
 DIRECTED = "Free Guy is a comedy film directed by Shawn Levy."
@@ -70,3 +70,24 @@ async def test_where_nothing_was_good_and_nothing_is_named_the_same_is_not_searc
 )
 def test_a_question_names_a_document_by_its_title_written_as_a_name(question: str, title: str, known: bool) -> None:
     assert known_by_name(question, titled(title)) is known
+
+
+@pytest.mark.parametrize(
+    ("plan", "leans"),
+    [
+        (Investigate("How long are refunds open?", ("refund window",), "a question about the documents"), False),
+        (Investigate("How long are refunds open? (EU)", ("EU",), "narrowed by the asker"), False),
+        (Investigate("How long are refunds open?", ("refunds",), "“they”: refunds", resolved_from_thread=True), True),
+    ],
+    ids=["a model's plan", "narrowed at a checkpoint", "resolved by rules"],
+)
+async def test_only_a_question_that_was_put_in_other_words_for_the_thread_is_searched_in_its_last_source(
+    plan: Investigate, leans: bool
+) -> None:
+    """Every plan of a model gives a reason; that alone does not bend a new topic towards the last answer's source."""
+    earlier = thread(turn("What is the planner's timeout?", "90 seconds [2]", 2))
+    asked = inquiry(plan=plan, library=library(grade=8), searches=(Search(SearchKnowledge(plan.queries[0])),))
+    decision = await ExtractiveReasoner(HashingEncoder()).decide(asked, earlier, meter())
+    moves = decision.moves if isinstance(decision, Insufficient) else ()
+    assert any(isinstance(move, SearchSource) for move in moves) is leans
+    assert bool(leant_on(asked, earlier)) is leans

@@ -1,13 +1,13 @@
 """What admins read on the Home tab of how things are."""
 
-from adapters.slack.outbound import views
+from adapters.slack.outbound.home_view import HomeContents, home
 from core.model.answer import Outcome
 from core.model.usage import UsageCounts
 from core.service.answer_actions import SystemStatus
 
 
 def _texts(status: SystemStatus | None) -> str:
-    view = views.home([], status)
+    view = home(HomeContents(system_status=status))
     return "\n".join(row["text"]["text"] for row in view["blocks"] if "text" in row)
 
 

@@ -1,10 +1,16 @@
 """When the bot speaks up and when it keeps quiet."""
 
+from dataclasses import replace
+
 import pytest
 
-from core.model.incoming_events import MessageRoute
+from core.model.channel_settings import ChannelSettings, ReplyStyle
+from core.model.conversation import Person, ThreadKey
+from core.model.incoming_events import IncomingMessage, MessageRoute
 from core.model.text import is_question
-from core.service.message_routing import MessageFacts, route_message
+from core.service.message_routing import MessageFacts, could_be_answered, route_message
+
+KEY = ThreadKey("paper", "T", "C", "1")
 
 
 @pytest.mark.parametrize("text", ["", "hello", "How long is a refund?", "the report is late"])
@@ -64,3 +70,46 @@ def test_words_that_answer_an_open_checkpoint_are_for_us() -> None:
         route_message(MessageFacts("the job timeout", in_our_thread=True, answers_checkpoint=True))
         is MessageRoute.ANSWER
     )
+
+
+# --- where nobody has named us
+
+
+def _asked_of_all(text: str, **more: bool) -> MessageRoute:
+    facts = MessageFacts(text, in_channel=True, answers_unasked=True)
+    return route_message(replace(facts, **more))  # type: ignore[arg-type]
+
+
+def test_a_question_in_a_channel_is_left_alone_unless_an_admin_wants_it_answered() -> None:
+    assert route_message(MessageFacts("how long is a refund?", in_channel=True)) is MessageRoute.KEEP_QUIET
+    assert _asked_of_all("how long is a refund?") is MessageRoute.ANSWER_IF_CERTAIN
+
+
+@pytest.mark.parametrize("text", ["lunch is at noon", "thanks!", "mute", "and for enterprise"])
+def test_what_is_no_question_in_a_channel_is_left_alone(text: str) -> None:
+    assert _asked_of_all(text) is MessageRoute.KEEP_QUIET
+
+
+def test_a_question_in_a_channel_that_is_put_to_somebody_is_left_alone() -> None:
+    assert _asked_of_all("could you look at this?", mentions_others=True) is MessageRoute.KEEP_QUIET
+
+
+def test_a_new_post_is_answered_where_an_admin_wants_that_whether_or_not_it_is_a_question() -> None:
+    post = MessageFacts("My refund has not come", opens_post=True)
+    assert route_message(post) is MessageRoute.KEEP_QUIET
+    assert route_message(replace(post, answers_posts=True)) is MessageRoute.ANSWER
+    assert route_message(replace(post, answers_posts=True, by_moderator=True)) is MessageRoute.KEEP_QUIET
+    assert route_message(replace(post, answers_posts=True, mentions_others=True)) is MessageRoute.KEEP_QUIET
+
+
+def test_a_new_post_is_a_question_like_any_other_where_only_those_are_answered() -> None:
+    assert _asked_of_all("how long is a refund?", in_channel=False, opens_post=True) is MessageRoute.ANSWER_IF_CERTAIN
+    assert _asked_of_all("My refund has not come", in_channel=False, opens_post=True) is MessageRoute.KEEP_QUIET
+
+
+def test_where_answers_are_private_nobody_is_answered_unasked() -> None:
+    private = ChannelSettings(auto_answer=0.8, reply_style=ReplyStyle.PRIVATE)
+    message = IncomingMessage("1", KEY, "how long is a refund?", Person("p", "P"), in_channel=True)
+    assert could_be_answered(message, ChannelSettings(auto_answer=0.8))
+    assert not could_be_answered(message, private)
+    assert not could_be_answered(message, ChannelSettings())

@@ -17,9 +17,18 @@ from adapters.reasoners.extractive.evidence.units import Form, coverage, units
 from adapters.reasoners.extractive.evidence.versions import family, other_version, section_name
 from adapters.reasoners.extractive.question.aggregation import aggregation_of
 from adapters.reasoners.extractive.question.phrases import names, word_list
+from core.model.answer import Outcome
 from core.model.conversation import Thread
 from core.model.evidence import Evidence, Grade
-from core.model.inquiry import CheckpointKind, Inquiry, ReadSection, SearchAction, SearchKnowledge, SearchSource
+from core.model.inquiry import (
+    CheckpointKind,
+    Inquiry,
+    Investigate,
+    ReadSection,
+    SearchAction,
+    SearchKnowledge,
+    SearchSource,
+)
 from core.model.text import content_words, words
 
 _TABLES = 2  # whose sections are read to the end
@@ -53,7 +62,7 @@ def next_moves(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, tup
     It searches on once, and once more only where a single search brought the trail a step further.
     """
     question = inquiry.standalone
-    planned = len(getattr(inquiry.plan, "queries", ())) or 1
+    planned = len(_planned_queries(inquiry)) or 1
     first_time = len(inquiry.searches) <= planned
     leads = is_layered(question) and known_by_name(question, inquiry.library)
     if not relevant:
@@ -150,8 +159,13 @@ def in_the_same_source(inquiry: Inquiry, thread: Thread) -> tuple[SearchAction, 
 
 def leant_on(inquiry: Inquiry, thread: Thread) -> tuple[str, ...]:
     """The titles that the last answer quoted, where the question was put in other words for the thread."""
-    leans = bool(getattr(inquiry.plan, "reason", ""))
-    return tuple(one.title for one in thread.last.citations) if leans and thread.last else ()
+    leans = isinstance(inquiry.plan, Investigate) and inquiry.plan.resolved_from_thread
+    answered = thread.last is not None and thread.last.outcome is Outcome.ANSWERED
+    return tuple(one.title for one in thread.last.citations) if leans and answered and thread.last else ()
+
+
+def _planned_queries(inquiry: Inquiry) -> tuple[str, ...]:
+    return inquiry.plan.queries if isinstance(inquiry.plan, Investigate) else ()
 
 
 def is_layered(question: str) -> bool:
@@ -285,7 +299,7 @@ def _score(grade: Grade) -> int:
 
 def credit_link(inquiry: Inquiry, item: Evidence, grade: Grade) -> Grade:
     """A passage that a good one names is a link of a chain: it counts although the question's words are not in it."""
-    if grade.score >= inquiry.cutoff or not inquiry.searches or item.query in getattr(inquiry.plan, "queries", ()):
+    if grade.score >= inquiry.cutoff or not inquiry.searches or item.query in _planned_queries(inquiry):
         return grade
     title = frozenset(content_words(item.passage.title))
     if not title:

@@ -28,6 +28,7 @@ from core.model.errors import DocumentRejected, FetchRefused, NotFound
 from core.model.incoming_events import FileReference, Permissions
 from core.model.jobs import Job
 from core.model.parsed_document import Block, ParsedDocument
+from core.model.principals import PRINCIPAL_FORMS, PrincipalForm, PrincipalKind
 from core.model.transcripts import Conversation, TranscriptMessage
 from core.ports.file_stores import StoredFile
 from core.ports.index import Scope
@@ -35,7 +36,7 @@ from core.ports.parser import PageProgress
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.ports.web import FetchResult, PageGone
 from core.retrieval.hybrid import Retriever
-from core.service.kb.commands import PRINCIPALS, Caller, KbCommand, KbVerb
+from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.index_repair import IndexRepair
 from core.service.kb.item_sources import ItemSources
 from core.service.kb.job_cards import job_card
@@ -214,7 +215,7 @@ class Room:
             self.job_queue,
             self.site_store,
             self.audit,
-            (*PRINCIPALS, "paper:channel:T/CHANNEL"),
+            (*PRINCIPAL_FORMS, PrincipalForm("paper", PrincipalKind.CHANNEL, "CHANNEL", "TEAM")),
             IndexRepair(self.consistency, self.originals, self.job_queue),
         )
 

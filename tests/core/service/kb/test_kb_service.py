@@ -17,10 +17,11 @@ from core.model.errors import NotFound, StoreUnavailable
 from core.model.incoming_events import FileReference
 from core.model.jobs import ItemState, JobState
 from core.model.knowledge import KnowledgeBase
+from core.model.principals import EVERYONE
 from core.ports.encoder import Vectors
 from core.ports.index import Scope
 from core.ports.question_log import LoggedQuestion
-from core.service.kb.commands import EVERYONE, KbVerb
+from core.service.kb.commands import KbVerb
 from core.service.kb.job_queue import MOST_PAGES
 from core.service.kb.results import (
     BaseList,
@@ -31,6 +32,7 @@ from core.service.kb.results import (
     ProposalRejected,
     ProposalsWaiting,
     QueueStatus,
+    Refused,
     succeeded,
 )
 from tests.core.service.kb.knowledge_room import (
@@ -732,3 +734,37 @@ async def test_a_proposal_is_told_by_who_said_what_first_without_marks(room: Roo
     await proposed(room, "*Five* days.")
     (proposal,) = waiting_in(await room.says(KbVerb.PROPOSALS)).proposals
     assert proposal.beginning == "Bo: How long do refunds take? Ada: *Five* days."
+
+
+# --- for clients that show documents whole --------------------------------------------------------------------------
+
+
+async def test_who_lists_documents_whole_gets_those_of_bases_that_they_may_know_of(room: Room) -> None:
+    await room.adds("handbook", refunds_md="# Refunds\n\nThirty days.")
+    await room.adds("board", minutes_md="# Minutes\n\nSecret.")
+    await room.says(KbVerb.GRANT, base="board", principals=("slack:user:T/U9",))
+    seen = {one.title for one in await room.kb_service.documents(room.caller(MEMBER))}
+    assert (seen, len(await room.kb_service.documents(room.caller(ADMIN)))) == ({"Refunds"}, 2)
+    assert [one.title for one in await room.kb_service.documents(room.caller(ADMIN), "Board")] == ["Minutes"]
+    with pytest.raises(NotFound, match="no knowledge base called “board” here"):
+        await room.kb_service.documents(room.caller(MEMBER), "board")
+
+
+async def test_a_document_is_shown_whole_to_who_may_know_of_it(room: Room) -> None:
+    await room.adds("board", minutes_md="# Minutes\n\nSecret.")
+    await room.says(KbVerb.GRANT, base="board", principals=("slack:user:T/U9",))
+    document, passages = await room.kb_service.document("minutes", room.caller(ADMIN))
+    assert (document.source, [one.text for one in passages]) == ("minutes.md", ["Secret."])
+    with pytest.raises(NotFound, match="no document called “minutes” here"):
+        await room.kb_service.document("minutes", room.caller(MEMBER))
+
+
+async def test_a_base_that_is_required_is_made_once_and_on_record(room: Room) -> None:
+    made = await room.kb_service.require_base("Rules", room.caller(ADMIN))
+    again = await room.kb_service.require_base("rules", room.caller(ADMIN))
+    assert isinstance(made, KnowledgeBase)
+    assert made == again
+    assert [entry.action for entry in await room.audit.recent()] == ["kb create"]
+    refused = await room.kb_service.require_base("other", room.caller(MEMBER))
+    assert isinstance(refused, Refused)
+    assert denied(refused)

@@ -1,0 +1,154 @@
+"""What an endpoint's error means, by its status and its words: vendors send the same trouble under many statuses.
+
+The order matters: a rate limit that advertises a billing page is a rate limit, and a wrong key may come as a 400.
+"""
+
+import re
+from dataclasses import dataclass
+
+from core.model.errors import ModelFailure
+
+FILTERED = re.compile(
+    r"content.?(?:filter|management|policy)|responsible.?ai|safety|moderation|input was flagged", re.IGNORECASE
+)
+LONGEST_READ = 4_000  # characters of an error that are looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """``words`` go on from "The model endpoint at …"; it applies to these ``statuses``, to all where there are none."""
+
+    kind: ModelFailure
+    words: str
+    remedy: str
+    pattern: str = ""
+    statuses: frozenset[int] = frozenset()
+
+    def explains(self, status: int, said: str) -> bool:
+        """Whether this is what an error with this status says."""
+        if self.statuses and status not in self.statuses:
+            return False
+        return not self.pattern or bool(re.search(self.pattern, said, re.IGNORECASE))
+
+
+_ANY_REFUSAL = frozenset({200, 400, 401, 402, 403, 404, 410, 422, 424, 429, 500, 503})
+_UNPAID = ("wants to be paid first: its quota is used up", "Check the account behind LLM_API_KEY.")
+_BUSY = ("has too many requests at the moment", "Try again in a while, or raise the account's limit.")
+_KEY = ("does not accept our key", "Check LLM_API_KEY.")
+_UNKNOWN = ("does not know the model", "Check LLM_MODEL.")
+_BETWEEN = "Something between Footnote and the model refuses it: check the firewall, the proxy and LLM_BASE_URL."
+
+CAUSES = (
+    Cause(
+        ModelFailure.CONTENT_FILTER,
+        "stopped the answer with its content filter",
+        "Check the filter's settings with whoever provides the model.",
+        FILTERED.pattern,
+        frozenset({200, 400, 403}),
+    ),
+    Cause(
+        ModelFailure.REGION,
+        "does not serve this country",
+        "Use an endpoint in a region that the provider serves.",
+        r"(?:country|region|territory|user location)\b.{0,40}\bnot supported|unsupported_country",
+        frozenset({200, 400, 403, 451}),
+    ),
+    Cause(ModelFailure.NETWORK, "is behind a proxy that wants a login", _BETWEEN, statuses=frozenset({407})),
+    Cause(
+        ModelFailure.NETWORK,
+        "is shut off by a firewall",
+        _BETWEEN,
+        r"virtual network|firewall|private endpoint|public access is disabled|<title>just a moment|cloudflare"
+        r"|check your network",
+        frozenset({403}),
+    ),
+    Cause(
+        ModelFailure.MEMORY,
+        "has too little memory for the model",
+        "Use a smaller model, or a smaller context there.",
+        r"out of memory|more system memory|insufficient memory|not enough memory",
+        _ANY_REFUSAL,
+    ),
+    Cause(
+        ModelFailure.LOADING,
+        "is still loading the model",
+        "Try again in a minute.",
+        r"loading model|model is (?:still |currently )?loading|warming up",
+        frozenset({200, 500, 503}),
+    ),
+    Cause(
+        ModelFailure.QUOTA,
+        *_UNPAID,
+        r"insufficient.?(?:quota|balance|credits?|funds)|budget.?(?:has been )?exceeded|over budget|credit balance"
+        r"|exceeded.?budget|requires more credits|payment required",
+        _ANY_REFUSAL,
+    ),
+    Cause(ModelFailure.QUOTA, *_UNPAID, statuses=frozenset({402})),
+    Cause(
+        ModelFailure.RATE_LIMIT,
+        *_BUSY,
+        r"rate.?limit|(?:try again|retry) in \d|overloaded|\b(?:429|529)\b|per.?minute",
+        frozenset({200, 429}),
+    ),
+    Cause(ModelFailure.QUOTA, *_UNPAID, r"\bquota\b|billing|credits?\b", frozenset({200, 403, 429})),
+    Cause(ModelFailure.RATE_LIMIT, *_BUSY, statuses=frozenset({429, 498, 529})),
+    Cause(ModelFailure.RATE_LIMIT, *_BUSY, r"server busy|pending requests exceeded", frozenset({503})),
+    Cause(ModelFailure.KEY, *_KEY, statuses=frozenset({401})),
+    Cause(
+        ModelFailure.KEY, *_KEY, r"api.?key.{0,20}(?:not valid|invalid)|invalid.{0,12}api.?key", frozenset({200, 400})
+    ),
+    Cause(
+        ModelFailure.MODEL,
+        "cannot serve the model",
+        "Check LLM_MODEL, and whether the server has loaded it as a model that chats.",
+        r"chat.?template|does not work with the specified model|model (?:is |has |was )?(?:not |un)loaded"
+        r"|no models? loaded|decommissioned|deprecated|no longer (?:available|supported)",
+        _ANY_REFUSAL,
+    ),
+    Cause(
+        ModelFailure.MODEL,
+        *_UNKNOWN,
+        r"model.{0,80}(?:not found|does not exist|not available)|unknown model|invalid.model|not a valid model"
+        r"|model.?not.?(?:found|available)|access to model|unable to access model",
+        frozenset({200, 400, 403, 404, 422}),
+    ),
+    Cause(ModelFailure.MODEL, *_UNKNOWN, r"model", frozenset({404})),
+    Cause(
+        ModelFailure.MODEL,
+        "does not know the address or the model",
+        "Check LLM_BASE_URL and LLM_MODEL.",
+        statuses=frozenset({404}),
+    ),
+    Cause(
+        ModelFailure.MALFORMED,
+        "takes no chat completions at this address",
+        "Check that LLM_BASE_URL ends where /chat/completions begins, usually in /v1.",
+        r"unexpected endpoint|method not allowed|not.?implemented",
+        frozenset({200, 405, 501}),
+    ),
+    Cause(
+        ModelFailure.KEY,
+        "does not accept our key",
+        "Check LLM_API_KEY.",
+        r"api.?key|auth|token|credential",
+        frozenset({403}),
+    ),
+    Cause(
+        ModelFailure.KEY,
+        "does not allow this",
+        "Check LLM_API_KEY and whether it may use LLM_MODEL.",
+        statuses=frozenset({403}),
+    ),
+    Cause(
+        ModelFailure.TIMEOUT,
+        "gave up waiting for the model",
+        "Use a faster model, or raise the timeout of what stands before it.",
+        statuses=frozenset({408, 504, 522, 524}),
+    ),
+)
+
+
+def cause_of(status: int, said: str) -> Cause | None:
+    """What the words and the status of an error say; None where they say nothing in particular."""
+    read = said[:LONGEST_READ]
+    return next((cause for cause in CAUSES if cause.explains(status, read)), None)

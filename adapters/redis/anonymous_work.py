@@ -1,0 +1,121 @@
+"""What goes on without whoever began it, once they are forgotten: jobs, decisions, schedules, removals, tokens.
+
+Each is found by looking through all there are, a few thousand, and exchanged only if it is still as it was read, so
+that what a worker writes meanwhile is not lost. Sessions of the page end. Raises redis exceptions, like ``erasure``.
+"""
+
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from typing import Any
+
+from redis.asyncio import Redis
+
+from adapters.redis.job_store import job_head
+from adapters.redis.keys import (
+    API_TOKENS,
+    EVERY_DECISION,
+    EVERY_JOB,
+    EVERY_SESSION,
+    REMOVED,
+    SCHEDULES,
+    UNDONE,
+)
+from core.model.conversation import FORGOTTEN
+from core.model.jobs import Job
+from core.model.json_codec import from_json, to_json
+from core.ports.api_tokens import KeptToken
+from core.ports.proposal_store import Decision
+from core.ports.schedule_store import Schedule
+from core.ports.trash_store import RemovedDocument
+from core.ports.web_sessions import WebSession
+
+_PAGE = 500
+_TRIES = 5  # as others write to the same entry
+
+# KEYS hash; ARGV field before after
+_EXCHANGE_FIELD = """
+if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+return 1
+"""
+
+# KEYS job; ARGV head anonymous-head. From then on nobody's name is written there (``job_store``), and what a worker
+# has written since the head was read says nobody's once it writes again, or is looked at again.
+_FORGET_IN_JOB = """
+if redis.call('EXISTS', KEYS[1]) == 0 then return 1 end
+redis.call('HSET', KEYS[1], 'forgotten', 1)
+if redis.call('HGET', KEYS[1], 'head') ~= ARGV[1] then return 0 end
+redis.call('HSET', KEYS[1], 'head', ARGV[2])
+return 1
+"""
+
+
+async def anonymize_work(client: Redis, person_id: str) -> None:
+    """Take this person's name out of what is kept of work on the knowledge and of the installation's tokens."""
+    await _jobs(client, person_id)
+    await _exchange(
+        client, SCHEDULES, Schedule, lambda one: replace(one, by=FORGOTTEN) if one.by.id == person_id else one
+    )
+    await _exchange(client, UNDONE, Decision, lambda one: _decision(one, person_id))
+    async for key in _keys(client, EVERY_DECISION):
+        stored = await client.get(key)
+        if stored and (decision := from_json(Decision, stored)).by.id == person_id:
+            await client.set(key, to_json(_decision(decision, person_id)), xx=True, keepttl=True)
+    await _exchange(
+        client, REMOVED, RemovedDocument, lambda one: replace(one, by=FORGOTTEN.name) if one.by == person_id else one
+    )
+    await _exchange(client, API_TOKENS, KeptToken, lambda one: _token(one, person_id))
+
+
+async def end_sessions(client: Redis, person_id: str) -> None:
+    """Sign this person out of the page everywhere, and make their unused links of signing in worthless."""
+    for pattern in EVERY_SESSION:
+        async for key in _keys(client, pattern):
+            stored = await client.get(key)
+            if stored and from_json(WebSession, stored).person.id == person_id:
+                await client.delete(key)
+
+
+async def _jobs(client: Redis, person_id: str) -> None:
+    forget, exchange = client.register_script(_FORGET_IN_JOB), client.register_script(_EXCHANGE_FIELD)
+    async for key in _keys(client, EVERY_JOB):
+        await exchange(keys=[key], args=["cancelled", person_id, FORGOTTEN.id])
+        for _ in range(_TRIES):
+            head = await client.hget(key, "head")
+            job: Job | None = from_json(Job, head) if head else None
+            if not head or job is None or job.by.id != person_id:
+                break
+            if await forget(keys=[key], args=[head, job_head(job.without_asker())]):
+                break
+
+
+async def _exchange(client: Redis, key: str, kind: type[Any], change: Callable[[Any], Any]) -> None:
+    """Put what ``change`` makes of each entry of a hash in its place, unless somebody else has written it meanwhile."""
+    exchange = client.register_script(_EXCHANGE_FIELD)
+    for _ in range(_TRIES):
+        changed = {}
+        for field, stored in (await client.hgetall(key)).items():
+            before = from_json(kind, stored)
+            if (after := change(before)) != before:
+                changed[field] = stored, to_json(after)
+        if not changed:
+            return
+        for field, (before, after) in changed.items():
+            await exchange(keys=[key], args=[field, before, after])
+
+
+def _decision(decision: Decision, person_id: str) -> Decision:
+    """An admin's decision without their name, and the job that it begins."""
+    job = decision.job.without_asker() if decision.job and decision.job.by.id == person_id else decision.job
+    by = FORGOTTEN if decision.by.id == person_id else decision.by
+    return replace(decision, by=by, job=job)
+
+
+def _token(kept: KeptToken, person_id: str) -> KeptToken:
+    token = kept.token
+    return replace(kept, token=replace(token, created_by=FORGOTTEN.id)) if token.created_by == person_id else kept
+
+
+async def _keys(client: Redis, pattern: str) -> AsyncIterator[str]:
+    async for key in client.scan_iter(match=pattern, count=_PAGE):
+        yield str(key)

@@ -1,0 +1,114 @@
+"""The Home tab: pure functions from what there is to show one person to its view.
+
+Limits are Slack's: 100 blocks, 25 elements in a row of buttons.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from adapters.slack.outbound import blocks
+from adapters.slack.outbound.text import escape, link, shorten
+from adapters.slack.outbound.views import View, modal, plain
+from core.ports.memory import AskedQuestion
+from core.service.answer_actions import HELP, KnowledgeBaseSummary, SystemStatus
+
+ADD, SETTINGS, GAPS, TELL_DAILY = (f"footnote_home_{name}" for name in ("add", "settings", "gaps", "tell_daily"))
+CHOOSE_CHANNEL = "footnote_home_channel"  # the form that asks whose settings are meant
+MOST_BASES = 40
+CANNOT_ANSWER = "What I cannot answer yet"
+
+
+@dataclass(frozen=True, slots=True)
+class HomeContents:
+    """What one person sees when they open the app. ``told`` is what came of the last press."""
+
+    knowledge_bases: Sequence[KnowledgeBaseSummary] = ()
+    recent: Sequence[AskedQuestion] = ()  # theirs
+    workspace_url: str = ""  # of messages; empty where it is not known
+    told: Sequence[blocks.Block] = ()
+    waiting: Sequence[blocks.Block] = ()  # proposals with their buttons
+    system_status: SystemStatus | None = None  # for admins
+    buttons: Sequence[blocks.Block] = ()
+
+
+def admin_buttons(*, adds: bool, gaps: bool, told_daily: bool) -> list[blocks.Block]:
+    """What an admin can do from here: add knowledge, set a channel up, see what is lacking, be told of proposals."""
+    row = [blocks.button("Add knowledge", ADD, "add", style="primary")] if adds else []
+    row.append(blocks.button("Settings of a channel", SETTINGS, "settings"))
+    row += [blocks.button(CANNOT_ANSWER, GAPS, "gaps")] if gaps else []
+    if adds:
+        daily = ("Stop telling me of proposals", "no") if told_daily else ("Tell me of proposals once a day", "yes")
+        row.append(blocks.button(daily[0], TELL_DAILY, daily[1]))
+    return row
+
+
+def home(shown: HomeContents) -> View:
+    """What it knows, what this person asked last, how to ask, and for admins what waits and how things are."""
+    rows: list[blocks.Block] = [*shown.told]
+    if shown.buttons:
+        rows.append({"type": "actions", "block_id": "footnote_home", "elements": list(shown.buttons)})
+    if shown.waiting:
+        rows += [_header("Proposals to look at"), *shown.waiting]
+    if shown.recent:
+        rows += [_header("What you asked last"), blocks.section(_recent(shown))]
+        rows.append(blocks.context("Only you see this. `/footnote forget me` removes it, and all else you asked."))
+    rows.append(_header("What I know"))
+    rows += [blocks.section(_base_summary(one)) for one in shown.knowledge_bases[:MOST_BASES]]
+    if not shown.knowledge_bases:
+        rows.append(blocks.section("Nothing yet that you may read. An admin adds documents with `/kb`."))
+    rows += [_header("How to ask"), blocks.section("\n".join(f"• {line}" for line in HELP))]
+    if shown.system_status is not None:
+        rows += [_header("For admins"), blocks.section(_system_status(shown.system_status))]
+        rows.append(blocks.context("`/footnote settings` in a channel sets what applies there."))
+    return {"type": "home", "blocks": rows[:100]}
+
+
+def choose_channel() -> View:
+    """The form that asks for which channel settings are to be changed."""
+    filtered = {"include": ["public", "private"], "exclude_bot_users": True}
+    element = {"type": "conversations_select", "action_id": "channel", "filter": filtered}
+    row = {"type": "input", "block_id": "channel", "label": plain("Channel"), "element": element}
+    return modal("Settings of a channel", [row], callback=CHOOSE_CHANNEL, submit="Next")
+
+
+def chosen_channel(view: dict[str, Any]) -> str:
+    """The channel's id in that form as it was sent."""
+    values = (view.get("state") or {}).get("values") or {}
+    return str(((values.get("channel") or {}).get("channel") or {}).get("selected_conversation") or "")
+
+
+def gaps(lines: Sequence[str]) -> View:
+    """What the documents lack, a line each."""
+    shown = [blocks.section(escape(line)) for line in lines]
+    more = "Of the last 28 days. `footnote gaps`, or Gaps on the page, has all of it, and begins a draft."
+    return modal(CANNOT_ANSWER, [*shown, blocks.context(more)])
+
+
+def _recent(shown: HomeContents) -> str:
+    return "\n".join(f"• {_question(one, shown.workspace_url)} · {one.at:%d %B}" for one in shown.recent)
+
+
+def _question(asked: AskedQuestion, url: str) -> str:
+    """A question as a link to its thread."""
+    words = shorten(" ".join(asked.question.split()) or "…", 150)
+    thread = asked.thread
+    there = f"{url.rstrip('/')}/archives/{thread.channel}/p{thread.thread.replace('.', '')}" if url else None
+    return link(there, words)
+
+
+def _header(text: str) -> blocks.Block:
+    return {"type": "header", "text": plain(text)}
+
+
+def _base_summary(base_summary: KnowledgeBaseSummary) -> str:
+    count = f"{base_summary.documents} document{'' if base_summary.documents == 1 else 's'}"
+    about = f"\n{escape(shorten(base_summary.base.description, 300))}" if base_summary.base.description else ""
+    return f"*{escape(base_summary.base.name)}* · {count}{about}"
+
+
+def _system_status(system_status: SystemStatus) -> str:
+    lines = [f"• {system_status.waiting} question{'' if system_status.waiting == 1 else 's'} waiting or under way"]
+    usage = system_status.usage
+    lines += [f"• {outcome}: {number:,}" for outcome, number in sorted(usage.outcomes.items())]
+    return "\n".join([*lines, f"• feedback: {usage.helpful} found it helpful, {usage.unhelpful} did not"])

@@ -1,0 +1,204 @@
+"""Jobs seen from the terminal: done here, or by whoever serves the same data, and shown while they go on.
+
+``footnote ingest`` and ``footnote kb …`` both follow their jobs with this: one loop and one bar.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+from adapters.terminal.kb_view import job_text
+from core.model.errors import StoreUnavailable
+from core.model.jobs import Job, JobProgress, JobStage, JobState
+from core.ports.job_store import JobStore
+from core.service.kb.job_wording import job_state
+from core.service.kb.results import JobSummary
+from core.service.kb.summaries import summarize_job
+
+LOOK_SECONDS = 0.1
+TURN_SECONDS = 3.0  # that a job has not begun after which somebody else is at the base
+SHOWN = 40  # signs of a source beside the bar
+WAITING = "Other work on “{base}” comes first: this waits for its turn. footnote kb jobs shows it, kb cancel ends it."
+
+
+class JobServices(Protocol):
+    """Who does jobs, and tries again where a store is ``away``. A person at a terminal would rather hear of that."""
+
+    @property
+    def away(self) -> StoreUnavailable | None:
+        """What kept the latest turn of a job from its end."""
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Until ``stop`` is set; cancelled, hand back what is not finished."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunningWorker:
+    """Who does the jobs here, while it runs."""
+
+    worker: JobServices
+    task: "asyncio.Task[None]"
+
+    def check(self) -> None:
+        """Raises what went wrong with it: it ended early, or met a store that is away."""
+        if self.task.done():
+            self.task.result()
+        if self.worker.away is not None:
+            raise self.worker.away
+
+
+@asynccontextmanager
+async def running(worker: JobServices) -> AsyncIterator[RunningWorker]:
+    """Do jobs here meanwhile. Left by an exception, it hands back what is not finished: that may be others' work."""
+    stop = asyncio.Event()
+    task = asyncio.create_task(worker.run(stop))
+    try:
+        yield RunningWorker(worker, task)
+    except BaseException:
+        task.cancel()
+        raise
+    finally:
+        stop.set()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+@dataclass(slots=True)
+class JobBar:
+    """What is shown while jobs go on. ``items_before`` and ``passages_before`` are of what is over already."""
+
+    console: Console
+    progress: Progress
+    task: TaskID
+    waited: bool = False
+    items_before: int = 0
+    passages_before: int = 0
+    job: Job | None = None  # the one that was shown last
+
+    def show(self, job: Job) -> None:
+        """A job as it is now."""
+        self.job = job
+        passages = self.passages_before + sum(item.passages for item in job.items)
+        over = self.items_before + sum(item.over for item in job.items)
+        words = f"{_doing(job):<{SHOWN}}"
+        self.progress.update(self.task, description=words, completed=over, passages=f"{passages:,} passages")
+
+    def begin(self, job: Job) -> None:
+        """Another job, by itself; of what is found on the way it is not known how much there is."""
+        self.job = job
+        self.progress.update(self.task, total=len(job.items) if job.listed else None)
+
+    def add(self, items: int, passages: int) -> None:
+        """So much more is over."""
+        self.items_before += items
+        self.passages_before += passages
+        self.progress.update(self.task, completed=self.items_before)
+
+    def wait(self, base: str) -> None:
+        """Say, once, that other work comes first."""
+        if not self.waited:
+            self.console.print(WAITING.format(base=base), soft_wrap=True)
+        self.waited = True
+
+
+@contextmanager
+def job_bar(console: Console, *, items: int | None = None, quiet: bool = False) -> Iterator[JobBar]:
+    """The bar, gone when it is left; nothing is shown where nobody looks."""
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[passages]}", markup=False),
+        TimeElapsedColumn(),
+        TextColumn("left:", markup=False),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as progress:
+        yield JobBar(console, progress, progress.add_task("Waiting", total=items, passages=""))
+
+
+async def watch_job(jobs: JobStore, job: Job, bar: JobBar, working: RunningWorker) -> Job:
+    """The job when it is over, whoever does it. Raises what ``RunningWorker.check`` raises."""
+    began = time.monotonic()
+    while not job.over:
+        working.check()
+        await asyncio.wait({working.task}, timeout=LOOK_SECONDS)
+        job = await jobs.read(job.id) or job
+        bar.show(job)
+        if job.state is JobState.QUEUED and time.monotonic() - began > TURN_SECONDS:
+            bar.wait(job.base)
+    return job
+
+
+async def follow_jobs(
+    console: Console,
+    accepted: Sequence[JobSummary],
+    jobs: JobStore,
+    worker: Callable[[], JobServices],
+    *,
+    quiet: bool = False,
+) -> list[Job]:
+    """Do jobs here until these are over, whoever does them, and show each; as they ended.
+
+    Raises StoreUnavailable with what is in and how to go on.
+    """
+    ended: list[Job] = []
+    with job_bar(console, quiet=quiet) as bar:
+        async with running(worker()) as working:
+            for one in accepted:
+                job = await jobs.read(one.id)
+                if job is None:
+                    continue  # so old that it is not known any more
+                bar.begin(job)
+                try:
+                    ended.append(await watch_job(jobs, job, bar, working))
+                except StoreUnavailable as error:
+                    raise _cut_short(error, bar.job or job) from error
+                if not quiet:
+                    console.print(Text(job_text(ended[-1])))
+    return ended
+
+
+def _cut_short(error: StoreUnavailable, job: Job) -> StoreUnavailable:
+    """The failure with what is in and how to go on."""
+    come = f"{sum(item.over for item in job.items)} of {len(job.items)} are done"
+    go_on = f"Job {job.id} waits, {come}: footnote serve goes on with it, or the same command, which repeats nothing."
+    return StoreUnavailable(error.args[0], remedy=f"{error.remedy} {go_on}" if error.remedy else go_on)
+
+
+def _doing(job: Job) -> str:
+    """What is being done to which source; of its path the end, which tells the most."""
+    doing = job.progress.source
+    if job.state is JobState.QUEUED:
+        return "Waiting"
+    if not doing:
+        return job_state(summarize_job(job))
+    shown = doing if len(doing) <= SHOWN else f"…{doing[1 - SHOWN :]}"
+    return f"Reading {shown:<{SHOWN}} {within(job.progress)}"
+
+
+def within(now: JobProgress) -> str:
+    """How far it is within a file that takes its time."""
+    match now.stage:
+        case JobStage.EMBEDDING:
+            return f"passage {now.done:,} of {now.total:,}"
+        case JobStage.RECOGNIZING:
+            return f"page {now.done + 1:,} of {now.total:,} by OCR"
+        case _:
+            return ""

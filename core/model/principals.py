@@ -1,0 +1,94 @@
+"""Whom a knowledge base can be for: channels, groups, roles, people and all of them, as types with one way to text.
+
+Grants and audiences hold principals as that text; two are the same where their texts are.
+"""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+_ID = re.compile("[A-Z0-9]+")
+_NAME = re.compile(r"[\w.@+-]+")
+_TEXT = re.compile(r"(?P<platform>[a-z]+):(?P<kind>[a-z]+)(?::(?:(?P<space>[^/:]*)/)?(?P<id>[^/:]+))?")
+
+
+class PrincipalKind(StrEnum):
+    """What a principal is, in the words of its platform."""
+
+    CHANNEL = "channel"  # whoever can read there
+    GROUP = "group"
+    ROLE = "role"
+    USER = "user"
+    TEAM = "team"  # everybody in a workspace
+    GUILD = "guild"  # everybody in a server
+    TOKEN = "token"  # noqa: S105 - a kind, and no secret
+    READERS = "readers"  # everybody who has signed in
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """A holder of grants. ``space`` is the workspace or server of what is not known by its ``id`` alone, else None."""
+
+    platform: str
+    kind: PrincipalKind
+    id: str = ""
+    space: str | None = None
+
+    def __str__(self) -> str:
+        name = self.id if self.space is None else f"{self.space}/{self.id}"
+        return f"{self.platform}:{self.kind}:{name}" if name else f"{self.platform}:{self.kind}"
+
+    @classmethod
+    def parse(cls, text: str) -> "Principal":
+        """The inverse of ``str``. Raises ValueError for what is no principal."""
+        found = _TEXT.fullmatch(text)
+        if found is None:
+            raise ValueError(f"{text[:80]!r} is no principal.")
+        return cls(found["platform"], PrincipalKind(found["kind"]), found["id"] or "", found["space"])
+
+
+def channel_principal(platform: str, space: str, channel: str) -> str:
+    """The principal that stands for "whoever can read this channel"."""
+    return str(Principal(platform, PrincipalKind.CHANNEL, channel, space))
+
+
+@dataclass(frozen=True, slots=True)
+class PrincipalForm:
+    """How principals of a kind are written on a platform, with words for their ids; ``named``: people choose those."""
+
+    platform: str
+    kind: PrincipalKind
+    id: str = ""
+    space: str | None = None
+    named: bool = False
+
+    def __str__(self) -> str:
+        return str(Principal(self.platform, self.kind, self.id, self.space))
+
+    def accepts(self, text: str) -> bool:
+        """Whether this is a principal of this form."""
+        try:
+            given = Principal.parse(text)
+        except ValueError:
+            return False
+        parts = [(given.id, self.id), (given.space or "", self.space or "")]
+        sign = _NAME if self.named else _ID
+        sound = all(bool(sign.fullmatch(part)) if word else not part for part, word in parts)
+        return (given.platform, given.kind) == (self.platform, self.kind) and sound
+
+
+EVERYONE = "everyone"  # in place of a principal: the base is open again
+
+PRINCIPAL_FORMS = (
+    PrincipalForm("slack", PrincipalKind.CHANNEL, "CHANNEL", "TEAM"),
+    PrincipalForm("slack", PrincipalKind.GROUP, "GROUP", "TEAM"),
+    PrincipalForm("slack", PrincipalKind.USER, "USER", "TEAM"),
+    PrincipalForm("slack", PrincipalKind.TEAM, "TEAM"),
+    PrincipalForm("discord", PrincipalKind.CHANNEL, "CHANNEL", "SERVER"),
+    PrincipalForm("discord", PrincipalKind.ROLE, "ROLE", "SERVER"),
+    PrincipalForm("discord", PrincipalKind.USER, "USER"),
+    PrincipalForm("discord", PrincipalKind.GUILD, "SERVER"),
+    PrincipalForm("api", PrincipalKind.TOKEN, "TOKEN"),
+    PrincipalForm("web", PrincipalKind.USER, "NAME", named=True),  # as the proxy in front of the page calls them
+    PrincipalForm("web", PrincipalKind.READERS),
+)

@@ -1,0 +1,40 @@
+"""What the documents cannot answer yet, in a few lines for one admin who looks at it alone in their own workspace."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from core.model.conversation import Person
+from core.model.errors import Denied
+from core.ports.audit import Audit
+from core.ports.catalog import Catalog
+from core.service.gaps.analysis import GapAnalysis, Reader
+from core.service.gaps.digest import gap_line, gaps_in_words
+
+PERIOD = timedelta(days=28)
+MOST = 15  # gaps
+NOTHING_LACKING = "Nothing was asked in the last 28 days that the documents did not answer."
+ONLY_ADMINS = "Only an admin can look at what the documents lack."
+
+
+@dataclass(frozen=True, slots=True)
+class GapOverview:
+    """Says it to admins: the words that were asked in the open, and the documents that come near."""
+
+    analysis: GapAnalysis
+    catalog: Catalog
+    audit: Audit
+
+    async def lines(self, person: Person, *, is_admin: bool, workspace: tuple[str, str]) -> tuple[str, ...]:
+        """A line for each gap, the one that most people met first. ``workspace``: its platform and space.
+
+        Raises Denied, on record, for who is no admin, and StoreUnavailable.
+        """
+        if not is_admin:
+            await self.audit.record(person.id, "gaps", "/".join(workspace), allowed=False)
+            raise Denied(ONLY_ADMINS)
+        bases = frozenset(base.name for base in await self.catalog.bases())
+        report = await self.analysis.report(PERIOD, Reader(bases, frozenset({workspace})))
+        shown = gaps_in_words(report)[:MOST]
+        more = len(report.gaps) + report.withheld_gaps - len(shown)
+        tail = [f"And {more} more, of which some were asked in private."] if shown and more > 0 else []
+        return (*(gap_line(number, gap) for number, gap in enumerate(shown, 1)), *tail) or (NOTHING_LACKING,)

@@ -1,0 +1,70 @@
+"""Each vendor's documented errors over a real socket: the person gets quotes, whoever runs it gets the cause."""
+
+import pytest
+
+from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
+from adapters.reasoners.fallback import FallbackReasoner
+from adapters.testing.clock import ManualClock
+from adapters.testing.encoder import HashingEncoder
+from adapters.testing.endpoint import Request, Scripted, ScriptedEndpoint
+from adapters.testing.obedient_model import ObedientModel
+from core.model.answer import Outcome
+from core.model.errors import ModelFailure
+from core.model.inquiry import AnswerPolicy, Profile
+from tests.adapters.reasoners.openai.dialects import FILE, QUESTION, RIGHT
+from tests.adapters.reasoners.openai.vendor_errors import ERRORS
+from tests.adapters.reasoners.scene import opened
+from tests.core.scene import Scene, Told
+
+MODEL = ObedientModel()
+
+
+async def played(name: str) -> tuple[Told, list[ModelFailure], int]:
+    """The scene of one error, the kinds that were counted, and how many requests it took."""
+    row = ERRORS[name]
+    kinds: list[ModelFailure] = []
+
+    def reply(request: Request) -> Scripted:
+        return row.raw if row.when(request) else MODEL(request)
+
+    async with ScriptedEndpoint() as endpoint, opened(endpoint, seconds=20.0) as reasoner:
+        endpoint.answers_with(reply)
+        quoting = ExtractiveReasoner(HashingEncoder())
+        both = FallbackReasoner(reasoner, quoting, clock=ManualClock(), on_failure=kinds.append)
+        scene = Scene(both, floor=quoting)
+        await scene.knows(FILE, title="Refund policy")
+        await scene.knows("The planner's timeout is 90 seconds.", title="Timeouts")
+        thorough = AnswerPolicy(Profile.THOROUGH)  # all steps, the one with tools among them
+        return await scene.asks(QUESTION, conduct=thorough), kinds, len(endpoint.requests)
+
+
+@pytest.mark.parametrize("name", list(ERRORS))
+async def test_a_vendors_error_is_named_and_quoted_around(name: str) -> None:
+    said, kinds, requests = await played(name)
+    kind = ERRORS[name].kind
+    assert said.outcome is Outcome.ANSWERED
+    assert RIGHT in said.text.replace("**", "")
+    assert requests <= 45
+    if kind is None:
+        assert said.answer.written_by == "scripted", said.answer.causes
+        assert not kinds
+        return
+    assert said.answer.written_by == "quotes from the documents"
+    assert set(kinds) == {kind}, said.answer.causes
+    assert said.answer.causes
+    assert all("sk-" not in cause for cause in said.answer.causes)
+
+
+async def main() -> None:
+    """Print the table: who answered, calls, the kind that is counted, and the line for whoever runs the endpoint."""
+    for name in ERRORS:
+        said, kinds, requests = await played(name)
+        who = "model" if said.answer.written_by == "scripted" else "quotes"
+        kind = ", ".join(dict.fromkeys(map(str, kinds)))
+        print(f"| {name} | {who} | {requests} | {kind} | {'; '.join(said.answer.causes)} |")  # noqa: T201
+
+
+if __name__ == "__main__":
+    import asyncio
+
+    asyncio.run(main())
