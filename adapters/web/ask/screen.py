@@ -10,7 +10,7 @@ from aiohttp import web
 from adapters.web.ask.conversations import Conversations
 from adapters.web.ask.live_streams import LiveStreams
 from adapters.web.ask.question_state import AnswerStage, WebQuestionState
-from adapters.web.ask.turns import Turn, Turns
+from adapters.web.ask.turn_views import TurnView, TurnViews
 from adapters.web.knowledge.result_lines import told_with_jobs
 from adapters.web.knowledge.uploads import LARGEST
 from adapters.web.pages import Pages, wants_part
@@ -37,7 +37,7 @@ class AskScreen:
 
     pages: Pages
     conversations: Conversations
-    turns: Turns
+    turns: TurnViews
     live: LiveStreams
     inbox: Inbox
     actions: AnswerActions
@@ -215,7 +215,7 @@ class AskScreen:
         """The question as it stands now: in its place, or its page anew."""
         if not wants_part(request):
             return _back(message)
-        turn: Turn = await self.turns.one(visitor, message)
+        turn: TurnView = await self.turns.one(visitor, message)
         return self.pages.part("_turn.html", turn=turn, visitor=visitor, fresh=True)
 
 
