@@ -26,6 +26,7 @@ from core.model.inquiry import (
 
 CAPPED = Sufficient("a cap is reached")
 LONG_SEARCH_AFTER = 3  # searches
+IN_FULL = 9  # the grade from which a passage is said to answer the question by itself
 MISSES_IN_A_ROW = 2  # rounds that brought nothing new; then more of the same is not worth its time
 
 
@@ -73,7 +74,9 @@ async def _go_on(run: Run, decision: Insufficient) -> AsyncIterator[AgentEvent]:
     hopeless = long and not run.relevant and CheckpointKind.LONG_SEARCH not in run.inquiry.settled
     repeating = run.inquiry.misses >= MISSES_IN_A_ROW
     worthwhile = bool(moves) and bool(run.meter.searches_left) and not repeating and not hopeless
-    if worthwhile and long and run.may_ask(CheckpointKind.LONG_SEARCH):
+    if worthwhile and long and _contradicts_grades(run):
+        run.update(phase=Phase.COMPOSE)
+    elif worthwhile and long and run.may_ask(CheckpointKind.LONG_SEARCH):
         run.update(proposals=moves)
         yield _long_search(run, moves)
     elif worthwhile:
@@ -86,6 +89,15 @@ async def _go_on(run: Run, decision: Insufficient) -> AsyncIterator[AgentEvent]:
         yield _nothing_relevant(run, moves)
     else:
         run.update(phase=Phase.COMPOSE)
+
+
+def _contradicts_grades(run: Run) -> bool:
+    """Whether a model would search on after a passage that it has graded as the whole answer.
+
+    Then it is written from that; where it does not hold, quotes stand in. A person is not asked to decide on it.
+    """
+    best = max((item.grade.score for item in run.relevant if item.grade), default=0)
+    return run.deps.floor is not None and not run.floor_reason and bool(run.meter.spent.calls) and best >= IN_FULL
 
 
 def _sources_first(run: Run) -> AgentEvent:

@@ -212,4 +212,4 @@ def nothing_to_read(run: Run) -> AgentCompleted:
 
 
 def _nearest_name(source: Citation) -> str:
-    return f"{source.title} ({source.locator})" if source.locator else source.title
+    return f"{source.title} ({source.short_place})" if source.short_place else source.title

@@ -81,6 +81,9 @@ class PaperGuide:
             SetupStep("two", "The second token", token=TokenField("TWO_TOKEN", "second token", "begins with xapp-")),
         )
 
+    def first_messages(self, place: Place) -> Sequence[str]:
+        return ("/invite @Footnote",)
+
     def configured(self) -> frozenset[Place]:
         return frozenset([Place.SLACK] if self.kept else [])
 
