@@ -280,7 +280,7 @@ def _agent(
 ) -> tuple[Reasoner, Agent]:
     """The agent and the reasoner it decides by: the model where one is configured, with quotes standing by."""
     extractive = ExtractiveReasoner(search.encoder)
-    reasoner = _reasoner(settings, extractive, search.clock, stack, budget)
+    reasoner = model_with_standby(settings, extractive, search.clock, stack, budget)
     deps = AgentDeps(
         reasoner=reasoner,
         retriever=search.retriever,
@@ -485,7 +485,7 @@ def _index(settings: Settings, encoder: Encoder) -> MilvusIndex:
     return MilvusIndex(uri, model=encoder.name, dimension=encoder.dimension, token=token)
 
 
-def _reasoner(
+def model_with_standby(
     settings: Settings,
     extractive: ExtractiveReasoner,
     clock: Clock,

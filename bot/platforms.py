@@ -8,7 +8,7 @@ from bot.container import Footnote
 from bot.roles import Role
 from bot.settings import Settings
 from core.ports.platform import Platform
-from core.service.turns import LeasedTurn, NeverOurs
+from core.service.leader_lease import NamedLeaderLease, NeverLeader
 
 if TYPE_CHECKING:
     import asyncio
@@ -40,7 +40,7 @@ class ConnectedPlatform(Platform, Protocol):
 def platforms_of(
     settings: Settings, footnote: Footnote, role: Role, process: str
 ) -> Iterator[AbstractAsyncContextManager[ConnectedPlatform]]:
-    """Each configured platform, to be entered; ``process`` is the name under which turns are taken."""
+    """Each configured platform, to be entered; ``process`` is the name under which leases are taken."""
     if settings.has_page:
         from bot.page import open_page
 
@@ -89,7 +89,7 @@ def _discord(
         allowed_bots=split_names(settings.discord_allowed_bots),
         api_url=settings.discord_api_url,
         gateway_url=settings.discord_gateway_url,
-        gateway_turn=LeasedTurn(footnote.leases, GATEWAY, process) if role.listens else NeverOurs(),
+        gateway_lease=NamedLeaderLease(footnote.leases, GATEWAY, process) if role.listens else NeverLeader(),
     )
 
 

@@ -61,6 +61,7 @@ class FallbackReasoner:
         """The breaker opens after this many ``failures`` in a row, for ``cool_down_seconds``."""
         self._on_failure = on_failure
         self._last_failure = ""
+        self._lasting: set[str] = set()  # what is wrong with the model itself, logged once
         self._primary = primary
         self._standby = standby
         self._clock = clock
@@ -196,6 +197,9 @@ class FallbackReasoner:
                 result = await _before(deadline, step(self._primary))
             except ModelUnavailable as error:
                 self._blame(meter, error)
+                if error.kind is ModelFailure.UNRELIABLE:  # it answers, and what it says is not believed
+                    self._breaker.record_success()
+                    return await step(self._standby), self._standby.name
                 self._record_failure(inquiry_id, started)
             except BaseException:
                 self._breaker.release()
@@ -215,11 +219,14 @@ class FallbackReasoner:
         return self._last_failure
 
     def _blame(self, meter: Meter, error: ModelUnavailable) -> None:
-        """Keep the cause with the answer and for diagnosis; it is logged when it changes."""
+        """Keep the cause with the answer and for diagnosis; it is logged when it changes, what cannot change once."""
         meter.blame(str(error))
         if str(error) != self._last_failure:
             self._last_failure = str(error)
-            log.warning("The model endpoint: %s", error, extra={"kind": str(error.kind)})
+            if str(error) not in self._lasting:
+                log.warning("The model endpoint: %s", error, extra={"kind": str(error.kind)})
+        if error.kind is ModelFailure.UNRELIABLE:
+            self._lasting.add(str(error))
         if self._on_failure is not None:
             self._on_failure(error.kind)
 

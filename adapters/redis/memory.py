@@ -1,10 +1,10 @@
-"""Threads in Redis: turns, summary and cited evidence. What else is forgotten with them is ``redis_forgetting``'s.
+"""Threads in Redis: turns, summary and cited evidence. What else is forgotten with them is ``erasure``'s.
 
 One thread is four keys of one hash tag: the turns by trace id, their order, the evidence library, and a hash of small
 things. Every change is one Lua call, so a worker that dies leaves a whole thread behind. What it bounds: the turns and
 the library by number, everything by a time to live that each write renews.
 
-The current fence of a thread is the inbox's (``redis_inbox``), kept under the same tag so that a stale worker's turn
+The current fence of a thread is the inbox's (``inbox``), kept under the same tag so that a stale worker's turn
 is refused in the same call that would write it.
 """
 

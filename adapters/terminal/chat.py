@@ -14,7 +14,7 @@ from adapters.terminal.trace_view import print_trace
 from core.model.answer import Answer
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import FootnoteError
-from core.model.event_text import why
+from core.model.event_text import explanation_steps
 from core.model.events import AgentCompleted, AgentEvent, CheckpointReached
 from core.model.inquiry import AnswerPolicy, Checkpoint, Choice
 from core.ports.catalog import Catalog
@@ -141,7 +141,8 @@ class Chat:
 
     async def _why(self) -> None:
         events = await self.trace_store.trace(self._trace) if self._trace else []
-        told = why(events) if events else "There is no answer here yet that I could explain."
+        lines = "\n".join(f"• {step}" for step in explanation_steps(events))
+        told = lines if events else "There is no answer here yet that I could explain."
         self.console.print(Padding(Text(told), (0, 0, 0, 2)))
 
     async def _sources(self) -> None:

@@ -125,7 +125,8 @@ async def pursue_question(footnote: Footnote, base: str, text: str, thread: Thre
 
 
 def _judge(query: Query, answer: Answer | None, inquiry: Inquiry, gathered: Sequence[str], took: float) -> JudgedAnswer:
-    citations = answer.citations if answer else ()
+    claims = answer if answer and answer.outcome is Outcome.ANSWERED else None  # a refusal's nearest sentence is none
+    citations = claims.citations if claims else ()
     passages = {item.passage.id: item.passage for item in inquiry.library}
 
     def right(citation: Citation) -> bool:
@@ -138,7 +139,7 @@ def _judge(query: Query, answer: Answer | None, inquiry: Inquiry, gathered: Sequ
         query=query.text,
         expect=query.expect,
         outcome=str(answer.outcome) if answer else "failed",
-        contains_gold=contains(answer.text, query.answers) if answer else None,
+        contains_gold=contains(claims.text if claims else "", query.answers) if answer else None,
         cites_gold=any(citation.document in query.relevant for citation in citations),
         evidence_recall=len(gold & set(gathered)) / len(gold) if gold else None,
         citations=len(citations),

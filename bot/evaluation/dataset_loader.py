@@ -1,6 +1,6 @@
 """Reads a folder as something to measure: questions with a corpus, follow-ups, labelled claims, or several of these.
 
-What a line of each file means is ``core.evaluation``'s; bringing the corpus into an index is ``temporary``'s.
+What a line of each file means is ``core.evaluation``'s; bringing the corpus into an index is ``temp_index``'s.
 """
 
 import json

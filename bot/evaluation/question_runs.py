@@ -8,7 +8,7 @@ from typing import Any
 from bot.container import Footnote
 from bot.evaluation.answers import pursue_question, turn_of
 from bot.evaluation.dataset_loader import Dataset
-from core.evaluation.answer_scoring import AnswerVerdict, Reply, ScoredReply, score_reply
+from core.evaluation.answer_scoring import AnswerVerdict, Reply, ScoredReply, score_reply, states
 from core.evaluation.question_sets import DocumentKind, Question, QuestionSet
 from core.model.answer import Answer, Outcome
 from core.model.conversation import Thread, ThreadKey
@@ -26,6 +26,13 @@ class ScoredQuestion:
     reply: Reply
     scored: ScoredReply
     seconds: float
+
+    @property
+    def shows_answer(self) -> bool:
+        """Whether a refusal shows all the same the sentence that holds every fact: no right answer, but in reach."""
+        facts = self.question.facts
+        refused = self.scored.verdict is AnswerVerdict.REFUSED and bool(facts)
+        return refused and all(any(states(self.reply.text, one) for one in alternatives) for alternatives in facts)
 
     def as_json(self) -> dict[str, Any]:
         """What a person needs to judge the verdict."""
@@ -45,6 +52,7 @@ class ScoredQuestion:
             "answer": reply.text,
             "cited": sorted(reply.cited),
             "documents": list(question.documents),
+            "shows_answer": self.shows_answer,
             "cites_gold": bool(reply.cited & {*question.documents, *question.names}),
             "seconds": round(self.seconds, 3),
         }
@@ -87,7 +95,8 @@ def reply_of(answer: Answer | None) -> Reply:
     """What the asker reads: the text and the notices below it."""
     if answer is None:
         return Reply(Outcome.FAILED, "")
-    cited = frozenset(citation.document for citation in answer.citations)
+    claims = answer.outcome is Outcome.ANSWERED  # what a refusal shows is the nearest sentence, not an answer
+    cited = frozenset(citation.document for citation in answer.citations if claims)
     return Reply(answer.outcome, "\n".join((answer.text, *answer.notices)), cited)
 
 
@@ -101,6 +110,7 @@ def count_verdicts(scored: Sequence[ScoredQuestion]) -> dict[str, Any]:
             by_document.setdefault(one.document_kind, []).append(one)
     return {
         "all": _counts(scored),
+        "shown": sum(one.shows_answer for one in scored),
         "by_kind": {name: _counts(some) for name, some in sorted(by_kind.items())},
         "by_document_kind": {name: _counts(some) for name, some in sorted(by_document.items())},
     }
@@ -122,6 +132,8 @@ def verdict_lines(counts: Mapping[str, Any]) -> Iterator[str]:
     total = sum(counts["all"].values()) or 1
     yield _row("all", counts["all"], str)
     yield _row("share", counts["all"], lambda count: f"{count / total:.1%}")
+    refused = counts["all"][AnswerVerdict.REFUSED]
+    yield f"  {counts['shown']} of the {refused} refused show the sentence that holds the answer"
 
 
 def _row(name: str, row: Mapping[str, int], shown: Callable[[int], str]) -> str:

@@ -33,6 +33,10 @@ class InstallationSetup:
         """What there is to do at a platform, in order."""
         return self._platforms[place].steps
 
+    def first_messages(self, place: Place) -> Sequence[str]:
+        """What to write in a channel once it runs, one message after the other."""
+        return self._platforms[place].first_messages
+
     def configured(self) -> frozenset[Place]:
         """The platforms that have a token, whether it works or not."""
         return frozenset(place for place, one in self._platforms.items() if self._saved.value(one.first_setting))

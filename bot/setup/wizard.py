@@ -49,6 +49,7 @@ def _steps(dialogue: Dialogue, place: Place | None, ingest: Ingest) -> int:
         dialogue.say("  footnote chat")
     elif reached:
         _keep_running(dialogue, guide)
+        _ask_there(dialogue, guide, place)
     else:
         dialogue.say(f"\nLeft to do: {PLATFORMS[place]}. footnote setup {place} goes on from here.")
     return int(bool(failed) or not reached)
@@ -139,3 +140,9 @@ def _keep_running(dialogue: Dialogue, guide: InstallationSetup) -> None:
     dialogue.say("With Docker instead, in a clone of the repository (it keeps its data in volumes of its own):")
     for command in options.compose_commands:
         dialogue.say(f"  {command}")
+
+
+def _ask_there(dialogue: Dialogue, guide: InstallationSetup, place: Place) -> None:
+    dialogue.heading(f"Then, in a channel of {PLATFORMS[place]}")
+    for message in guide.first_messages(place):
+        dialogue.say(f"  {message}")

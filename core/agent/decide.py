@@ -1,10 +1,11 @@
 """Third step: is it enough? Otherwise search for what is missing, or let the person choose how to go on."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
+from dataclasses import replace
 
 from core.agent.choice_labels import short_label
 from core.agent.floor import NO_ANSWER, falls_to_floor
-from core.agent.outcomes import ask_back, park_run
+from core.agent.outcomes import ask_back, nearest_sentence, park_run
 from core.agent.run import RESERVE_SECONDS, WEAK, Run
 from core.agent.search_actions import describe, unmade
 from core.model.errors import BudgetExhausted
@@ -114,12 +115,14 @@ def _nothing_relevant(run: Run, moves: tuple[SearchAction, ...]) -> AgentEvent:
     choices = tuple(Choice(f"try-{n}", short_label(f"Try “{term}”"), term) for n, term in enumerate(terms, 1))
     message = "I found nothing that answers this. What comes near it is weak: "
     weak = dict.fromkeys(item.passage.title for item in run.inquiry.library.relevant(WEAK))
-    return park_run(
+    remark, cited = nearest_sentence(run)
+    event = park_run(
         run,
         CheckpointKind.NOTHING_RELEVANT,
-        f"{message}{_name_list(weak)}. How shall I go on?",
+        f"{message}{_name_list(weak)}.{f' {remark}' if remark else ''} How shall I go on?",
         (*choices, Choice("caveats", "Answer with caveats"), Choice("stop", "Stop")),
     )
+    return replace(event, answer=replace(event.answer, citations=cited))
 
 
 def _proposed_terms(run: Run, moves: tuple[SearchAction, ...]) -> tuple[str, ...]:

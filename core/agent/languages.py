@@ -11,11 +11,15 @@ from core.model.text import words
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """The sentences of a refusal; ``searched`` is followed by what was searched for, ``nearest`` by titles."""
+    """The sentences of a refusal.
+
+    ``searched`` is followed by what was searched for, ``nearest`` by titles, ``closest`` by one sentence.
+    """
 
     unsaid: str
     searched: str
     nearest: str
+    closest: str
     foreign: str  # where what comes nearest is in another language
 
 
@@ -33,11 +37,18 @@ _SMALL_WORDS = {
 _KNOWN = {language: frozenset(listed.split()) for language, listed in _SMALL_WORDS.items()}
 _FEWEST = 2  # small words
 WORDINGS = {
-    "en": Wording("The documents don't say.", "I searched for", "The nearest I found:", ""),
+    "en": Wording(
+        "The documents don't say.",
+        "I searched for",
+        "The nearest I found:",
+        "What comes nearest may not answer it:",
+        "",
+    ),
     "de": Wording(
         "Die Dokumente sagen dazu nichts.",
         "Gesucht habe ich nach",
         "Am nächsten kommt:",
+        "Am nächsten kommt dieser Satz, der es vielleicht nicht beantwortet:",
         "Die Dokumente sind in einer anderen Sprache als die Frage: Bitte frag in der Sprache der Dokumente, oder eine "
         "Administratorin stellt mit EMBEDDING_MODEL ein mehrsprachiges Modell ein.",
     ),
@@ -45,6 +56,7 @@ WORDINGS = {
         "Les documents ne le disent pas.",
         "J'ai cherché",
         "Le plus proche :",
+        "La phrase la plus proche n'y répond peut-être pas :",
         "Les documents sont dans une autre langue que la question : posez-la dans la langue des documents, ou un "
         "administrateur choisit un modèle multilingue avec EMBEDDING_MODEL.",
     ),
@@ -52,6 +64,7 @@ WORDINGS = {
         "Los documentos no lo dicen.",
         "He buscado",
         "Lo más cercano:",
+        "La frase más cercana quizá no lo responda:",
         "Los documentos están en otro idioma que la pregunta: pregunte en el idioma de los documentos, o un "
         "administrador elige un modelo multilingüe con EMBEDDING_MODEL.",
     ),

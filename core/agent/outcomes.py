@@ -1,5 +1,6 @@
 """How a run ends: with an answer, a question back, a checkpoint, or the words "the documents don't say"."""
 
+import re
 import uuid
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -7,6 +8,7 @@ from datetime import timedelta
 
 from core.agent.choice_labels import choice_labels
 from core.agent.citations import citation, finished_text, source_links, without_markers
+from core.agent.claims import verbatim_in
 from core.agent.languages import WORDINGS, language_of
 from core.agent.links import without_foreign_links
 from core.agent.run import WEAK, Run
@@ -16,6 +18,7 @@ from core.model.evidence import Evidence
 from core.model.inquiry import AskBack, Checkpoint, CheckpointKind, Choice, Phase, Reply, SearchKnowledge, SearchSource
 
 NEAREST = 3
+NEAR_ENOUGH = 0.05  # chance that a passage answers, from which its sentence is shown though it is no evidence
 FOUND = 8
 MOST_OPTIONS = 5
 
@@ -130,22 +133,58 @@ def _source_titles(run: Run) -> list[str]:
 
 def nearest(run: Run) -> tuple[Citation, ...]:
     """The closest sources, one passage each, best first: named, not offered as evidence."""
-    ranked = sorted(
-        run.inquiry.library.items_found(), key=lambda item: (-(item.grade.score if item.grade else 0), -item.hit.score)
-    )
+    kept = _nearest_items(run)
+    return tuple(citation(n, item, run.inquiry.standalone, _nearest_claims(item)) for n, item in enumerate(kept, 1))
+
+
+def _nearest_items(run: Run) -> list[Evidence]:
+    ranked = sorted(run.inquiry.library.items_found(), key=lambda item: (-_chance(item), -item.hit.score))
     by_document = {item.passage.document: item for item in reversed(ranked)}
-    kept = sorted(by_document.values(), key=ranked.index)[:NEAREST]
-    return tuple(citation(n, item, run.inquiry.standalone) for n, item in enumerate(kept, 1))
+    return sorted(by_document.values(), key=ranked.index)[:NEAREST]
+
+
+def _chance(item: Evidence) -> float:
+    """How likely a passage answers, in [0, 1]: as finely as its grader told, else as its grade says."""
+    if item.grade is None:
+        return 0.0
+    return (item.grade.score - 1) / 9 if item.grade.chance is None else item.grade.chance
+
+
+def _nearest_claims(item: Evidence) -> tuple[str, ...]:
+    """The sentence that the grade of a passage rests on, where it stands there word for word."""
+    said = item.grade.summary if item.grade else ""
+    return (said,) if said and verbatim_in(said, (item.passage.text,)) is not None else ()
+
+
+def nearest_sentence(run: Run) -> tuple[str, tuple[Citation, ...]]:
+    """The sentence that comes nearest, as a remark that says it may not answer, and its citation; else nothing.
+
+    It is shown so that a person can see whether it is what was asked for; to the loop it stays no evidence.
+    """
+    items, close = _nearest_items(run)[:1], nearest(run)[:1]
+    if not close or _chance(items[0]) < NEAR_ENOUGH:
+        return "", ()
+    said = _running_text(close[0].quote)
+    wording = WORDINGS[language_of(run.inquiry.question)]
+    return (f"{wording.closest} “{said}” [1]", close) if said else ("", ())
+
+
+def _running_text(quote: str) -> str:
+    """A quote within a line: the cells of a row parted by dots, no marks of lists and headings."""
+    bare = re.sub(r"(?m)^\s*(?:[-*+•>#]+|\d{1,3}[.)])\s+|^[|\s:-]+$", "", quote)
+    cells = re.sub(r"\s*\|\s*", " · ", re.sub(r"(?m)^\s*\|\s*|\s*\|\s*$", "", bare))
+    return " ".join(cells.replace("“", "‘").replace("”", "’").split())
 
 
 def abstain(run: Run, *, because: str = "", verdict: Verdict | None = None) -> AgentCompleted:
-    """Say that the documents don't say, what was searched, and which sources come nearest."""
+    """Say that the documents don't say, what was searched, which sources come nearest, and the nearest sentence."""
     queries = tuple(
         dict.fromkeys(s.move.query for s in run.inquiry.searches if isinstance(s.move, SearchKnowledge | SearchSource))
     )
     close = nearest(run)
     said = WORDINGS[language_of(run.inquiry.question)]
-    lines = [because or said.unsaid]
+    remark, cited = nearest_sentence(run)
+    lines = [because or said.unsaid, *([remark] if remark else [])]
     if queries:
         lines.append(f"{said.searched} " + ", ".join(f"“{query}”" for query in queries) + ".")
     if not close:
@@ -154,7 +193,7 @@ def abstain(run: Run, *, because: str = "", verdict: Verdict | None = None) -> A
         lines.append(f"{said.nearest} " + "; ".join(_nearest_name(source) for source in close) + ".")
     if close and said.foreign and language_of(close[0].quote) != language_of(run.inquiry.question):
         lines.append(said.foreign)
-    return end_run(run, Outcome.ABSTAINED, " ".join(lines), nearest=close, verdict=verdict)
+    return end_run(run, Outcome.ABSTAINED, " ".join(lines), citations=cited, nearest=close, verdict=verdict)
 
 
 def nothing_to_read(run: Run) -> AgentCompleted:

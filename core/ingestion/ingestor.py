@@ -27,7 +27,7 @@ from core.ports.parser import Parser
 
 REFILLED = "Its passages were missing in the index; they are there again."
 BATCH = 64  # passages encoded and written at a time
-RECIPE = "10"  # changes when the same bytes would be cut differently, so that they are read again
+RECIPE = "11"  # changes when the same bytes would be cut differently, so that they are read again
 
 
 class Change(StrEnum):

@@ -77,8 +77,8 @@ def describe_event(event: AgentEvent) -> str:  # noqa: C901, PLR0911, PLR0912 - 
             assert_never(event)
 
 
-def why(events: Sequence[TracedEvent]) -> str:
-    """The short form: how the question was understood, what was searched and found, and how it ended."""
+def explanation_steps(events: Sequence[TracedEvent]) -> tuple[str, ...]:
+    """In short, a sentence each: how the question was understood, what was searched and found, and how it ended."""
     lines: list[str] = []
     for traced in events:
         match traced.event:
@@ -93,4 +93,4 @@ def why(events: Sequence[TracedEvent]) -> str:
                 lines.append(describe_event(event)[:1].upper() + describe_event(event)[1:] + ".")
             case _:
                 pass
-    return "\n".join(f"• {line}" for line in lines)
+    return tuple(lines)

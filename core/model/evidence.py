@@ -23,10 +23,14 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """How well a passage answers the question, 1 to 10, and what it says in at most two sentences."""
+    """How well a passage answers the question, 1 to 10, and what it says in at most two sentences.
+
+    ``chance`` is the probability in [0, 1] that it answers, from a grader that tells it more finely than the score.
+    """
 
     score: int
     summary: str = ""
+    chance: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

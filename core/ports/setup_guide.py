@@ -23,6 +23,9 @@ class SetupGuide(Protocol):
     def steps(self, place: Place) -> Sequence[SetupStep]:
         """What there is to do at a platform, in order."""
 
+    def first_messages(self, place: Place) -> Sequence[str]:
+        """What to write in a channel once it runs, one message after the other."""
+
     def configured(self) -> frozenset[Place]:
         """The platforms that have a token, whether it works or not."""
 

@@ -31,7 +31,7 @@ from core.ports.message_state import CancelReason, MessageStateStore
 from core.ports.trace_store import TraceStore
 from core.service.channel_settings import SettingsService
 from core.service.delivery_codec import delivery
-from core.service.explanations import explain_answer
+from core.service.explanations import Explanation, explain_answer
 from core.service.follow_ups import follow_ups_in
 from core.service.one_time_actions import OneTimeAction, OneTimeActions
 from core.service.question_service import CHOICE_GONE, NOT_YOURS_TO_CHOOSE
@@ -241,7 +241,7 @@ class AnswerActions:
         async with OneTimeActions(self.message_states).once(asked, ASKED_ALREADY):
             yield suggestions[number - 1]
 
-    async def why(self, thread: ThreadKey, audience: Audience, trace_id: str = "", *, asker: str = "") -> str:
+    async def why(self, thread: ThreadKey, audience: Audience, trace_id: str = "", *, asker: str = "") -> Explanation:
         """How an answer came about, as ``explain_answer`` tells it to this audience. Raises NotFound."""
         visible = await self._visible_names(audience)
         return await explain_answer(self.memory, self.trace_store, thread, visible, trace_id=trace_id, asker=asker)

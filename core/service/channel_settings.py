@@ -95,9 +95,21 @@ def _limit_bases(chosen: ChosenSettings, bases: frozenset[str]) -> ChosenSetting
     )
 
 
-def explain_settings(settings: ChannelSettings, chosen: ChosenSettings) -> tuple[str, ...]:
-    """What applies in a place and why, a line each: chosen there, or the default."""
-    now, here = settings.to_mapping(), chosen.to_mapping()
-    return tuple(
-        f"{name}: {value or 'none'} ({'chosen here' if name in here else 'default'})" for name, value in now.items()
-    )
+@dataclass(frozen=True, slots=True)
+class AppliedSetting:
+    """One setting as it applies in a place, by its name at rest."""
+
+    name: str
+    value: str  # empty: none
+    chosen: bool  # there, and not the default
+
+    @property
+    def text(self) -> str:
+        """The setting in one line, with where it comes from."""
+        return f"{self.name}: {self.value or 'none'} ({'chosen here' if self.chosen else 'default'})"
+
+
+def explain_settings(settings: ChannelSettings, chosen: ChosenSettings) -> tuple[AppliedSetting, ...]:
+    """What applies in a place and why."""
+    here = chosen.to_mapping()
+    return tuple(AppliedSetting(name, value, name in here) for name, value in settings.to_mapping().items())

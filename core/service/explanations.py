@@ -5,10 +5,11 @@ What is shown is the last answer of a thread, or the one of a trace.
 
 import re
 from collections.abc import Collection
+from dataclasses import dataclass
 
 from core.model.conversation import ThreadKey
 from core.model.errors import NotFound
-from core.model.event_text import why
+from core.model.event_text import explanation_steps
 from core.ports.memory import Memory
 from core.ports.trace_store import TraceStore
 
@@ -22,6 +23,20 @@ def asks_why(text: str) -> bool:
     return _WHY.match(text) is not None
 
 
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """How the answer of a trace came about: a sentence for each step."""
+
+    question: str
+    steps: tuple[str, ...]
+    trace_id: str
+
+    @property
+    def text(self) -> str:
+        """All of it, for a client that shows lines."""
+        return "\n".join([f"“{self.question}”", *(f"• {step}" for step in (*self.steps, f"Trace {self.trace_id}."))])
+
+
 async def explain_answer(
     memory: Memory,
     trace_store: TraceStore,
@@ -30,7 +45,7 @@ async def explain_answer(
     *,
     trace_id: str = "",
     asker: str = "",
-) -> str:
+) -> Explanation:
     """How an answer came about: of this trace, else of the last one in the thread that may be read.
 
     ``visible`` are the names of the bases that whoever is told may read. With an ``asker`` only what this person asked
@@ -44,7 +59,7 @@ async def explain_answer(
     if not readable:
         raise NotFound(NOTHING_ANSWERED)
     last = readable[-1]
-    explained = why(await trace_store.trace(last.trace_id))
-    if not explained:
+    steps = explanation_steps(await trace_store.trace(last.trace_id))
+    if not steps:
         raise NotFound(NO_TRACE)
-    return f"“{last.question}”\n{explained}\n• Trace {last.trace_id}."
+    return Explanation(last.question, steps, last.trace_id)

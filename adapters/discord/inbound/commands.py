@@ -273,7 +273,7 @@ class Commands:
             thread = await self._conversation_of(press)
             if thread is None:
                 return await tell(press, NOT_ANSWERED)
-            await tell(press, markdown(await self._answer_actions.why(thread, audience)))
+            await tell(press, markdown((await self._answer_actions.why(thread, audience)).text))
         return None
 
     async def _conversation_of(self, press: Press) -> ThreadKey | None:

@@ -6,17 +6,17 @@ ruling lines, within a time limit. Pages that are pictures are named: recognisin
 
 import ctypes
 import re
-import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from io import BytesIO
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from adapters.documents.formats.pdf_characters import characters
 from adapters.documents.formats.pdf_forms import filled_values
+from adapters.documents.formats.pdf_frame import PageFrame, turn_upright
 from adapters.documents.formats.pdf_pages import PageContent, content_of
-from adapters.documents.tables import table
+from adapters.documents.formats.pdf_tables import RuledTable, has_rules, ruled_tables
 from adapters.documents.titles import choose_title, iso_date
 from core.model.errors import DocumentRejected, NoText
 from core.model.parsed_document import Block, ParsedDocument, PicturePage
@@ -25,14 +25,10 @@ if TYPE_CHECKING:
     import pypdfium2
 
 MAX_PAGES = 5_000
-TABLE_SECONDS = 15.0
-"""How long the search for tables may take over the whole file; pages after that are plain text."""
-
 HEADING_RATIO = 1.12
 """A line set this much larger than the body is a heading."""
 
 HEADING_CHARS = 160
-MAX_COLUMNS = 12
 EDGE_SHARE = 0.1
 """Running heads and page numbers stand in this share of the page at its top and bottom."""
 _BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.IGNORECASE)
@@ -67,7 +63,7 @@ def read(name: str, data: bytes) -> ParsedDocument:
         pages = [_page_lines(document, i) for i in range(min(count, MAX_PAGES))]
         facts = document.get_metadata_dict()
         outline = _outline(document)
-        ruled = [i for i in range(len(pages)) if pages[i] and _has_rules(document, i)]
+        ruled = [i for i in range(len(pages)) if pages[i] and has_rules(document, i)]
         empty = {i: content_of(document, i) for i in range(len(pages)) if not pages[i]}
     finally:
         document.close()
@@ -76,7 +72,7 @@ def read(name: str, data: bytes) -> ParsedDocument:
         raise _without_text(empty, ended=_has_end(data))
     if not any(pages):
         return ParsedDocument(choose_title(name, facts.get("Title")), (), "application/pdf", picture_pages=pictures)
-    tables = _tables(data, ruled) if ruled else {}
+    tables = ruled_tables(data, ruled) if ruled else {}
     blocks = tuple(_blocks(pages, outline, tables))
     notes = list(_notes(empty, count))
     if not _has_end(data):
@@ -145,8 +141,7 @@ def _page_lines(document: "pypdfium2.PdfDocument", index: int) -> list[Line]:
 
     try:
         page = document[index]
-        lines = _text_lines(page)
-        frame = PageFrame.of(page)
+        lines, frame = _text_lines(page)
         for value in filled_values(document, page):
             _insert(lines, value.text, frame.box(value.box))
         page.close()
@@ -184,64 +179,13 @@ def _insert(lines: list[Line], text: str, box: tuple[float, float, float, float]
     lines.insert(place, replace(shape, text=text, bold=False, left=left, right=right, baseline=baseline, at_edge=False))
 
 
-def _text_lines(page: "pypdfium2.PdfPage") -> list[Line]:
+def _text_lines(page: "pypdfium2.PdfPage") -> tuple[list[Line], PageFrame]:
+    frame = turn_upright(page)
     text_page = page.get_textpage()
     try:
-        return list(_lines(PageText(text_page.raw, PageFrame.of(page))))
+        return list(_lines(PageText(text_page.raw, frame))), frame
     finally:
         text_page.close()
-
-
-@dataclass(frozen=True, slots=True)
-class PageFrame:
-    """The part of a page that is shown, and how it is turned.
-
-    Files hold coordinates as the page was before it was turned (`/Rotate`); everything here speaks of the page as
-    it is shown, in points from its bottom left corner. Sizes are in points too.
-
-    Attributes:
-        left, bottom, right, top: the shown part in the file's coordinates.
-        turned: degrees clockwise: 0, 90, 180 or 270.
-    """
-
-    left: float
-    bottom: float
-    right: float
-    top: float
-    turned: int
-
-    @classmethod
-    def of(cls, page: "pypdfium2.PdfPage") -> "PageFrame":
-        """The frame of a page: its crop box as far as it lies on the page."""
-        left, bottom, right, top = page.get_bbox()
-        return cls(left, bottom, right, top, page.get_rotation())
-
-    @property
-    def height(self) -> float:
-        """How high the page is as shown."""
-        return self.right - self.left if self.turned in (90, 270) else self.top - self.bottom
-
-    def shows(self, box: tuple[float, float, float, float]) -> bool:
-        """Whether the middle of a box (left, right, bottom, top; the file's coordinates) can be seen."""
-        x, y = (box[0] + box[1]) / 2, (box[2] + box[3]) / 2
-        return self.left - 1 <= x <= self.right + 1 and self.bottom - 1 <= y <= self.top + 1
-
-    def point(self, x: float, y: float) -> tuple[float, float]:
-        """A point of the file as shown."""
-        match self.turned:
-            case 90:
-                return y - self.bottom, self.right - x
-            case 180:
-                return self.right - x, self.top - y
-            case 270:
-                return self.top - y, x - self.left
-            case _:
-                return x - self.left, y - self.bottom
-
-    def box(self, box: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
-        """A box (left, right, bottom, top) of the file as shown."""
-        (x0, y0), (x1, y1) = self.point(box[0], box[2]), self.point(box[1], box[3])
-        return min(x0, x1), max(x0, x1), min(y0, y1), max(y0, y1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,17 +247,6 @@ def _line(page: PageText, at: list[int], codes: list[int]) -> Line | None:
     )
 
 
-def characters(codes: list[int]) -> str:
-    """Code points to text: surrogate pairs joined, ligatures spelt out, what fonts left unnamed dropped."""
-    known = (code for code in codes if code <= 0x10FFFF)  # a font may claim more than there is
-    text = b"".join(code.to_bytes(2, "little") if code < 0x10000 else chr(code).encode("utf-16-le") for code in known)
-    decoded = text.decode("utf-16-le", errors="ignore").replace("\xad", "").replace("\x02", "-\x02")
-    for ligature, letters in (("ﬀ", "ff"), ("ﬁ", "fi"), ("ﬂ", "fl"), ("ﬃ", "ffi"), ("ﬄ", "ffl")):
-        decoded = decoded.replace(ligature, letters)
-    decoded = re.sub(r"[\x00\x01\x03-\x08\x0b-\x1f\ufffe\uffff\ufffd\ue000-\uf8ff]", "", decoded)
-    return re.sub(r"[ \t\xa0]+", " ", decoded).strip()
-
-
 def _size(raw: Any, index: int) -> float:
     import pypdfium2.raw as pdfium
 
@@ -362,75 +295,6 @@ def _outline(document: "pypdfium2.PdfDocument") -> dict[str, int]:
 
 def _key(text: str) -> str:
     return re.sub(r"[\W\d_]+", "", text).lower()
-
-
-def _has_rules(document: "pypdfium2.PdfDocument", index: int) -> bool:
-    """Whether a page draws enough lines or boxes for a ruled table, and not so many that it is a drawing."""
-    import pypdfium2.raw as pdfium
-
-    page = document[index]
-    try:
-        objects = pdfium.FPDFPage_CountObjects(page.raw)
-        if objects > 20_000:
-            return False
-        paths = sum(
-            pdfium.FPDFPageObj_GetType(pdfium.FPDFPage_GetObject(page.raw, i)) == pdfium.FPDF_PAGEOBJ_PATH
-            for i in range(objects)
-        )
-    finally:
-        page.close()
-    return bool(4 <= paths <= 2_000)
-
-
-@dataclass(frozen=True, slots=True)
-class RuledTable:
-    """A ruled table and where it stands on the page; coordinates as in `Line`."""
-
-    markdown: str
-    left: float
-    right: float
-    bottom: float
-    top: float
-
-    def holds(self, line: Line) -> bool:
-        """Whether the line's middle is inside the table."""
-        x, y = (line.left + line.right) / 2, (line.bottom + line.top) / 2
-        return self.left - 2 <= x <= self.right + 2 and self.bottom - 2 <= y <= self.top + 2
-
-
-def _tables(data: bytes, indexes: list[int]) -> dict[int, list[RuledTable]]:
-    """Ruled tables by page index, as many pages as the time allows. A page pdfplumber cannot read has none."""
-    import pdfplumber
-    from pdfminer.pdfexceptions import PDFException
-    from pdfplumber.utils.exceptions import PdfminerException
-
-    deadline = time.monotonic() + TABLE_SECONDS
-    found: dict[int, list[RuledTable]] = {}
-    try:
-        with pdfplumber.open(BytesIO(data), pages=[i + 1 for i in indexes]) as document:
-            for page in document.pages:
-                if time.monotonic() > deadline:
-                    break
-                found[page.page_number - 1] = list(_page_tables(page))
-                page.close()
-    except (PDFException, PdfminerException, ValueError, TypeError, KeyError, IndexError, AttributeError):
-        return found  # the text has been read without it
-    return found
-
-
-def _page_tables(page: Any) -> Iterator[RuledTable]:
-    for shape in page.find_tables():
-        rows = [[text or "" for text in row] for row in shape.extract()]
-        filled = sum(bool(text.strip()) for row in rows for text in row)
-        cells = sum(map(len, rows))
-        chars = sum(len(text) for row in rows for text in row)
-        if len(rows) < 2 or max(map(len, rows)) < 2 or filled < 4 or filled < cells * 0.3:
-            continue
-        if max(map(len, rows)) > MAX_COLUMNS and chars < filled * 3:  # letters in boxes: a drawing
-            continue
-        left, top, right, bottom = shape.bbox
-        x, _, _, low = map(float, page.cropbox)
-        yield RuledTable(table(rows), left - x, right - x, low - bottom, low - top)
 
 
 def _largest(pages: list[list[Line]]) -> str | None:
@@ -538,7 +402,8 @@ def _page_markdown(lines: list[Line], levels: Levels, tables: list[RuledTable]) 
     written: set[int] = set()
     leading = _usual_leading(lines)
     for line in lines:
-        at = next((i for i, ruled in enumerate(tables) if ruled.holds(line)), None)
+        box = (line.left, line.right, line.bottom, line.top)
+        at = next((i for i, ruled in enumerate(tables) if ruled.holds(*box)), None)
         if at is not None:
             if at not in written:
                 pieces.append(Piece("table", 0, [], tables[at].markdown))

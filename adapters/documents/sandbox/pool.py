@@ -28,7 +28,6 @@ log = logging.getLogger(__name__)
 MB = 1024 * 1024
 _COPY_BYTES = 256 * 1024
 _WATCH_SECONDS = 0.25
-_START_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)

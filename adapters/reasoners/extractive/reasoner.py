@@ -116,32 +116,47 @@ class ExtractiveReasoner:
 
     async def weigh(self, need: str, evidence: Sequence[Evidence], pool: Sequence[Evidence]) -> list[WeighedPassage]:
         """The units of these passages by their worth for a need; how rare a word is, the pool tells."""
-        texts = [item.passage.searchable for item in evidence]
         question = await self._in_words_of(intent.final_question(need), pool)
-        asked = Words(question, rarity_of(pool), await self._similarity.of_words((question,), texts))
-        share = max(MINIMUM_SHARE, min(MAXIMUM_SHARE, SENTENCES // max(1, len(evidence))))
+        wanted = {item.id for item in evidence}
+        # Whether a unit stands out shows only beside everything that this question found.
+        found = (*evidence, *(item for item in pool if item.query and item.id not in wanted))
+        near = await self._similarity.of_words((question,), [item.passage.searchable for item in found])
+        asked = Words(question, rarity_of(pool), near)
+        weighable = await self._weighable(asked, found, corrected=question != need)
+        standing = answer_odds.Standing.of(weighable)
+        subjects = Subjects(question, ((item.passage, unit) for item in pool for unit in units(item.passage.text)))
+        layered = sufficiency.is_layered(question) and sufficiency.known_by_name(question, pool)
+        everything = answer_odds.Asked.of(asked, pool, layered=layered)
+        weighed: list[WeighedPassage] = []
+        for one in weighable[: len(evidence)]:
+            ranked = answer_odds.score_units(everything, one, standing, subjects)
+            weighed.append(WeighedPassage(one.item, asked, tuple(ranked), one.whole))
+            await asyncio.sleep(0)  # others' turn: all passages together are tens of milliseconds
+        return weighed
+
+    async def _weighable(
+        self, asked: Words, found: Sequence[Evidence], *, corrected: bool
+    ) -> list[answer_odds.Weighable]:
+        """The units of each passage that its words speak for, with their cosines."""
+        question = asked.question
+        share = max(MINIMUM_SHARE, min(MAXIMUM_SHARE, SENTENCES // max(1, len(found))))
         by_words: list[list[ScoredUnit]] = []
-        for item in evidence:
+        for item in found:
             worded = [
                 one
                 for one in scored_by_words(asked, item)
                 if says_something(one.unit, question) and not repeats_title(one.unit, item.passage)
             ]
             by_words.append(worded[:share])
-            await asyncio.sleep(0)  # others' turn: all passages together are tens of milliseconds
+            await asyncio.sleep(0)
         placed = [(one.evidence.passage, one.unit) for listed in by_words for one in listed]
         cosines = iter(await self._similarity.of_units(question, placed))
-        subjects = Subjects(question, ((item.passage, unit) for item in pool for unit in units(item.passage.text)))
-        layered = sufficiency.is_layered(question) and sufficiency.known_by_name(question, pool)
-        everything = answer_odds.Asked.of(asked, pool, layered=layered)
-        found: list[WeighedPassage] = []
-        for item, listed in zip(evidence, by_words, strict=True):
+        weighable: list[answer_odds.Weighable] = []
+        for item, listed in zip(found, by_words, strict=True):
             near = [next(cosines) for _ in listed]
-            whole = max(near, default=0.0) if item.hit.dense is None or question != need else item.hit.dense
-            ranked = answer_odds.score_units(everything, item, listed, near, whole, subjects)
-            found.append(WeighedPassage(item, asked, tuple(ranked), whole))
-            await asyncio.sleep(0)
-        return found
+            whole = max(near, default=0.0) if item.hit.dense is None or corrected else item.hit.dense
+            weighable.append(answer_odds.Weighable(item, listed, near, whole))
+        return weighable
 
     async def _in_words_of(self, question: str, pool: Sequence[Evidence]) -> str:
         """The question with its slips put right by the words of some passages."""
@@ -233,8 +248,8 @@ def exchanges(thread: Thread) -> tuple[Exchange, ...]:
     turns = tuple(
         Exchange(
             turn.rewritten or turn.question,
-            replies.prose(turn.answer),
-            tuple(dict.fromkeys(citation.title for citation in turn.citations)),
+            replies.prose(turn.answer) if turn.outcome is Outcome.ANSWERED else "",
+            tuple(dict.fromkeys(citation.title for citation in turn.citations if turn.outcome is Outcome.ANSWERED)),
             is_settled=turn.outcome not in {Outcome.PARKED, Outcome.CLARIFIED},
         )
         for turn in thread.turns

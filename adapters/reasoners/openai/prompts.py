@@ -93,6 +93,16 @@ _ENOUGH = """
   question, and false when a part is missing or when they show several readings that need different answers."""
 
 
+_CHECKING = f"""{CHECK}
+supported: its documents say this, in whatever words. contradicted: they say otherwise; "correction" is the
+  sentence as they would have it. unsupported: they do not say it, or they say it of something or somebody else.
+Go by the documents alone, not by what you know. First "reason": what the documents say on it, in at most ten words.
+  Then the verdict.
+Answer with one JSON object and nothing else, with one entry for each sentence, as in this example of two others:
+{{"verdicts": [{{"n": 1, "reason": "it says nine, not ten", "verdict": "contradicted", "correction": "It has nine."}},
+ {{"n": 2, "reason": "it says just that", "verdict": "supported", "correction": ""}}]}}"""
+
+
 PROBE = "You are being tried out. Do what you are asked, in as few words as you can."
 
 
@@ -244,22 +254,23 @@ def compose_request(
 def check_request(inquiry: Inquiry, claims: Sequence[Claim], room: int = EVIDENCE_TOGETHER) -> ModelRequest:
     """All claims of a draft in one call, each against the evidence it cites."""
     fence = Fence(inquiry.id)
-    task = f"""{CHECK}
-supported: its documents say this, in whatever words. contradicted: they say otherwise; "correction" is the
-  sentence as they would have it. unsupported: they do not say it, or they say it of something or somebody else.
-Go by the documents alone, not by what you know. First "reason": what the documents say on it, in at most ten words.
-  Then the verdict.
-Answer with one JSON object and nothing else, with one entry for each sentence, as in this example of two others:
-{{"verdicts": [{{"n": 1, "reason": "it says nine, not ten", "verdict": "contradicted", "correction": "It has nine."}},
- {{"n": 2, "reason": "it says just that", "verdict": "supported", "correction": ""}}]}}"""
     cited = dict.fromkeys(n for claim in claims for n in claim.evidence)
     evidence = [item for n in cited if (item := inquiry.library.get(n))]
     sentences = (
         fence("sentence", claim.text, n=n, cites=", ".join(map(str, claim.evidence)))
         for n, claim in enumerate(claims, 1)
     )
-    user = _join_blocks(*_documents(fence, evidence, room), *sentences, TASK + task)
+    user = _join_blocks(*_documents(fence, evidence, room), *sentences, TASK + _CHECKING)
     return ModelRequest(_system(inquiry, fence), user, max_tokens=90 * len(claims) + 100, schema=VERDICTS)
+
+
+def probe_check_request() -> ModelRequest:
+    """A check of one sentence that its document does not say, for a diagnosis."""
+    fence = Fence()
+    document = fence("document", "Refunds stay open for 30 days after the purchase.", id=1)
+    sentence = fence("sentence", "Visitors of the planetarium also get a pair of skates [1].", n=1, cites="1")
+    user = _join_blocks(document, sentence, TASK + _CHECKING)
+    return ModelRequest(f"{_SYSTEM}\n{fence.rule}", user, max_tokens=190, schema=VERDICTS)
 
 
 def critique_request(inquiry: Inquiry, answer: str) -> ModelRequest:

@@ -95,7 +95,7 @@ class OpenAIReasoner:
         await self.endpoint.close()
 
     async def probe(self, meter: Meter) -> Sequence[str]:
-        """One JSON call and one answer with the real caps, for a diagnosis: what the endpoint cannot do.
+        """One JSON call, one check and one answer with the real caps, for a diagnosis: what the endpoint cannot do.
 
         Raises ModelUnavailable with what to do about it.
         """
@@ -109,7 +109,14 @@ class OpenAIReasoner:
         lacks = [*self.endpoint.refused, *self.fast.refused]
         if not isinstance(json_in(completion.text), dict):
             lacks.append("JSON on request")
+        if not await self._reads_what_it_checks(meter):
+            lacks.append("checks that can be believed")
         return sorted(set(lacks))
+
+    async def _reads_what_it_checks(self, meter: Meter) -> bool:
+        completion = await self.endpoint.complete(prompts.probe_check_request(), meter)
+        verdicts, of_control = _verdicts(_object_with_keys(json_in(completion.text), ("verdicts",)) or {}, ())
+        return not verdicts and of_control is not None and of_control is not Support.SUPPORTED
 
     async def understand(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Plan:
         """One call, a second one when the reply cannot be read. Raises ModelMisbehaved when none can be read.

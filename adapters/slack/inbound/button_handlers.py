@@ -128,7 +128,7 @@ class ButtonHandlers:
         """How the answer came about, for the one who asks: as far as they may read what it is made of."""
         reader = await self.workspace.reader(press.thread, press.user)
         try:
-            told = await self.workspace.answer_actions.why(press.thread, reader, press.value)
+            told = (await self.workspace.answer_actions.why(press.thread, reader, press.value)).text
         except FootnoteError as error:
             told = str(error)
         await self._open(press.trigger, views.note("Why", told))
@@ -231,9 +231,7 @@ class ButtonHandlers:
 
     async def stop(self, press: Press) -> None:
         """Our own *Stop*, where Slack shows none: for the one who asked, or an admin. Raises NotFound and Denied."""
-        is_admin = partial(self.workspace.is_admin, press.user)
-        question = SlackQuestionState(thread=press.thread, message=press.value)
-        await self.workspace.answer_actions.stop(question, Person(press.person), is_admin)
+        await self.workspace.stop(SlackQuestionState(thread=press.thread, message=press.value), press.user)
 
     # --- shortcuts
 

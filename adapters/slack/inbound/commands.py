@@ -95,7 +95,8 @@ class Commands:
             return NO_THREAD
         alone = (await self.workspace.settings(thread)).reply_style is ReplyStyle.PRIVATE
         reader = await self.workspace.reader(thread, given.user)
-        return await self.workspace.answer_actions.why(thread, reader, asker=given.person.id if alone else "")
+        asker = given.person.id if alone else ""
+        return (await self.workspace.answer_actions.why(thread, reader, asker=asker)).text
 
     async def _forget(self, given: SlashCommand, rest: str) -> str:
         if rest.strip().casefold() in {"me", "everything", "all"}:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from aiohttp import web
 
 from adapters.web.ask.conversations import Conversations
-from adapters.web.ask.turns import NOT_READABLE, Turns
+from adapters.web.ask.turn_views import NOT_READABLE, TurnViews
 from adapters.web.inspect.trace_timeline import timeline
 from adapters.web.pages import Pages
 from adapters.web.routing import MenuEntry, Right, Route, Visitor
@@ -39,7 +39,7 @@ class InspectScreen:
     preferences: ChannelSettingsStore
     defaults: ChannelSettings
     conversations: Conversations
-    turns: Turns
+    turns: TurnViews
     examine: Examine
     menu: tuple[MenuEntry, ...] = (MenuEntry("Look inside", "/inspect", Right.ADMIN),)
 
@@ -67,11 +67,8 @@ class InspectScreen:
     async def _settings(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         place = request.query.get("place", "").strip()[:LONGEST_PLACE]
         chosen = await self.preferences.read(place) if place else ChosenSettings()
-        lines = explain_settings(channel_settings(self.defaults, chosen), chosen)
-        rows = [line.split(": ", 1) for line in lines]
-        return self.pages.html(
-            request, visitor, "inspect_settings.html", place=place, rows=rows, chosen=set(chosen.to_mapping())
-        )
+        rows = explain_settings(channel_settings(self.defaults, chosen), chosen)
+        return self.pages.html(request, visitor, "inspect_settings.html", place=place, rows=rows)
 
     async def _doctor(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         checks = await self.examine() if request.query.get("run") else None

@@ -98,6 +98,7 @@ class SetupScreen:
             steps=steps,
             reached=all(one.state.done or one.step.optional for one in steps),
             anchor=_ANCHOR,
+            first_messages=self.guide.first_messages(place),
             documents=sum(base.documents for base in found.bases) if isinstance(found, BaseList) else 0,
             running=await asyncio.to_thread(self.guide.running),
             most_files=MOST_FILES,

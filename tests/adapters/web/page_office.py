@@ -21,7 +21,7 @@ from adapters.web.access.rules import AccessRules
 from adapters.web.ask.conversations import Conversations
 from adapters.web.ask.live_streams import LiveStreams
 from adapters.web.ask.screen import AskScreen
-from adapters.web.ask.turns import Turns
+from adapters.web.ask.turn_views import TurnViews
 from adapters.web.inspect.screen import InspectScreen
 from adapters.web.knowledge.screen import KnowledgeScreen
 from adapters.web.pages import Pages
@@ -80,6 +80,9 @@ class PaperGuide:
             SetupStep("one", "The first token", token=TokenField("ONE_TOKEN", "first token", "begins with xoxb-")),
             SetupStep("two", "The second token", token=TokenField("TWO_TOKEN", "second token", "begins with xapp-")),
         )
+
+    def first_messages(self, place: Place) -> Sequence[str]:
+        return ("/invite @Footnote",)
 
     def configured(self) -> frozenset[Place]:
         return frozenset([Place.SLACK] if self.kept else [])
@@ -197,7 +200,7 @@ class PageOffice:
             defaults=ChannelSettings(),
         )
         self.conversations = conversations = Conversations(self.message_states, scene.clock)
-        turns = Turns(self.message_states, scene.checkpoints, actions)
+        turns = TurnViews(self.message_states, scene.checkpoints, actions)
         self.live = live = LiveStreams(self.stream, turns, pages)
         queries = KnowledgeQueries(scene.catalog, scene.index, room.job_queue)
         screens: list[Screen] = [

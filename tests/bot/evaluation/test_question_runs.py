@@ -37,7 +37,20 @@ def test_the_table_has_a_row_a_kind_and_the_share_of_each_verdict_below() -> Non
     assert lines[0] == ["questions", "asked", "right", "half", "refused", "wrong"]
     assert ["fact", "2", "1", "1", "0", "0"] in lines
     assert ["faq", "2", "1", "0", "1", "0"] in lines
-    assert lines[-1] == ["share", "4", "25.0%", "25.0%", "25.0%", "25.0%"]
+    assert lines[-2] == ["share", "4", "25.0%", "25.0%", "25.0%", "25.0%"]
+
+
+def test_a_refusal_that_shows_the_answer_is_counted_apart_and_stays_a_refusal() -> None:
+    question = Question("e", "Until when?", QuestionKind.FACT, facts=(("noon", "12:00"), ("Friday",)))
+    near = Reply(
+        Outcome.ABSTAINED, "The documents don't say. What comes nearest may not answer it: “Friday, noon.” [1]"
+    )
+    far = Reply(Outcome.ABSTAINED, "The documents don't say. What comes nearest may not answer it: “Friday.” [1]")
+    refused = ScoredReply(REFUSED, reason="abstained")
+    shown = [ScoredQuestion(question, DocumentKind.FAQ, (), reply, refused, 0.5) for reply in (near, far)]
+    counts = count_verdicts(shown)
+    assert (counts["all"]["refused"], counts["shown"]) == (2, 1)
+    assert list(verdict_lines(counts))[-1].strip() == "1 of the 2 refused show the sentence that holds the answer"
 
 
 def test_a_question_is_printed_with_its_answer_and_why_it_was_judged_so() -> None:

@@ -553,6 +553,25 @@ class TestDeciding:
         assert {source.title for source in answer.answer.nearest} == {"Refund policy", "Leave"}
         assert "The nearest I found: " in answer.text
 
+    async def test_a_refusal_shows_the_nearest_sentence_with_its_source_and_that_it_may_not_answer(
+        self, scene: Scene
+    ) -> None:
+        scene.script.always("grade", 2)
+        scene.script.always("decide", Insufficient("anything"))
+        answer = await scene.asks("Who approves refunds above 2,000 euros?")
+        assert answer.outcome is Outcome.ABSTAINED
+        assert answer.text.startswith("The documents don't say. What comes nearest may not answer it: “")
+        assert "Refunds above 2,000 euros are approved by Finance.” [1]" in answer.text
+        assert [source.title for source in answer.answer.citations] == ["Refund policy"]
+
+    async def test_a_card_for_nothing_relevant_shows_the_nearest_sentence_as_well(self, scene: Scene) -> None:
+        scene.script.always("grade", 3)
+        scene.script.always("decide", Insufficient("anything"))
+        card = await scene.asks("Who approves refunds above 2,000 euros?")
+        assert card.checkpoint.kind is CheckpointKind.NOTHING_RELEVANT
+        assert "may not answer it: “Refunds above 2,000 euros are approved by Finance.” [1]" in card.checkpoint.message
+        assert [source.title for source in card.answer.citations] == ["Refund policy"]
+
     async def test_a_draft_that_cites_nothing_known_is_not_an_answer(self, scene: Scene) -> None:
         scene.script.enqueue("compose", "Refunds take a year [77].")
         assert (await scene.asks("refunds")).outcome is Outcome.ABSTAINED

@@ -58,7 +58,10 @@ async def test_why_is_told_to_those_who_may_read_the_answer(counter: Counter) ->
     thread = next(iter(counter.scene.state.threads))
     key = counter.scene.key("t")
     assert str(key) == thread
-    assert "I searched" in await counter.answer_actions.why(key, OPEN)
+    told = await counter.answer_actions.why(key, OPEN)
+    assert any(step.startswith("I searched “") for step in told.steps)
+    assert told.text.splitlines()[0] == "“How long do refunds take?”"
+    assert told.text.splitlines()[-1] == f"• Trace {told.trace_id}."
     with pytest.raises(NotFound):
         await counter.answer_actions.why(key, Audience(frozenset({"stranger"})))
 

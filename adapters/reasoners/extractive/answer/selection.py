@@ -114,10 +114,12 @@ class _Bar:
 def _bar(need: str, limit: int) -> _Bar:
     """One sentence answers a question for one figure; one for several things, or by way of another, needs more."""
     if _SEVERAL.match(need):
-        return _Bar(limit + 2, 0.6, 0.6)
+        return _Bar(limit + 2, weights.SEVERAL_ENOUGH, weights.SEVERAL_NEW)
     if is_layered(_CONTRACTED.sub(r"\1 is", need)) or len(sentences(need)) > 1:
-        return _Bar(limit + 1, 0.8, 0.6, of_one=2)
-    return _Bar(limit, 0.9, 0.8) if is_strict(need) else _Bar(limit, 0.85, 0.7)
+        return _Bar(limit + 1, weights.LAYERED_ENOUGH, weights.LAYERED_NEW, of_one=2)
+    if is_strict(need):
+        return _Bar(limit, weights.FIGURE_ENOUGH, weights.FIGURE_NEW)
+    return _Bar(limit, weights.ENOUGH, weights.NEW)
 
 
 def _section_opened(need: str, kept: list[ScoredUnit]) -> list[ScoredUnit]:
@@ -237,4 +239,4 @@ def _between(found: AbstractSet[Unit], everything: Sequence[Unit]) -> set[Unit]:
 
 def _same(one: str, other: str) -> bool:
     a, b = set(content_words(one)), set(content_words(other))
-    return bool(a) and bool(b) and len(a & b) / min(len(a), len(b)) > 0.85
+    return bool(a) and bool(b) and len(a & b) / min(len(a), len(b)) > weights.SAME_WORDS

@@ -15,7 +15,8 @@ from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.numbered_entities import contradicts
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, Words, doubts
 from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
-from adapters.reasoners.extractive.question.answer_type import NEUTRAL, fits, is_strict
+from adapters.reasoners.extractive.evidence.units import Form
+from adapters.reasoners.extractive.question.answer_type import NEUTRAL, fits, is_strict, thing_asked
 from adapters.reasoners.extractive.question.phrases import names
 from adapters.reasoners.extractive.weights import Features
 from core.agent.languages import language_of
@@ -59,42 +60,70 @@ class Asked:
 _NOTHING: Mapping[str, float] = {}
 
 
-def score_units(
-    asked: Asked,
-    item: Evidence,
-    found: Sequence[ScoredUnit],
-    cosines: Sequence[float],
-    whole: float,
-    subjects: Subjects,
-) -> list[ScoredUnit]:
-    """The units of a passage with their odds and worth, best first. ``whole`` is the cosine of the passage."""
-    passage = item.passage
-    question = asked.words.question
+@dataclass(frozen=True, slots=True)
+class Weighable:
+    """A passage with its units to be scored, their cosines with the question, and the cosine of the whole."""
+
+    item: Evidence
+    units: Sequence[ScoredUnit]
+    cosines: Sequence[float]
+    whole: float
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What the units of everything that was found reach, against which each of them stands out or not."""
+
+    near: float  # the mean cosine of the nearest
+    placed: tuple[float, float]  # the two best coverages
+
+    @classmethod
+    def of(cls, found: Sequence[Weighable]) -> "Standing":
+        """From all units of all passages."""
+        cosines = sorted((cosine for one in found for cosine in one.cosines), reverse=True)[: weights.NEAREST_UNITS]
+        best = sorted((unit.covered for one in found for unit in one.units), reverse=True)[:2]
+        first, second = (*best, 0.0, 0.0)[:2]
+        return cls(sum(cosines) / len(cosines) if cosines else 0.0, (first, second))
+
+    def lead(self, covered: float) -> float:
+        """By how much a unit covers more of the question than the best other; negative where it covers less."""
+        first, second = self.placed
+        return covered - (second if covered >= first else first)
+
+
+def score_units(asked: Asked, found: Weighable, standing: Standing, subjects: Subjects) -> list[ScoredUnit]:
+    """The units of a passage with their odds and worth, best first."""
+    passage, question = found.item.passage, asked.words.question
+    thing = thing_asked(question)
     wanted = tuple(dict.fromkeys(asked.words.topic_words))
     common = {
-        "passage_cosine": whole,
+        "passage_cosine": found.whole,
         "covered": asked.words.share(content_words(passage.searchable)),
         "named": _named_share(question, passage.searchable),
         "strict": float(is_strict(question) and not asked.layered),
-        "rank": min(1.0, item.hit.score / asked.best) if asked.best else 1.0,
+        "rank": min(1.0, found.item.hit.score / asked.best) if asked.best else 1.0,
         "length": min(1.0, len(wanted) / weights.LONG_QUESTION),
         "unknown": asked.unknown,
     }
     done = []
-    for one, cosine in zip(found, cosines, strict=True):
-        standing = subjects.match(passage, one.unit)
+    for one, cosine in zip(found.units, found.cosines, strict=True):
+        subject = subjects.match(passage, one.unit)
         kind = fits(question, one.text_with_context)
         said = " ".join((passage.title, *passage.heading[-1:], one.unit.under, one.unit.text))
         features = Features(
             cosine=cosine,
             own=one.own,
             placed=one.covered,
-            subject=float(standing is SubjectMatch.NAMED),
+            subject=float(subject is SubjectMatch.NAMED),
             contradicts=float(contradicts(question, said)),
             fits=max(kind, NEUTRAL) if asked.layered else kind,
+            nearer=cosine - standing.near,
+            lead=standing.lead(one.covered),
+            row=float(one.unit.form is Form.ROW),
+            focus=_focus_share(thing, one),
             **common,
         )
-        factor = doubts(question, one) * (weights.OTHER_SUBJECT if standing is SubjectMatch.OTHER else 1.0)
+        factor = doubts(question, one) * (weights.OTHER_SUBJECT if subject is SubjectMatch.OTHER else 1.0)
         odds = odds_of(features) + (weights.ON_THE_WAY if asked.layered else 0.0)
         worth = max(_LEAST, (odds - weights.WORTH_FROM) / weights.WORTH_STEP) * factor
         done.append(replace(one, worth=worth, cosine=cosine, odds=odds + math.log(factor), features=features))
@@ -107,6 +136,12 @@ _LEAST = 0.01
 def odds_of(features: Features, by: Features = weights.ANSWERING, bias: float = weights.ANSWERING_BIAS) -> float:
     """The logarithm of the odds that a unit answers."""
     return float(bias + sum(weight * value for weight, value in zip(astuple(by), astuple(features), strict=True)))
+
+
+def _focus_share(thing: Sequence[str], one: ScoredUnit) -> float:
+    """The share of the stems of the thing that is asked for in a unit and what stands right above it."""
+    there = content_words(" ".join((*one.unit.head[:1], one.text_with_context)))
+    return sum(word in there for word in thing) / len(thing) if thing else 1.0
 
 
 def _named_share(question: str, text: str) -> float:

@@ -32,10 +32,9 @@ def grade_of(units: Sequence[ScoredUnit], rerank: float | None) -> Grade:
     value = chance(units)
     if rerank is not None:
         value = (value + rerank) / 2
-    return Grade(score_of(value), _summary(units))
+    return Grade(score_of(value), _summary(units), round(value, 3))
 
 
 def _summary(ranked: Sequence[ScoredUnit]) -> str:
-    best = [one.unit.text for one in ranked[:2]]
-    joined = " ".join(best)
-    return joined if len(joined) <= _SUMMARY else best[0][:_SUMMARY]
+    """The sentence that the grade rests on."""
+    return ranked[0].unit.text[:_SUMMARY] if ranked else ""

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.units import Form, Unit, coverage, inverse_frequency, topic_words
 from adapters.reasoners.extractive.question.answer_type import fits
 from adapters.reasoners.extractive.question.phrases import names
@@ -17,10 +18,7 @@ from core.model.text import content_words, words
 
 _STEPS = 3  # quotes after the first ones
 _LONGEST = 3  # words of a table's cell that may be a name
-_COMMON = 0.3  # a name in more than this share of the units leads nowhere in particular
 _FEW = 12  # units; among fewer, every name may be followed
-_GOOD_ENOUGH = 0.4  # of a step
-_KEY = 0.5  # a unit that begins with the name says what it is
 _HELD = (0.5, 0.8, 1.0)  # what ``fits`` gives where nothing particular is asked for, or it is there
 _CODE = re.compile(r"`([^\W\d_][\w.-]{2,40})`")
 _IN_CODE = re.compile(r"`[^`]*`")
@@ -178,7 +176,7 @@ def _brought(steps: Iterable[Step]) -> list[str]:
 
 def _common(name: str, pool: Sequence[Step]) -> bool:
     having = sum(mentions(step.unit.text, name) for step in pool)
-    return having > _COMMON * len(pool) if len(pool) > _FEW else False
+    return having > weights.COMMON_NAME * len(pool) if len(pool) > _FEW else False
 
 
 def _best(
@@ -192,7 +190,8 @@ def _best(
             continue
         key = any(_key(step.unit, name) for name in named)
         covered = coverage(goal, content_words(step.text_with_context), rarity)
-        worth = covered + 0.5 * fits(question, step.unit.text) + _KEY * key + 0.1 * math.log1p(len(named))
+        worth = covered + weights.STEP_FITS * fits(question, step.unit.text)
+        worth += weights.STEP_KEY * key + weights.STEP_NAMES * math.log1p(len(named))
         scored.append((worth, -at, step))
     best = max(scored, default=None)
-    return best[2] if best and best[0] >= _GOOD_ENOUGH else None
+    return best[2] if best and best[0] >= weights.GOOD_STEP else None

@@ -17,6 +17,7 @@ from adapters.reasoners.extractive.evidence.units import Form, coverage, units
 from adapters.reasoners.extractive.evidence.versions import family, other_version, section_name
 from adapters.reasoners.extractive.question.aggregation import aggregation_of
 from adapters.reasoners.extractive.question.phrases import names, word_list
+from core.model.answer import Outcome
 from core.model.conversation import Thread
 from core.model.evidence import Evidence, Grade
 from core.model.inquiry import (
@@ -159,7 +160,8 @@ def in_the_same_source(inquiry: Inquiry, thread: Thread) -> tuple[SearchAction, 
 def leant_on(inquiry: Inquiry, thread: Thread) -> tuple[str, ...]:
     """The titles that the last answer quoted, where the question was put in other words for the thread."""
     leans = isinstance(inquiry.plan, Investigate) and inquiry.plan.resolved_from_thread
-    return tuple(one.title for one in thread.last.citations) if leans and thread.last else ()
+    answered = thread.last is not None and thread.last.outcome is Outcome.ANSWERED
+    return tuple(one.title for one in thread.last.citations) if leans and answered and thread.last else ()
 
 
 def _planned_queries(inquiry: Inquiry) -> tuple[str, ...]:

@@ -53,6 +53,7 @@ _BEFORE_MARKUP = re.compile(r"(?<=[.!?])\s+(?=[*_`]{1,2}[A-Z])|(?<=[?]\*\*)\s+")
 _STOPPED = re.compile(r"[.!,;:…)\]>|=({\[][*_\"”’]*\s*$|[.!?]\s")
 _SAYS_MORE = re.compile(r"\w: +\S|^\s*[\[({#*]")
 _CODED = re.compile(r"[{}();=\[\],]\s*$|^\s*(?://|/\*|\*|#\[|@\w|\}|\))|^\s+\S.*[=(]")
+_NUMBERED_HEADING = re.compile(r"\d{1,3}\.\s+[A-Z](?:[\w'’,-]+\s?){1,6}$")  # "6. Insurance" over its paragraph
 _HEADING_WORDS = 12
 _ENTRY_WORDS = 20
 _ENTRY = re.compile(r"^(?:\*\*[^*]+\*\*:?|__[^_]+__:?|[^.!?]+\?|Q:.*\?)$")
@@ -127,13 +128,15 @@ def _parts(block: list[str]) -> Iterator[tuple[str, list[str]]]:
 def _stands_alone(line: str, following: str, width: int) -> bool:
     """Whether a line of prose is no part of the sentence that goes on below: its next word would have fitted."""
     words = following.split()
-    if not words or LIST_ITEM.match(line):
+    numbered = _NUMBERED_HEADING.match(line) and not (LIST_ITEM.match(following) or following.startswith(" "))
+    if not words or (LIST_ITEM.match(line) and not numbered):
         return False
     if not line.startswith(" ") and (LIST_ITEM.match(following) or following.startswith("  ")):
         return len(line.split()) <= _HEADING_WORDS and not _SENTENCE_END.search(line)
     fitted = len(line.rstrip()) + 1 + len(words[0]) <= _MARGIN * width
     opens = following.lstrip(' *_`"“‘([')[:1]
-    return fitted and len(line.split()) <= _HEADING_WORDS and not _STOPPED.search(line) and not opens.islower()
+    stopped = _STOPPED.search(line.partition(" ")[2] if numbered else line)
+    return fitted and len(line.split()) <= _HEADING_WORDS and not stopped and not opens.islower()
 
 
 def _blocks(text: str) -> list[list[str]]:

@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from core.model.text import content_words
+
 _COUNTED = r"(?:\d[\d,.]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half|several)"
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|march|april|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
@@ -179,6 +181,31 @@ def is_strict(question: str) -> bool:
 def lacks(question: str, text: str) -> bool:
     """Whether a text cannot answer, since it has nothing of the kind that is asked for."""
     return is_strict(question) and fits(question, text) < NEUTRAL
+
+
+_SMALL = (
+    r"(?:of|for|in|to|on|at|when|if|that|do|does|did|is|are|was|were|per|with|can|must|may|should|will|has|have|from|by"
+    r"|and|or|until|before|after|between|under|i|we|you|they|there|about|not|the|a|an)"
+)
+_THING = (
+    re.compile(rf"\bhow (?:many|much)\s+((?:(?!{_SMALL}\b)[\w'-]+\s*){{1,3}})", re.IGNORECASE),
+    re.compile(
+        r"\b(?:which|what(?:['’]?s)?)\s+(?:(?:is|are|was|were)\s+)?(?:(?:the|a|an|our|your|my)\s+)?"
+        rf"((?:(?!{_SMALL}\b)[\w'-]+\s*){{1,3}})",
+        re.IGNORECASE,
+    ),
+)
+
+
+@lru_cache(maxsize=256)
+def thing_asked(question: str) -> tuple[str, ...]:
+    """The stems of the thing that is asked for by name: "phone number" of "what is the phone number of Ada?".
+
+    Without it a text that has all the rest is about Ada, and no answer. Empty where no thing is named.
+    """
+    found = (pattern.search(question) for pattern in _THING)
+    things = (tuple(dict.fromkeys(content_words(one[1]))) for one in found if one)
+    return next((thing for thing in things if thing), ())
 
 
 _OF_DOCUMENT = re.compile(

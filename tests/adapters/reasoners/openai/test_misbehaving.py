@@ -478,12 +478,15 @@ async def test_an_endpoint_that_does_not_stream_is_read_at_once(
 
 
 async def test_a_diagnosis_says_what_is_wrong(endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner) -> None:
-    endpoint.says('{"ready": true}')
-    endpoint.says("Ready.")
-    assert await reasoner.probe(meter()) == []
-    endpoint.says("ready, of course")
-    endpoint.says("Ready.")
-    assert await reasoner.probe(meter()) == ["JSON on request"]
+    verdict = '{"verdicts": [{"n": 1, "reason": "it says nothing on it", "verdict": "%s", "correction": ""}]}'
+    for ready, judged, lacks in (
+        ('{"ready": true}', "unsupported", []),
+        ("ready, of course", "unsupported", ["JSON on request"]),
+        ('{"ready": true}', "supported", ["checks that can be believed"]),
+    ):
+        for text in (ready, "Ready.", verdict % judged):
+            endpoint.says(text)
+        assert await reasoner.probe(meter()) == lacks
     endpoint.fails(401)
     with pytest.raises(ModelUnavailable, match="LLM_API_KEY"):
         await reasoner.probe(meter())

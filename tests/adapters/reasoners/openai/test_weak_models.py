@@ -146,3 +146,21 @@ async def test_whoever_quotes_in_its_place_is_not_asked_to_pay_for_its_searches(
     said = await scene.asks("How long does the trial of the planner last?")
     assert said.outcome is Outcome.ANSWERED, "no question back after its own first search"
     assert said.answer.written_by == "quotes"
+
+
+class InParts(WeakModel):
+    """Plans a query for each part of a question."""
+
+    def _understand(self, request: Request) -> Says:
+        queries = ["planner trial", "refund approval"]
+        plan = {"action": "search", "question": "How long is the trial, and who approves refunds?", "queries": queries}
+        return Says(json.dumps(plan))
+
+
+async def test_an_answer_of_which_a_part_was_struck_is_quoted_whole() -> None:
+    draft = "The trial of the planner lasts 21 days [1]. The director of sales approves all refunds in person [2]."
+    async with office(InParts(draft), TRIAL, "Refunds above 2,000 euros are approved by Finance.") as scene:
+        said = await scene.asks("How long is the trial, and who approves refunds?")
+    assert "director" not in said.text
+    assert "21 days" in said.text
+    assert "Finance" in said.text
