@@ -69,12 +69,12 @@ class InProcessMemory(Memory):
         return self._state.threads.get(str(key), ThreadRecord())
 
     async def questions_of(self, person_id: str, threads: int) -> Sequence[AskedQuestion]:
-        """What this person asked, the newest first."""
+        """What this person asked, and was searched for; the newest first."""
         found = {
             key: [
                 AskedQuestion(ThreadKey.parse(key), turn.question, turn.at)
                 for turn in record.turns
-                if turn.asker.id == person_id
+                if turn.asker.id == person_id and turn.rewritten
             ]
             for key, record in self._state.threads.items()
         }
@@ -349,14 +349,14 @@ class InProcessFeedbackStore(FeedbackStore):
         self._state = state or InProcessState()
         self._most = most
 
-    async def keep(self, feedback: Feedback) -> bool:
-        """Keep it, replacing the person's earlier word on the same answer. Without a time, it is of now."""
+    async def keep(self, feedback: Feedback) -> Feedback | None:
+        """Keep it; the person's earlier word on the same answer, which it replaces. Without a time, it is of now."""
         kept = replace(feedback, at=feedback.at or datetime.now(UTC))
-        first = (kept.trace_id, kept.person.id) not in self._state.feedback
+        earlier = self._state.feedback.get((kept.trace_id, kept.person.id))
         self._state.feedback[kept.trace_id, kept.person.id] = kept
         for old in self._by_age()[: -self._most]:
             del self._state.feedback[old.trace_id, old.person.id]
-        return first
+        return earlier
 
     async def all(self) -> AsyncIterator[Feedback]:
         """Everything kept, oldest first."""

@@ -119,14 +119,14 @@ def answer_parts(answer: Answer) -> tuple[str, ...]:
 
 def asked_line(name: str, question: str) -> Block:
     """Who asked what, above an answer whose question stands in no message."""
-    return context(f"{escape(shorten(name or 'Somebody', 80))} asked: “{escape(shorten(question, 300))}”")
+    return context(f"{escape(shorten(name or 'Somebody', 80))} asked: {escape(shorten(question, 300))}")
 
 
 def foot(answer: Answer, trace_id: str, notices: Sequence[str], *, handoff: bool, private: bool) -> list[Block]:
     """What stands below an answer: its sources, what should be known, and buttons. What it took, *why* tells."""
     rows = sources(answer.citations)
     rows += [context(escape(notice)) for notice in dict.fromkeys((*notices, *answer.notices))][:5]
-    return [*rows, *_follow_ups(answer, trace_id), *_buttons(answer, trace_id, handoff=handoff, private=private)]
+    return [*rows, *_buttons(answer, trace_id, handoff=handoff, private=private)]
 
 
 def _follow_ups(answer: Answer, trace_id: str) -> list[Block]:
@@ -175,6 +175,7 @@ def _buttons(answer: Answer, trace_id: str, *, handoff: bool, private: bool) -> 
     offered = actions_below(answer, handoff=handoff, private=private)
     row = [button(LABELS[action], _ACTION_IDS[action], trace_id) for action in offered if action not in RATINGS]
     rows = [{"type": "actions", "block_id": "footnote_answer", "elements": row}] if row else []
+    rows += _follow_ups(answer, trace_id)
     return [*rows, feedback(trace_id)] if RATINGS.issubset(offered) else rows
 
 
