@@ -28,6 +28,7 @@ from core.model.channel_settings import ChosenSettings
 from core.model.errors import FootnoteError, NotFound
 from core.model.health import Check, Health
 from core.model.inquiry import PROFILE_LIMITS, Profile
+from core.service.kb.text_spans import count
 
 if TYPE_CHECKING:
     from core.ingestion.consistency import IndexReport
@@ -125,14 +126,14 @@ async def checks_of(
     if salvaged is not None:
         yield salvaged
     chosen: Chosen = asyncio.get_running_loop().create_future()
+    until = asyncio.get_running_loop().time() + seconds
     outside = {
         MODELS: model_checks(settings.embedding_model or "", settings.reranker_model),  # first: it takes longest
-        "stores": _stores(settings, seconds, chosen),
+        "stores": _stores(settings, until - seconds * (1 - OPENING_SHARE), chosen),
         "model endpoint": endpoint_checks(settings),
         "platforms": _platforms(settings, chosen),
     }
     found: asyncio.Queue[Check | str] = asyncio.Queue()  # of the four together; a name: that one has ended
-    until = asyncio.get_running_loop().time() + seconds
     looking = [asyncio.create_task(_look(name, checks, until, found)) for name, checks in outside.items()]
     open_ones = dict.fromkeys(outside)
     try:
@@ -208,10 +209,10 @@ def _home(settings: Settings) -> Check:
     return Check("data directory", Health.OK, f"{home}, {free:.0f} GiB free")
 
 
-async def _stores(settings: Settings, seconds: float, chosen: Chosen) -> AsyncGenerator[Check]:
+async def _stores(settings: Settings, opened_until: float, chosen: Chosen) -> AsyncGenerator[Check]:
     """What is kept where. ``chosen`` gets what was chosen in channels, or nothing where that cannot be read."""
     try:
-        async with aclosing(_opened_stores(settings, seconds, chosen)) as checks:
+        async with aclosing(_opened_stores(settings, opened_until, chosen)) as checks:
             async for check in checks:
                 yield check
     finally:
@@ -219,13 +220,12 @@ async def _stores(settings: Settings, seconds: float, chosen: Chosen) -> AsyncGe
             chosen.set_result({})
 
 
-async def _opened_stores(settings: Settings, seconds: float, chosen: Chosen) -> AsyncGenerator[Check]:
+async def _opened_stores(settings: Settings, opened_until: float, chosen: Chosen) -> AsyncGenerator[Check]:
     from adapters.encoders.model_files import find_model
     from adapters.milvus.embedded_server import is_damaged
     from adapters.redis.client import durability, primaries, probe
     from bot.container import open_footnote
 
-    deadline = asyncio.get_running_loop().time() + seconds * OPENING_SHARE
     unknown = find_model(settings.embedding_model or "").dimension() is None  # only loading the model tells it
     async with open_footnote(settings, models=unknown, any_index=True, wait=False) as footnote:
         await probe(footnote.redis)
@@ -242,7 +242,7 @@ async def _opened_stores(settings: Settings, seconds: float, chosen: Chosen) -> 
         yield await _blob_store(settings)
         usage = await footnote.trace_store.counts()
         yield _overkill(usage.searched, usage.searched_once)
-        if not await _is_done(footnote.opened, deadline - asyncio.get_running_loop().time()):
+        if not await _is_done(footnote.opened, opened_until - asyncio.get_running_loop().time()):
             yield _still_opening(footnote.opening.waiting_for())
             return
         damaged = await asyncio.to_thread(is_damaged, Path(settings.milvus_uri or settings.home / "milvus.db"))
@@ -289,7 +289,7 @@ def _index(where: str, damaged: bool, report: "IndexReport") -> Check:
     """Whether the index has what the catalogue says that there is."""
     from adapters.milvus.embedded_server import REFILL
 
-    detail = f"{where}, {report.rows:,} passages"
+    detail = f"{where}, {count(report.rows, 'passage')}"
     if damaged:
         return Check("Milvus", Health.FAILED, f"{detail}; the file is damaged", REFILL)
     if report.incomplete:
@@ -306,7 +306,7 @@ def _index(where: str, damaged: bool, report: "IndexReport") -> Check:
     if report.surplus and not report.documents:
         remedy = "footnote restore brings the catalogue back, or footnote ingest the documents."
         return Check("Milvus", Health.NOTE, f"{detail}, of which the catalogue knows none", remedy)
-    return Check("Milvus", Health.OK, f"{detail} of {report.documents:,} documents, all there")
+    return Check("Milvus", Health.OK, f"{detail} of {count(report.documents, 'document')}, all there")
 
 
 def _overkill(searched: int, one: int) -> Check:

@@ -12,7 +12,7 @@ from adapters.web.access.rules import AccessRules
 from adapters.web.ask.conversations import Conversations
 from adapters.web.ask.live_streams import LiveStreams
 from adapters.web.ask.screen import AskScreen
-from adapters.web.ask.turns import Turns
+from adapters.web.ask.turn_views import TurnViews
 from adapters.web.gaps.screen import GapScreen
 from adapters.web.inspect.screen import InspectScreen
 from adapters.web.knowledge.screen import KnowledgeScreen
@@ -41,7 +41,7 @@ async def open_page(settings: Settings, footnote: Footnote) -> AsyncIterator[Web
     pages, stream, actions = Pages(), RedisAnswerStream(footnote.redis), footnote.answer_actions()
     knowledge, guide = footnote.knowledge_stack, InstallationSetup(settings.home)
     conversations = Conversations(footnote.message_states, footnote.clock)
-    turns = Turns(footnote.message_states, footnote.checkpoints, actions)
+    turns = TurnViews(footnote.message_states, footnote.checkpoints, actions)
     live = LiveStreams(stream, turns, pages)
     ask = AskScreen(
         pages=pages,

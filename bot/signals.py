@@ -7,7 +7,7 @@ import signal
 
 
 def ending_signals() -> tuple[signal.Signals, ...]:
-    """Those that end us here: ``nohup`` has SIGHUP ignored, and that is left so."""
+    """Those that end us here: nohup has SIGHUP ignored, and that is left so."""
     every = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     return tuple(one for one in every if signal.getsignal(one) is not signal.SIG_IGN)
 

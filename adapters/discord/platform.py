@@ -54,8 +54,8 @@ from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.answer_actions import MUTED, UNMUTED, AnswerActions
 from core.service.heard_places import HeardPlaces
 from core.service.kb.knowledge_commands import KnowledgeCommands
+from core.service.leader_lease import AlwaysLeader, LeaderLease
 from core.service.pending_card_updates import look_after
-from core.service.turns import AlwaysOurs, Turn
 
 PACES_REMEMBERED = 1_000
 CLOSE_SECONDS = 10.0
@@ -72,7 +72,7 @@ class DiscordPlatform:
     ``parse`` turns an attached file into text. ``kb`` manages knowledge (None: ``/kb`` and *Add to knowledge base* are
     not offered). ``allowed_bots`` are names or ids of bots that may ask, in channels. ``dev_guild`` is the one server
     to register commands in while developing. ``api_url`` (with its version) and ``gateway_url`` name a proxy or a
-    compatible server. ``gateway_turn`` is the right to hold the gateway's connection, which one process has at a time.
+    compatible server. ``gateway_lease`` is the right to hold the gateway's connection, which one process has at a time.
     """
 
     def __init__(
@@ -89,17 +89,17 @@ class DiscordPlatform:
         allowed_bots: Collection[str] = (),
         api_url: str | None = None,
         gateway_url: str | None = None,
-        gateway_turn: Turn | None = None,
+        gateway_lease: LeaderLease | None = None,
         pace_seconds: float = PACE_SECONDS,
         pauses: Pauses = PAUSES,
     ) -> None:
         point_at(api_url, gateway_url)
-        self._gateway_turn = gateway_turn or AlwaysOurs()
+        self._gateway_lease = gateway_lease or AlwaysLeader()
         self._answer_actions = answer_actions
         self._parse = parse
         self._pace_seconds = pace_seconds
         self._pauses = pauses
-        self._connection = GatewayConnection(self._new_client, token, self._gateway_turn)
+        self._connection = GatewayConnection(self._new_client, token, self._gateway_lease)
         self._paces: LRUCache[str, Pace] = LRUCache(PACES_REMEMBERED)
         self._identify_limiter = IdentifyLimiter(message_states)
         self._ordered_queue = OrderedQueue(inbox)
@@ -230,7 +230,7 @@ class DiscordPlatform:
             with suppress(TimeoutError, OSError):
                 async with asyncio.timeout(CLOSE_SECONDS):
                     await socket.close(code=1000)
-        await self._gateway_turn.end()
+        await self._gateway_lease.release()
 
     async def close(self) -> None:
         """Let go of everything: nothing can be shown any more."""

@@ -68,9 +68,6 @@ _BLOCKS = frozenset(
         "ul",
     ]
 )
-_PARTS = frozenset(["caption", "dd", "dt", "li", "tbody", "td", "tfoot", "th", "thead", "tr"])
-"""What a table or a list consists of: where the whole is read, its parts are too."""
-
 _DROPPED = frozenset(
     [
         "script",

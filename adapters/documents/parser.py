@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Self
 
 from adapters.documents import media_types
-from adapters.documents.sandbox.pool import MB, Limits, Sandbox
+from adapters.documents.sandbox.pool import MB, Sandbox, SandboxLimits
 from adapters.documents.titles import stem
 from core.model.errors import DocumentRejected, NoText
 from core.model.parsed_document import Block, ParsedDocument, PicturePage
@@ -22,7 +22,7 @@ MAX_ATTACHED_PAGES = 3
 MAX_OCR_PAGES = 200
 """Pages read by OCR in one document: about ten to twenty minutes of two cores."""
 
-OCR_LIMITS = Limits(memory=1_536 * MB, seconds=120.0, cpu_seconds=240, output_bytes=4 * MB, documents=100)
+OCR_LIMITS = SandboxLimits(memory=1_536 * MB, seconds=120.0, cpu_seconds=240, output_bytes=4 * MB, documents=100)
 """What one page may cost; the models alone take about 800 MB."""
 
 MISSING = "pip install 'footnote[ocr]' reads them (from a checkout: make setup OCR=1)."

@@ -1,7 +1,7 @@
 """The one road to Redis: how it is connected to, what a failure becomes, and whether what is written there lasts.
 
-Every store in this package talks to Redis inside ``reaching()``, so that no redis exception leaves the package. Which
-server it is (a URL, or the embedded one of ``adapters.redis.embedded_server``) is decided elsewhere.
+Every store in this package talks to Redis inside ``bounded_call()``, so that no redis exception leaves the package.
+Which server it is (a URL, or the embedded one of ``adapters.redis.embedded_server``) is decided elsewhere.
 """
 
 import asyncio

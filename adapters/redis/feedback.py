@@ -16,7 +16,8 @@ _PAGE = 200
 
 # KEYS words order; ARGV field json at most
 _KEEP = """
-local first = redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+local earlier = redis.call('HGET', KEYS[1], ARGV[1])
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1])
 local over = redis.call('ZCARD', KEYS[2]) - tonumber(ARGV[4])
 if over > 0 then
@@ -25,7 +26,7 @@ if over > 0 then
     redis.call('ZREM', KEYS[2], field)
   end
 end
-return first
+return earlier or ''
 """
 
 
@@ -37,16 +38,16 @@ class RedisFeedbackStore(FeedbackStore):
         self._most = most
         self._keep = client.register_script(_KEEP)
 
-    async def keep(self, feedback: Feedback) -> bool:
-        """Keep it, replacing the person's earlier word on the same answer. Without a time, it is of now."""
+    async def keep(self, feedback: Feedback) -> Feedback | None:
+        """Keep it; the person's earlier word on the same answer, which it replaces. Without a time, it is of now."""
         at = feedback.at or datetime.now(UTC)
         field = json.dumps([feedback.trace_id, feedback.person.id])
         async with bounded_call():
-            first = await self._keep(
+            earlier = await self._keep(
                 keys=[FEEDBACK, FEEDBACK_ORDER],
                 args=[field, to_json(replace(feedback, at=at)), at.timestamp(), self._most],
             )
-        return bool(first)
+        return from_json(Feedback, str(earlier)) if earlier else None
 
     async def all(self) -> AsyncIterator[Feedback]:
         """Everything kept, oldest first."""

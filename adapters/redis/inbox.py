@@ -2,7 +2,7 @@
 
 Deliveries of a thread wait in a list of their own, and the one being worked on stays at its head until it is done, so
 order within a thread needs no more than that. Which threads have something to do is told by the stream of tokens
-(``redis_tokens``, where the rule stands by which none is lost). Who may work on a thread is decided by its lease: a
+(``ready_stream``, where the rule stands by which none is lost). Who may work on a thread is decided by its lease: a
 hash with a fence that grows with every new holder and never shrinks, so that all a stale holder tries is refused.
 
 Nothing here depends on a worker's good end. Killed at any point, its lease runs out and another takes the head of the

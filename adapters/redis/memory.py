@@ -1,10 +1,10 @@
-"""Threads in Redis: turns, summary and cited evidence. What else is forgotten with them is ``redis_forgetting``'s.
+"""Threads in Redis: turns, summary and cited evidence. What else is forgotten with them is ``erasure``'s.
 
 One thread is four keys of one hash tag: the turns by trace id, their order, the evidence library, and a hash of small
 things. Every change is one Lua call, so a worker that dies leaves a whole thread behind. What it bounds: the turns and
 the library by number, everything by a time to live that each write renews.
 
-The current fence of a thread is the inbox's (``redis_inbox``), kept under the same tag so that a stale worker's turn
+The current fence of a thread is the inbox's (``inbox``), kept under the same tag so that a stale worker's turn
 is refused in the same call that would write it.
 """
 
@@ -155,7 +155,7 @@ class RedisMemory(Memory):
         )
 
     async def questions_of(self, person_id: str, threads: int) -> Sequence[AskedQuestion]:
-        """What this person asked in their newest threads, the newest first."""
+        """What this person asked in their newest threads, and was searched for; the newest first."""
         async with bounded_call():
             newest = texts(await self._client.zrevrange(person_key(person_id, "threads"), 0, threads - 1))
         keys = [ThreadKey.parse(thread) for thread in newest]
@@ -163,7 +163,7 @@ class RedisMemory(Memory):
             AskedQuestion(key, turn.question, turn.at)
             for key in keys
             for turn in (await self.recall(key)).turns
-            if turn.asker.id == person_id
+            if turn.asker.id == person_id and turn.rewritten
         ]
         return sorted(asked, key=lambda one: one.at, reverse=True)
 

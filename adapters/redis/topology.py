@@ -70,7 +70,7 @@ def client_for(url: str, *, max_connections: int, seconds: float) -> Redis:
     """
     address = RedisAddress.of(url)
     shared: dict[str, Any] = {
-        "socket_timeout": None,  # each operation has its deadline in ``reaching``; with one here every send is a task
+        "socket_timeout": None,  # ``bounded_call`` has the deadline; with one here every send is a task
         "socket_connect_timeout": CONNECT_TIMEOUT,
         "decode_responses": True,
         "retry": Retry(ExponentialBackoff(cap=0.4, base=0.05), _RETRIES, supported_errors=(RedisConnectionError,)),

@@ -117,6 +117,7 @@ class SlackPlatform(SlackThreads):
             inbox=inbox,
             message_states=message_states,
             places=places,
+            stop=workspace.stop,
             settings=workspace.settings,
             allowed_bots=frozenset(allowed_bots),
         )

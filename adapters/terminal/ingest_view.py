@@ -29,6 +29,7 @@ from core.ports.job_store import JobStore
 from core.service.kb.commands import Caller
 from core.service.kb.results import Refused, accepted_jobs
 from core.service.kb.service import KnowledgeService
+from core.service.kb.text_spans import count
 
 if TYPE_CHECKING:
     from core.model.knowledge import Document
@@ -230,7 +231,7 @@ def report(console: Console, results: Sequence[IngestResult]) -> None:
             f", {counts[Change.UPDATED]} updated, {counts[Change.UNCHANGED]} unchanged, ",
             f"{counts[Change.SKIPPED]} without text, " if counts[Change.SKIPPED] else "",
             (f"{counts[Change.FAILED]} failed", "red" if counts[Change.FAILED] else ""),
-            f"; {passages:,} passages.",
+            f"; {count(passages, 'passage')}.",
         )
     )
     for result in results:

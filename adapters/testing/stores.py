@@ -63,15 +63,18 @@ class InProcessMemory(Memory):
 
     async def recall(self, key: ThreadKey) -> ThreadRecord:
         """All that is kept of this thread; an empty record when it is new."""
+        return self._record(key)
+
+    def _record(self, key: ThreadKey) -> ThreadRecord:
         return self._state.threads.get(str(key), ThreadRecord())
 
     async def questions_of(self, person_id: str, threads: int) -> Sequence[AskedQuestion]:
-        """What this person asked, the newest first."""
+        """What this person asked, and was searched for; the newest first."""
         found = {
             key: [
                 AskedQuestion(ThreadKey.parse(key), turn.question, turn.at)
                 for turn in record.turns
-                if turn.asker.id == person_id
+                if turn.asker.id == person_id and turn.rewritten
             ]
             for key, record in self._state.threads.items()
         }
@@ -85,7 +88,7 @@ class InProcessMemory(Memory):
         if fence is not None and fence != self._state.fences.get(str(key)):
             raise LeaseLost("Another worker has taken this thread over; this turn is not kept.")
         self._state.spoke.setdefault(turn.asker.id, set()).add(str(key))
-        record = await self.recall(key)
+        record = self._record(key)
         known = any(earlier.trace_id == turn.trace_id for earlier in record.turns)
         turns = (
             tuple(turn if earlier.trace_id == turn.trace_id else earlier for earlier in record.turns)
@@ -104,13 +107,13 @@ class InProcessMemory(Memory):
 
     async def summarise(self, key: ThreadKey, summary: str, bases: frozenset[str], upto: int) -> None:
         """Replace the summary; it now covers the first ``upto`` turns. One that covers less than before is ignored."""
-        record = await self.recall(key)
+        record = self._record(key)
         if record.summarised <= upto <= record.total:
             self._state.threads[str(key)] = replace(record, summary=summary, summary_bases=bases, summarised=upto)
 
     async def mute(self, key: ThreadKey, muted: bool) -> None:
         """Keep quiet in a thread, or speak again."""
-        self._state.threads[str(key)] = replace(await self.recall(key), muted=muted)
+        self._state.threads[str(key)] = replace(self._record(key), muted=muted)
 
     async def forget_thread(self, key: ThreadKey) -> bool:
         """Remove what was said in a thread and all that came of it. Muted stays muted."""
@@ -346,14 +349,14 @@ class InProcessFeedbackStore(FeedbackStore):
         self._state = state or InProcessState()
         self._most = most
 
-    async def keep(self, feedback: Feedback) -> bool:
-        """Keep it, replacing the person's earlier word on the same answer. Without a time, it is of now."""
+    async def keep(self, feedback: Feedback) -> Feedback | None:
+        """Keep it; the person's earlier word on the same answer, which it replaces. Without a time, it is of now."""
         kept = replace(feedback, at=feedback.at or datetime.now(UTC))
-        first = (kept.trace_id, kept.person.id) not in self._state.feedback
+        earlier = self._state.feedback.get((kept.trace_id, kept.person.id))
         self._state.feedback[kept.trace_id, kept.person.id] = kept
         for old in self._by_age()[: -self._most]:
             del self._state.feedback[old.trace_id, old.person.id]
-        return first
+        return earlier
 
     async def all(self) -> AsyncIterator[Feedback]:
         """Everything kept, oldest first."""

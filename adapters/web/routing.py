@@ -38,6 +38,10 @@ class Visitor:
             return self.is_operator
         return self.is_admin or right is Right.READER
 
+    async def may_administer(self) -> bool:
+        """As the actions of answers ask for it, where a platform has to look it up."""
+        return self.is_admin
+
     @property
     def is_operator(self) -> bool:
         """Whether it is who runs this machine: the data directory is theirs anyway."""

@@ -40,11 +40,12 @@ def restore(folder: Annotated[Path, typer.Argument(help="What footnote backup ha
 async def _backup(folder: Path) -> int:
     from bot.container import open_footnote
     from bot.settings import load_settings
+    from core.service.kb.text_spans import count
 
     async with open_footnote(load_settings(), models=False) as footnote:
         with _progress() as progress:
             manifest = await _of(footnote).make(folder, progress)
-    say(f"Backed up {manifest.documents:,} documents with {manifest.passages:,} passages, "
+    say(f"Backed up {count(manifest.documents, 'document')} with {count(manifest.passages, 'passage')}, "
                f"and {manifest.keys:,} records of conversations, settings and jobs, into {folder}.")  # fmt: skip
     return 0
 
@@ -52,11 +53,12 @@ async def _backup(folder: Path) -> int:
 async def _restore(folder: Path) -> int:
     from bot.container import open_footnote
     from bot.settings import load_settings
+    from core.service.kb.text_spans import count
 
     async with open_footnote(load_settings(), models=False) as footnote:
         with _progress() as progress:
             manifest = await _of(footnote).restore(folder, progress)
-    say(f"Restored {manifest.documents:,} documents with {manifest.passages:,} passages, "
+    say(f"Restored {count(manifest.documents, 'document')} with {count(manifest.passages, 'passage')}, "
                f"and {manifest.keys:,} records, as they were on {manifest.made_at}. "
                "Questions that waited for an answer then are not asked again.")  # fmt: skip
     return 0

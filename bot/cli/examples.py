@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import typer
 
 EXAMPLES: dict[str, str] = {
-    "ask": 'footnote ask "How long do refunds take?"',
+    "ask": 'footnote ask "Who approves refunds?"',
     "audit": "footnote audit -n 20",
     "backup": "footnote backup /backups/today",
     "bench": "footnote bench --only search,load",

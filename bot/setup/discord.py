@@ -28,7 +28,10 @@ def platform_setup() -> PlatformSetup:
         SetupStep("intent", "What it may read", until="it is switched on and saved", optional=True),
         SetupStep("server", "The server", until="it is in your server"),
     )
-    return PlatformSetup(steps, {_BOT.setting: bot_token()}, {"intent": _finding(CONTENT), "server": _finding(SERVERS)})
+    ask = ("@Footnote who approves refunds?",)
+    return PlatformSetup(
+        steps, ask, {_BOT.setting: bot_token()}, {"intent": _finding(CONTENT), "server": _finding(SERVERS)}
+    )
 
 
 def _finding(name: str) -> Callable[[str], Awaitable[Finding | None]]:

@@ -20,11 +20,12 @@ class Finding:
 class PlatformSetup:
     """Steps in order; the first makes the app and is done when there is a token of it.
 
-    ``credentials`` by their settings; ``findings`` by the step's id, asked with the first credential's token: None
-    where the platform could not be asked.
+    ``first_messages`` are what to write in a channel then; ``credentials`` by their settings; ``findings`` by the
+    step's id, asked with the first credential's token: None where the platform could not be asked.
     """
 
     steps: Sequence[SetupStep]
+    first_messages: Sequence[str]
     credentials: Mapping[str, Credential]
     findings: Mapping[str, Callable[[str], Awaitable[Finding | None]]] = field(default_factory=dict)
 

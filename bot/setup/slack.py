@@ -33,17 +33,20 @@ def platform_setup() -> PlatformSetup:
         SetupStep(
             "bot-token",
             "The bot token",
-            "In the app's pages: Install App, Install to Workspace. Then it stands on that page.",
+            "In the app's pages: Install App, Install to Workspace, Allow. Then it stands on that page. "
+            "Where apps need an admin's approval, Slack asks for it there.",
             token=_BOT,
         ),
         SetupStep(
             "app-token",
             "The app token",
-            "In the app's pages: Basic Information, App-Level Tokens, Generate, with connections:write.",
+            "In the app's pages: Basic Information, App-Level Tokens, Generate Token and Scopes. Any name, "
+            "Add Scope connections:write, Generate.",
             token=_APP,
         ),
     )
-    return PlatformSetup(steps, {one.field.setting: one for one in (bot_token(), app_token())})
+    ask = ("/invite @Footnote", "@Footnote who approves refunds?")
+    return PlatformSetup(steps, ask, {one.field.setting: one for one in (bot_token(), app_token())})
 
 
 def bot_token() -> Credential:

@@ -14,7 +14,7 @@ from bot.setup import model
 from bot.setup.dialogue import Dialogue
 from bot.setup.guide import InstallationSetup
 from bot.setup.saved_settings import SavedSettings
-from core.model.setup_steps import PLATFORMS, Place, SetupStep, StepState, TokenField
+from core.model.setup_steps import PLATFORMS, Place, SetupStep, SetupStepState, TokenField
 
 STOPPED = "\nWhat was set is kept: footnote setup goes on from there."
 PATIENCE = 60.0  # seconds for the checks at the end: whoever set everything up would rather wait
@@ -49,6 +49,7 @@ def _steps(dialogue: Dialogue, place: Place | None, ingest: Ingest) -> int:
         dialogue.say("  footnote chat")
     elif reached:
         _keep_running(dialogue, guide)
+        _ask_there(dialogue, guide, place)
     else:
         dialogue.say(f"\nLeft to do: {PLATFORMS[place]}. footnote setup {place} goes on from here.")
     return int(bool(failed) or not reached)
@@ -77,7 +78,9 @@ def _take_step(dialogue: Dialogue, guide: InstallationSetup, place: Place, step:
     return True
 
 
-def _obtain(dialogue: Dialogue, guide: InstallationSetup, step: SetupStep, field: TokenField, state: StepState) -> bool:
+def _obtain(
+    dialogue: Dialogue, guide: InstallationSetup, step: SetupStep, field: TokenField, state: SetupStepState
+) -> bool:
     """Whether the token works: set already, or asked for until it does or is left for later."""
     if state.origin:
         dialogue.say(f"{field.setting} is set in {state.origin}.")
@@ -99,7 +102,7 @@ def _obtain(dialogue: Dialogue, guide: InstallationSetup, step: SetupStep, field
     return False
 
 
-def _mend(dialogue: Dialogue, guide: InstallationSetup, place: Place, step: SetupStep, state: StepState) -> bool:
+def _mend(dialogue: Dialogue, guide: InstallationSetup, place: Place, step: SetupStep, state: SetupStepState) -> bool:
     """Show how the step stands until it is done; False where that is left for later."""
     while True:
         dialogue.show(state.checks)
@@ -139,3 +142,9 @@ def _keep_running(dialogue: Dialogue, guide: InstallationSetup) -> None:
     dialogue.say("With Docker instead, in a clone of the repository (it keeps its data in volumes of its own):")
     for command in options.compose_commands:
         dialogue.say(f"  {command}")
+
+
+def _ask_there(dialogue: Dialogue, guide: InstallationSetup, place: Place) -> None:
+    dialogue.heading(f"Then, in a channel of {PLATFORMS[place]}")
+    for message in guide.first_messages(place):
+        dialogue.say(f"  {message}")

@@ -54,7 +54,7 @@ class Numbering:
         return lead + "".join(f"[{number}]" for number in numbers) if numbers else ""
 
 
-class AnswerStream:
+class CitationRenderer:
     """Turns pieces of a draft into pieces that are safe to show."""
 
     def __init__(self, library: EvidenceLibrary) -> None:

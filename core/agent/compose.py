@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator
 
-from core.agent.citations import AnswerStream, cited_ids
+from core.agent.citations import CitationRenderer, cited_ids
 from core.agent.fast_path import set_aside
 from core.agent.floor import NO_ANSWER, falls_to_floor
 from core.agent.outcomes import abstain
@@ -54,7 +54,7 @@ def _evidence_to_cite(run: Run) -> tuple[Evidence, ...]:
 
 async def _stream_draft(run: Run, evidence: tuple[Evidence, ...]) -> AsyncIterator[AgentEvent]:
     run.draft, run.withheld, run.remarks = "", None, ()
-    shown = AnswerStream(run.inquiry.library)
+    shown = CitationRenderer(run.inquiry.library)
     parts = run.reasoner.compose(run.inquiry, run.thread, evidence, run.meter)
     try:
         while (part := await run.within(anext(parts, None))) is not None:
@@ -62,7 +62,7 @@ async def _stream_draft(run: Run, evidence: tuple[Evidence, ...]) -> AsyncIterat
                 run.withheld = part
                 return
             if isinstance(part, DraftRestarted):
-                run.draft, run.remarks, shown = "", (), AnswerStream(run.inquiry.library)
+                run.draft, run.remarks, shown = "", (), CitationRenderer(run.inquiry.library)
                 yield AnswerReset(part.reason)
                 continue
             if isinstance(part, DraftRemark):

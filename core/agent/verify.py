@@ -31,7 +31,7 @@ from core.agent.run import Run
 from core.model.answer import Claim, ClaimVerdict, Outcome, Support, Verdict
 from core.model.errors import BudgetExhausted
 from core.model.events import AgentEvent, AnswerReset, HallucinationChecked, QueryRefined, RetrievalStarted
-from core.model.inquiry import Phase, Profile, SearchKnowledge
+from core.model.inquiry import Investigate, Phase, Profile, SearchKnowledge
 from core.model.knowledge import Passage
 from core.model.text import content_words
 
@@ -85,14 +85,16 @@ def _falls_short(run: Run, verdicts: Sequence[ClaimVerdict], because: str) -> bo
     """Whether what is left is hardly the answer, and there is another way to one."""
     if run.deps.floor is None or run.floor_reason:
         return False
-    struck, beside = _mostly_struck(verdicts), _quotes_beside(run, verdicts)
+    struck, beside = _mostly_struck(run, verdicts), _quotes_beside(run, verdicts)
     return (struck or beside) and (run.inquiry.attempt or falls_to_floor(run, because if struck else NO_ANSWER))
 
 
-def _mostly_struck(verdicts: Sequence[ClaimVerdict]) -> bool:
-    """Whether more was struck than is left: then the rest is hardly the answer."""
+def _mostly_struck(run: Run, verdicts: Sequence[ClaimVerdict]) -> bool:
+    """Whether more was struck than is left, or some of an answer in parts: then the rest is hardly the answer."""
     struck = sum(verdict.support in {Support.CONTRADICTED, Support.UNSUPPORTED} for verdict in verdicts)
-    return 2 * struck > len(verdicts)
+    plan = run.inquiry.plan
+    in_parts = isinstance(plan, Investigate) and len(plan.queries) > 1
+    return 2 * struck > len(verdicts) or (in_parts and struck > 0)
 
 
 def _quotes_beside(run: Run, verdicts: Sequence[ClaimVerdict]) -> bool:

@@ -77,13 +77,20 @@ def describe_event(event: AgentEvent) -> str:  # noqa: C901, PLR0911, PLR0912 - 
             assert_never(event)
 
 
+def _routing_sentence(event: RoutingDecided) -> str:
+    why = f": {event.reason}" if event.reason else ""
+    if not event.needs_retrieval:
+        return f"I answered without a search{why}."
+    return f"I decided to search for {', '.join(f'“{query}”' for query in event.queries)}{why}."
+
+
 def explanation_steps(events: Sequence[TracedEvent]) -> tuple[str, ...]:
     """In short, a sentence each: how the question was understood, what was searched and found, and how it ended."""
     lines: list[str] = []
     for traced in events:
         match traced.event:
             case RoutingDecided() as event:
-                lines.append("I decided on " + describe_event(event) + ".")
+                lines.append(_routing_sentence(event))
             case RetrievalCompleted() as event:
                 found = f"{event.new} new passages from {', '.join(event.sources[:3])}" if event.new else "nothing new"
                 lines.append(f"I searched “{event.query}”: {event.note or found}.")

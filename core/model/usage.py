@@ -1,6 +1,5 @@
 """How many questions ended how, what they took and how they were rated: counted since the installation began."""
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -40,7 +39,8 @@ class UsageCounts:
         )
 
     def to_mapping(self) -> dict[str, int]:
-        """The counts above zero by the names under which stores keep and add them up."""
-        counts = Counter({f"{_OUTCOME}{outcome}": number for outcome, number in self.outcomes.items()})
-        counts += Counter({_HELPFUL: self.helpful, _UNHELPFUL: self.unhelpful})
-        return dict(counts + Counter({_SEARCHED: self.searched, _SEARCHED_ONCE: self.searched_once}))
+        """What is not zero, by the names under which stores keep it and add it up; a rating may be taken back."""
+        counts = {f"{_OUTCOME}{outcome}": number for outcome, number in self.outcomes.items()}
+        counts |= {_HELPFUL: self.helpful, _UNHELPFUL: self.unhelpful}
+        counts |= {_SEARCHED: self.searched, _SEARCHED_ONCE: self.searched_once}
+        return {name: number for name, number in counts.items() if number}

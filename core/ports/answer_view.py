@@ -1,4 +1,4 @@
-"""One visible answer in the making: what every platform and the terminal implement."""
+"""One visible answer in the making: what every platform, the page and the terminal implement."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -28,8 +28,8 @@ class Feedback:
 class FeedbackStore(Protocol):
     """Keeps what people thought of answers."""
 
-    async def keep(self, feedback: Feedback) -> bool:
-        """Keep it, replacing the person's earlier word on the same answer; whether it is their first word on it."""
+    async def keep(self, feedback: Feedback) -> Feedback | None:
+        """Keep it; the person's earlier word on the same answer, which it replaces. None where it is their first."""
 
     def all(self) -> AsyncIterator[Feedback]:
         """Everything kept, oldest first."""

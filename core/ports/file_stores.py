@@ -31,8 +31,8 @@ class FileStores(Protocol):
     def files(self, address: str, *, limit: int) -> AsyncIterator[StoredFile]:
         """The files at and below an address, at most so many, in the order of their names.
 
-        Raises FetchRefused, ``Gone`` where there is nothing.
+        Raises FetchRefused, ``PageGone`` where there is nothing.
         """
 
     async def read(self, address: str, *, version: str = "") -> tuple[StoredFile, bytes] | None:
-        """A file and its bytes; None when it is still of the version given. Raises FetchRefused, ``Gone``."""
+        """A file and its bytes; None when it is still of the version given. Raises FetchRefused, ``PageGone``."""

@@ -39,7 +39,10 @@ class Memory(Protocol):
         """All that is kept of this thread; an empty record when it is new."""
 
     async def questions_of(self, person_id: str, threads: int) -> Sequence[AskedQuestion]:
-        """What this person asked in the threads in which they asked last, at most so many; the newest first."""
+        """What this person asked in the threads in which they asked last, at most so many; the newest first.
+
+        Only what was searched for: no greetings, and nothing that was asked back.
+        """
 
     async def remember(
         self, key: ThreadKey, turn: Turn, evidence: Sequence[Evidence], *, fence: int | None = None

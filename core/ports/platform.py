@@ -1,4 +1,4 @@
-"""What a chat platform must know how to do beside rendering: the seam that Slack, Discord and the next one fill."""
+"""What a chat platform must know how to do beside rendering; Slack, Discord and the page implement it."""
 
 from dataclasses import dataclass, fields, replace
 from typing import Any, Generic, Protocol, TypeVar
@@ -16,7 +16,7 @@ S = TypeVar("S", bound=QuestionState)
 
 @dataclass(slots=True)
 class MessageState(Generic[S]):
-    """What is kept of one question while it is worked on, so that the next worker edits instead of message_state again.
+    """What is kept of one question while it is worked on, so that the next worker edits instead of posting again.
 
     ``delivery`` is what is worked on: the question, a choice over its card, an expiry. Each has one visible outcome.
     """

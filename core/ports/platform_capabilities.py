@@ -30,7 +30,7 @@ class Transcript(Protocol):
         """The newest conversations of a channel, at most ``limit``. Raises as ``conversation``."""
 
 
-class JobCard(Protocol):
+class JobCardView(Protocol):
     """Where a job's progress is visible."""
 
     async def show(self, job: Job) -> None:
@@ -63,7 +63,7 @@ class PlatformCapabilities:
 
     download: Download | None = None
     transcript: Transcript | None = None
-    card: JobCard | None = None
+    card: JobCardView | None = None
     announcements: Announcements | None = None
 
 

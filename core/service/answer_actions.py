@@ -268,8 +268,14 @@ class AnswerActions:
             asker=turn.asker.id,
             thread=str(thread),
         )
-        if await self.feedback.keep(word):  # people are counted, not presses
-            await self.trace_store.count(UsageCounts(helpful=1) if helpful else UsageCounts(unhelpful=1))
+        earlier = await self.feedback.keep(word)
+        if earlier is None or earlier.helpful != helpful:  # people are counted, not presses
+            taken_back = -1 if earlier is not None else 0
+            await self.trace_store.count(
+                UsageCounts(helpful=1, unhelpful=taken_back)
+                if helpful
+                else UsageCounts(helpful=taken_back, unhelpful=1)
+            )
         return word
 
     # --- of a person

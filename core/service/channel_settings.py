@@ -31,7 +31,7 @@ CHECKPOINT_LABELS = {  # sources come first by a setting of their own
     CheckpointKind.NOTHING_RELEVANT: "Nothing relevant was found",
     CheckpointKind.CLARIFY: "The question is unclear",
 }
-PROPOSALS_LABEL = "Say once a day which proposals wait"
+PROPOSALS_LABEL = "Say once a day how many proposals wait"
 FOLLOW_UPS_LABEL = "Suggest what could be asked next"
 REPLY_LABELS = {  # which of them a platform knows is the platform's to say
     ReplyStyle.THREAD: "In the thread, for everyone",

@@ -22,9 +22,9 @@ class FeedbackBoxContract:
         raise NotImplementedError
 
     async def test_the_last_word_of_a_person_on_an_answer_counts(self, box: FeedbackStore) -> None:
-        assert await box.keep(WORD)
-        assert await box.keep(replace(WORD, person=BEN, at=NOW + timedelta(minutes=1)))
-        assert not await box.keep(replace(WORD, helpful=True, at=NOW + timedelta(minutes=2)))
+        assert await box.keep(WORD) is None
+        assert await box.keep(replace(WORD, person=BEN, at=NOW + timedelta(minutes=1))) is None
+        assert await box.keep(replace(WORD, helpful=True, at=NOW + timedelta(minutes=2))) == WORD
         assert [(word.person, word.helpful) async for word in box.all()] == [(BEN, False), (ANA, True)]
 
     async def test_words_come_back_whole_and_oldest_first(self, box: FeedbackStore) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from adapters.testing.processes import InProcessNamedLeases
 from bot.container import SystemClock
-from core.service.turns import LeasedTurn, NeverOurs
+from core.service.leader_lease import NamedLeaderLease, NeverLeader
 from tests.e2e.discord_driver import DiscordDriver
 from tests.e2e.driver import PlatformDriver, Running
 from tests.e2e.inprocess import REFUNDS, Bot
@@ -55,7 +55,7 @@ __all__ = [
     "test_many_ask_at_once_and_every_text_is_whole",
     "test_stop_offers_what_was_found",
 ]
-WORKS_ONLY: Mapping[str, Mapping[str, Any]] = {"slack": {"listens": False}, "discord": {"gateway_turn": NeverOurs()}}
+WORKS_ONLY: Mapping[str, Mapping[str, Any]] = {"slack": {"listens": False}, "discord": {"gateway_lease": NeverLeader()}}
 
 
 class Apart:
@@ -115,7 +115,7 @@ async def test_one_process_at_a_time_holds_the_gateway_and_another_takes_over() 
         driver = DiscordDriver(discord)
         heard_by = {name: Bot(driver) for name in ("first", "second")}
         for name, bot in heard_by.items():
-            bot.more["gateway_turn"] = LeasedTurn(leases, "gateway", name, lasting=timedelta(seconds=1))
+            bot.more["gateway_lease"] = NamedLeaderLease(leases, "gateway", name, lasting=timedelta(seconds=1))
             await bot.scene.knows(REFUNDS)
         async with AsyncExitStack() as first, AsyncExitStack() as second:
             await first.enter_async_context(heard_by["first"].running())

@@ -232,6 +232,19 @@ async def test_stop_offers_what_was_found(bot: Bot, driver: PlatformDriver) -> N
     await driver.reply(said, containing=REFUNDS)
 
 
+async def test_nobody_else_stops_it(bot: Bot, driver: PlatformDriver) -> None:
+    """Slack ends its stream whoever presses its own button there; the work goes on, and the try is on record."""
+    bot.reasoner.hold()
+    said = await driver.says("alice", "how long do refunds take?")
+    await bot.reasoner.writing.wait()
+    await driver.stops("bob", said)
+    async with asyncio.timeout(30):
+        while not [one for one in await bot.answer_actions.audit.recent() if one.action == "stop" and not one.allowed]:
+            await asyncio.sleep(0.05)
+    bot.reasoner.go_on()
+    await driver.reply(said, containing=REFUNDS)
+
+
 async def test_quotes_are_shown_to_the_one_who_asks_for_them(bot: Bot, driver: PlatformDriver) -> None:
     said = await driver.says("alice", "how long do refunds take?")
     answer = await driver.reply(said, containing=REFUNDS)

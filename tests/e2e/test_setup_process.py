@@ -5,7 +5,8 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pexpect
@@ -71,13 +72,31 @@ class Setup:
         return int(self.child.exitstatus if self.child.exitstatus is not None else -1)
 
 
+@asynccontextmanager
+async def serving(home: Path, slack: FakeSlack) -> AsyncIterator[None]:
+    """``footnote serve``, which is told nothing but where the data directory is and that this is Slack."""
+    kept = {name: value for name, value in os.environ.items() if name in {"PATH", "HOME", "TMPDIR", "LANG"}}
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "bot", "serve",
+        env=kept | {"FOOTNOTE_HOME": str(home), "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "HTTP_PORT": "0"}
+        | {"SLACK_API_URL": slack.api_url},
+        cwd=str(home),
+        stdout=asyncio.subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        yield
+    finally:
+        process.terminate()
+        await process.wait()
+
+
 async def played(scene: Callable[[], None]) -> None:
     """A scene beside the platform that answers in this loop."""
     await asyncio.to_thread(scene)
 
 
 @needs_slack
-async def test_slack_from_nothing_to_a_checked_installation(tmp_path: Path) -> None:
+async def test_slack_from_nothing_to_the_first_cited_answer(tmp_path: Path) -> None:
     home, documents = tmp_path / "home", tmp_path / "documents"
     documents.mkdir()
     (documents / "ferry.md").write_text("# Ferry\n\nThe ferry leaves at nine.")
@@ -107,10 +126,15 @@ async def test_slack_from_nothing_to_a_checked_installation(tmp_path: Path) -> N
             if "Write that file?" in _rest(setup):
                 setup.type("y")
             assert setup.end() == 0
+            assert "/invite @Footnote" in setup.screen
             for secret in (slack.bot_token, slack.app_token, "xoxb-refused-by-slack"):
                 assert secret not in setup.screen
 
         await played(scene)
+        async with serving(home, slack):
+            question = await slack.person("alice").says("<@bot> when does the ferry leave?", "general")
+            answer = await slack.reply_to(question, STARTING, until=lambda one: "[1]" in one.markdown)
+            assert "The ferry leaves at nine." in answer.markdown
         assert slack.violations == []
         kept = (home / ".env").read_text()
         assert kept == f"SLACK_BOT_TOKEN={slack.bot_token}\nSLACK_APP_TOKEN={slack.app_token}\n"

@@ -1,15 +1,20 @@
-"""What Footnote itself suggests to ask, it can answer: every prompt of the manifest, of Home and of the demo.
+"""What Footnote itself suggests to ask, it can answer: every prompt of the manifest, Home, demo, setup and documents.
 
 A prompt that is added without a line here fails, so that nobody suggests what nobody has tried.
 """
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
 from adapters.slack.manifest import manifest
 from adapters.slack.outbound.home import PROMPTS
+from bot.cli.examples import EXAMPLES
 from bot.demo import SAMPLES
+from bot.setup.guide import InstallationSetup
+from core.model.setup_steps import PLATFORMS
 from tests.live.conftest import Dialogue
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
@@ -23,9 +28,23 @@ SAID = {
     "And the delivery photos?": "18 months",
     "Thanks, that helps!": "You're welcome",
     "How do I configure the timeout?": "Which do you mean?",
+    "Who approves refunds?": "The Finance lead",
 }
 NOT_IN_THE_DOCUMENTS = {"Does the company pay for dental treatment?"}  # the demo shows that it says so
 DEMO = [line["say"] for line in json.loads((SAMPLES / "demo.json").read_text(encoding="utf-8"))]
+
+
+ROOT = Path(__file__).parents[2]
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+
+
+def documented() -> set[str]:
+    """The questions that the setup, the examples of commands and the documents tell people to begin with."""
+    guide = InstallationSetup(ROOT)
+    texts = [f"`{message}`" for place in PLATFORMS for message in guide.first_messages(place)]
+    texts += [page.read_text(encoding="utf-8") for page in PAGES]
+    found = re.findall(r"`@Footnote ([^`]+\?)`|footnote ask \"([^\"]+)\"", "\n".join((*texts, *EXAMPLES.values())))
+    return {(mention or asked)[:1].upper() + (mention or asked)[1:] for mention, asked in found}
 
 
 def suggested() -> set[str]:
@@ -34,13 +53,20 @@ def suggested() -> set[str]:
 
 
 async def test_every_suggested_prompt_has_its_line_here_and_the_manifest_suggests_no_other() -> None:
-    assert suggested() == SAID.keys() | NOT_IN_THE_DOCUMENTS
+    assert suggested() | documented() == SAID.keys() | NOT_IN_THE_DOCUMENTS
     in_manifest = json.loads(manifest())["features"]["agent_view"]["suggested_prompts"]
     assert {prompt["message"] for prompt in in_manifest} <= suggested()
 
 
 @pytest.mark.parametrize("message", [message for _, message in PROMPTS])
 async def test_a_prompt_of_the_home_tab_and_the_manifest_gets_an_answer(dialogue: Dialogue, message: str) -> None:
+    shown = await dialogue.say(message)
+    assert SAID[message] in shown
+    assert not any(refusal in shown for refusal in REFUSALS)
+
+
+@pytest.mark.parametrize("message", sorted(documented()))
+async def test_a_question_of_the_setup_and_the_documents_gets_an_answer(dialogue: Dialogue, message: str) -> None:
     shown = await dialogue.say(message)
     assert SAID[message] in shown
     assert not any(refusal in shown for refusal in REFUSALS)

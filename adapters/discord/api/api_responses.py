@@ -2,7 +2,7 @@
 
 The library takes a 200 that is no JSON (of a proxy, of a captive portal) for what Discord said, sleeps through a rate
 limit of minutes, and when that sleep is cut short during a global limit never sends anything again. Here such
-responses become errors that ``reaching`` translates. The door is ``http_trace``, an option of the library's client.
+responses become errors that ``api_call`` translates. The door is ``http_trace``, an option of the library's client.
 """
 
 import asyncio

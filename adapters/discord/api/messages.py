@@ -88,7 +88,7 @@ class Messages:
         return webhook
 
     async def post(self, spot: Spot, shown: SanitizedView, key: str) -> int:
-        """A new message, under this nonce; its id. Raises what ``reaching`` raises."""
+        """A new message, under this nonce; its id. Raises what ``api_call`` raises."""
         if spot.token_is_good and spot.private:
             async with api_call("answer privately"):
                 sent = await self._webhook(spot).send(view=shown, ephemeral=True, wait=True, allowed_mentions=NOBODY)

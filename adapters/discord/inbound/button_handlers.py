@@ -9,7 +9,7 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Protocol
+from typing import Protocol, assert_never
 
 import structlog
 from discord import ui
@@ -50,6 +50,7 @@ from core.model.inquiry import Checkpoint, Choice
 from core.model.reply_target import ReplyMode, ReplyTarget
 from core.ports.message_state import MessageStateStore
 from core.service.answer_actions import FINISHED, GONE, NOBODY_TO_CALL, AnswerActions
+from core.service.answer_buttons import AnswerAction
 from core.service.text_splitting import split_markdown
 
 ANSWER_LIMIT = 3_800
@@ -240,29 +241,31 @@ class DiscordButtonHandlers:
 
     # --- answers
 
-    async def act(self, press: Press, action: str, trace_id: str) -> None:
+    async def act(self, press: Press, action: AnswerAction, trace_id: str) -> None:
         """One of an answer's buttons."""
         async with report_errors(press):
             shown = await self._of(press, trace_id)
             if shown is None:
                 return
             match action:
-                case "quotes":
+                case AnswerAction.QUOTES:
                     await self._quotes(press, shown, trace_id)
-                case "why":
+                case AnswerAction.WHY:
                     await press.response.defer(ephemeral=True, thinking=True)
                     told = await self._answer_actions.why(shown.thread, await self.audience(press), trace_id)
                     await tell(press, markdown(told.text))
-                case "helpful":
+                case AnswerAction.HELPFUL:
                     await self._answer_actions.rate(shown.thread, trace_id, person_of(press.user), helpful=True)
                     await tell(press, THANKS)
-                case "unhelpful":
+                case AnswerAction.UNHELPFUL:
                     await press.response.send_modal(reason_form(trace_id))
                     await self._answer_actions.rate(shown.thread, trace_id, person_of(press.user), helpful=False)
-                case "handoff":
+                case AnswerAction.HANDOFF:
                     await self._handoff(press, shown, trace_id)
-                case _:
+                case AnswerAction.SHARE:
                     await self._share(press, shown, trace_id)
+                case _:
+                    assert_never(action)
 
     async def ask_follow_up(self, press: Press, trace_id: str, number: int) -> None:
         """Ask what was suggested below an answer, as whoever presses, where the button stands."""
@@ -342,12 +345,12 @@ class DiscordButtonHandlers:
 
     async def _shared_at(self, press: Press, shown: ShownAnswer, turn: Turn) -> Spot | None:
         """Where a shared answer goes: where the button stands, or in a thread on a question asked elsewhere."""
-        if not shown.asked_at:
+        asked = shown.asked_at
+        if asked is None:
             return Spot(press.channel_id, press.guild_id) if press.channel_id is not None else None
-        channel, _, message = shown.asked_at.partition("/")
-        address = ReplyTarget(ReplyMode.START, channel, message, shown.thread.space)
+        address = ReplyTarget(ReplyMode.START, asked.channel, asked.message, shown.thread.space)
         thread = await self._messages.start_thread(address, turn.question)
-        return Spot(thread or int(channel), int(shown.thread.space), None if thread else int(message))
+        return Spot(thread or int(asked.channel), int(shown.thread.space), None if thread else int(asked.message))
 
     # --- settings
 

@@ -16,13 +16,13 @@ import structlog
 from adapters.discord.api.api_errors import RESET_REMEDY, TokenRefused
 from adapters.discord.inbound.gateway import NO_CONTENT_REMEDY, FootnoteClient, logged_in, reads_content
 from core.model.errors import ConfigurationError, PlatformUnavailable
-from core.service.turns import Turn
+from core.service.leader_lease import LeaderLease
 
 RETRY_SECONDS = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0)  # before Discord is asked once more to let us in
 REFUSED_SECONDS = 60.0  # the same, after it refused our token or our intents
 LONGEST_AWAY = 90.0  # seconds; the library's own pauses grow to a quarter of an hour
 LOOK_SECONDS = 5.0  # between two looks at how long the connection is away
-STAND_BY_SECONDS = 1.0  # in which a turn that is free has come; who waits longer works without the gateway
+STAND_BY_SECONDS = 1.0  # in which a lease that is free has come; who waits longer works without the gateway
 CLOSE_SECONDS = 10.0
 BAD_TOKEN = 4004  # the gateway's close code
 NOT_YET = "it is not connected yet"
@@ -36,7 +36,7 @@ MakeClient = Callable[[bool], FootnoteClient]
 class GatewayConnection:
     """One session after another. ``make_client`` gives a new client, with or without the content intent.
 
-    ``turn`` is the right to hold the gateway. A process without it is logged in all the same: it can say and look up
+    ``lease`` is the right to hold the gateway. A process without it is logged in all the same: it can say and look up
     whatever Discord's API lets it, and hears nothing.
     """
 
@@ -44,14 +44,14 @@ class GatewayConnection:
         self,
         make_client: MakeClient,
         token: str,
-        turn: Turn,
+        lease: LeaderLease,
         *,
         retry_seconds: Sequence[float] = RETRY_SECONDS,
         refused_seconds: float = REFUSED_SECONDS,
     ) -> None:
         self._make_client = make_client
         self._token = token
-        self._turn = turn
+        self._lease = lease
         self._retry_seconds = retry_seconds
         self._refused_seconds = refused_seconds
         self._content = True
@@ -182,7 +182,7 @@ class GatewayConnection:
         """Hold the connection of a client that is logged in, beginning anew when the library gives up or sleeps."""
         while True:
             await self._stand_by()
-            holding = asyncio.create_task(self._turn.hold())
+            holding = asyncio.create_task(self._lease.renew_until_lost())
             connecting = asyncio.create_task(client.connect(reconnect=True))
             try:
                 await self._watch(connecting, holding)
@@ -194,9 +194,9 @@ class GatewayConnection:
             await asyncio.sleep(self._pause())
 
     async def _stand_by(self) -> None:
-        """Wait for our turn. Meanwhile nothing is heard, and all that can be called can be."""
+        """Wait until the gateway is ours. Meanwhile nothing is heard, and all that can be called can be."""
         if not self._holding:
-            waiting = asyncio.create_task(self._turn.wait())
+            waiting = asyncio.create_task(self._lease.wait_until_leader())
             try:
                 await asyncio.wait({waiting}, timeout=STAND_BY_SECONDS)
                 if not waiting.done():
@@ -213,7 +213,7 @@ class GatewayConnection:
     async def _let_go(
         self, client: FootnoteClient, connecting: "asyncio.Task[None]", holding: "asyncio.Task[None]"
     ) -> None:
-        """End the connection; where our turn is over too, really: the library would leave its socket open."""
+        """End the connection; where we lead no longer too, really: the library would leave its socket open."""
         if holding.done():
             self._holding = False
             if client.ws is not None:  # None until the first connection stands, whatever the library's types say

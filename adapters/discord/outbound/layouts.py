@@ -14,9 +14,10 @@ from discord import ui
 from adapters.discord.inbound.buttons import AnswerButton, ChoiceButton, FollowUpButton, StopButton
 from adapters.discord.outbound import text as texts
 from adapters.discord.outbound.sanitizer import SanitizedView, Text
-from core.model.answer import Answer, Citation, Outcome
+from core.model.answer import Answer, Citation
 from core.model.inquiry import Checkpoint
 from core.ports.answer_view import Step, StepState
+from core.service.answer_buttons import RATINGS, AnswerAction, actions_below
 
 WORKING_COLOUR = 0x5865F2
 ASKING_COLOUR = 0xF0B232
@@ -54,11 +55,6 @@ def links_of(sources: Sequence[Citation]) -> frozenset[str]:
 def plainly(shown: SanitizedView) -> SanitizedView:
     """The same words and nothing else, for where the rest is refused."""
     return layout(Text(texts.clip(text_of(shown), texts.LAYOUT_TEXT_LIMIT), links=shown.links))
-
-
-def shown_text(text: str) -> str:
-    """Core's Markdown, as much of it as one message takes beside some small print."""
-    return texts.clip(texts.markdown(text), texts.LAYOUT_TEXT_LIMIT - 600) or "…"
 
 
 def progress_layout(
@@ -132,13 +128,8 @@ def answer_layout(
 
 
 def _answer_buttons(answer: Answer, trace_id: str, extras: Extras) -> list[AnswerButton]:
-    wanted = ["quotes"] if answer.citations else []
-    if answer.is_rateable:
-        wanted += ["why"]
-    if extras.feedback and answer.is_rateable:
-        wanted += ["helpful", "unhelpful"]
-    wanted += ["handoff"] if extras.handoff else []
-    wanted += ["share"] if extras.share and answer.outcome is Outcome.ANSWERED else []
+    offered = actions_below(answer, handoff=extras.handoff, private=extras.share)
+    wanted = [action for action in offered if extras.feedback or action not in RATINGS]
     return [AnswerButton.create(action, trace_id) for action in wanted]
 
 
@@ -158,7 +149,7 @@ def checkpoint_card(
     if listed:
         parts += [ui.Separator(), Text(listed, links=links)]
     if answer.citations:
-        parts.append(row(AnswerButton.create("quotes", trace_id)))
+        parts.append(row(AnswerButton.create(AnswerAction.QUOTES, trace_id)))
     choices = [ChoiceButton.create(checkpoint.id, choice, first=n == 0) for n, choice in enumerate(checkpoint.choices)]
     parts += [row(*choices[start : start + IN_A_ROW]) for start in range(0, len(choices), IN_A_ROW)]
     return layout(*question_items(question), ui.Container(*parts, accent_colour=ASKING_COLOUR))

@@ -76,12 +76,12 @@ class FsspecFileStores:
         return why_not_allowed(address, self._allowed)
 
     async def files(self, address: str, *, limit: int) -> AsyncIterator[StoredFile]:
-        """The files at and below an address. Raises FetchRefused, ``Gone`` where there is nothing."""
+        """The files at and below an address. Raises FetchRefused, ``PageGone`` where there is nothing."""
         for file in await self._run_guarded(address, lambda peer: _list_files(address, peer, limit)):
             yield file
 
     async def read(self, address: str, *, version: str = "") -> tuple[StoredFile, bytes] | None:
-        """A file and its bytes; None when it is still of the version given. Raises FetchRefused, ``Gone``."""
+        """A file and its bytes; None when it is still of the version given. Raises FetchRefused, ``PageGone``."""
         return await self._run_guarded(address, lambda peer: _read(address, peer, version))
 
     async def _run_guarded(self, address: str, work: Callable[[Peer | None], T]) -> T:

@@ -106,3 +106,38 @@ OTHER_VERSION = 0.4  # of a document whose version that is asked for is there as
 # --- which further quotes are good enough, as a share of the best one's worth ---------------------------------------
 SAME_MATTER = 1.2  # of another version's worth, after its factor: from here the meant version speaks of the same
 COVERING_PASSAGE = 0.85  # of the question by one passage: nothing is left to bridge to
+# A further quote's worth; less where it also covers words that no other quote has, or the kind of answer. One sentence
+# answers a question for one figure; one for several things, or by way of another, needs more.
+SEVERAL_ENOUGH, SEVERAL_NEW = 0.6, 0.6
+LAYERED_ENOUGH, LAYERED_NEW = 0.8, 0.6
+FIGURE_ENOUGH, FIGURE_NEW = 0.9, 0.8
+ENOUGH, NEW = 0.85, 0.7
+SAME_WORDS = 0.85  # from this share of the shorter one's words on, two quotes say the same
+
+# --- what "it" is: how much a phrase of the thread weighs -----------------------------------------------------------
+EARLIER_EXCHANGE = 0.6  # how much an exchange counts of the one after it
+OPENING = 0.2  # more for what the thread began with, however long ago
+NAME, NAME_AND_NOUN, NOUN, WORD, RELATION = 1.0, 1.05, 0.8, 0.6, 0.2
+FROM_ANSWER, FROM_TITLE = 0.2, 0.8
+BESIDE_A_QUESTION = 0.5  # of a title's weight: what was asked says better what "it" is
+STEADY = 0.3  # a name that weighs this much is what the thread is about
+DWELT_ON = 1.6  # about as much as a name in each of the last three questions
+DISAGREEING = 0.5  # of its weight, for one thing that would be "they"; .3 and .7 do as well on the measuring sets
+
+# --- which column and which table are meant -------------------------------------------------------------------------
+COLUMN_NAMED = 1.5  # from here a column is named by the question itself; what its name and cells hint at counts as much
+IN_CELLS = 0.7  # a word in a cell, against one in the table's place and columns
+
+# --- what leads from one name to the next ---------------------------------------------------------------------------
+COMMON_NAME = 0.3  # a name in more than this share of the units leads nowhere in particular
+GOOD_STEP = 0.4
+STEP_FITS, STEP_KEY, STEP_NAMES = 0.5, 0.5, 0.1  # beside coverage: the kind of answer, a unit that begins with the name
+
+# --- does a text of others hold -------------------------------------------------------------------------------------
+ALIGNED = 0.5  # below this share of a claim's words, a sentence is about something else
+COVERED = 0.8
+# Of a claim's words in one sentence: one in seven may be missing, so that of a short claim none is. With half of
+# them, .50 of the contradicted claims of scifact were called supported, and .38 of BEGIN's unattributable replies: now
+# .02 and .06. The price: .25 of BEGIN's attributable replies are called unsupported (tests/measure/claims.py).
+SAID = 0.85
+SAME_MEANING = 0.75  # a cosine above this says the same thing in other words

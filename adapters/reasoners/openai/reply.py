@@ -96,5 +96,7 @@ def usage_of(reply: object) -> tuple[int, int, int, int]:
 
 
 def error_in(reply: object) -> object:
-    """The error that a reply with status 200 carries; None where there is none."""
+    """The error that a reply with status 200 carries, or is, as of vLLM and Mistral; None where there is none."""
+    if str(field_of(reply, "object")).casefold() == "error":
+        return {name: field_of(reply, name) for name in ("message", "type", "code")}
     return field_of(reply, "error") or None

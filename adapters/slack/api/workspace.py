@@ -1,6 +1,7 @@
 """What everything Slack-side shares: the Web API, who may see and do what, and how to say something to one person."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import structlog
@@ -14,6 +15,7 @@ from adapters.slack.outbound.text import escape
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import PlatformUnavailable
+from core.model.message_records import QuestionState
 from core.model.principals import Principal, PrincipalKind, channel_principal
 from core.ports.checkpoints import Checkpoints
 from core.ports.inbox import Inbox
@@ -62,6 +64,11 @@ class SlackWorkspace:
     async def is_admin(self, user: str) -> bool:
         """Whether someone is an admin: of the workspace, as Slack says now, or named in SLACK_ADMIN_USERS."""
         return user in self.admin_users or (await self.directory.member(user)).is_admin
+
+    async def stop(self, question: QuestionState, user: str) -> None:
+        """Stop the work on a question, for the one who asked or an admin. Raises NotFound and Denied."""
+        person = Person(person_id(question.thread.space, user))
+        await self.answer_actions.stop(question, person, partial(self.is_admin, user))
 
     async def audience(self, thread: ThreadKey, user: str) -> Audience:
         """Who will read what is said in this thread.

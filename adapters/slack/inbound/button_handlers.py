@@ -231,9 +231,7 @@ class ButtonHandlers:
 
     async def stop(self, press: Press) -> None:
         """Our own *Stop*, where Slack shows none: for the one who asked, or an admin. Raises NotFound and Denied."""
-        is_admin = partial(self.workspace.is_admin, press.user)
-        question = SlackQuestionState(thread=press.thread, message=press.value)
-        await self.workspace.answer_actions.stop(question, Person(press.person), is_admin)
+        await self.workspace.stop(SlackQuestionState(thread=press.thread, message=press.value), press.user)
 
     # --- shortcuts
 

@@ -5,6 +5,7 @@ Nothing here asks Slack anything: an event is acknowledged as soon as the inbox 
 """
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +18,7 @@ from adapters.slack.outbound.text import mentions, plain_message
 from core.model.answer import OPEN_OUTCOMES
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Person, ThreadKey
-from core.model.errors import Busy, FootnoteError
+from core.model.errors import Busy, Denied, FootnoteError, NotFound
 from core.model.incoming_events import FileReference, IncomingMessage
 from core.model.reply_target import ReplyTarget
 from core.ports.inbox import Inbox
@@ -50,6 +51,10 @@ class IntakeResult:
 NOTHING = IntakeResult()
 
 
+StopQuestion = Callable[[SlackQuestionState, str], Awaitable[None]]
+"""Stops the work on a question for a user, by their Slack id. Raises NotFound and Denied."""
+
+
 class EventListener:
     """Turns Slack's events into deliveries of the inbox."""
 
@@ -60,6 +65,7 @@ class EventListener:
         inbox: Inbox,
         message_states: MessageStateStore,
         places: HeardPlaces,
+        stop: StopQuestion,
         settings: Callable[[ThreadKey], Awaitable[ChannelSettings]],
         allowed_bots: frozenset[str] = frozenset(),
     ) -> None:
@@ -67,6 +73,7 @@ class EventListener:
 
         ``settings`` says what applies in a place; ``allowed_bots``: names or ids of bots that may ask.
         """
+        self._stop = stop
         self._settings = settings
         self._directory = directory
         self._inbox = inbox
@@ -228,19 +235,26 @@ class EventListener:
             await take_in_deletion(self._message_states, self._inbox, message)
 
     async def _on_stop(self, event: Event, team: str) -> None:
-        """Slack's own stop button names the streams, or only the thread."""
+        """Slack's own stop button names the streams, or only the thread. It stops for those who may, as ours does."""
         thread = ThreadKey(PLATFORM, team, str(event["channel"]), str(event.get("thread_ts") or ""))
         streams = event.get("streaming_message_ts") or []
         named: list[VisibleAnswer | CurrentAnswer] = [VisibleAnswer(thread=thread, ts=str(ts)) for ts in streams]
         for answer in named or (CurrentAnswer(thread=thread),):
             kept = await self._message_states.read(answer)
             if kept is not None:
-                await self._message_states.request_cancel(str(thread), kept.subject, CancelReason.STOPPED)
+                question = SlackQuestionState(thread=thread, message=kept.subject)
+                with suppress(NotFound, Denied):  # it has ended, or was somebody else's: that is on record
+                    await self._stop(question, str(event.get("user", "")))
 
 
 def person_id(team: str, user: str) -> str:
     """A person's qualified id."""
     return f"{PLATFORM}:{team}/{user}"
+
+
+def user_of(person: Person) -> str:
+    """The Slack id in a qualified one."""
+    return person.id.rsplit("/", 1)[-1]
 
 
 def _delivery_id(message: IncomingMessage) -> str:

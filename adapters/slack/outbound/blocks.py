@@ -11,9 +11,10 @@ from adapters.slack.outbound.payloads import ChoiceValue, FollowUpValue, RatingV
 from adapters.slack.outbound.sanitizer import ActiveContent, permit, permit_as_shown
 from adapters.slack.outbound.sanitizer import markdown as sanitized
 from adapters.slack.outbound.text import escape, link, safe_markdown, shorten, without_markup
-from core.model.answer import Answer, Citation, Outcome
+from core.model.answer import Answer, Citation
 from core.model.inquiry import Checkpoint
 from core.ports.answer_view import Step, StepState
+from core.service.answer_buttons import LABELS, RATINGS, AnswerAction, actions_below
 from core.service.text_splitting import split_markdown
 
 Block = dict[str, Any]
@@ -118,14 +119,14 @@ def answer_parts(answer: Answer) -> tuple[str, ...]:
 
 def asked_line(name: str, question: str) -> Block:
     """Who asked what, above an answer whose question stands in no message."""
-    return context(f"{escape(shorten(name or 'Somebody', 80))} asked: “{escape(shorten(question, 300))}”")
+    return context(f"{escape(shorten(name or 'Somebody', 80))} asked: {escape(shorten(question, 300))}")
 
 
 def foot(answer: Answer, trace_id: str, notices: Sequence[str], *, handoff: bool, private: bool) -> list[Block]:
     """What stands below an answer: its sources, what should be known, and buttons. What it took, *why* tells."""
     rows = sources(answer.citations)
     rows += [context(escape(notice)) for notice in dict.fromkeys((*notices, *answer.notices))][:5]
-    return [*rows, *_follow_ups(answer, trace_id), *_buttons(answer, trace_id, handoff=handoff, private=private)]
+    return [*rows, *_buttons(answer, trace_id, handoff=handoff, private=private)]
 
 
 def _follow_ups(answer: Answer, trace_id: str) -> list[Block]:
@@ -162,18 +163,20 @@ def source_line(source: Citation) -> str:
     return f"[{source.n}] {named}{where}{dated}{path}"
 
 
+_ACTION_IDS = {
+    AnswerAction.QUOTES: QUOTES,
+    AnswerAction.WHY: WHY,
+    AnswerAction.SHARE: SHARE,
+    AnswerAction.HANDOFF: HANDOFF,
+}
+
+
 def _buttons(answer: Answer, trace_id: str, *, handoff: bool, private: bool) -> list[Block]:
-    row: list[Block] = []
-    if answer.citations:
-        row.append(button("Show quotes", QUOTES, trace_id))
-    if answer.is_rateable:
-        row.append(button("Why", WHY, trace_id))
-    if private:
-        row.append(button("Share with channel", SHARE, trace_id))
-    if handoff and answer.outcome is not Outcome.CLARIFIED:
-        row.append(button("Ask a person", HANDOFF, trace_id))
+    offered = actions_below(answer, handoff=handoff, private=private)
+    row = [button(LABELS[action], _ACTION_IDS[action], trace_id) for action in offered if action not in RATINGS]
     rows = [{"type": "actions", "block_id": "footnote_answer", "elements": row}] if row else []
-    return [*rows, feedback(trace_id)] if answer.is_rateable else rows
+    rows += _follow_ups(answer, trace_id)
+    return [*rows, feedback(trace_id)] if RATINGS.issubset(offered) else rows
 
 
 def feedback(trace_id: str) -> Block:

@@ -10,12 +10,19 @@ from typing import Any
 from adapters.slack.outbound import blocks
 from adapters.slack.outbound.text import escape, link, shorten
 from adapters.slack.outbound.views import View, modal, plain
+from core.model.answer import Outcome
 from core.ports.memory import AskedQuestion
 from core.service.answer_actions import HELP, KnowledgeBaseSummary, SystemStatus
 
 ADD, SETTINGS, GAPS, TELL_DAILY = (f"footnote_home_{name}" for name in ("add", "settings", "gaps", "tell_daily"))
 CHOOSE_CHANNEL = "footnote_home_channel"  # the form that asks whose settings are meant
 MOST_BASES = 40
+_ENDED = {  # how questions ended, as an admin would say it; the others are called so
+    Outcome.ABSTAINED: "the documents don't say",
+    Outcome.CLARIFIED: "asked back",
+    Outcome.PARKED: "left to a choice",
+    Outcome.REFUSED: "stopped",
+}
 CANNOT_ANSWER = "What I cannot answer yet"
 
 
@@ -110,5 +117,6 @@ def _base_summary(base_summary: KnowledgeBaseSummary) -> str:
 def _system_status(system_status: SystemStatus) -> str:
     lines = [f"• {system_status.waiting} question{'' if system_status.waiting == 1 else 's'} waiting or under way"]
     usage = system_status.usage
-    lines += [f"• {outcome}: {number:,}" for outcome, number in sorted(usage.outcomes.items())]
+    ended = sorted((_ENDED.get(outcome, outcome.value), number) for outcome, number in usage.outcomes.items())
+    lines += [f"• {words}: {number:,}" for words, number in ended]
     return "\n".join([*lines, f"• feedback: {usage.helpful} found it helpful, {usage.unhelpful} did not"])

@@ -54,11 +54,6 @@ class AccessRules:
         """Whether there is a password to sign in with."""
         return bool(self.password_hash or self.reader_password_hash)
 
-    @property
-    def for_others(self) -> bool:
-        """Whether anybody can sign in without this machine's terminal."""
-        return self.takes_password or bool(self.identity_header)
-
     def check_host(self, host: str) -> None:
         """Raise Denied unless a request's Host names this page: a foreign name that leads here is a trap."""
         name = urlsplit(f"//{host}").hostname or ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from aiohttp import web
 
 from adapters.web.ask.live_answer import LiveAnswer
-from adapters.web.ask.turns import Turns
+from adapters.web.ask.turn_views import TurnViews
 from adapters.web.pages import SECURITY_HEADERS, Pages
 from adapters.web.rendering.markdown import render_answer
 from adapters.web.routing import Visitor
@@ -27,7 +27,7 @@ class LiveStreams:
     """Follows answers. ``close`` ends every stream, so that a server that is to end is not held up."""
 
     stream: AnswerStream
-    turns: Turns
+    turns: TurnViews
     pages: Pages
     _closing: asyncio.Event = field(default_factory=asyncio.Event)
     _open: Counter[str] = field(default_factory=Counter)

@@ -2,6 +2,7 @@
 
 import re
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from aiohttp import web
@@ -9,7 +10,7 @@ from aiohttp import web
 from adapters.web.ask.conversations import Conversations
 from adapters.web.ask.live_streams import LiveStreams
 from adapters.web.ask.question_state import AnswerStage, WebQuestionState
-from adapters.web.ask.turns import Turn, Turns
+from adapters.web.ask.turn_views import TurnView, TurnViews
 from adapters.web.knowledge.result_lines import told_with_jobs
 from adapters.web.knowledge.uploads import LARGEST
 from adapters.web.pages import Pages, wants_part
@@ -18,13 +19,11 @@ from core.model.errors import DocumentRejected, FootnoteError, NotFound
 from core.model.incoming_events import IncomingChoice, IncomingMessage
 from core.model.inquiry import Checkpoint, Choice
 from core.ports.inbox import Inbox
-from core.ports.message_state import CancelReason
 from core.service.answer_actions import AnswerActions
 from core.service.delivery_codec import delivery
 from core.service.kb.commands import MOST_FILES
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.kb.results import succeeded
-from core.service.question_service import CHOICE_GONE
 
 LONGEST_QUESTION = 4_000
 LONGEST_WORDS = 1_000
@@ -38,7 +37,7 @@ class AskScreen:
 
     pages: Pages
     conversations: Conversations
-    turns: Turns
+    turns: TurnViews
     live: LiveStreams
     inbox: Inbox
     actions: AnswerActions
@@ -108,10 +107,10 @@ class AskScreen:
         message = await self._message(request, visitor)
         turn = await self.turns.one(visitor, message)
         explanation = await self.actions.why(message.thread, visitor.audience, turn.trace_id)
-        lines = (*explanation.steps, f"Trace {explanation.trace_id}.")
+        steps = (*explanation.steps, f"Trace {explanation.trace_id}.")
         if wants_part(request):
-            return self.pages.part("_why.html", lines=lines, turn=turn, visitor=visitor)
-        return self.pages.html(request, visitor, "why.html", lines=lines, turn=turn, name=message.thread.thread)
+            return self.pages.part("_why.html", steps=steps, turn=turn, visitor=visitor)
+        return self.pages.html(request, visitor, "why.html", steps=steps, turn=turn, name=message.thread.thread)
 
     # --- asking
 
@@ -139,21 +138,21 @@ class AskScreen:
 
     async def _stop(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         message = await self._message(request, visitor)
-        if (await self.turns.one(visitor, message)).working:
-            await self.turns.message_states.request_cancel(str(message.thread), message.id, CancelReason.STOPPED)
+        question = WebQuestionState(thread=message.thread, message=message.id)
+        with suppress(NotFound):  # it has ended in the meantime: how, is shown
+            await self.actions.stop(question, visitor.person, visitor.may_administer)
         return await self._respond(request, visitor, message)
 
     async def _choose(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         message = await self._message(request, visitor)
         form = await request.post()
-        checkpoint = (await self.turns.one(visitor, message)).checkpoint
-        choice = checkpoint.choice(str(form.get("choice", ""))) if checkpoint else None
+        named, chosen = str(form.get("checkpoint", "")), str(form.get("choice", ""))
+        may_administer, thread = visitor.may_administer, message.thread
+        parked, choice = await self.actions.find_choice(named, chosen, visitor.person, may_administer, thread)
         words = str(form.get("words", "")).strip()[:LONGEST_WORDS]
-        if checkpoint is None or choice is None or checkpoint.id != form.get("checkpoint"):
-            raise NotFound(CHOICE_GONE)
         if choice.asks_text and not words:
             raise DocumentRejected("There was nothing in that field.", remedy="Write a few words and press again.")
-        await self._take(visitor, message, checkpoint, choice, words if choice.asks_text else "")
+        await self._take(visitor, message, parked.checkpoint, choice, words if choice.asks_text else "")
         return await self._respond(request, visitor, message)
 
     async def _take(
@@ -166,7 +165,7 @@ class AskScreen:
         )
         state = WebQuestionState(thread=message.thread, message=message.id, asker=visitor.person.id)
         await self.turns.message_states.save(replace(state, stage=AnswerStage.CHOSEN, chosen=chosen))
-        await self.inbox.put(delivery(f"web:{checkpoint.id}:{choice.id}", pressed))
+        await self.actions.keep_choice(f"web:{checkpoint.id}:{choice.id}", pressed, chosen)
 
     # --- what people think of it
 
@@ -216,7 +215,7 @@ class AskScreen:
         """The question as it stands now: in its place, or its page anew."""
         if not wants_part(request):
             return _back(message)
-        turn: Turn = await self.turns.one(visitor, message)
+        turn: TurnView = await self.turns.one(visitor, message)
         return self.pages.part("_turn.html", turn=turn, visitor=visitor, fresh=True)
 
 

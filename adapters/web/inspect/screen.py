@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from aiohttp import web
 
 from adapters.web.ask.conversations import Conversations
-from adapters.web.ask.turns import NOT_READABLE, Turns
+from adapters.web.ask.turn_views import NOT_READABLE, TurnViews
 from adapters.web.inspect.trace_timeline import timeline
 from adapters.web.pages import Pages
 from adapters.web.routing import MenuEntry, Right, Route, Visitor
@@ -39,7 +39,7 @@ class InspectScreen:
     preferences: ChannelSettingsStore
     defaults: ChannelSettings
     conversations: Conversations
-    turns: Turns
+    turns: TurnViews
     examine: Examine
     menu: tuple[MenuEntry, ...] = (MenuEntry("Look inside", "/inspect", Right.ADMIN),)
 

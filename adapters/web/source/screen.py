@@ -6,7 +6,7 @@ from typing import Any
 from aiohttp import web
 
 from adapters.web.ask.conversations import Conversations
-from adapters.web.ask.turns import Turns
+from adapters.web.ask.turn_views import TurnViews
 from adapters.web.pages import Pages, wants_part
 from adapters.web.rendering.markdown import words_of
 from adapters.web.routing import MenuEntry, Route, Visitor
@@ -28,7 +28,7 @@ class SourceScreen:
 
     pages: Pages
     conversations: Conversations
-    turns: Turns
+    turns: TurnViews
     actions: AnswerActions
     queries: KnowledgeQueries
     documents: DocumentPages

@@ -1,4 +1,4 @@
-"""``/kb``, handled: who may, what happens, and what to say. Slack, Discord and the terminal all come here.
+"""``/kb``, handled: who may, what happens, and what to say. Slack, Discord, the page and the terminal all come here.
 
 Rights are the caller's as looked up now; every admin action and every refusal is recorded. What a caller may see, and
 what a name means for them, is ``queries``'s.

@@ -21,7 +21,7 @@ from adapters.web.access.rules import AccessRules
 from adapters.web.ask.conversations import Conversations
 from adapters.web.ask.live_streams import LiveStreams
 from adapters.web.ask.screen import AskScreen
-from adapters.web.ask.turns import Turns
+from adapters.web.ask.turn_views import TurnViews
 from adapters.web.inspect.screen import InspectScreen
 from adapters.web.knowledge.screen import KnowledgeScreen
 from adapters.web.pages import Pages
@@ -32,7 +32,7 @@ from adapters.web.source.screen import SourceScreen
 from core.model.channel_settings import ChannelSettings
 from core.model.errors import DocumentRejected, NotFound
 from core.model.health import Check, Health
-from core.model.setup_steps import Place, RunningOptions, SetupStep, StepState, TokenField, TokenOutcome
+from core.model.setup_steps import Place, RunningOptions, SetupStep, SetupStepState, TokenField, TokenOutcome
 from core.ports.page_pictures import Box, PagePicture
 from core.service.answer_actions import AnswerActions
 from core.service.kb.queries import KnowledgeQueries
@@ -81,14 +81,17 @@ class PaperGuide:
             SetupStep("two", "The second token", token=TokenField("TWO_TOKEN", "second token", "begins with xapp-")),
         )
 
+    def first_messages(self, place: Place) -> Sequence[str]:
+        return ("/invite @Footnote",)
+
     def configured(self) -> frozenset[Place]:
         return frozenset([Place.SLACK] if self.kept else [])
 
-    async def look(self, place: Place, step: SetupStep) -> StepState:
+    async def look(self, place: Place, step: SetupStep) -> SetupStepState:
         if step.token is None:
-            return StepState(done=bool(self.kept))
+            return SetupStepState(done=bool(self.kept))
         there = step.token.setting in self.kept
-        return StepState(done=there, origin="/home/ada/.env" if there else "")
+        return SetupStepState(done=there, origin="/home/ada/.env" if there else "")
 
     async def take_token(self, setting: str, pasted: str) -> TokenOutcome:
         if pasted != self.works:
@@ -197,7 +200,7 @@ class PageOffice:
             defaults=ChannelSettings(),
         )
         self.conversations = conversations = Conversations(self.message_states, scene.clock)
-        turns = Turns(self.message_states, scene.checkpoints, actions)
+        turns = TurnViews(self.message_states, scene.checkpoints, actions)
         self.live = live = LiveStreams(self.stream, turns, pages)
         queries = KnowledgeQueries(scene.catalog, scene.index, room.job_queue)
         screens: list[Screen] = [

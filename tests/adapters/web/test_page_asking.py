@@ -54,7 +54,8 @@ async def test_a_choice_counts_once() -> None:
         (choice, *_) = [one["value"] for one in Elements(page).all("button") if one.get("name") == "choice"]
         pressed = {"checkpoint": checkpoint, "choice": choice}
         assert (await browser.post(f"{question}/choose", pressed)).status == 303
-        assert (await browser.post(f"{question}/choose", pressed)).status == 404, "while it is worked on"
+        again = (await browser.post(f"{question}/choose", pressed)).status
+        assert again in {303, 404}, "the same press once more, or it is worked on already"
         await office.works()
         assert (await browser.post(f"{question}/choose", pressed)).status == 404, "when it is done"
         assert "45 minutes" in (await browser.get(question.rpartition("/")[0])).text

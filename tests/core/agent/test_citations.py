@@ -3,14 +3,14 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.agent.citations import AnswerStream, cited_ids, finished_text
+from core.agent.citations import CitationRenderer, cited_ids, finished_text
 from tests.core.agent.fixtures import library, passage
 
 SHELF = library(*(passage(n, url=f"https://docs.example.com/{n}") for n in range(1, 8)))
 
 
 def shown(*pieces: str) -> str:
-    stream = AnswerStream(SHELF)
+    stream = CitationRenderer(SHELF)
     return "".join(stream.push(piece) for piece in pieces) + stream.finish()
 
 
@@ -27,14 +27,14 @@ def test_several_ids_in_one_marker_are_several_citations() -> None:
 
 
 def test_a_marker_that_arrives_in_two_pieces_is_never_seen_in_half() -> None:
-    stream = AnswerStream(SHELF)
+    stream = CitationRenderer(SHELF)
     seen = [stream.push(piece) for piece in ("Two weeks [", "5", "]. Then")] + [stream.finish()]
     assert seen == ["Two weeks", "", " [1].", " Then"]
 
 
 def test_a_foreign_link_is_never_seen_even_in_pieces() -> None:
     pieces = ["See ![x](htt", "ps://evil.exa", "mple/?d=sec", "ret) and https:/", "/evil.example/secret", " now"]
-    stream = AnswerStream(SHELF)
+    stream = CitationRenderer(SHELF)
     seen = [stream.push(piece) for piece in pieces] + [stream.finish()]
     assert all("evil" not in part and "secret" not in part for part in seen)
 

@@ -221,3 +221,14 @@ async def test_only_who_asked_shares_an_answer_and_only_with_who_may_read_it(cou
         async with counter.answer_actions.share(key, trace, ALICE, open_channel):
             pass
     assert [(entry.action, entry.actor) for entry in await counter.audit.recent()] == [("share", BOB.id)]
+
+
+async def test_people_are_counted_by_their_last_word_and_not_presses(counter: Counter) -> None:
+    trace, thread, act = await asked(counter), counter.scene.key("t"), counter.answer_actions
+    for person, helpful in ((ALICE, False), (ALICE, False), (BOB, True), (ALICE, True), (ALICE, True)):
+        await act.rate(thread, trace, person, helpful=helpful)
+    counts = await counter.scene.trace_store.counts()
+    assert (counts.helpful, counts.unhelpful) == (2, 0)
+    await act.rate(thread, trace, BOB, helpful=False)
+    counts = await counter.scene.trace_store.counts()
+    assert (counts.helpful, counts.unhelpful) == (1, 1)

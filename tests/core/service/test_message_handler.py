@@ -1,6 +1,7 @@
 """The road in: from a delivery to its one visible outcome, whatever happens on the way."""
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
@@ -319,6 +320,34 @@ async def test_a_second_press_and_a_strangers_press_explain_themselves(room: Roo
         await room.settled()
     assert "has been made already" in room.paper.told[-1]
     assert page.text == f"{REFUNDS} [1]"
+
+
+@pytest.mark.parametrize(("by", "looked_up"), [(ALICE, 0), (ADA, 1), (BOB, 1)])
+async def test_a_thread_is_recalled_once_a_checkpoint_read_once_and_rights_looked_up_for_others_alone(
+    room: Room, monkeypatch: pytest.MonkeyPatch, by: Person, looked_up: int
+) -> None:
+    calls: Counter[str] = Counter()
+
+    def count(owner: object, name: str) -> None:
+        real = getattr(owner, name)
+
+        async def counted(*given: object, **more: object) -> object:
+            calls[name] += 1
+            return await real(*given, **more)
+
+        monkeypatch.setattr(owner, name, counted)
+
+    count(room.scene.memory, "recall")
+    count(room.scene.checkpoints, "read")
+    count(room.paper, "permissions")
+    async with room.working():
+        page = await parked(room)
+        assert calls == {"recall": 1}
+        assert page.checkpoint is not None
+        calls.clear()
+        await room.arrives(IncomingChoice(page.checkpoint.id, "1", by, THREAD), "press")
+        await room.settled()
+    assert calls == Counter(recall=0 if by is BOB else 1, read=1, permissions=looked_up)
 
 
 async def test_a_worker_that_dies_leaves_its_page_to_the_next(room: Room) -> None:

@@ -94,7 +94,7 @@ def test_slack_from_nothing_to_a_checked_installation(
     page.get_by_role("button", name="Read it").click()
     page.wait_for_selector(".job:not([aria-busy])")
     page.get_by_role("button", name="Check now").click()
-    page.get_by_text("1 passages of 1 documents").wait_for()
+    page.get_by_text("1 passage of 1 document, all there").wait_for()
     assert page.get_by_text("Slack Socket Mode").count()
     picture(page, "setup-slack-done")
     office.complaints.clear()  # a token that is refused is a 422, which the browser says; so is the restart

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.question.phrases import names
 from core.model.answer import Support
@@ -34,13 +35,6 @@ _OPPOSITES = (
     ("posit benefici protect", "negat harm risk"),
 )  # fmt: skip
 _SIDES = tuple((frozenset(one.split()), frozenset(other.split())) for one, other in _OPPOSITES)
-_ALIGNED = 0.5  # below this share of a claim's words, a sentence is about something else
-_COVERED = 0.8
-# Of a claim's words in one sentence: one in seven may be missing, so that of a short claim none is. With half of
-# them, .50 of the contradicted claims of scifact were called supported, and .38 of BEGIN's unattributable replies: now
-# .02 and .06. The price: .25 of BEGIN's attributable replies are called unsupported (tests/measure/claims.py).
-_SAID = 0.85
-_CLOSE = 0.75  # a cosine above this says the same thing in other words
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +84,8 @@ def sentences_of(evidence: Iterable[str], limit: int = 40) -> tuple[str, ...]:
 
 def _judge_claim(claim: str, sentence: str, cosine: float, everything: str) -> Judgement:
     share, total = _overlap(claim, sentence), _overlap(claim, everything)
-    related = share >= _ALIGNED or cosine >= _CLOSE
-    if not related and total < _COVERED:
+    related = share >= weights.ALIGNED or cosine >= weights.SAME_MEANING
+    if not related and total < weights.COVERED:
         return Judgement(Support.UNSUPPORTED, min(0.95, 1.0 - max(share, cosine) / 2), sentence)
     if _strange(claim, everything):
         clash = related and bool(_numbers(claim) - _numbers(everything)) and bool(_numbers(sentence))
@@ -100,7 +94,7 @@ def _judge_claim(claim: str, sentence: str, cosine: float, everything: str) -> J
     if related and _is_negated(claim, sentence):
         return Judgement(Support.CONTRADICTED, 0.5 + 0.4 * share, sentence)
     strength = max(0.0, min(1.0, (share + total + max(cosine, 0.0)) / 3))
-    if share < _SAID:
+    if share < weights.SAID:
         return Judgement(Support.UNSUPPORTED, 1.0 - strength, sentence)
     return Judgement(Support.SUPPORTED, strength, sentence)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer.quote_markdown import BARE_ANSWER, Quotation
-from adapters.reasoners.extractive.evidence.name_trail import Step, Trail, handles, mentions, trail
+from adapters.reasoners.extractive.evidence.name_trail import Trail, TrailStep, handles, mentions, trail
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage, says_something
 from adapters.reasoners.extractive.evidence.sufficiency import is_layered
 from adapters.reasoners.extractive.evidence.units import Form, Unit, looks_back, topic_words, units
@@ -89,8 +89,8 @@ def choose_quotations(
             open_words -= own
             held = max(held, fits(need, one.unit.text))
     kept = _section_opened(need, kept) if kept else kept
-    found_on = trail(need, [Step(one.evidence, one.unit) for one in kept], _pool(library))
-    picked = [step for step in (Step(one.evidence, one.unit) for one in kept) if not _beside(need, step, found_on)]
+    found_on = trail(need, [TrailStep(one.evidence, one.unit) for one in kept], _pool(library))
+    picked = [step for step in (TrailStep(one.evidence, one.unit) for one in kept) if not _beside(need, step, found_on)]
     return _group_by_passage((*picked, *found_on.steps), whole_lists=bool(_SEVERAL.match(need)))
 
 
@@ -114,10 +114,12 @@ class _Bar:
 def _bar(need: str, limit: int) -> _Bar:
     """One sentence answers a question for one figure; one for several things, or by way of another, needs more."""
     if _SEVERAL.match(need):
-        return _Bar(limit + 2, 0.6, 0.6)
+        return _Bar(limit + 2, weights.SEVERAL_ENOUGH, weights.SEVERAL_NEW)
     if is_layered(_CONTRACTED.sub(r"\1 is", need)) or len(sentences(need)) > 1:
-        return _Bar(limit + 1, 0.8, 0.6, of_one=2)
-    return _Bar(limit, 0.9, 0.8) if is_strict(need) else _Bar(limit, 0.85, 0.7)
+        return _Bar(limit + 1, weights.LAYERED_ENOUGH, weights.LAYERED_NEW, of_one=2)
+    if is_strict(need):
+        return _Bar(limit, weights.FIGURE_ENOUGH, weights.FIGURE_NEW)
+    return _Bar(limit, weights.ENOUGH, weights.NEW)
 
 
 def _section_opened(need: str, kept: list[ScoredUnit]) -> list[ScoredUnit]:
@@ -150,11 +152,11 @@ def _of_meant_versions(found: Sequence[ScoredUnit]) -> list[ScoredUnit]:
     ]
 
 
-def _pool(library: Sequence[Evidence]) -> list[Step]:
-    return [Step(item, unit) for item in library for unit in units(item.passage.text) if says_something(unit)]
+def _pool(library: Sequence[Evidence]) -> list[TrailStep]:
+    return [TrailStep(item, unit) for item in library for unit in units(item.passage.text) if says_something(unit)]
 
 
-def _beside(need: str, step: Step, found_on: Trail) -> bool:
+def _beside(need: str, step: TrailStep, found_on: Trail) -> bool:
     """Whether the trail shows that a unit is beside the point.
 
     It is another row of a table whose right row the trail has found, or another's answer to the same kind of question.
@@ -168,7 +170,7 @@ def _beside(need: str, step: Step, found_on: Trail) -> bool:
     )
 
 
-def _group_by_passage(kept: Sequence[Step], *, whole_lists: bool = False) -> list[Quotation]:
+def _group_by_passage(kept: Sequence[TrailStep], *, whole_lists: bool = False) -> list[Quotation]:
     found: dict[int, list[Unit]] = {}
     items: dict[int, Evidence] = {}
     for step in kept:
@@ -237,4 +239,4 @@ def _between(found: AbstractSet[Unit], everything: Sequence[Unit]) -> set[Unit]:
 
 def _same(one: str, other: str) -> bool:
     a, b = set(content_words(one)), set(content_words(other))
-    return bool(a) and bool(b) and len(a & b) / min(len(a), len(b)) > 0.85
+    return bool(a) and bool(b) and len(a & b) / min(len(a), len(b)) > weights.SAME_WORDS

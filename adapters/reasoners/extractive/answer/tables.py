@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
 from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
 from adapters.reasoners.extractive.evidence.units import Form, Unit, units
@@ -17,7 +18,6 @@ from core.model.text import content_words
 _NUMBER = re.compile(r"(?<![\w.])-?\d{1,3}(?:[,\u2009 ]\d{3})+(?:\.\d+)?|(?<![\w])-?\d+(?:\.\d+)?")
 _FEWEST = 2  # rows that can be compared
 _MOST = 40  # rows that are looked at
-_SAID = 1.5  # from here a column is named by the question itself
 _PERSON = frozenset(content_words("person people name who member employee colleague"))
 
 
@@ -75,7 +75,7 @@ def _table_fit(wanted: frozenset[str], rows: Sequence[Row]) -> float:
     above = set(content_words(" ".join((passage.title, *passage.heading, *rows[0].names))))
     inside = {word for row in rows for word in content_words(row.unit.text)}
     grade = max((row.evidence.grade.score for row in rows if row.evidence.grade), default=1)
-    return len(wanted & above) + 0.7 * len((wanted & inside) - above) + grade / 10
+    return len(wanted & above) + weights.IN_CELLS * len((wanted & inside) - above) + grade / 10
 
 
 def _of_table(question: str, asked: Aggregation, wanted: frozenset[str], rows: Sequence[Row]) -> TableAnswer | None:
@@ -132,8 +132,12 @@ def _column(asked: Aggregation, wanted: frozenset[str], rows: Sequence[Row], kep
         stems = frozenset(content_words(rows[0].names[at]))
         said = len(stems & wanted) / len(stems) + len(stems & wanted) if stems else 0.0
         fits = any(_hints(hint, rows[0].names[at], kept[0].cells, at) for hint in asked.column)
-        score = said + 1.5 * fits
-        if score > 0 and (fits or not asked.column or said >= _SAID) and (best is None or score > best[0]):
+        score = said + weights.COLUMN_NAMED * fits
+        if (
+            score > 0
+            and (fits or not asked.column or said >= weights.COLUMN_NAMED)
+            and (best is None or score > best[0])
+        ):
             best = score, at
     return best[1] if best else None
 

@@ -14,6 +14,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.question.discourse_frames import BareQuestion, strip_frames
 from adapters.reasoners.extractive.question.phrases import Phrase, leaves_open, names, noun_phrases
 from adapters.reasoners.extractive.question.topics import Topic, topics_of
@@ -81,9 +82,6 @@ _BARE = 5  # words of a question that has none of its own
 
 # Questions that leave their topic out.
 EXCHANGES = 8  # further back, nothing is leaned on
-_STEADY = 0.3  # a name that weighs this much is what the thread is about
-_DWELT_ON = 1.6  # about as much as a name in each of the last three questions
-_DISAGREEING = 0.5  # of its weight, for one thing that would be "they"; .3 and .7 do as well on the measuring sets
 _FEW = 2  # content words: with three, p is below F/2 on MTRAG
 _SPEAKER = re.compile(r"\b(?:i|i'm|i’m|my|me|we|our|us)\b", re.IGNORECASE)
 _COMPARED = re.compile(r"\b(?:less|better|worse|best|worst)\b", re.IGNORECASE)
@@ -206,7 +204,7 @@ def _antecedent(question: str, word: str, topics: Sequence[Topic]) -> Topic | No
 
 def _agreement(word: str, phrase: Phrase) -> float:
     """How well a pronoun fits a phrase by number. Of one thing only "it" is said; of a name, or of several, both."""
-    return _DISAGREEING if word in PLURAL and not (phrase.name or phrase.plural) else 1.0
+    return weights.DISAGREEING if word in PLURAL and not (phrase.name or phrase.plural) else 1.0
 
 
 def _referent(question: str, noun: str, topics: Sequence[Topic]) -> str:
@@ -217,7 +215,7 @@ def _referent(question: str, noun: str, topics: Sequence[Topic]) -> str:
             return topic.phrase.text
     if any(topic.phrase.stems & known for topic in topics if topic.recent):
         return ""
-    named = (t for t in topics[:2] if t.phrase.name and t.weight >= _STEADY and not t.phrase.stems & known)
+    named = (t for t in topics[:2] if t.phrase.name and t.weight >= weights.STEADY and not t.phrase.stems & known)
     return next((t.phrase.text for t in named if _goes_on(question, t)), "")
 
 
@@ -278,7 +276,7 @@ def _goes_on(question: str, topic: Topic) -> bool:
 
 def _is_the_topic(topic: Topic) -> bool:
     """Whether the thread is plainly about it: sources have the name, or question after question comes back to it."""
-    return topic.weight >= _DWELT_ON or (topic.cited and topic.weight >= _STEADY)
+    return topic.weight >= weights.DWELT_ON or (topic.cited and topic.weight >= weights.STEADY)
 
 
 def _append_topic(question: str, topic: str) -> str:

@@ -8,16 +8,13 @@ to do with a topic is ``follow_up``'s.
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
+from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.question.phrases import Phrase, names, noun_phrases
 from core.model.conversation import Exchange
 from core.model.text import content_words
 
-_DECAY = 0.6  # how much less an exchange counts than the one after it
-_OPENING = 0.2  # more for what the thread began with, however long ago
-_NAME, _NAME_AND_NOUN, _NOUN, _WORD, _RELATION = 1.0, 1.05, 0.8, 0.6, 0.2
-_FROM_ANSWER, _FROM_TITLE = 0.2, 0.8
-_BESIDE_A_QUESTION = 0.5  # of a title's weight: what was asked says better what "it" is
 _FILE = re.compile(r"/|\.[a-z]{2,5}$")  # a path or a file's name is nothing that people speak of
 _LOOKED_AT = 400  # characters of an answer
 _UNDRESSED = re.compile(r"\([^)]*\)|[\"“”]|:.*$")
@@ -47,27 +44,40 @@ class Topic:
 
 def topics_of(window: Sequence[Exchange]) -> list[Topic]:
     """What the thread has been about, most salient first."""
-    weights: dict[Phrase, float] = {}
+    found: dict[Phrase, float] = {}
     recent: set[Phrase] = set()
     cited: set[str] = set()
     opening = next((exchange for exchange in window if exchange.question), None)
+    left = _left_behind(window)
     for back, exchange in enumerate(reversed(window)):
-        fade = _DECAY**back
+        fade = weights.EARLIER_EXCHANGE**back
         for phrase, weight in _mentions(exchange):
-            lasting = _OPENING if exchange is opening and back else 0.0
-            weights[phrase] = weights.get(phrase, 0.0) + (fade + lasting) * weight
+            if phrase.name and phrase.stems <= left:
+                continue
+            lasting = weights.OPENING if exchange is opening and back else 0.0
+            found[phrase] = found.get(phrase, 0.0) + (fade + lasting) * weight
             if back == 0:
                 recent.add(phrase)
         cited.update(word for text in (*exchange.titles, exchange.answer[:_LOOKED_AT]) for word in content_words(text))
     asked = {phrase for exchange in window for phrase in noun_phrases(exchange.question)}
     asked.update(_title_phrase(title) for exchange in window for title in exchange.titles if not _FILE.search(title))
-    merged = _merge_mentions(weights, asked)
+    merged = _merge_mentions(found, asked)
     said = {word for exchange in window for word in content_words(exchange.question)}
     topics = [
         Topic(phrase, weight, phrase in recent, phrase.stems <= cited, phrase.stems <= said)
         for phrase, weight in merged.items()
     ]
     return sorted(topics, key=lambda topic: -topic.weight)
+
+
+def _left_behind(window: Sequence[Exchange]) -> frozenset[str]:
+    """The stems of names that a later question put another in the place of: "how much is Glow?", then "and Spark?"."""
+    left: set[str] = set()
+    for before, after in pairwise(exchange.question for exchange in window if exchange.question):
+        old, new = ({stem for name in names(text) for stem in content_words(name)} for text in (before, after))
+        same = set(content_words(before)) - old == set(content_words(after)) - new
+        left = (left | (old - new) if same and old and new else left) - new
+    return frozenset(left)
 
 
 def _mentions(exchange: Exchange) -> Iterator[tuple[Phrase, float]]:
@@ -77,10 +87,10 @@ def _mentions(exchange: Exchange) -> Iterator[tuple[Phrase, float]]:
             yield phrase, _weight(phrase)
     for number, title in enumerate(exchange.titles):
         if not any(character.isdigit() for character in title) and not _FILE.search(title):
-            share = _BESIDE_A_QUESTION if exchange.question else 1.0
-            yield _title_phrase(title), share * _FROM_TITLE / (1 + 2 * number)
+            share = weights.BESIDE_A_QUESTION if exchange.question else 1.0
+            yield _title_phrase(title), share * weights.FROM_TITLE / (1 + 2 * number)
     for name in [name for name in names(exchange.answer[:_LOOKED_AT]) if not _DATE.search(name)][:4]:
-        yield Phrase(name, name=True), _FROM_ANSWER
+        yield Phrase(name, name=True), weights.FROM_ANSWER
 
 
 def _title_phrase(title: str) -> Phrase:
@@ -89,27 +99,27 @@ def _title_phrase(title: str) -> Phrase:
 
 def _weight(phrase: Phrase) -> float:
     if phrase.relational or phrase.generic:
-        return _RELATION
+        return weights.RELATION
     if phrase.name:
-        return _NAME
+        return weights.NAME
     if names(phrase.text) or any(part[0].isupper() for part in phrase.text.split()[:-1]):
-        return _NAME_AND_NOUN
-    return _NOUN if len(phrase.stems) > 1 else _WORD
+        return weights.NAME_AND_NOUN
+    return weights.NOUN if len(phrase.stems) > 1 else weights.WORD
 
 
-def _merge_mentions(weights: dict[Phrase, float], asked: Collection[Phrase]) -> dict[Phrase, float]:
+def _merge_mentions(found: dict[Phrase, float], asked: Collection[Phrase]) -> dict[Phrase, float]:
     """A shorter mention counts for the longest one: Carnegie for Andrew Carnegie.
 
     What people asked about goes by the name that they or a title gave it, not by a longer one of an answer.
     """
     merged: dict[Phrase, float] = {}
-    for phrase in sorted(weights, key=lambda one: (one not in asked, -len(one.stems))):
+    for phrase in sorted(found, key=lambda one: (one not in asked, -len(one.stems))):
         if not phrase.stems:
             continue
         known = next((kept for kept in merged if phrase.stems <= kept.stems and _absorbs(kept, phrase)), None)
         if known is None and phrase not in asked:
             known = next((kept for kept in merged if kept.name and phrase.name and kept.stems <= phrase.stems), None)
-        merged[known or phrase] = merged.get(known or phrase, 0.0) + weights[phrase]
+        merged[known or phrase] = merged.get(known or phrase, 0.0) + found[phrase]
     return merged
 
 

@@ -19,7 +19,7 @@ from adapters.testing.scripted_reasoner import ScriptedReasoner
 from core.model.answer import Claim, Outcome, Support
 from core.model.errors import ModelFailure, ModelMisbehaved
 from core.model.events import RetrievalStarted
-from core.model.inquiry import AnswerPolicy, Insufficient, Profile, SearchKnowledge, Sufficient
+from core.model.inquiry import AnswerPolicy, Insufficient, Investigate, Profile, SearchKnowledge, Sufficient
 from tests.adapters.reasoners.scene import inquiry, library, meter, opened
 from tests.core.scene import Scene
 
@@ -146,3 +146,43 @@ async def test_whoever_quotes_in_its_place_is_not_asked_to_pay_for_its_searches(
     said = await scene.asks("How long does the trial of the planner last?")
     assert said.outcome is Outcome.ANSWERED, "no question back after its own first search"
     assert said.answer.written_by == "quotes"
+
+
+class InParts(WeakModel):
+    """Plans a query for each part of a question."""
+
+    def _understand(self, request: Request) -> Says:
+        queries = ["planner trial", "refund approval"]
+        plan = {"action": "search", "question": "How long is the trial, and who approves refunds?", "queries": queries}
+        return Says(json.dumps(plan))
+
+
+async def test_an_answer_of_which_a_part_was_struck_is_quoted_whole() -> None:
+    draft = "The trial of the planner lasts 21 days [1]. The director of sales approves all refunds in person [2]."
+    async with office(InParts(draft), TRIAL, "Refunds above 2,000 euros are approved by Finance.") as scene:
+        said = await scene.asks("How long is the trial, and who approves refunds?")
+    assert "director" not in said.text
+    assert "21 days" in said.text
+    assert "Finance" in said.text
+
+
+async def test_who_searches_on_after_a_passage_graded_as_the_whole_answer_writes_it_first() -> None:
+    model, quoting = ScriptedReasoner("model"), ScriptedReasoner("quotes")
+    model.enqueue("understand", Investigate("How long is the trial?", ("trial", "planner", "21 days")))
+    model.always("grade", 9)
+    model.always("decide", Insufficient("the department", (SearchKnowledge("department"),)))
+    scene = Scene(model, floor=quoting)
+    await scene.knows(TRIAL)
+    said = await scene.asks("How long is the trial?")
+    assert said.outcome is Outcome.ANSWERED, "nobody is asked whether to go on"
+    assert "21 days" in said.text
+
+
+async def test_who_searches_on_after_parts_of_an_answer_asks() -> None:
+    model, quoting = ScriptedReasoner("model"), ScriptedReasoner("quotes")
+    model.enqueue("understand", Investigate("How long is the trial?", ("trial", "planner", "21 days")))
+    model.always("grade", 7)
+    model.always("decide", Insufficient("the department", (SearchKnowledge("department"),)))
+    scene = Scene(model, floor=quoting)
+    await scene.knows(TRIAL)
+    assert (await scene.asks("How long is the trial?")).outcome is Outcome.PARKED

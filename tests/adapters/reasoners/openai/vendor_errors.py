@@ -66,6 +66,13 @@ def _html(title: str) -> str:
     return f"<html><head><title>{title}</title></head><body><h1>{title}</h1></body></html>"
 
 
+def _streamed(said: object, kind: ModelFailure, *, event: str = "") -> VendorError:
+    """An error in a stream that began with 200."""
+    named = f"event: {event}\n" if event else ""
+    body = f"{named}data: {json.dumps(said)}\n\n"
+    return VendorError(200, body, kind, lambda request: request.stream, "text/event-stream")
+
+
 F = ModelFailure
 ERRORS: Mapping[str, VendorError] = {
     "OpenAI: wrong key": VendorError(
@@ -676,6 +683,40 @@ ERRORS: Mapping[str, VendorError] = {
         429,
         _openai("No deployments available for selected model, Try again in 60 seconds. Passed model=x", "", "429"),
         F.RATE_LIMIT,
+    ),
+    "vLLM: too long, in the stream": _streamed(
+        {
+            "object": "error",
+            "message": "This model's maximum context length is 600 tokens. However, you requested 5000 tokens.",
+            "type": "BadRequestError",
+            "code": 400,
+        },
+        F.CONTEXT,
+    ),
+    "TGI: overloaded, in the stream": _streamed(
+        {"error": "Model is overloaded", "error_type": "overloaded"}, F.RATE_LIMIT
+    ),
+    "Anthropic: overloaded, in the stream": _streamed(
+        {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}},
+        F.RATE_LIMIT,
+        event="error",
+    ),
+    "OpenRouter: the provider is lost, in the stream": _streamed(
+        {
+            "id": "gen-1",
+            "object": "chat.completion.chunk",
+            "error": {"code": "server_error", "message": "Provider disconnected unexpectedly"},
+            "choices": [{"index": 0, "delta": {"content": ""}, "finish_reason": "error"}],
+        },
+        F.SERVER,
+    ),
+    "LM Studio: out of memory, in the stream": _streamed(
+        {"error": {"message": "The model has crashed without additional information: out of memory"}},
+        F.MEMORY,
+        event="error",
+    ),
+    "Mistral: an error with 200": VendorError(
+        200, _mistral("Rate limit exceeded", "rate_limited", "1300"), F.RATE_LIMIT
     ),
     "nginx: bad gateway": VendorError(502, _html("502 Bad Gateway"), F.SERVER, content_type="text/html"),
     "nginx: gateway timeout": VendorError(504, _html("504 Gateway Time-out"), F.TIMEOUT, content_type="text/html"),

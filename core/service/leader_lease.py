@@ -1,4 +1,4 @@
-"""Doing what only one process at a time may do: the others wait for their turn, and take over when it ends."""
+"""Doing what only one process at a time may do: the others wait, and take over when its lease ends."""
 
 import asyncio
 import logging
@@ -15,21 +15,21 @@ RENEWALS = 4  # in one lease: three may fail before it is given up
 log = logging.getLogger(__name__)
 
 
-class Turn(Protocol):
+class LeaderLease(Protocol):
     """The right to do one thing that no other process does meanwhile."""
 
-    async def wait(self) -> None:
+    async def wait_until_leader(self) -> None:
         """Returns when it is ours."""
 
-    async def hold(self) -> None:
+    async def renew_until_lost(self) -> None:
         """Keeps it, for as long as it can be kept: what is done under it has to end when this returns."""
 
-    async def end(self) -> None:
+    async def release(self) -> None:
         """Let another have it at once."""
 
 
-class LeasedTurn(Turn):
-    """A turn that a lease stands for. A holder that dies is followed when its lease has run out."""
+class NamedLeaderLease(LeaderLease):
+    """A lease by its name. A leader that dies is followed when its lease has run out."""
 
     def __init__(self, leases: NamedLeases, name: str, holder: str, *, lasting: timedelta = LASTING) -> None:
         self._leases = leases
@@ -38,17 +38,17 @@ class LeasedTurn(Turn):
         self._lasting = lasting
         self._pause = lasting.total_seconds() / RENEWALS
 
-    async def wait(self) -> None:
-        """Returns when it is ours; with the store away, nobody's turn begins."""
+    async def wait_until_leader(self) -> None:
+        """Returns when it is ours; with the store away, nobody becomes the leader."""
         waiting = False
         while not await self._acquire():
             if not waiting:
-                log.info("waiting_for_turn", extra={"turn": self._name})
+                log.info("waiting_to_lead", extra={"lease": self._name})
             waiting = True
             await asyncio.sleep(self._pause)
-        log.info("turn_began", extra={"turn": self._name})
+        log.info("leading_began", extra={"lease": self._name})
 
-    async def hold(self) -> None:
+    async def renew_until_lost(self) -> None:
         """Keeps it until another has it, or until it can no longer be known that none has."""
         loop = asyncio.get_running_loop()
         until = loop.time() + self._lasting.total_seconds() - self._pause
@@ -59,12 +59,12 @@ class LeasedTurn(Turn):
                 if not await self._leases.acquire(self._name, self._holder, self._lasting):
                     break
             except StoreUnavailable as error:
-                log.warning("turn_not_renewed", extra={"turn": self._name, "reason": str(error)})
+                log.warning("leader_lease_not_renewed", extra={"lease": self._name, "reason": str(error)})
                 continue
             until = asked + self._lasting.total_seconds() - self._pause
-        log.warning("turn_lost", extra={"turn": self._name})
+        log.warning("leader_lease_lost", extra={"lease": self._name})
 
-    async def end(self) -> None:
+    async def release(self) -> None:
         """Let another have it at once; with the store away it runs out by itself."""
         with suppress(FootnoteError):
             await self._leases.release(self._name, self._holder)
@@ -73,33 +73,33 @@ class LeasedTurn(Turn):
         try:
             return await self._leases.acquire(self._name, self._holder, self._lasting)
         except StoreUnavailable as error:
-            log.warning("turn_unknown", extra={"turn": self._name, "reason": str(error)})
+            log.warning("leader_lease_unknown", extra={"lease": self._name, "reason": str(error)})
             return False
 
 
-class AlwaysOurs(Turn):
+class AlwaysLeader(LeaderLease):
     """Where nobody else could do it."""
 
-    async def wait(self) -> None:
+    async def wait_until_leader(self) -> None:
         """At once."""
 
-    async def hold(self) -> None:
+    async def renew_until_lost(self) -> None:
         """For ever."""
         await asyncio.Event().wait()
 
-    async def end(self) -> None:
+    async def release(self) -> None:
         """Nothing is held."""
 
 
-class NeverOurs(Turn):
+class NeverLeader(LeaderLease):
     """Where others do it."""
 
-    async def wait(self) -> None:
+    async def wait_until_leader(self) -> None:
         """For ever."""
         await asyncio.Event().wait()
 
-    async def hold(self) -> None:
+    async def renew_until_lost(self) -> None:
         """Not at all."""
 
-    async def end(self) -> None:
+    async def release(self) -> None:
         """Nothing is held."""

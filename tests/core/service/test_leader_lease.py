@@ -6,7 +6,7 @@ from datetime import timedelta
 from adapters.testing.clock import ManualClock
 from adapters.testing.processes import InProcessNamedLeases
 from core.model.errors import StoreUnavailable
-from core.service.turns import LeasedTurn
+from core.service.leader_lease import NamedLeaderLease
 
 SHORT = timedelta(milliseconds=40)
 
@@ -22,9 +22,9 @@ class LeasesThatMayBeAway(InProcessNamedLeases):
         return await super().acquire(name, holder, lasting)
 
 
-async def begun(turn: LeasedTurn) -> bool:
+async def begun(turn: NamedLeaderLease) -> bool:
     """Whether it came at once."""
-    waiting = asyncio.create_task(turn.wait())
+    waiting = asyncio.create_task(turn.wait_until_leader())
     await asyncio.wait({waiting}, timeout=0.1)
     came = waiting.done()
     waiting.cancel()
@@ -33,30 +33,30 @@ async def begun(turn: LeasedTurn) -> bool:
 
 async def test_the_next_ones_turn_comes_when_the_first_lets_go() -> None:
     leases = InProcessNamedLeases(ManualClock())
-    first, second = (LeasedTurn(leases, "gateway", name, lasting=SHORT) for name in ("first", "second"))
+    first, second = (NamedLeaderLease(leases, "gateway", name, lasting=SHORT) for name in ("first", "second"))
     assert await begun(first)
     assert not await begun(second)
-    await first.end()
+    await first.release()
     assert await begun(second)
 
 
 async def test_a_turn_is_over_when_another_has_it() -> None:
     clock = ManualClock()
     leases = InProcessNamedLeases(clock)
-    first, second = (LeasedTurn(leases, "gateway", name, lasting=SHORT) for name in ("first", "second"))
-    await first.wait()
+    first, second = (NamedLeaderLease(leases, "gateway", name, lasting=SHORT) for name in ("first", "second"))
+    await first.wait_until_leader()
     clock.advance(60)  # as of a process that was stopped for a minute
-    await second.wait()
+    await second.wait_until_leader()
     async with asyncio.timeout(30):
-        await first.hold()
+        await first.renew_until_lost()
     assert not await begun(first)
 
 
 async def test_a_turn_is_over_before_another_can_have_it_where_the_store_is_away() -> None:
     leases = LeasesThatMayBeAway(ManualClock())
-    turn = LeasedTurn(leases, "gateway", "first", lasting=SHORT)
-    await turn.wait()
+    turn = NamedLeaderLease(leases, "gateway", "first", lasting=SHORT)
+    await turn.wait_until_leader()
     leases.away = True
     async with asyncio.timeout(30):
-        await turn.hold()
-    assert not await begun(LeasedTurn(leases, "gateway", "second", lasting=SHORT))  # nor does one begin
+        await turn.renew_until_lost()
+    assert not await begun(NamedLeaderLease(leases, "gateway", "second", lasting=SHORT))  # nor does one begin

@@ -36,7 +36,7 @@ class SourceLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class TurnView:
     """What a template needs of one question. ``path`` is its address; forms post below it."""
 
     id: str
@@ -59,22 +59,22 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Turns:
+class TurnViews:
     """Finds out how questions stand."""
 
     message_states: MessageStateStore
     checkpoints: Checkpoints
     actions: AnswerActions
 
-    async def of(self, visitor: Visitor, messages: Sequence[IncomingMessage]) -> list[Turn]:
+    async def of(self, visitor: Visitor, messages: Sequence[IncomingMessage]) -> list[TurnView]:
         """The turns of these questions, in order."""
         return [await self.one(visitor, message) for message in messages]
 
-    async def one(self, visitor: Visitor, message: IncomingMessage) -> Turn:
+    async def one(self, visitor: Visitor, message: IncomingMessage) -> TurnView:
         """One question: what is kept of its answer, as far as its reader may see that now."""
         kept = await self._state(message.thread, message.id)
         path = f"/ask/{message.thread.thread}/{message.id}"
-        turn = Turn(message.id, path, message.text, working=True, chosen=kept.chosen)
+        turn = TurnView(message.id, path, message.text, working=True, chosen=kept.chosen)
         if kept.stage is not AnswerStage.ENDED:
             return turn
         shown = kept.shown or ShownAnswer("")
@@ -129,7 +129,7 @@ class Turns:
         return checkpoint
 
 
-def _with(turn: Turn, **changes: object) -> Turn:
+def _with(turn: TurnView, **changes: object) -> TurnView:
     return replace(turn, working=False, **changes)  # type: ignore[arg-type]
 
 
