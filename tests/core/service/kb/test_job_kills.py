@@ -57,7 +57,7 @@ class Fuse:
 
     @property
     def last(self) -> str:
-        """The call that killed it; how often a job looks whether it was cancelled hangs on the clock, so perhaps none."""
+        """The call that killed it; how often a job looks whether it was cancelled, the clock says, so perhaps none."""
         return self.made[self.calls] if self.calls < len(self.made) else "none: it came to its end"
 
 
