@@ -14,6 +14,7 @@ from core.model.inquiry import (
     AskBack,
     CheckpointKind,
     Choice,
+    ChoiceId,
     Decision,
     Insufficient,
     Phase,
@@ -25,6 +26,7 @@ from core.model.inquiry import (
 
 CAPPED = Sufficient("a cap is reached")
 LONG_SEARCH_AFTER = 3  # searches
+IN_FULL = 9  # the grade from which a passage is said to answer the question by itself
 MISSES_IN_A_ROW = 2  # rounds that brought nothing new; then more of the same is not worth its time
 
 
@@ -72,7 +74,9 @@ async def _go_on(run: Run, decision: Insufficient) -> AsyncIterator[AgentEvent]:
     hopeless = long and not run.relevant and CheckpointKind.LONG_SEARCH not in run.inquiry.settled
     repeating = run.inquiry.misses >= MISSES_IN_A_ROW
     worthwhile = bool(moves) and bool(run.meter.searches_left) and not repeating and not hopeless
-    if worthwhile and long and run.may_ask(CheckpointKind.LONG_SEARCH):
+    if worthwhile and long and _contradicts_grades(run):
+        run.update(phase=Phase.COMPOSE)
+    elif worthwhile and long and run.may_ask(CheckpointKind.LONG_SEARCH):
         run.update(proposals=moves)
         yield _long_search(run, moves)
     elif worthwhile:
@@ -87,12 +91,21 @@ async def _go_on(run: Run, decision: Insufficient) -> AsyncIterator[AgentEvent]:
         run.update(phase=Phase.COMPOSE)
 
 
+def _contradicts_grades(run: Run) -> bool:
+    """Whether a model would search on after a passage that it has graded as the whole answer.
+
+    Then it is written from that; where it does not hold, quotes stand in. A person is not asked to decide on it.
+    """
+    best = max((item.grade.score for item in run.relevant if item.grade), default=0)
+    return run.deps.floor is not None and not run.floor_reason and bool(run.meter.spent.calls) and best >= IN_FULL
+
+
 def _sources_first(run: Run) -> AgentEvent:
     titles = dict.fromkeys(item.passage.title for item in run.relevant)
     count = len(run.relevant)
     passages = "1 passage that bears" if count == 1 else f"{count} passages that bear"
     message = f"I found {passages} on this, in {_name_list(titles)}. See the sources first, or an answer?"
-    choices = (Choice("show", "Show sources"), Choice("answer", "Answer"))
+    choices = (Choice(ChoiceId.SHOW, "Show sources"), Choice(ChoiceId.ANSWER, "Answer"))
     return park_run(run, CheckpointKind.SOURCES_FIRST, message, choices)
 
 
@@ -103,16 +116,16 @@ def _long_search(run: Run, moves: tuple[SearchAction, ...]) -> AgentEvent:
     searches = run.searches
     message = f"I have searched {searches} times. {have}{missing}. Next I would search for “{describe(moves[0])}”."
     choices = (
-        Choice("keep", "Keep searching"),
-        Choice("answer", "Answer now"),
-        Choice("narrow", "Narrow it", asks_text=True),
+        Choice(ChoiceId.KEEP, "Keep searching"),
+        Choice(ChoiceId.ANSWER, "Answer now"),
+        Choice(ChoiceId.NARROW, "Narrow it", asks_text=True),
     )
     return park_run(run, CheckpointKind.LONG_SEARCH, message, choices)
 
 
 def _nothing_relevant(run: Run, moves: tuple[SearchAction, ...]) -> AgentEvent:
     terms = _proposed_terms(run, moves)
-    choices = tuple(Choice(f"try-{n}", short_label(f"Try “{term}”"), term) for n, term in enumerate(terms, 1))
+    choices = tuple(Choice(ChoiceId.term(n), short_label(f"Try “{term}”"), term) for n, term in enumerate(terms, 1))
     message = "I found nothing that answers this. What comes near it is weak: "
     weak = dict.fromkeys(item.passage.title for item in run.inquiry.library.relevant(WEAK))
     remark, cited = nearest_sentence(run)
@@ -120,7 +133,7 @@ def _nothing_relevant(run: Run, moves: tuple[SearchAction, ...]) -> AgentEvent:
         run,
         CheckpointKind.NOTHING_RELEVANT,
         f"{message}{_name_list(weak)}.{f' {remark}' if remark else ''} How shall I go on?",
-        (*choices, Choice("caveats", "Answer with caveats"), Choice("stop", "Stop")),
+        (*choices, Choice(ChoiceId.CAVEATS, "Answer with caveats"), Choice(ChoiceId.STOP, "Stop")),
     )
     return replace(event, answer=replace(event.answer, citations=cited))
 

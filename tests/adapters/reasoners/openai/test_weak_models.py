@@ -19,7 +19,7 @@ from adapters.testing.scripted_reasoner import ScriptedReasoner
 from core.model.answer import Claim, Outcome, Support
 from core.model.errors import ModelFailure, ModelMisbehaved
 from core.model.events import RetrievalStarted
-from core.model.inquiry import AnswerPolicy, Insufficient, Profile, SearchKnowledge, Sufficient
+from core.model.inquiry import AnswerPolicy, Insufficient, Investigate, Profile, SearchKnowledge, Sufficient
 from tests.adapters.reasoners.scene import inquiry, library, meter, opened
 from tests.core.scene import Scene
 
@@ -164,3 +164,25 @@ async def test_an_answer_of_which_a_part_was_struck_is_quoted_whole() -> None:
     assert "director" not in said.text
     assert "21 days" in said.text
     assert "Finance" in said.text
+
+
+async def test_who_searches_on_after_a_passage_graded_as_the_whole_answer_writes_it_first() -> None:
+    model, quoting = ScriptedReasoner("model"), ScriptedReasoner("quotes")
+    model.enqueue("understand", Investigate("How long is the trial?", ("trial", "planner", "21 days")))
+    model.always("grade", 9)
+    model.always("decide", Insufficient("the department", (SearchKnowledge("department"),)))
+    scene = Scene(model, floor=quoting)
+    await scene.knows(TRIAL)
+    said = await scene.asks("How long is the trial?")
+    assert said.outcome is Outcome.ANSWERED, "nobody is asked whether to go on"
+    assert "21 days" in said.text
+
+
+async def test_who_searches_on_after_parts_of_an_answer_asks() -> None:
+    model, quoting = ScriptedReasoner("model"), ScriptedReasoner("quotes")
+    model.enqueue("understand", Investigate("How long is the trial?", ("trial", "planner", "21 days")))
+    model.always("grade", 7)
+    model.always("decide", Insufficient("the department", (SearchKnowledge("department"),)))
+    scene = Scene(model, floor=quoting)
+    await scene.knows(TRIAL)
+    assert (await scene.asks("How long is the trial?")).outcome is Outcome.PARKED
