@@ -11,13 +11,14 @@ from adapters.reasoners.extractive.answer.quote_markdown import shorten
 from adapters.reasoners.extractive.evidence.numbered_entities import contradicts
 from adapters.reasoners.extractive.evidence.similarity import Similarity
 from adapters.reasoners.extractive.evidence.units import befores, in_context, units
-from adapters.reasoners.extractive.question.answer_type import fits, is_broad, lacks
+from adapters.reasoners.extractive.question.answer_type import fits, is_broad, lacks, thing_asked
 from adapters.reasoners.extractive.question.intent import final_question
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.testing.encoder import HashingEncoder
 from core.model.evidence import EvidenceLibrary, Grade, Hit
 from core.model.inquiry import Investigate
 from core.model.knowledge import Passage
+from core.model.text import content_words
 from core.ports.encoder import Vectors
 from tests.adapters.reasoners.scene import inquiry, meter, passage, thread
 
@@ -288,3 +289,41 @@ async def test_what_was_encoded_before_a_deadline_is_there_when_it_is_asked_for_
     assert before > 0
     assert any(await similarity.of_sentences("refunds?", sentences))
     assert encoder.encoded == len(sentences), "none of them twice"
+
+
+def test_a_numbered_heading_over_its_paragraph_is_no_item_of_a_list() -> None:
+    text = "5. Yield\nWe guarantee 85 % of it.\n\n6. Insurance\nStorm, fire and hail are covered, but for £150."
+    assert [(unit.under, unit.text) for unit in units(text)] == [
+        ("5. Yield", "We guarantee 85 % of it."),
+        ("6. Insurance", "Storm, fire and hail are covered, but for £150."),
+    ]
+
+
+def test_short_steps_stay_a_list() -> None:
+    steps = "1. Read the wind at the eaves\n2. Photograph the roof\n3. Call the depot"
+    assert [unit.text for unit in units(steps)] == steps.splitlines()
+
+
+@pytest.mark.parametrize("half", ["```python\nsize = 500\nlimit = 12", "    size = 500\n    limit = 12\n```"])
+def test_half_a_listing_is_quoted_between_two_marks(half: str) -> None:
+    (unit,) = units(half)
+    assert unit.text.count("```") == 2
+    assert "size = 500" in unit.text
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How long is the audit log kept?", "| `retention.audit` | 7y | who changed what |"),
+        ("when are wages paid?", "Wages are paid on the last working day of the month."),
+        ("when are expenses due?", "They go through by the 20th."),
+    ],
+)
+def test_a_time_is_one_as_settings_and_calendars_have_it(question: str, text: str) -> None:
+    assert fits(question, text) == 1.0
+
+
+def test_the_thing_that_is_asked_for_is_told_from_what_it_is_of() -> None:
+    assert thing_asked("what is the phone number of Ada Byron?") == content_words("phone number")
+    assert thing_asked("how many roofers work for Fernie") == content_words("roofers work")
+    assert thing_asked("Where is the depot?") == ()

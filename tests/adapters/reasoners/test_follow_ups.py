@@ -148,3 +148,17 @@ def test_who_asks_something_else_at_a_card_leaves_its_topic_behind() -> None:
     parked = Exchange("How do I configure the timeout?", is_settled=False)
     assert resolve("How long is the trial?", (parked,)).question == "How long is the trial?"
     assert resolve("And how long does it last?", (parked,)).question != "And how long does it last?"
+
+
+def test_a_name_that_another_was_put_in_the_place_of_is_left_behind() -> None:
+    prices = ("Price list",)
+    before = (
+        Exchange("how much is Glow Plus?", "Glow Plus: £112", prices),
+        Exchange("how much is Spark?", "Spark: £49. For every kilowatt-hour: Spark 5.5p, Glow Plus 7p.", prices),
+    )
+    assert resolve("does it come with a battery?", before).question == "does Spark come with a battery?"
+
+
+def test_a_name_that_is_asked_about_again_is_not_left_behind() -> None:
+    before = after("how much is Glow?", "how much is Spark?", "how much is Glow?")
+    assert resolve("does it come with a battery?", before).question == "does Glow come with a battery?"

@@ -142,9 +142,18 @@ def _stands_alone(line: str, following: str, width: int) -> bool:
 def _blocks(text: str) -> list[list[str]]:
     """Runs of lines that belong together: a paragraph, a list, a table, a fenced block."""
     blocks: list[list[str]] = []
-    for fenced, lines in fenced_runs(text.splitlines()):
+    for fenced, lines in fenced_runs(_with_whole_fences(text.splitlines())):
         blocks.extend([lines, []] if fenced else _prose_blocks(lines))
     return [block for block in blocks if block]
+
+
+def _with_whole_fences(lines: list[str]) -> list[str]:
+    """The lines with the mark that is missing where a passage begins or ends within a listing that was cut in two."""
+    marks = [line.strip() for line in lines if FENCE.match(line)]
+    if len(marks) % 2 == 0:
+        return lines
+    began_before = marks[0].strip("`~") == "" and not FENCE.match(lines[0])
+    return [marks[0], *lines] if began_before else [*lines, marks[-1].rstrip(marks[-1].lstrip("`~"))]
 
 
 def _prose_blocks(lines: Sequence[str]) -> list[list[str]]:

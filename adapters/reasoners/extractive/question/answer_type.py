@@ -21,7 +21,8 @@ _AMOUNT = re.compile(
 )
 _DURATION = re.compile(
     rf"\b{_COUNTED}[ -](?:[a-z]+[ -])?(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|nights?|quarters?)\b"
-    r"|\b(?:at once|immediately|forever|the same day|next (?:working )?(?:day|morning))\b",
+    r"|\b(?:at once|immediately|forever|the same day|next (?:working )?(?:day|morning))\b"
+    r"|(?<![\w.])\d+ ?(?:ms|s|min|h|hrs?|d|wks?|y|yrs?)\b",  # as settings have them: "400d", "30 s"
     re.IGNORECASE,
 )
 _HOUR = (
@@ -34,7 +35,9 @@ _CLOCK = re.compile(
 _WEEKDAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE)
 _DATE = re.compile(
     rf"\b(?:1[0-9]{{3}}|20[0-9]{{2}})\b|\b\d{{1,2}} {_MONTH}\b|\b{_MONTH} \d"
-    r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b\d{1,2}:\d{2}\b|\bnoon\b|\bmidnight\b",
+    r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b\d{1,2}:\d{2}\b|\bnoon\b|\bmidnight\b"
+    r"|\b(?:first|last|\d{1,2}(?:st|nd|rd|th)) (?:(?:working |business )?day )?of (?:the |each |every |a )?\w+"
+    r"|\b(?:the|by|on) \d{1,2}(?:st|nd|rd|th)\b",
     re.IGNORECASE,
 )
 _OFTEN = re.compile(r"\b(?:every|each|daily|weekly|monthly|yearly|hourly|once|twice|times|per|after)\b", re.IGNORECASE)

@@ -8,6 +8,7 @@ to do with a topic is ``follow_up``'s.
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.question.phrases import Phrase, names, noun_phrases
@@ -47,9 +48,12 @@ def topics_of(window: Sequence[Exchange]) -> list[Topic]:
     recent: set[Phrase] = set()
     cited: set[str] = set()
     opening = next((exchange for exchange in window if exchange.question), None)
+    left = _left_behind(window)
     for back, exchange in enumerate(reversed(window)):
         fade = weights.EARLIER_EXCHANGE**back
         for phrase, weight in _mentions(exchange):
+            if phrase.name and phrase.stems <= left:
+                continue
             lasting = weights.OPENING if exchange is opening and back else 0.0
             found[phrase] = found.get(phrase, 0.0) + (fade + lasting) * weight
             if back == 0:
@@ -64,6 +68,16 @@ def topics_of(window: Sequence[Exchange]) -> list[Topic]:
         for phrase, weight in merged.items()
     ]
     return sorted(topics, key=lambda topic: -topic.weight)
+
+
+def _left_behind(window: Sequence[Exchange]) -> frozenset[str]:
+    """The stems of names that a later question put another in the place of: "how much is Glow?", then "and Spark?"."""
+    left: set[str] = set()
+    for before, after in pairwise(exchange.question for exchange in window if exchange.question):
+        old, new = ({stem for name in names(text) for stem in content_words(name)} for text in (before, after))
+        same = set(content_words(before)) - old == set(content_words(after)) - new
+        left = (left | (old - new) if same and old and new else left) - new
+    return frozenset(left)
 
 
 def _mentions(exchange: Exchange) -> Iterator[tuple[Phrase, float]]:
