@@ -13,7 +13,7 @@ from typing import Self
 from adapters.documents import media_types
 from adapters.documents.sandbox.pool import MB, Sandbox, SandboxLimits
 from adapters.documents.titles import stem
-from core.model.errors import DocumentRejected
+from core.model.errors import DocumentRejected, NoText
 from core.model.parsed_document import Block, ParsedDocument, PicturePage
 
 MAX_ATTACHED_PAGES = 3
@@ -117,7 +117,7 @@ class DocumentParser:
             found.extend((page, block) for block in read.blocks)
             notes.extend(f"{_page_name(page)} read by OCR: {note}" for note in read.notes)
         if not found and not parsed.blocks:
-            raise refused[0][1]
+            raise next((why for _, why in refused if not isinstance(why, NoText)), refused[0][1])
         return _join_ocr_pages(
             name, parsed, found, [*_shorten_notes(notes), *_reasons(refused), *_left_out(parsed, most)]
         )
