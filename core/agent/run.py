@@ -59,8 +59,8 @@ class Run:
     composed_from: tuple[Evidence, ...] = ()
     iteration: int = 0
     critiqued: bool = False
-    searched_before: int = 0  # searches that the reasoner made before the floor began again
-    fallback_reason: str = ""  # why the floor answers this run from here on; empty while the reasoner does
+    searched_before: int = 0  # searches that the reasoner made before the fallback began again
+    fallback_reason: str = ""  # why the fallback answers this run from here on; empty while the reasoner does
     timings: dict[str, float] = field(default_factory=dict)
 
     def update(self, **changes: Any) -> None:

@@ -67,10 +67,9 @@ async def verify(run: Run) -> AsyncGenerator[AgentEvent, None]:
     text, citations = finished_text(run.draft, run.inquiry.library, run.inquiry.standalone)
     verdict = Verdict(tuple(verdicts)) if verdicts else None
     because = NO_ANSWER if says_nothing(written, run.inquiry.standalone) else DOES_NOT_HOLD if cites else CITES_NOTHING
+    shortfall = because
     if citations and because != NO_ANSWER:
         shortfall = _shortfall(run, verdicts, because)
-    else:
-        shortfall = because
     if not shortfall:
         yield end_run(run, Outcome.ANSWERED, text, citations=citations, verdict=verdict)
         return
