@@ -9,7 +9,7 @@ import structlog
 from adapters.slack.api.files import Files
 from adapters.slack.api.web_client import Refusal
 from adapters.slack.api.workspace import SlackWorkspace
-from adapters.slack.inbound.event_listener import LOOK_AGAIN, PLATFORM
+from adapters.slack.inbound.event_listener import LOOK_AGAIN, PLATFORM, user_of
 from adapters.slack.outbound.answer_messages import AnswerMessages, Spot
 from adapters.slack.outbound.answer_records import AnswerStage, SlackQuestionState
 from adapters.slack.outbound.answer_view import SlackAnswerView
@@ -183,11 +183,6 @@ class SlackThreads:
         self, message: IncomingMessage, message_state: MessageState[SlackQuestionState], trace_id: str
     ) -> AnswerMessages:
         return AnswerMessages(self.workspace, _spot(message), message_state, trace_id)
-
-
-def user_of(person: Person) -> str:
-    """The Slack id in a qualified one."""
-    return person.id.rsplit("/", 1)[-1]
 
 
 def _spot(message: IncomingMessage) -> Spot:

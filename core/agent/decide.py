@@ -14,6 +14,7 @@ from core.model.inquiry import (
     AskBack,
     CheckpointKind,
     Choice,
+    ChoiceId,
     Decision,
     Insufficient,
     Phase,
@@ -104,7 +105,7 @@ def _sources_first(run: Run) -> AgentEvent:
     count = len(run.relevant)
     passages = "1 passage that bears" if count == 1 else f"{count} passages that bear"
     message = f"I found {passages} on this, in {_name_list(titles)}. See the sources first, or an answer?"
-    choices = (Choice("show", "Show sources"), Choice("answer", "Answer"))
+    choices = (Choice(ChoiceId.SHOW, "Show sources"), Choice(ChoiceId.ANSWER, "Answer"))
     return park_run(run, CheckpointKind.SOURCES_FIRST, message, choices)
 
 
@@ -115,16 +116,16 @@ def _long_search(run: Run, moves: tuple[SearchAction, ...]) -> AgentEvent:
     searches = run.searches
     message = f"I have searched {searches} times. {have}{missing}. Next I would search for “{describe(moves[0])}”."
     choices = (
-        Choice("keep", "Keep searching"),
-        Choice("answer", "Answer now"),
-        Choice("narrow", "Narrow it", asks_text=True),
+        Choice(ChoiceId.KEEP, "Keep searching"),
+        Choice(ChoiceId.ANSWER, "Answer now"),
+        Choice(ChoiceId.NARROW, "Narrow it", asks_text=True),
     )
     return park_run(run, CheckpointKind.LONG_SEARCH, message, choices)
 
 
 def _nothing_relevant(run: Run, moves: tuple[SearchAction, ...]) -> AgentEvent:
     terms = _proposed_terms(run, moves)
-    choices = tuple(Choice(f"try-{n}", short_label(f"Try “{term}”"), term) for n, term in enumerate(terms, 1))
+    choices = tuple(Choice(ChoiceId.term(n), short_label(f"Try “{term}”"), term) for n, term in enumerate(terms, 1))
     message = "I found nothing that answers this. What comes near it is weak: "
     weak = dict.fromkeys(item.passage.title for item in run.inquiry.library.relevant(WEAK))
     remark, cited = nearest_sentence(run)
@@ -132,7 +133,7 @@ def _nothing_relevant(run: Run, moves: tuple[SearchAction, ...]) -> AgentEvent:
         run,
         CheckpointKind.NOTHING_RELEVANT,
         f"{message}{_name_list(weak)}.{f' {remark}' if remark else ''} How shall I go on?",
-        (*choices, Choice("caveats", "Answer with caveats"), Choice("stop", "Stop")),
+        (*choices, Choice(ChoiceId.CAVEATS, "Answer with caveats"), Choice(ChoiceId.STOP, "Stop")),
     )
     return replace(event, answer=replace(event.answer, citations=cited))
 

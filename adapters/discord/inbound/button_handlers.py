@@ -345,12 +345,12 @@ class DiscordButtonHandlers:
 
     async def _shared_at(self, press: Press, shown: ShownAnswer, turn: Turn) -> Spot | None:
         """Where a shared answer goes: where the button stands, or in a thread on a question asked elsewhere."""
-        if not shown.asked_at:
+        asked = shown.asked_at
+        if asked is None:
             return Spot(press.channel_id, press.guild_id) if press.channel_id is not None else None
-        channel, _, message = shown.asked_at.partition("/")
-        address = ReplyTarget(ReplyMode.START, channel, message, shown.thread.space)
+        address = ReplyTarget(ReplyMode.START, asked.channel, asked.message, shown.thread.space)
         thread = await self._messages.start_thread(address, turn.question)
-        return Spot(thread or int(channel), int(shown.thread.space), None if thread else int(message))
+        return Spot(thread or int(asked.channel), int(shown.thread.space), None if thread else int(asked.message))
 
     # --- settings
 

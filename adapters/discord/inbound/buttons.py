@@ -49,10 +49,15 @@ def presses_of(press: Press) -> ButtonHandlers:
 class StopButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:stop:(?P<trace>[0-9a-f]{16})"):
     """Ends the work on a question."""
 
+    def __init__(self, item: ui.Button[Any], trace_id: str) -> None:
+        super().__init__(item)
+        self.trace_id = trace_id
+
     @classmethod
     def create(cls, trace_id: str) -> Self:
         """The button for the run of this trace."""
-        return cls(ui.Button(label="Stop", style=discord.ButtonStyle.secondary, custom_id=f"footnote:stop:{trace_id}"))
+        button = ui.Button[Any](label="Stop", custom_id=f"footnote:stop:{trace_id}")
+        return cls(button, trace_id)
 
     @classmethod
     async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
@@ -61,9 +66,7 @@ class StopButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:stop:(?P<tr
 
     async def callback(self, interaction: Press) -> Any:
         """Stop the run of this trace."""
-        await presses_of(interaction).stop(
-            interaction, self.item.custom_id.rpartition(":")[2] if self.item.custom_id else ""
-        )
+        await presses_of(interaction).stop(interaction, self.trace_id)
 
 
 class AnswerButton(
@@ -72,11 +75,16 @@ class AnswerButton(
 ):
     """What can be done with an answer."""
 
+    def __init__(self, item: ui.Button[Any], action: AnswerAction, trace_id: str) -> None:
+        super().__init__(item)
+        self.action, self.trace_id = action, trace_id
+
     @classmethod
     def create(cls, action: AnswerAction, trace_id: str) -> Self:
         """The button of this action for the answer of this trace."""
         style = discord.ButtonStyle.primary if action is AnswerAction.SHARE else discord.ButtonStyle.secondary
-        return cls(ui.Button(label=LABELS[action], style=style, custom_id=f"footnote:{action}:{trace_id}"))
+        button = ui.Button[Any](label=LABELS[action], style=style, custom_id=f"footnote:{action}:{trace_id}")
+        return cls(button, action, trace_id)
 
     @classmethod
     async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
@@ -85,8 +93,7 @@ class AnswerButton(
 
     async def callback(self, interaction: Press) -> Any:
         """Do this with the answer of this trace."""
-        _, action, trace_id = (self.item.custom_id or "::").split(":")
-        await presses_of(interaction).act(interaction, AnswerAction(action), trace_id)
+        await presses_of(interaction).act(interaction, self.action, self.trace_id)
 
 
 class FollowUpButton(
@@ -94,20 +101,24 @@ class FollowUpButton(
 ):
     """A question that is suggested below an answer; it names the answer and the number of the suggestion."""
 
+    def __init__(self, item: ui.Button[Any], trace_id: str, number: int) -> None:
+        super().__init__(item)
+        self.trace_id, self.number = trace_id, number
+
     @classmethod
-    def create(cls, trace_id: str, number: int | str, label: str) -> Self:
+    def create(cls, trace_id: str, number: int, label: str) -> Self:
         """The button for the suggestion of this number, from 1, below the answer of this trace."""
-        return cls(ui.Button(label=clip(label, LABEL_LIMIT), custom_id=f"footnote:ask:{trace_id}:{number}"))
+        button = ui.Button[Any](label=clip(label, LABEL_LIMIT), custom_id=f"footnote:ask:{trace_id}:{number}")
+        return cls(button, trace_id, number)
 
     @classmethod
     async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
         """The button that was pressed, from its id."""
-        return cls.create(match["trace"], match["number"], "…")
+        return cls.create(match["trace"], int(match["number"]), "…")
 
     async def callback(self, interaction: Press) -> Any:
         """Ask it, as whoever presses."""
-        _, _, trace_id, number = (self.item.custom_id or ":::0").split(":")
-        await presses_of(interaction).ask_follow_up(interaction, trace_id, int(number))
+        await presses_of(interaction).ask_follow_up(interaction, self.trace_id, self.number)
 
 
 class ChoiceButton(
@@ -115,12 +126,17 @@ class ChoiceButton(
 ):
     """One choice of a checkpoint."""
 
+    def __init__(self, item: ui.Button[Any], checkpoint_id: str, choice_id: str) -> None:
+        super().__init__(item)
+        self.checkpoint_id, self.choice_id = checkpoint_id, choice_id
+
     @classmethod
     def create(cls, checkpoint_id: str, choice: Choice, *, first: bool = False) -> Self:
         """The button of this choice; the first of a card stands out."""
         style = discord.ButtonStyle.primary if first else discord.ButtonStyle.secondary
         label = clip(choice.label, LABEL_LIMIT) or choice.id
-        return cls(ui.Button(label=label, style=style, custom_id=f"footnote:choose:{checkpoint_id}:{choice.id}"))
+        button = ui.Button[Any](label=label, style=style, custom_id=f"footnote:choose:{checkpoint_id}:{choice.id}")
+        return cls(button, checkpoint_id, choice.id)
 
     @classmethod
     async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
@@ -129,18 +145,21 @@ class ChoiceButton(
 
     async def callback(self, interaction: Press) -> Any:
         """Choose this at the checkpoint."""
-        _, _, checkpoint_id, choice_id = (self.item.custom_id or ":::").split(":")
-        await presses_of(interaction).choose(interaction, checkpoint_id, choice_id)
+        await presses_of(interaction).choose(interaction, self.checkpoint_id, self.choice_id)
 
 
 class CorrectButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:correct:(?P<trace>[0-9a-f]{16})"):
     """Opens the form for the right answer, below the thanks for saying that one was not."""
 
+    def __init__(self, item: ui.Button[Any], trace_id: str) -> None:
+        super().__init__(item)
+        self.trace_id = trace_id
+
     @classmethod
     def create(cls, trace_id: str) -> Self:
         """The button for the answer of this trace."""
         label = "Propose the right answer"
-        return cls(ui.Button(label=label, custom_id=f"footnote:correct:{trace_id}"))
+        return cls(ui.Button(label=label, custom_id=f"footnote:correct:{trace_id}"), trace_id)
 
     @classmethod
     async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
@@ -149,11 +168,15 @@ class CorrectButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:correct:
 
     async def callback(self, interaction: Press) -> Any:
         """Open the form for the right answer to this trace's question."""
-        await presses_of(interaction).correct(interaction, (self.item.custom_id or "").rpartition(":")[2])
+        await presses_of(interaction).correct(interaction, self.trace_id)
 
 
 class PlaceMenu(ui.DynamicItem[ui.Select[Any]], template=r"footnote:place:(?P<field>[a-z_]{1,20}):(?P<place>\d{1,20})"):
     """A menu in which an admin chooses one setting of a channel or category."""
+
+    def __init__(self, item: ui.Select[Any], field: str, place: str) -> None:
+        super().__init__(item)
+        self.field, self.place = field, place
 
     @classmethod
     def create(
@@ -167,23 +190,26 @@ class PlaceMenu(ui.DynamicItem[ui.Select[Any]], template=r"footnote:place:(?P<fi
             min_values=0 if several else 1,
             max_values=min(len(options), 25) if several else 1,
         )
-        return cls(menu)
+        return cls(menu, field, str(place))
 
     @classmethod
     async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
         """The menu that was used, with what Discord says it was."""
-        return cls(cast("ui.Select[Any]", item))
+        return cls(cast("ui.Select[Any]", item), match["field"], match["place"])
 
     async def callback(self, interaction: Press) -> Any:
         """Change this setting of the place to what was chosen."""
-        _, _, field, place = self.item.custom_id.split(":")
-        await presses_of(interaction).set_place(interaction, field, place, list(self.item.values))
+        await presses_of(interaction).set_place(interaction, self.field, self.place, list(self.item.values))
 
 
 class RoleMenu(
     ui.DynamicItem[ui.RoleSelect[Any]], template=r"footnote:role:(?P<field>[a-z_]{1,20}):(?P<place>\d{1,20})"
 ):
     """A menu in which an admin chooses the role that *Ask a person* calls."""
+
+    def __init__(self, item: ui.RoleSelect[Any], field: str, place: str) -> None:
+        super().__init__(item)
+        self.field, self.place = field, place
 
     @classmethod
     def create(cls, field: str, place: int | str, hint: str, chosen: int | None = None) -> Self:
@@ -197,27 +223,33 @@ class RoleMenu(
             max_values=1,
             default_values=values,
         )
-        return cls(menu)
+        return cls(menu, field, str(place))
 
     @classmethod
     async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
         """The menu that was used."""
-        return cls(cast("ui.RoleSelect[Any]", item))
+        return cls(cast("ui.RoleSelect[Any]", item), match["field"], match["place"])
 
     async def callback(self, interaction: Press) -> Any:
         """A role was chosen, or none."""
-        _, _, field, place = self.item.custom_id.split(":")
-        await presses_of(interaction).set_place(interaction, field, place, [str(role.id) for role in self.item.values])
+        await presses_of(interaction).set_place(
+            interaction, self.field, self.place, [str(role.id) for role in self.item.values]
+        )
 
 
 class KbButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:kb:(?P<kept>[0-9a-f]{24})"):
     """Below a reply of ``/kb``: a further command, kept under this id."""
 
+    def __init__(self, item: ui.Button[Any], kept: str) -> None:
+        super().__init__(item)
+        self.kept = kept
+
     @classmethod
     def create(cls, kept: str, label: str, *, danger: bool = False) -> Self:
         """The button for a command that is kept."""
         style = discord.ButtonStyle.danger if danger else discord.ButtonStyle.secondary
-        return cls(ui.Button(label=clip(label, LABEL_LIMIT), style=style, custom_id=f"footnote:kb:{kept}"))
+        button = ui.Button[Any](label=clip(label, LABEL_LIMIT), style=style, custom_id=f"footnote:kb:{kept}")
+        return cls(button, kept)
 
     @classmethod
     async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
@@ -226,4 +258,4 @@ class KbButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:kb:(?P<kept>[
 
     async def callback(self, interaction: Press) -> Any:
         """Give the command that is kept under this id."""
-        await presses_of(interaction).knowledge(interaction, (self.item.custom_id or "").rpartition(":")[2])
+        await presses_of(interaction).knowledge(interaction, self.kept)

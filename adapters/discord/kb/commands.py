@@ -263,7 +263,7 @@ class KbGroup:
         for number, job in enumerate(jobs):
             said = () if number else words
             button = await self._button(press, KbCommand(KbVerb.CANCEL, target=job.id), "Cancel", CommandUse.ASIDE)
-            cancel = (button.item.custom_id or "").rpartition(":")[2]
+            cancel = button.kept
             message = await self._show_view(press, card(job, said, cancel), in_place=in_place and not number)
             await self._cards.remember_message(job, caller, message, words=said, cancel=cancel)
 

@@ -21,6 +21,24 @@ _ANYBODY = "anybody"
 
 
 @dataclass(frozen=True, slots=True)
+class AskedAt:
+    """Where a question was asked: Discord's ids."""
+
+    channel: str
+    message: str
+
+    def encode(self) -> str:
+        """As a record keeps it."""
+        return f"{self.channel}/{self.message}"
+
+    @classmethod
+    def decode(cls, kept: str) -> "AskedAt | None":
+        """What a record kept; None where it kept nothing."""
+        channel, slash, message = kept.partition("/")
+        return cls(channel, message) if slash else None
+
+
+@dataclass(frozen=True, slots=True)
 class ShownAnswer:
     """The question behind a trace. ``subject`` is its message's id, ``asker`` its author's qualified id."""
 
@@ -28,7 +46,7 @@ class ShownAnswer:
     subject: str
     asker: str
     private: bool
-    asked_at: str = ""  # where a question was asked that is answered elsewhere: channel/message
+    asked_at: AskedAt | None = None  # of a question that is answered elsewhere
 
 
 class AnswerIndex:
@@ -46,7 +64,7 @@ class AnswerIndex:
             subject=message.id,
             asker=asker,
             private=message.private,
-            asked_at=_asked_at(message),
+            asked_at=asked.encode() if (asked := _asked_at(message)) is not None else "",
         )
         readers = [asker] if message.private else [asker, _ANYBODY]
         latest = [LatestConversation(place=thread.place, reader=one, thread=thread, asker=asker) for one in readers]
@@ -63,7 +81,7 @@ class AnswerIndex:
         kept = await self._message_states.read(AnsweredTrace(trace=trace_id))
         if kept is None or kept.thread is None:
             return None
-        return ShownAnswer(kept.thread, kept.subject, kept.asker, kept.private, kept.asked_at)
+        return ShownAnswer(kept.thread, kept.subject, kept.asker, kept.private, AskedAt.decode(kept.asked_at))
 
     async def keep_message(self, message_id: int | str, question: IncomingMessage) -> None:
         """Remember which conversation a message of ours belongs to that does not stand in a thread of its own."""
@@ -86,6 +104,6 @@ class AnswerIndex:
         return kept.thread if kept is not None else None
 
 
-def _asked_at(message: IncomingMessage) -> str:
+def _asked_at(message: IncomingMessage) -> AskedAt | None:
     address = message.address
-    return f"{address.channel}/{address.message}" if address.manner is ReplyMode.DIRECT else ""
+    return AskedAt(address.channel, address.message) if address.manner is ReplyMode.DIRECT else None

@@ -252,6 +252,11 @@ def person_id(team: str, user: str) -> str:
     return f"{PLATFORM}:{team}/{user}"
 
 
+def user_of(person: Person) -> str:
+    """The Slack id in a qualified one."""
+    return person.id.rsplit("/", 1)[-1]
+
+
 def _delivery_id(message: IncomingMessage) -> str:
     thread = message.thread
     return f"{PLATFORM}:{thread.space}:{thread.channel}:{message.id}"

@@ -16,7 +16,7 @@ from adapters.slack.api.web_client import Refusal
 from adapters.slack.api.workspace import SlackWorkspace, group_principal, user_principal
 from adapters.slack.inbound.button_press import Body, Press, who_sent
 from adapters.slack.inbound.commands import SlashCommand
-from adapters.slack.inbound.event_listener import PLATFORM, person_id
+from adapters.slack.inbound.event_listener import PLATFORM, person_id, user_of
 from adapters.slack.inbound.one_time_actions import PersonalActions, PressOutcome
 from adapters.slack.kb import blocks as kb_blocks
 from adapters.slack.kb.command_parser import KB, parse_command
@@ -359,7 +359,7 @@ class SlackKnowledge:
 
     async def propose(self, thread: ThreadKey, person: Person) -> ShownReply:
         """Keep a thread, or let it wait for an admin; what to tell. Raises NotFound, Unavailable."""
-        user = person.id.rsplit("/", 1)[-1]
+        user = user_of(person)
         conversation = await self._transcripts.conversation(conversation_reference(thread.channel, thread.thread))
         caller = await self._caller(thread, user)
         return lines_reply(await self._announce([await self._kb.propose(conversation, caller)], caller))
@@ -493,4 +493,4 @@ def _wrong(filled: kb_blocks.FilledForm) -> str:
 
 
 def _user(caller: Caller) -> str:
-    return caller.person.id.rsplit("/", 1)[-1]
+    return user_of(caller.person)
