@@ -106,7 +106,7 @@ def _loses_words(plan: Investigate, run: Run) -> bool:
 
 
 async def _by_rules(run: Run, reason: str) -> Plan:
-    """A plan that needs no model: by the fallback's rules, which resolve a follow-up, else the question as it stands."""
+    """A plan that needs no model: by the fallback's rules, which resolve a follow-up, else the question as asked."""
     if run.deps.quote_fallback is not None and not run.fallback_reason:
         plan = await run.deps.quote_fallback.understand(run.inquiry, run.thread, run.meter)
         if not isinstance(plan, Reply) or not reason_to_search(plan, run.inquiry, run.thread, run.deps.names):
