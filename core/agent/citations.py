@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from core.agent.links import HELD_BACK, MOST_HELD_BACK, SourceLinks, without_foreign_links
 from core.model.answer import Citation
-from core.model.citation_markers import MARKER
+from core.model.citation_markers import MARKER, cited_ids
 from core.model.evidence import Evidence, EvidenceLibrary
 from core.retrieval.quotes import quote_for
 
