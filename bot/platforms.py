@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Protocol
 
 from bot.container import Footnote
-from bot.roles import Role
+from bot.roles import ProcessRole
 from bot.settings import Settings
 from core.ports.platform import Platform
 from core.service.leader_lease import NamedLeaderLease, NeverLeader
@@ -38,7 +38,7 @@ class ConnectedPlatform(Platform, Protocol):
 
 
 def platforms_of(
-    settings: Settings, footnote: Footnote, role: Role, process: str
+    settings: Settings, footnote: Footnote, role: ProcessRole, process: str
 ) -> Iterator[AbstractAsyncContextManager[ConnectedPlatform]]:
     """Each configured platform, to be entered; ``process`` is the name under which leases are taken."""
     if settings.has_page:
@@ -51,7 +51,7 @@ def platforms_of(
         yield _discord(settings, footnote, role, process)
 
 
-def _slack(settings: Settings, footnote: Footnote, role: Role) -> AbstractAsyncContextManager[ConnectedPlatform]:
+def _slack(settings: Settings, footnote: Footnote, role: ProcessRole) -> AbstractAsyncContextManager[ConnectedPlatform]:
     from adapters.slack.app import SlackPlatform
 
     return SlackPlatform(
@@ -73,7 +73,7 @@ def _slack(settings: Settings, footnote: Footnote, role: Role) -> AbstractAsyncC
 
 
 def _discord(
-    settings: Settings, footnote: Footnote, role: Role, process: str
+    settings: Settings, footnote: Footnote, role: ProcessRole, process: str
 ) -> AbstractAsyncContextManager[ConnectedPlatform]:
     from adapters.discord.platform import DiscordPlatform
 

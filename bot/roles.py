@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 
-class Role(StrEnum):
+class ProcessRole(StrEnum):
     """``PLATFORM`` hears and puts in line, ``WORKER`` answers and runs jobs by the platforms' APIs, ``ALL`` is both."""
 
     ALL = "all"
@@ -13,9 +13,9 @@ class Role(StrEnum):
     @property
     def listens(self) -> bool:
         """Whether it holds the connections over which platforms say what happens."""
-        return self is not Role.WORKER
+        return self is not ProcessRole.WORKER
 
     @property
     def works(self) -> bool:
         """Whether it answers and runs jobs."""
-        return self is not Role.PLATFORM
+        return self is not ProcessRole.PLATFORM

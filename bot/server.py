@@ -19,7 +19,7 @@ from bot.container import Footnote, open_footnote
 from bot.health import address_of, application, listen
 from bot.platforms import ConnectedPlatform, platforms_of
 from bot.programs import open_api
-from bot.roles import Role
+from bot.roles import ProcessRole
 from bot.settings import Settings, load_settings
 from bot.signals import ending_signals
 from bot.supervision import SupervisedPlatform
@@ -36,7 +36,7 @@ LEAVE_SECONDS = 3.0  # for a platform to hang up, which may be in the middle of 
 log = structlog.get_logger(__name__)
 
 
-async def run(role: Role = Role.ALL) -> int:
+async def run(role: ProcessRole = ProcessRole.ALL) -> int:
     """Serve until a signal; 0 when drained. Raises ConfigurationError when there is nothing to serve."""
     settings = load_settings()
     logs.configure(settings.log_level, settings.log_format, settings.secrets())
@@ -72,7 +72,7 @@ async def run_page(port: int | None = None, announce: Callable[[str], None] = pr
             async def report_ready(address: str) -> None:
                 announce(address + await page.sign_in_link())
 
-            await _ServedPlatform(settings, footnote, Role.ALL, _process_name(), [page]).run(stop, report_ready)
+            await _ServedPlatform(settings, footnote, ProcessRole.ALL, _process_name(), [page]).run(stop, report_ready)
     except BaseExceptionGroup as failures:
         raise first_of_ours(failures) from None
     return 0
@@ -93,7 +93,7 @@ def _stop_on_signals() -> asyncio.Event:
 
 @asynccontextmanager
 async def _connect_platforms(
-    settings: Settings, footnote: Footnote, role: Role, name: str
+    settings: Settings, footnote: Footnote, role: ProcessRole, name: str
 ) -> AsyncIterator[list[ConnectedPlatform]]:
     async with AsyncExitStack() as stack:
         yield [await stack.enter_async_context(opening) for opening in platforms_of(settings, footnote, role, name)]
@@ -112,7 +112,7 @@ class _ServedPlatform:
     """One process while it serves, under its name among those that do."""
 
     def __init__(
-        self, settings: Settings, footnote: Footnote, role: Role, name: str, connected: list[ConnectedPlatform]
+        self, settings: Settings, footnote: Footnote, role: ProcessRole, name: str, connected: list[ConnectedPlatform]
     ) -> None:
         self._settings = settings
         self._footnote = footnote

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from bot.roles import Role
+from bot.roles import ProcessRole
 from bot.server import DRAIN_SECONDS, LEAVE_SECONDS
 from bot.settings import Settings
 
@@ -54,7 +54,7 @@ def test_every_file_is_in_the_kustomization() -> None:
 
 def test_the_roles_are_those_that_serve_knows() -> None:
     roles = [container_of(one)["args"][-1] for one in DEPLOYMENTS]
-    assert sorted(roles) == sorted([Role.PLATFORM.value, Role.WORKER.value])
+    assert sorted(roles) == sorted([ProcessRole.PLATFORM.value, ProcessRole.WORKER.value])
 
 
 def test_settings_are_those_that_there_are() -> None:

@@ -5,11 +5,11 @@ import json
 from types import TracebackType
 from typing import Self
 
-from adapters.documents.sandbox.pool import MB, Limits, Sandbox
+from adapters.documents.sandbox.pool import MB, Sandbox, SandboxLimits
 from core.model.errors import DocumentRejected
 from core.ports.page_pictures import Box, PagePicture, PagePictures
 
-DRAWING = Limits(memory=768 * MB, seconds=15.0, cpu_seconds=15, output_bytes=16 * MB, documents=50)
+DRAWING = SandboxLimits(memory=768 * MB, seconds=15.0, cpu_seconds=15, output_bytes=16 * MB, documents=50)
 MOST_MARKS = 200
 
 

@@ -11,9 +11,9 @@ from types import TracebackType
 from typing import Self
 
 from adapters.documents import media_types
-from adapters.documents.sandbox.pool import MB, Limits, Sandbox
+from adapters.documents.sandbox.pool import MB, Sandbox, SandboxLimits
 from adapters.documents.titles import stem
-from core.model.errors import DocumentRejected
+from core.model.errors import DocumentRejected, NoText
 from core.model.parsed_document import Block, ParsedDocument, PicturePage
 
 MAX_ATTACHED_PAGES = 3
@@ -22,7 +22,7 @@ MAX_ATTACHED_PAGES = 3
 MAX_OCR_PAGES = 200
 """Pages read by OCR in one document: about ten to twenty minutes of two cores."""
 
-OCR_LIMITS = Limits(memory=1_536 * MB, seconds=120.0, cpu_seconds=240, output_bytes=4 * MB, documents=100)
+OCR_LIMITS = SandboxLimits(memory=1_536 * MB, seconds=120.0, cpu_seconds=240, output_bytes=4 * MB, documents=100)
 """What one page may cost; the models alone take about 800 MB."""
 
 MISSING = "pip install 'footnote[ocr]' reads them (from a checkout: make setup OCR=1)."
@@ -117,7 +117,7 @@ class DocumentParser:
             found.extend((page, block) for block in read.blocks)
             notes.extend(f"{_page_name(page)} read by OCR: {note}" for note in read.notes)
         if not found and not parsed.blocks:
-            raise refused[0][1]
+            raise next((why for _, why in refused if not isinstance(why, NoText)), refused[0][1])
         return _join_ocr_pages(
             name, parsed, found, [*_shorten_notes(notes), *_reasons(refused), *_left_out(parsed, most)]
         )

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -116,20 +116,28 @@ class JobBar:
         self.waited = True
 
 
+class _TwoLines(Progress):
+    """What is done now above the bar: side by side they do not fit into 80 columns, and what tells most was cut off."""
+
+    def get_renderables(self) -> Iterator[RenderableType]:
+        for task in self.tasks:
+            yield Text(task.description, no_wrap=True, overflow="ellipsis")
+        yield self.make_tasks_table(self.tasks)
+
+
 @contextmanager
 def job_bar(console: Console, *, items: int | None = None, quiet: bool = False) -> Iterator[JobBar]:
     """The bar, gone when it is left; nothing is shown where nobody looks."""
     columns = (
         SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
+        BarColumn(24),
         MofNCompleteColumn(),
         TextColumn("{task.fields[passages]}", markup=False),
         TimeElapsedColumn(),
         TextColumn("left:", markup=False),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as progress:
+    with _TwoLines(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as progress:
         yield JobBar(console, progress, progress.add_task("Waiting", total=items, passages=""))
 
 

@@ -73,7 +73,7 @@ def resume(
 async def _resume(checkpoint_id: str, pressed: str, as_json: bool) -> int:
     from adapters.terminal.chat import OPERATOR
     from adapters.terminal.console import SafeConsole
-    from core.agent.checkpoint_reply import understood_as
+    from core.agent.checkpoint_reply import match_typed_choice
     from core.model.conversation import Audience
     from core.model.errors import NotFound
 
@@ -81,7 +81,7 @@ async def _resume(checkpoint_id: str, pressed: str, as_json: bool) -> int:
         parked = await footnote.checkpoints.read(checkpoint_id)
         if parked is None:
             raise NotFound(f"There is no open checkpoint {checkpoint_id}.", remedy="It may have been answered already.")
-        understood = understood_as(pressed, parked.checkpoint)
+        understood = match_typed_choice(pressed, parked.checkpoint)
         if understood is None:
             labels = ", ".join(f"{n} {choice.label}" for n, choice in enumerate(parked.checkpoint.choices, 1))
             raise typer.BadParameter(f"There is no choice {pressed!r} here. There are: {labels}.")

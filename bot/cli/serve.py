@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from bot.cli.runner import finish, say
-from bot.roles import Role
+from bot.roles import ProcessRole
 
 
 class PlatformName(StrEnum):
@@ -45,9 +45,9 @@ def web(
 
 def serve(
     role: Annotated[
-        Role,
+        ProcessRole,
         typer.Option(help="platform: hold the connections. worker: answer and run jobs. all: both."),
-    ] = Role.ALL,
+    ] = ProcessRole.ALL,
 ) -> None:
     """Answer on the platforms that are configured."""
     from bot.server import run

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from adapters.documents.folders import files_in
 from core.evaluation.claims import LabelledClaim, grounded_from, replies_from
-from core.evaluation.conversations import FollowUp, follow_ups_from
+from core.evaluation.conversations import FollowUpCase, follow_ups_from
 from core.evaluation.datasets import CorpusDocument, Query, documents_from, grades_from, queries_from, spread
 from core.evaluation.question_sets import QuestionSet, question_set_from
 from core.model.errors import ConfigurationError, NotFound
@@ -28,7 +28,7 @@ class Dataset:
     queries: tuple[Query, ...] = ()
     documents: tuple[CorpusDocument, ...] = ()
     files: tuple[tuple[Path, str], ...] = ()
-    follow_ups: tuple[FollowUp, ...] = ()
+    follow_ups: tuple[FollowUpCase, ...] = ()
     claims: tuple[LabelledClaim, ...] = ()
     questions: QuestionSet | None = None
 

@@ -9,7 +9,7 @@ from bot.evaluation.answers import new_inquiry
 from bot.evaluation.case_report import case
 from bot.evaluation.dataset_loader import Dataset
 from bot.evaluation.retrieval import documents_of, per_question, plain_retriever, scope_of
-from core.evaluation.conversations import Closeness, FollowUp, closeness, is_left_alone
+from core.evaluation.conversations import Closeness, FollowUpCase, closeness, is_left_alone
 from core.evaluation.datasets import Query
 from core.evaluation.metrics import bootstrap, paired_difference
 from core.model.answer import Citation, Outcome
@@ -125,7 +125,7 @@ async def _retrieval(footnote: Footnote, dataset: Dataset, written: Sequence[str
 
 
 def _worst(
-    asked: Sequence[FollowUp], written: Sequence[str], raw: Sequence[Closeness], ours: Sequence[Closeness]
+    asked: Sequence[FollowUpCase], written: Sequence[str], raw: Sequence[Closeness], ours: Sequence[Closeness]
 ) -> list[dict[str, Any]]:
     """The rewrites that lost most against leaving the question alone, then those furthest from the person's."""
     order = sorted(range(len(asked)), key=lambda n: (min(0.0, ours[n].f1 - raw[n].f1), ours[n].f1))

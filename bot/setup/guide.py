@@ -13,7 +13,7 @@ from bot.setup.files_on_disk import FilesOnDisk, files_on_disk
 from bot.setup.saved_settings import SavedSettings
 from core.model.errors import FootnoteError, NotFound
 from core.model.health import Check, Health
-from core.model.setup_steps import Place, RunningOptions, SetupStep, StepState, TokenField, TokenOutcome
+from core.model.setup_steps import Place, RunningOptions, SetupStep, SetupStepState, TokenField, TokenOutcome
 
 LOOK_SECONDS = 45.0  # for all that a platform is asked for one step
 
@@ -41,7 +41,7 @@ class InstallationSetup:
         """The platforms that have a token, whether it works or not."""
         return frozenset(place for place, one in self._platforms.items() if self._saved.value(one.first_setting))
 
-    async def look(self, place: Place, step: SetupStep) -> StepState:
+    async def look(self, place: Place, step: SetupStep) -> SetupStepState:
         """How this step stands, by asking the platform."""
         platform = self._platforms[place]
         if step.token is not None:
@@ -49,22 +49,22 @@ class InstallationSetup:
         token = self._saved.value(platform.first_setting)
         find = platform.findings.get(step.id)
         if find is None or not token:
-            return StepState(done=bool(token))
+            return SetupStepState(done=bool(token))
         try:
             async with asyncio.timeout(LOOK_SECONDS):
                 found = await find(token)
         except (FootnoteError, TimeoutError) as error:
-            return StepState(done=False, checks=(_unanswered(step.title, error),))
+            return SetupStepState(done=False, checks=(_unanswered(step.title, error),))
         if found is None:
-            return StepState(done=False, checks=(Check(step.title, Health.FAILED, "it could not be asked"),))
-        return StepState(done=found.check.health is Health.OK, checks=(found.check,), link=found.link)
+            return SetupStepState(done=False, checks=(Check(step.title, Health.FAILED, "it could not be asked"),))
+        return SetupStepState(done=found.check.health is Health.OK, checks=(found.check,), link=found.link)
 
-    async def _look_at_token(self, credential: Credential, token: TokenField) -> StepState:
+    async def _look_at_token(self, credential: Credential, token: TokenField) -> SetupStepState:
         known = self._saved.value(token.setting)
         if not known:
-            return StepState(done=False)
+            return SetupStepState(done=False)
         checks = await _check_token(credential, known)
-        return StepState(
+        return SetupStepState(
             done=works(checks),
             checks=checks,
             origin=self._saved.origin(token.setting),

@@ -14,7 +14,7 @@ from bot.setup import model
 from bot.setup.dialogue import Dialogue
 from bot.setup.guide import InstallationSetup
 from bot.setup.saved_settings import SavedSettings
-from core.model.setup_steps import PLATFORMS, Place, SetupStep, StepState, TokenField
+from core.model.setup_steps import PLATFORMS, Place, SetupStep, SetupStepState, TokenField
 
 STOPPED = "\nWhat was set is kept: footnote setup goes on from there."
 PATIENCE = 60.0  # seconds for the checks at the end: whoever set everything up would rather wait
@@ -78,7 +78,9 @@ def _take_step(dialogue: Dialogue, guide: InstallationSetup, place: Place, step:
     return True
 
 
-def _obtain(dialogue: Dialogue, guide: InstallationSetup, step: SetupStep, field: TokenField, state: StepState) -> bool:
+def _obtain(
+    dialogue: Dialogue, guide: InstallationSetup, step: SetupStep, field: TokenField, state: SetupStepState
+) -> bool:
     """Whether the token works: set already, or asked for until it does or is left for later."""
     if state.origin:
         dialogue.say(f"{field.setting} is set in {state.origin}.")
@@ -100,7 +102,7 @@ def _obtain(dialogue: Dialogue, guide: InstallationSetup, step: SetupStep, field
     return False
 
 
-def _mend(dialogue: Dialogue, guide: InstallationSetup, place: Place, step: SetupStep, state: StepState) -> bool:
+def _mend(dialogue: Dialogue, guide: InstallationSetup, place: Place, step: SetupStep, state: SetupStepState) -> bool:
     """Show how the step stands until it is done; False where that is left for later."""
     while True:
         dialogue.show(state.checks)

@@ -6,7 +6,7 @@ Deliberately simple, because it is said aloud what was understood, and a wrong g
 import re
 from dataclasses import dataclass
 
-from core.model.inquiry import Checkpoint, CheckpointKind, Choice
+from core.model.inquiry import Checkpoint, CheckpointKind, Choice, ChoiceId
 from core.model.text import content_words, words
 
 LONGEST_ANSWER = 10  # words; more is a question of its own
@@ -16,28 +16,29 @@ _ASKS = re.compile(
     r"(?:who|whom|whose|what(?:'?s)?|when|where|why|how|which|is|are|was|were|do|does|did|can|could|should|would|will|has|have|may|must|tell|show"
     r"|list|explain|find|compare|give|summari[sz]e|describe|define|look up)\b"
 )
-_SAID_OTHERWISE = {
-    "keep": r"(?i)^(?:yes|yeah|sure|ok(?:ay)?|please|go on|carry on|continue|keep (?:going|looking)|search on)\b",
-    "answer": r"(?i)^(?:answer(?: now| me| it)?|just answer|yes|sure|ok(?:ay)?|that is enough|that's enough)\b",
-    "stop": r"(?i)^(?:stop|no|nope|cancel|never ?mind|forget it|leave it)\b",
-    "caveats": r"(?i)^(?:with caveats|answer(?: anyway)?|yes|try anyway|best guess)\b",
-    "show": r"(?i)^(?:show(?: me)?(?: the)? ?(?:sources)?|sources)\b",
+_SAID_OTHERWISE: dict[str, str] = {
+    ChoiceId.KEEP: r"(?i)^(?:yes|yeah|sure|ok(?:ay)?|please|go on|carry on|continue|keep (?:going|looking)|search on)"
+    r"\b",
+    ChoiceId.ANSWER: r"(?i)^(?:answer(?: now| me| it)?|just answer|yes|sure|ok(?:ay)?|that is enough|that's enough)\b",
+    ChoiceId.STOP: r"(?i)^(?:stop|no|nope|cancel|never ?mind|forget it|leave it)\b",
+    ChoiceId.CAVEATS: r"(?i)^(?:with caveats|answer(?: anyway)?|yes|try anyway|best guess)\b",
+    ChoiceId.SHOW: r"(?i)^(?:show(?: me)?(?: the)? ?(?:sources)?|sources)\b",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class CheckpointReply:
+class TypedChoice:
     """The choice a message makes, with the text it carries."""
 
     choice: Choice
     text: str = ""
 
 
-def understood_as(message: str, checkpoint: Checkpoint) -> CheckpointReply | None:
+def match_typed_choice(message: str, checkpoint: Checkpoint) -> TypedChoice | None:
     """The choice that a message makes, or None when it is a question of its own."""
     message = message.strip()
     if (pressed := checkpoint.choice(message)) is not None:
-        return CheckpointReply(pressed)
+        return TypedChoice(pressed)
     if len(words(message)) > LONGEST_ANSWER:
         return None
     if checkpoint.kind is CheckpointKind.CLARIFY:
@@ -45,22 +46,22 @@ def understood_as(message: str, checkpoint: Checkpoint) -> CheckpointReply | Non
     for choice in checkpoint.choices:
         pattern = _SAID_OTHERWISE.get(choice.id)
         if pattern and re.match(pattern, message):
-            return CheckpointReply(choice)
+            return TypedChoice(choice)
     if _ASKS.match(message) or message.endswith("?"):
         return None
     return _own_words(message, checkpoint)
 
 
-def _own_words(message: str, checkpoint: Checkpoint) -> CheckpointReply | None:
+def _own_words(message: str, checkpoint: Checkpoint) -> TypedChoice | None:
     if not content_words(message):
         return None
     if checkpoint.kind is CheckpointKind.NOTHING_RELEVANT:
-        return CheckpointReply(Choice("own-terms", f"Try “{message}”", message))
+        return TypedChoice(Choice(ChoiceId.OWN_TERMS, f"Try “{message}”", message))
     narrow = next((choice for choice in checkpoint.choices if choice.asks_text), None)
-    return CheckpointReply(narrow, message) if narrow else None
+    return TypedChoice(narrow, message) if narrow else None
 
 
-def _matching_choice(message: str, checkpoint: Checkpoint) -> CheckpointReply | None:
+def _matching_choice(message: str, checkpoint: Checkpoint) -> TypedChoice | None:
     """The one reading whose own words, those the other readings lack, the message uses."""
     said = set(content_words(message))
     readings = {choice: set(content_words(choice.value)) for choice in checkpoint.choices if choice.value}
@@ -72,8 +73,8 @@ def _matching_choice(message: str, checkpoint: Checkpoint) -> CheckpointReply | 
     asks = bool(_ASKS.match(message)) or message.endswith("?")
     if best is not None and own[best] and list(own.values()).count(own[best]) == 1:
         about_it = len(said & readings[best]) >= MOSTLY * len(said)
-        return CheckpointReply(best) if about_it or not asks else None
+        return TypedChoice(best) if about_it or not asks else None
     if asks or not said:
         return None
     other = next((choice for choice in checkpoint.choices if choice.asks_text), None)
-    return CheckpointReply(other, message) if other else None
+    return TypedChoice(other, message) if other else None

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from core.agent.understand import MAX_QUERIES
-from core.model.inquiry import AskBack, CheckpointKind, Choice, Inquiry, Investigate, Phase, SearchKnowledge
+from core.model.inquiry import AskBack, CheckpointKind, Choice, ChoiceId, Inquiry, Investigate, Phase, SearchKnowledge
 from core.ports.checkpoints import ParkedInquiry
 
-EXPIRED = Choice("expired", "No choice was made in time")
+EXPIRED = Choice(ChoiceId.EXPIRED, "No choice was made in time")
 
 
 def resume_inquiry(parked: ParkedInquiry, choice: Choice, text: str = "") -> Inquiry:
@@ -18,17 +18,19 @@ def resume_inquiry(parked: ParkedInquiry, choice: Choice, text: str = "") -> Inq
         case CheckpointKind.NOTHING_RELEVANT:
             return _after_nothing(inquiry, choice)
         case CheckpointKind.SOURCES_FIRST:
-            return replace(inquiry, phase=Phase.COMPOSE, closing=True, stopped=choice.id == "stop")
+            return _compose_now(inquiry, choice)
         case CheckpointKind.CLARIFY:
             return _after_clarify(inquiry, choice, text)
 
 
 def _after_long_search(inquiry: Inquiry, choice: Choice, text: str) -> Inquiry:
-    if choice.id == "keep":
-        return replace(inquiry, phase=Phase.GATHER)
-    if choice.id == "narrow" and text.strip():
-        return narrow_inquiry(inquiry, text)
-    return replace(inquiry, phase=Phase.COMPOSE, closing=True, proposals=())
+    match choice.id:
+        case ChoiceId.KEEP:
+            return replace(inquiry, phase=Phase.GATHER)
+        case ChoiceId.NARROW if text.strip():
+            return narrow_inquiry(inquiry, text)
+        case _:
+            return replace(inquiry, phase=Phase.COMPOSE, closing=True, proposals=())
 
 
 def narrow_inquiry(inquiry: Inquiry, text: str) -> Inquiry:
@@ -42,9 +44,14 @@ def narrow_inquiry(inquiry: Inquiry, text: str) -> Inquiry:
 def _after_nothing(inquiry: Inquiry, choice: Choice) -> Inquiry:
     if choice.value:
         return replace(inquiry, phase=Phase.GATHER, proposals=(SearchKnowledge(choice.value),))
-    if choice.id == "caveats":
+    if choice.id == ChoiceId.CAVEATS:
         return replace(inquiry, phase=Phase.COMPOSE, closing=True, caveats=True)
-    return replace(inquiry, phase=Phase.COMPOSE, closing=True, stopped=choice.id == "stop")
+    return _compose_now(inquiry, choice)
+
+
+def _compose_now(inquiry: Inquiry, choice: Choice) -> Inquiry:
+    """Answer from what is there, unless the person wants none."""
+    return replace(inquiry, phase=Phase.COMPOSE, closing=True, stopped=choice.id == ChoiceId.STOP)
 
 
 def _all_readings(inquiry: Inquiry) -> Inquiry:

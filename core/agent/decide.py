@@ -4,8 +4,8 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import replace
 
 from core.agent.choice_labels import short_label
-from core.agent.floor import NO_ANSWER, falls_to_floor
 from core.agent.outcomes import ask_back, nearest_sentence, park_run
+from core.agent.quote_fallback import NO_ANSWER, can_restart_with_quotes, restart_with_quotes
 from core.agent.run import RESERVE_SECONDS, WEAK, Run
 from core.agent.search_actions import describe, unmade
 from core.model.errors import BudgetExhausted
@@ -14,6 +14,7 @@ from core.model.inquiry import (
     AskBack,
     CheckpointKind,
     Choice,
+    ChoiceId,
     Decision,
     Insufficient,
     Phase,
@@ -82,7 +83,8 @@ async def _go_on(run: Run, decision: Insufficient) -> AsyncIterator[AgentEvent]:
         run.update(proposals=moves, phase=Phase.GATHER)
         refined = "; ".join(describe(move) for move in moves)
         yield QueryRefined(original=run.inquiry.standalone, refined=refined, reason=decision.missing)
-    elif not run.relevant and falls_to_floor(run, NO_ANSWER):
+    elif not run.relevant and can_restart_with_quotes(run):
+        restart_with_quotes(run, NO_ANSWER)
         yield QueryRefined(run.inquiry.standalone, run.inquiry.standalone, "nothing counted: by the rules for quotes")
     elif not run.relevant and run.inquiry.library.relevant(WEAK) and run.may_ask(CheckpointKind.NOTHING_RELEVANT):
         yield _nothing_relevant(run, moves)
@@ -96,7 +98,12 @@ def _contradicts_grades(run: Run) -> bool:
     Then it is written from that; where it does not hold, quotes stand in. A person is not asked to decide on it.
     """
     best = max((item.grade.score for item in run.relevant if item.grade), default=0)
-    return run.deps.floor is not None and not run.floor_reason and bool(run.meter.spent.calls) and best >= IN_FULL
+    return (
+        run.deps.quote_fallback is not None
+        and not run.fallback_reason
+        and bool(run.meter.spent.calls)
+        and best >= IN_FULL
+    )
 
 
 def _sources_first(run: Run) -> AgentEvent:
@@ -104,7 +111,7 @@ def _sources_first(run: Run) -> AgentEvent:
     count = len(run.relevant)
     passages = "1 passage that bears" if count == 1 else f"{count} passages that bear"
     message = f"I found {passages} on this, in {_name_list(titles)}. See the sources first, or an answer?"
-    choices = (Choice("show", "Show sources"), Choice("answer", "Answer"))
+    choices = (Choice(ChoiceId.SHOW, "Show sources"), Choice(ChoiceId.ANSWER, "Answer"))
     return park_run(run, CheckpointKind.SOURCES_FIRST, message, choices)
 
 
@@ -115,16 +122,16 @@ def _long_search(run: Run, moves: tuple[SearchAction, ...]) -> AgentEvent:
     searches = run.searches
     message = f"I have searched {searches} times. {have}{missing}. Next I would search for “{describe(moves[0])}”."
     choices = (
-        Choice("keep", "Keep searching"),
-        Choice("answer", "Answer now"),
-        Choice("narrow", "Narrow it", asks_text=True),
+        Choice(ChoiceId.KEEP, "Keep searching"),
+        Choice(ChoiceId.ANSWER, "Answer now"),
+        Choice(ChoiceId.NARROW, "Narrow it", asks_text=True),
     )
     return park_run(run, CheckpointKind.LONG_SEARCH, message, choices)
 
 
 def _nothing_relevant(run: Run, moves: tuple[SearchAction, ...]) -> AgentEvent:
     terms = _proposed_terms(run, moves)
-    choices = tuple(Choice(f"try-{n}", short_label(f"Try “{term}”"), term) for n, term in enumerate(terms, 1))
+    choices = tuple(Choice(ChoiceId.term(n), short_label(f"Try “{term}”"), term) for n, term in enumerate(terms, 1))
     message = "I found nothing that answers this. What comes near it is weak: "
     weak = dict.fromkeys(item.passage.title for item in run.inquiry.library.relevant(WEAK))
     remark, cited = nearest_sentence(run)
@@ -132,7 +139,7 @@ def _nothing_relevant(run: Run, moves: tuple[SearchAction, ...]) -> AgentEvent:
         run,
         CheckpointKind.NOTHING_RELEVANT,
         f"{message}{_name_list(weak)}.{f' {remark}' if remark else ''} How shall I go on?",
-        (*choices, Choice("caveats", "Answer with caveats"), Choice("stop", "Stop")),
+        (*choices, Choice(ChoiceId.CAVEATS, "Answer with caveats"), Choice(ChoiceId.STOP, "Stop")),
     )
     return replace(event, answer=replace(event.answer, citations=cited))
 

@@ -15,7 +15,17 @@ from core.agent.run import WEAK, Run
 from core.model.answer import Answer, Citation, Outcome, Verdict
 from core.model.events import AgentCompleted, AgentEvent, AnswerDelta, CheckpointReached
 from core.model.evidence import Evidence
-from core.model.inquiry import AskBack, Checkpoint, CheckpointKind, Choice, Phase, Reply, SearchKnowledge, SearchSource
+from core.model.inquiry import (
+    AskBack,
+    Checkpoint,
+    CheckpointKind,
+    Choice,
+    ChoiceId,
+    Phase,
+    Reply,
+    SearchKnowledge,
+    SearchSource,
+)
 
 NEAREST = 3
 NEAR_ENOUGH = 0.05  # chance that a passage answers, from which its sentence is shown though it is no evidence
@@ -25,8 +35,8 @@ MOST_OPTIONS = 5
 
 def end_run(run: Run, outcome: Outcome, text: str, **more: object) -> AgentCompleted:
     """The final event, with what the run has cost."""
-    if run.floor_reason and outcome is Outcome.ANSWERED:
-        run.meter.notice(run.floor_reason)
+    if run.fallback_reason and outcome is Outcome.ANSWERED:
+        run.meter.notice(run.fallback_reason)
     run.update(phase=Phase.DONE)
     return AgentCompleted(_answer(run, outcome, text, **more))
 
@@ -60,8 +70,8 @@ async def ask_back(run: Run, ask: AskBack) -> AsyncIterator[AgentEvent]:
     if ask.options and CheckpointKind.CLARIFY in run.inquiry.conduct.checkpoints:
         options = ask.options[:MOST_OPTIONS]
         labelled = zip(choice_labels(options), options, strict=True)
-        choices = [Choice(f"option-{n}", label, option) for n, (label, option) in enumerate(labelled, 1)]
-        choices.append(Choice("other", "Something else", asks_text=True))
+        choices = [Choice(ChoiceId.reading(n), label, option) for n, (label, option) in enumerate(labelled, 1)]
+        choices.append(Choice(ChoiceId.OTHER, "Something else", asks_text=True))
         yield park_run(run, CheckpointKind.CLARIFY, ask.question, tuple(choices), Outcome.CLARIFIED)
         return
     listed = "".join(f"\n- {option}" for option in ask.options[:MOST_OPTIONS])
@@ -105,7 +115,7 @@ def sources_shown(run: Run) -> CheckpointReached:
     """The sources, each with its quote; the inquiry stays parked, with the answer still to be had."""
     cited = tuple(citation(n, item, run.inquiry.standalone) for n, item in enumerate(run.relevant[:FOUND], 1))
     message = "These are the sources. Shall I answer from them?"
-    choices = (Choice("answer", "Answer"), Choice("stop", "Stop"))
+    choices = (Choice(ChoiceId.ANSWER, "Answer"), Choice(ChoiceId.STOP, "Stop"))
     event = park_run(run, CheckpointKind.SOURCES_FIRST, message, choices)
     return replace(event, answer=replace(event.answer, citations=cited, nearest=()))
 
@@ -115,7 +125,7 @@ def stop_run(run: Run) -> AgentEvent:
     if not (counts := _counted_evidence(run)):
         return end_run(run, Outcome.REFUSED, "Stopped, as you asked. I had found nothing that counts yet.")
     titles = ", ".join(f"*{title}*" for title in dict.fromkeys(item.passage.title for item in counts[:NEAREST]))
-    choices = (Choice("answer", "Answer from that"), Choice("keep", "Keep searching"))
+    choices = (Choice(ChoiceId.ANSWER, "Answer from that"), Choice(ChoiceId.KEEP, "Keep searching"))
     return park_run(run, CheckpointKind.LONG_SEARCH, f"Stopped, as you asked. So far I have found: {titles}.", choices)
 
 

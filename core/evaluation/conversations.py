@@ -31,7 +31,7 @@ _ASSISTANT = "ASSISTANT:"
 
 
 @dataclass(frozen=True, slots=True)
-class FollowUp:
+class FollowUpCase:
     """A question in a conversation, and the self-contained question a person made of it."""
 
     id: str
@@ -55,13 +55,13 @@ class Closeness:
     f1: float
 
 
-def follow_ups_from(lines: Iterable[str]) -> tuple[FollowUp, ...]:
+def follow_ups_from(lines: Iterable[str]) -> tuple[FollowUpCase, ...]:
     """The follow-ups of any of the four layouts. Raises ValueError or KeyError on a line that is none."""
     found = []
     for row in rows(lines):
         about: dict[str, Any] = row["metadata"]
         relevant = {str(name): int(grade) for name, grade in (about.get("relevant") or {}).items()}
-        found.append(FollowUp(str(row["_id"]), str(row["text"]), _earlier(about), str(about["rewrite"]), relevant))
+        found.append(FollowUpCase(str(row["_id"]), str(row["text"]), _earlier(about), str(about["rewrite"]), relevant))
     return tuple(found)
 
 

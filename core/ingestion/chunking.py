@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from core.model.errors import DocumentRejected
+from core.model.errors import DocumentRejected, NoText
 from core.model.knowledge import Document, Locator, Passage
 from core.model.markdown_lines import HEADING, is_table_rule, with_fences
 from core.model.parsed_document import Block, ParsedDocument
@@ -66,7 +66,7 @@ async def passages_of(
 ) -> tuple[Passage, ...]:
     """The passages of a document in reading order, ids and sections assigned.
 
-    Raises DocumentRejected without text, and of a document that makes too many passages or takes too long.
+    Raises NoText without any, and DocumentRejected of a document that makes too many passages or takes too long.
     """
     try:
         async with asyncio.timeout(CUTTING_SECONDS):
@@ -85,7 +85,7 @@ async def _passages_of(
     fitting = await _split_long(measured, count_tokens, target)
     found = await asyncio.to_thread(_assemble, fitting, document, target)
     if not found:
-        raise DocumentRejected("It holds no text.")
+        raise NoText("It holds no text.")
     if len(found) > MOST_PASSAGES:
         raise DocumentRejected(f"It makes {len(found):,} passages, more than {MOST_PASSAGES:,}. Split it.")
     return found
@@ -137,23 +137,32 @@ def same_passage_in(version: str, passages: Sequence[Passage]) -> dict[str, str]
 
 
 def units_of(parsed: ParsedDocument) -> tuple[Unit, ...]:
-    """The document as units, each under its path of headings."""
+    """The document as units, each under its path of headings; a heading with nothing below it is a unit itself."""
     found: list[Unit] = []
     path: tuple[tuple[int, str], ...] = ()
+    alone: Unit | None = None  # the latest heading, while nothing has come below it
     for number, block in enumerate(parsed.blocks):
         if block.label:  # a sheet, an archive's member: it does not continue what came before
-            path = ()
+            found.extend([alone] if alone else [])
+            path, alone = (), None
         for first, last, lines in _paragraphs(block.text):
             heading = HEADING.match(lines[0]) if len(lines) == 1 else None
             if heading:
                 level, name = len(heading["level"]), _EMPHASIS.sub("", heading["text"]).strip()
+                if alone and path and level <= path[-1][0]:
+                    found.append(alone)
                 path = (*(step for step in path if step[0] < level), (level, name))
+                alone = Unit(name, _names(path[:-1], parsed), number, _locator(block, first, last)) if name else None
                 continue
-            names = tuple(name for _, name in path if name != parsed.title)
-            found.extend(_unit(lines, names, number, block, first, last))
+            alone = None
+            found.extend(_unit(lines, _names(path, parsed), number, block, first, last))
             if len(found) > MOST_UNITS:
                 raise DocumentRejected(f"It has more than {MOST_UNITS:,} paragraphs and rows. Split it.")
-    return tuple(found)
+    return (*found, alone) if alone else tuple(found)
+
+
+def _names(path: Iterable[tuple[int, str]], parsed: ParsedDocument) -> tuple[str, ...]:
+    return tuple(name for _, name in path if name != parsed.title)
 
 
 def _paragraphs(text: str) -> Iterable[tuple[int, int, list[str]]]:

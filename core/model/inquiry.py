@@ -187,9 +187,36 @@ class Search:
     note: str = ""  # what the model is told: an unknown name, a listing, a section's text
 
 
+class ChoiceId(StrEnum):
+    """What a choice of a checkpoint does, as its button carries it. Of a term or a reading there are several."""
+
+    KEEP = "keep"  # go on searching
+    ANSWER = "answer"  # from what there is
+    NARROW = "narrow"  # search within what the person adds
+    CAVEATS = "caveats"  # answer from weak evidence, marked as such
+    STOP = "stop"
+    SHOW = "show"  # the sources, before an answer
+    OTHER = "other"  # none of the readings: the person says which
+    OWN_TERMS = "own-terms"  # search for what was typed
+    EXPIRED = "expired"  # nobody chose
+
+    @staticmethod
+    def term(number: int) -> str:
+        """Of the button that searches for the proposed term of this number, from 1."""
+        return f"try-{number}"
+
+    @staticmethod
+    def reading(number: int) -> str:
+        """Of the button for the reading of this number, from 1."""
+        return f"option-{number}"
+
+
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A button of a checkpoint. ``value`` is what it carries; ``asks_text`` opens a text field first."""
+    """A button of a checkpoint. ``id`` is a ``ChoiceId``, or that of a term or a reading, which ``value`` carries.
+
+    ``asks_text`` opens a text field first.
+    """
 
     id: str
     label: str

@@ -174,7 +174,7 @@ class Job:
         return replace(self, state=state, reason=reason, ended_at=now, progress=JobProgress())
 
 
-class Cancelled(FootnoteError):
+class JobCancelled(FootnoteError):
     """The job was cancelled while it was worked on."""
 
 

@@ -45,7 +45,7 @@ class SetupStep:
 
 
 @dataclass(frozen=True, slots=True)
-class StepState:
+class SetupStepState:
     """How a step stands now.
 
     ``origin`` is where its token is set, empty where it is not; what is ``fixed`` there cannot be changed by the setup.

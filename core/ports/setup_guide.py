@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
-from core.model.setup_steps import Place, RunningOptions, SetupStep, StepState, TokenOutcome
+from core.model.setup_steps import Place, RunningOptions, SetupStep, SetupStepState, TokenOutcome
 
 
 class LocalFiles(Protocol):
@@ -29,7 +29,7 @@ class SetupGuide(Protocol):
     def configured(self) -> frozenset[Place]:
         """The platforms that have a token, whether it works or not."""
 
-    async def look(self, place: Place, step: SetupStep) -> StepState:
+    async def look(self, place: Place, step: SetupStep) -> SetupStepState:
         """How this step stands, by asking the platform. What is wrong there is a check; nothing is raised for it."""
 
     async def take_token(self, setting: str, pasted: str) -> TokenOutcome:

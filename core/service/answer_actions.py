@@ -52,7 +52,7 @@ HELP = (
     "Ask me anything that your team's documents may answer: mention me in a channel, or write to me directly.",
     "In a thread I am in, just go on asking. I keep quiet when people talk to each other.",
     "Every [n] is a source; *Show quotes* shows the exact passages. Tell me when an answer helped, or did not.",
-    "`why` tells how I came to the last answer, `mute` and `unmute` make me quiet here or not,",
+    "`why` tells how I came to the last answer, `mute` and `unmute` make me quiet here or not.",
     "`forget` removes what I keep of a thread, `forget me` everything you asked, `settings` is for admins.",
 )
 

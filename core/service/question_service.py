@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field, replace
 
 from core.agent.agent import Agent
-from core.agent.checkpoint_reply import CheckpointReply, understood_as
+from core.agent.checkpoint_reply import TypedChoice, match_typed_choice
 from core.agent.checkpoint_resume import EXPIRED, resume_inquiry
 from core.agent.outcomes import sources_shown, stop_run
 from core.agent.run import Run
@@ -32,7 +32,7 @@ from core.model.events import (
     Noticed,
     TracedEvent,
 )
-from core.model.inquiry import AnswerPolicy, Choice, Inquiry
+from core.model.inquiry import AnswerPolicy, Choice, ChoiceId, Inquiry
 from core.model.knowledge import KnowledgeBase
 from core.model.usage import UsageCounts
 from core.ports.catalog import Catalog
@@ -156,9 +156,9 @@ class QuestionService:
     async def _while_parked(
         self, question: Question, record: ThreadRecord, parked: ParkedInquiry
     ) -> AsyncGenerator[AgentEvent, None]:
-        understood = understood_as(question.text, parked.checkpoint)
+        understood = match_typed_choice(question.text, parked.checkpoint)
         mine = question.asker.id == parked.checkpoint.asker.id
-        if isinstance(understood, CheckpointReply) and mine:
+        if isinstance(understood, TypedChoice) and mine:
             yield Noticed(f"I take that as your answer to “{parked.checkpoint.question}”: {understood.choice.label}.")
             events = self.choose(
                 parked.checkpoint.id,
@@ -247,7 +247,9 @@ class QuestionService:
             inquiry = replace(inquiry, searches=(), missing="")
         record = opened.record if opened is not None else await self._memory.recall(inquiry.thread)
         thread = Thread(inquiry.thread, record.turns[-WINDOW:], record.summary, record.summary_bases)
-        events = self._shown_sources(inquiry, fence) if choice.id == "show" else self._pursue(inquiry, thread, fence)
+        events = (
+            self._shown_sources(inquiry, fence) if choice.id == ChoiceId.SHOW else self._pursue(inquiry, thread, fence)
+        )
         async with aclosing(events) as stream:
             async for event in stream:
                 yield event

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from rich.text import Text
 
 from adapters.terminal.ingest_preview import preview_files
 from adapters.terminal.ingest_view import report
-from adapters.terminal.job_progress import within
+from adapters.terminal.job_progress import JobBar, job_bar, within
 from adapters.terminal.operator import operator
 from core.ingestion.ingestor import Change
 from core.model.errors import NoText
@@ -74,6 +75,28 @@ async def test_a_dry_run_says_what_would_change_and_changes_nothing(room: Room, 
 )
 def test_a_long_file_says_how_far_it_is(progress: JobProgress, said: str) -> None:
     assert within(progress) == said
+
+
+def test_what_is_read_how_far_it_is_and_how_long_it_takes_fit_into_80_columns() -> None:
+    progress = JobProgress(JobStage.EMBEDDING, "handbook/travel/a-long-folder/expenses-2024.pdf", 1_200, 5_000)
+    items = tuple(JobItem(ItemKind.FILE, f"{n}.pdf", "a", state=ItemState.ADDED, passages=700) for n in range(3))
+    job = Job("1", JobKind.INGEST, "base", operator().person, datetime.now(UTC), items=items, progress=progress)
+    console = Console(file=io.StringIO(), width=80, force_terminal=True)
+    with job_bar(console, items=1_240) as bar:
+        bar.show(replace(job, state=JobState.RUNNING))
+        lines = [Text.from_ansi(line).plain.rstrip() for line in _drawn(bar)]
+    assert lines[0] == "Reading …/travel/a-long-folder/expenses-2024.pdf passage 1,200 of 5,000"
+    assert "3/1240" in lines[1]
+    assert "2,100 passages" in lines[1]
+    assert lines[1].endswith("left: -:--:--")
+
+
+def _drawn(bar: JobBar) -> list[str]:
+    paper = Console(file=io.StringIO(), width=80)
+    with paper.capture() as captured:
+        for one in bar.progress.get_renderables():
+            paper.print(one)
+    return captured.get().splitlines()
 
 
 def test_a_card_says_which_page_is_read_and_what_had_no_text() -> None:

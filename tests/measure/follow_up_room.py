@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from core.evaluation.conversations import INTERJECTIONS, FollowUp
+from core.evaluation.conversations import INTERJECTIONS, FollowUpCase
 from core.model.conversation import Exchange
 from core.model.text import content_words
 from tests.measure.rewrites import SETS, cases
@@ -51,7 +51,7 @@ def agreement(ours: set[str], theirs: set[str]) -> float:
     return 2 * len(ours & theirs) / (len(ours) + len(theirs)) if ours or theirs else 1.0
 
 
-def room(found: list[FollowUp]) -> dict[str, tuple[float, float]]:
+def room(found: list[FollowUpCase]) -> dict[str, tuple[float, float]]:
     """By part: the oracle's mean F1, and the share of all missing words that the part holds."""
     reached: dict[str, list[float]] = {"as asked": [], "and dropping": []}
     held: dict[str, int] = {}

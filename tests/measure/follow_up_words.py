@@ -25,7 +25,7 @@ from adapters.reasoners.extractive.question.follow_up import EXCHANGES, pronoun_
 from adapters.reasoners.extractive.question.intent import split_question
 from adapters.reasoners.extractive.question.phrases import names
 from adapters.reasoners.extractive.question.topics import topics_of
-from core.evaluation.conversations import FollowUp
+from core.evaluation.conversations import FollowUpCase
 from core.model.text import content_words
 from tests.measure.follow_up_room import agreement, said
 from tests.measure.rewrites import SETS, cases, understood
@@ -43,7 +43,7 @@ class Change:
     after: float
 
 
-def changes(case: FollowUp) -> Iterator[Change]:
+def changes(case: FollowUpCase) -> Iterator[Change]:
     """What the rules do to a follow-up, and what they might have added."""
     human, bare, earlier = said(case.rewrite), split_question(case.text).question, understood(case.earlier)
     plain = strip_frames(bare).question if earlier else bare

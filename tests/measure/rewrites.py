@@ -17,7 +17,7 @@ from pathlib import Path
 
 from adapters.reasoners.extractive.question.follow_up import resolve
 from adapters.reasoners.extractive.question.intent import split_question
-from core.evaluation.conversations import Closeness, FollowUp, closeness, follow_ups_from
+from core.evaluation.conversations import Closeness, FollowUpCase, closeness, follow_ups_from
 from core.evaluation.metrics import paired_difference
 from core.model.conversation import Exchange
 from core.model.text import content_words
@@ -26,7 +26,7 @@ DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
 SETS = ("mtrag_rewrite", "canard_dev", "cast_rewrite")
 
 
-def cases(name: str, half: str) -> Iterator[FollowUp]:
+def cases(name: str, half: str) -> Iterator[FollowUpCase]:
     """The questions of one set, in its order."""
     with (DATA / name / "queries.jsonl").open(encoding="utf-8") as lines:
         for case in follow_ups_from(lines):

@@ -3,7 +3,7 @@
 A menu's id names the place and the field. Every change is saved at once; who may change is not decided here.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import discord
@@ -57,24 +57,33 @@ def menu(
     bases: Sequence[str],
     kind: PlaceKind = PlaceKind(),
 ) -> SanitizedView:
-    """The settings of one channel or category, as they are."""
-    lines = [f"**How I answer in <#{place_id}>**", *_explain(applies, chosen, kind)]
-    head = Text(clip("\n".join(lines), 2_500), mentions=True)
-    menus = [
-        *([_bases(place_id, chosen, bases)] if bases else []),
-        _manner(place_id, chosen),
-        _checkpoints(place_id, applies),
-        *([_replies(place_id, chosen)] if kind.channel else []),
-        _auto_answer(place_id, applies),
-        *([_forum_posts(place_id, applies)] if kind.forum else []),
-        _other(place_id, applies),
+    """The settings of one channel or category: what applies, each above the menu that changes it."""
+    says = _explain(applies, chosen)
+    role = role_of(applies.handoff)
+    settings: list[tuple[Sequence[str], PlaceMenu | RoleMenu]] = [
+        *([(("bases",), _bases(place_id, chosen, bases))] if bases else []),
+        (("profile", "behaviour"), _manner(place_id, chosen)),
+        (("checkpoints",), _checkpoints(place_id, applies)),
+        *([(("reply_style",), _replies(place_id, chosen))] if kind.channel else []),
+        (("auto_answer",), _auto_answer(place_id, applies)),
+        *([(("forum_posts",), _forum_posts(place_id, applies))] if kind.forum else []),
+        (("sources_first", "follow_ups", "languages", "proposal_digest"), _other(place_id, applies)),
+        (("handoff",), RoleMenu.create("handoff", place_id, "Ask a person: which role?", role)),
     ]
-    handoff = RoleMenu.create("handoff", place_id, "Ask a person: which role?", role_of(applies.handoff))
-    return layout(head, *(row(one) for one in menus), row(handoff))
+    needs_content = applies.answers_unasked or (kind.forum and applies.forum_posts)
+    return layout(
+        Text(f"**How I answer in <#{place_id}>**", mentions=True),
+        *([Text(NO_CONTENT)] if needs_content and not kind.content else []),
+        *(item for names, control in settings for item in (_above(says, names), row(control))),
+    )
 
 
-def _explain(applies: ChannelSettings, chosen: ChosenSettings, kind: PlaceKind) -> list[str]:
-    """What applies, a line each; marked where it was chosen here or for the category."""
+def _above(says: Mapping[str, str], names: Sequence[str]) -> Text:
+    return Text(clip("\n".join(says[name] for name in names), 1_000), mentions=True)
+
+
+def _explain(applies: ChannelSettings, chosen: ChosenSettings) -> dict[str, str]:
+    """What applies, a line for each setting; marked where it was chosen here."""
     conduct, role, here = applies.conduct, role_of(applies.handoff), chosen.to_mapping()
     asks = [label for kind, label in CHECKPOINT_LABELS.items() if kind in conduct.checkpoints]
     told = {
@@ -85,20 +94,16 @@ def _explain(applies: ChannelSettings, chosen: ChosenSettings, kind: PlaceKind) 
         "follow_ups": (FOLLOW_UPS_LABEL, "yes" if conduct.follow_ups else "no"),
         "languages": ("Languages", ", ".join(conduct.languages) or "the asker's"),
         "bases": ("Knowledge", ", ".join(sorted(applies.bases)) if applies.bases else "all that the channel may see"),
+        "reply_style": ("Answers appear", REPLY_LABELS[applies.reply_style]),
+        "auto_answer": ("Questions that do not mention me", _auto_label(applies)),
+        "forum_posts": ("New posts", POSTS_LABELS[applies.forum_posts]),
+        "proposal_digest": (PROPOSALS_LABEL, "yes" if applies.proposal_digest else "no"),
     }
-    if kind.channel:
-        told["reply_style"] = ("Answers appear", REPLY_LABELS[applies.reply_style])
-    told["auto_answer"] = ("Questions that do not mention me", _auto_label(applies))
-    if kind.forum:
-        told["forum_posts"] = ("New posts", POSTS_LABELS[applies.forum_posts])
-    told["proposal_digest"] = (PROPOSALS_LABEL, "yes" if applies.proposal_digest else "no")
-    lines = [
-        f"-# {name}: {plain(value)}{' · chosen here' if setting in here else ''}"
+    lines = {
+        setting: f"**{name}**: {plain(value)}{' · chosen here' if setting in here else ''}"
         for setting, (name, value) in told.items()
-    ]
-    lines.append(f"-# Ask a person: {f'<@&{role}>' if role else 'nobody yet'}")
-    needs_content = applies.answers_unasked or (kind.forum and applies.forum_posts)
-    return [*lines, *([NO_CONTENT] if needs_content and not kind.content else [])]
+    }
+    return lines | {"handoff": f"**Ask a person**: {f'<@&{role}>' if role else 'nobody yet'}"}
 
 
 def _auto_label(applies: ChannelSettings) -> str:
@@ -110,7 +115,7 @@ def _auto_label(applies: ChannelSettings) -> str:
 def _bases(place_id: int, chosen: ChosenSettings, bases: Sequence[str]) -> PlaceMenu:
     now = chosen.bases or ()
     options = [discord.SelectOption(label=clip(name, 100), value=name[:100], default=name in now) for name in bases]
-    return PlaceMenu.create("bases", place_id, "Knowledge: all that the channel may see", options, several=True)
+    return PlaceMenu.create("bases", place_id, "All that the channel may see", options, several=True)
 
 
 def _manner(place_id: int, chosen: ChosenSettings) -> PlaceMenu:
@@ -132,7 +137,7 @@ def _checkpoints(place_id: int, applies: ChannelSettings) -> PlaceMenu:
         discord.SelectOption(label=label, value=kind.value, default=kind in on)
         for kind, label in CHECKPOINT_LABELS.items()
     ]
-    return PlaceMenu.create("checkpoints", place_id, "Ask back when …: never", options, several=True)
+    return PlaceMenu.create("checkpoints", place_id, "Never", options, several=True)
 
 
 def _replies(place_id: int, chosen: ChosenSettings) -> PlaceMenu:
@@ -165,17 +170,17 @@ def _forum_posts(place_id: int, applies: ChannelSettings) -> PlaceMenu:
 
 def _other(place_id: int, applies: ChannelSettings) -> PlaceMenu:
     first, suggests = applies.conduct.sources_first, applies.conduct.follow_ups
+    showing = ("Answer at once", "no") if first else ("Show sources before every answer", "yes")
     told = ("Say nothing of proposals", "no") if applies.proposal_digest else (PROPOSALS_LABEL, "yes")
     suggesting = ("Suggest nothing below an answer", "no") if suggests else (FOLLOW_UPS_LABEL, "yes")
     options = [
-        discord.SelectOption(label="Show sources before every answer", value="sources_first=yes", default=first),
-        discord.SelectOption(label="Answer at once", value="sources_first=no", default=not first),
+        discord.SelectOption(label=showing[0], value=f"sources_first={showing[1]}"),
         discord.SelectOption(label=suggesting[0], value=f"follow_ups={suggesting[1]}"),
         discord.SelectOption(label=told[0], value=f"proposal_digest={told[1]}"),
         discord.SelectOption(label="Languages …", value="languages"),
         discord.SelectOption(label="Back to the defaults", value=DEFAULT),
     ]
-    return PlaceMenu.create(OTHER, place_id, "Sources first, suggestions, proposals, languages, defaults", options)
+    return PlaceMenu.create(OTHER, place_id, "Change one of these", options)
 
 
 def change_field(chosen: ChosenSettings, field: str, values: Sequence[str]) -> ChosenSettings:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.documents.ocr.languages import READ, language_of, script_of
 from adapters.documents.ocr.page_images import page_image
-from core.model.errors import DocumentRejected
+from core.model.errors import DocumentRejected, NoText
 from core.model.parsed_document import Block, ParsedDocument
 
 if TYPE_CHECKING:
@@ -57,15 +57,15 @@ def read_page(_name: str, data: bytes, page: int) -> ParsedDocument:
     """One page as one block; its confidence and script are the block's label.
 
     Raises:
-        DocumentRejected: no text on it, or none that can be relied on.
+        DocumentRejected: no text on it (NoText), or none that can be relied on.
     """
     lines = recognize(page_image(data, page))
     characters = sum(len(line.text) for line in lines)
     if characters == 0:
-        raise DocumentRejected("There is no text in this picture.")
+        raise NoText("There is no text in this picture.")
     _refuse_unknown_letters(lines)
     if sum(sign.isalnum() for line in lines for sign in line.text) < MIN_CHARACTERS:
-        raise DocumentRejected("There is no text in this picture.")
+        raise NoText("There is no text in this picture.")
     confidence = sum(line.confidence * len(line.text) for line in lines) / characters
     if confidence < MIN_CONFIDENCE:
         raise DocumentRejected(

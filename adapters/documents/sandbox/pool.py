@@ -31,7 +31,7 @@ _WATCH_SECONDS = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SandboxLimits:
     """What one file may cost.
 
     Attributes:
@@ -66,12 +66,12 @@ class Sandbox:
         self,
         *,
         workers: int = 2,
-        limits: Limits | None = None,
+        limits: SandboxLimits | None = None,
         watch_memory: bool = sys.platform == "darwin",
         enforce_memory: bool = True,
         task: str = "parse",
     ) -> None:
-        self._limits = limits or Limits()
+        self._limits = limits or SandboxLimits()
         self._task = task
         self._turn = asyncio.Semaphore(workers)
         self._idle: list[_Worker] = []
@@ -228,7 +228,7 @@ class _Worker:
         self._holds = b""
 
     @classmethod
-    async def start(cls, limits: Limits, *, memory: int, task: str) -> Self:
+    async def start(cls, limits: SandboxLimits, *, memory: int, task: str) -> Self:
         """A fresh interpreter with a bare environment and a directory of its own."""
         home = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="footnote-parse-")
         try:
@@ -337,7 +337,7 @@ async def _read(body: bytes) -> ParsedDocument:
     raise AssertionError("a reading comes last")
 
 
-def _too_large(limits: Limits) -> DocumentRejected:
+def _too_large(limits: SandboxLimits) -> DocumentRejected:
     return DocumentRejected(
         f"It is larger than {limits.input_bytes // MB} MB, more than is read from one file.",
         remedy="Split it and add the parts.",

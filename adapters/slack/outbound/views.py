@@ -200,7 +200,7 @@ def one(name: str, label: str, options: Mapping[str, str], chosen: str, *, hint:
     element["options"] = [option(value, text) for value, text in list(options.items())[:MOST_OPTIONS]]
     if chosen in options:
         element["initial_option"] = option(chosen, options[chosen])
-    return field(name, label, element, hint=hint)
+    return field(name, label, element, hint=hint) | {"optional": chosen not in options}
 
 
 def checks(name: str, label: str, options: Mapping[str, str], chosen: Sequence[str]) -> blocks.Block:

@@ -15,7 +15,7 @@ from adapters.web.pages import Pages
 from adapters.web.routing import MenuEntry, Right, Route, Visitor
 from core.model.errors import NotFound
 from core.model.health import Check
-from core.model.setup_steps import PLATFORMS, Place, SetupStep, StepState, TokenOutcome
+from core.model.setup_steps import PLATFORMS, Place, SetupStep, SetupStepState, TokenOutcome
 from core.ports.audit import Audit
 from core.ports.setup_guide import SetupGuide
 from core.service.kb.commands import MOST_FILES, KbCommand, KbVerb
@@ -31,7 +31,7 @@ class ShownStep:
     """A step on the page: ``open`` when it is what there is to do now, with what became of a token just given."""
 
     step: SetupStep
-    state: StepState
+    state: SetupStepState
     open: bool
     outcome: TokenOutcome | None = None
 

@@ -19,10 +19,10 @@ from core.model.clock import Clock
 from core.model.errors import Busy, FootnoteError, LeaseLost, NotFound, StoreUnavailable
 from core.model.jobs import (
     MOST_ITEMS,
-    Cancelled,
     ItemKind,
     ItemState,
     Job,
+    JobCancelled,
     JobItem,
     JobKind,
     JobProgress,
@@ -75,9 +75,9 @@ class _Run:
     shown_at: float = 0.0
 
     def report_progress(self, stage: JobStage, done: int, total: int) -> None:
-        """Take note of what the ingestor reports, from one batch to the next. Raises Cancelled between two of them."""
+        """Take note of what the ingestor reports after each batch. Raises JobCancelled between two of them."""
         if self.job.cancelled_by:
-            raise Cancelled("It was cancelled.")
+            raise JobCancelled("It was cancelled.")
         now = replace(self.job.progress, stage=stage, done=done, total=total)
         self.job = replace(self.job, progress=now)
 
@@ -139,7 +139,7 @@ class JobRunner:
             await self._show(run)
             await self._run_watched(run, partial(self._list, run))
             await self._go_on(run, until)
-        except Cancelled as reason:
+        except JobCancelled as reason:
             await self._end(run, JobState.CANCELLED, _one_line(reason))
         except (LeaseLost, StoreUnavailable):
             raise
@@ -191,7 +191,7 @@ class JobRunner:
     async def _item(self, run: _Run, item: JobItem) -> None:
         try:
             outcome = await self._outcome(run, item)
-        except (LeaseLost, StoreUnavailable, Cancelled):
+        except (LeaseLost, StoreUnavailable, JobCancelled):
             raise
         except FootnoteError as error:
             outcome = replace(item, state=ItemState.FAILED, reason=_one_line(error))
@@ -229,7 +229,7 @@ class JobRunner:
     async def _ingest_item(self, run: _Run, item: JobItem) -> JobItem:
         job = run.job
         if await self._trash.base(job.base) is None:
-            raise Cancelled("The knowledge base was removed meanwhile.")
+            raise JobCancelled("The knowledge base was removed meanwhile.")
         run.begin_stage(JobStage.FETCHING, item.source)
         material = await self._item_sources.read_item(job, item)
         if material is None:
@@ -249,7 +249,7 @@ class JobRunner:
         )
 
     async def _run_watched(self, run: _Run, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Do it while looking for a cancellation and showing how far it is. Raises Cancelled.
+        """Do it while looking for a cancellation and showing how far it is. Raises JobCancelled.
 
         Before anything is written the work is broken off at once; after that, between two batches.
         """
@@ -258,7 +258,7 @@ class JobRunner:
         try:
             while not (await asyncio.wait({task}, timeout=LOOK_SECONDS))[0]:
                 if run.job.progress.stage is JobStage.EMBEDDING:
-                    with suppress(Cancelled):  # the next batch will find it
+                    with suppress(JobCancelled):  # the next batch will find it
                         await self._look(run)
                 else:
                     await self._look(run)
@@ -270,10 +270,10 @@ class JobRunner:
                 await task
 
     async def _look(self, run: _Run) -> None:
-        """Raise Cancelled when somebody cancelled the job."""
+        """Raise JobCancelled when somebody cancelled the job."""
         if by := await self._jobs.cancelled_by(run.job.id):
             run.job = replace(run.job, cancelled_by=by)
-            raise Cancelled("It was cancelled.")
+            raise JobCancelled("It was cancelled.")
 
     async def _settle(self, run: _Run, item: JobItem) -> None:
         run.job = replace(run.job.with_item(item), attempts=0)

@@ -79,4 +79,6 @@ def _stage(job: JobSummary) -> str:
 
 
 def _took(job: JobSummary) -> str:
-    return "" if job.ended_at is None else f" in {duration(max(job.ended_at - job.created_at, timedelta()))}"
+    """How long it took, where that is worth a word."""
+    took = timedelta() if job.ended_at is None else job.ended_at - job.created_at
+    return f" in {duration(took)}" if took >= timedelta(seconds=1) else ""

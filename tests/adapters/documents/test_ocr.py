@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from adapters.documents.parser import DocumentParser, ocr_installed
-from core.model.errors import DocumentRejected
+from core.model.errors import DocumentRejected, NoText
 from tests.adapters.documents.ocr_pages import WORDS, page_in_any_letters, page_pdf, picture, png, scanned
 
 needs_ocr = [
@@ -98,6 +98,10 @@ class TestWithTheExtra:
         parsed = await parser.parse_attachment("scan.pdf", scanned(*[page] * 5))
         assert [block.page for block in parsed.blocks] == [1, 2, 3]
         assert parsed.notes[-1] == "2 more pages are pictures; at most 3 are read by OCR"
+
+    async def test_a_picture_without_text_is_a_file_without_text_and_no_failure(self, parser: DocumentParser) -> None:
+        with pytest.raises(NoText, match="no text in this picture"):
+            await parser.parse("sky.png", png(Image.new("L", (800, 600), 200)))
 
     async def test_noise_is_refused_rather_than_indexed(self, parser: DocumentParser) -> None:
         grain = np.random.default_rng(1).integers(0, 255, (900, 700), dtype=np.uint8)

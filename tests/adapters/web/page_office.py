@@ -32,7 +32,7 @@ from adapters.web.source.screen import SourceScreen
 from core.model.channel_settings import ChannelSettings
 from core.model.errors import DocumentRejected, NotFound
 from core.model.health import Check, Health
-from core.model.setup_steps import Place, RunningOptions, SetupStep, StepState, TokenField, TokenOutcome
+from core.model.setup_steps import Place, RunningOptions, SetupStep, SetupStepState, TokenField, TokenOutcome
 from core.ports.page_pictures import Box, PagePicture
 from core.service.answer_actions import AnswerActions
 from core.service.kb.queries import KnowledgeQueries
@@ -87,11 +87,11 @@ class PaperGuide:
     def configured(self) -> frozenset[Place]:
         return frozenset([Place.SLACK] if self.kept else [])
 
-    async def look(self, place: Place, step: SetupStep) -> StepState:
+    async def look(self, place: Place, step: SetupStep) -> SetupStepState:
         if step.token is None:
-            return StepState(done=bool(self.kept))
+            return SetupStepState(done=bool(self.kept))
         there = step.token.setting in self.kept
-        return StepState(done=there, origin="/home/ada/.env" if there else "")
+        return SetupStepState(done=there, origin="/home/ada/.env" if there else "")
 
     async def take_token(self, setting: str, pasted: str) -> TokenOutcome:
         if pasted != self.works:
@@ -170,13 +170,14 @@ class Browser:
 class PageOffice:
     """A scene and a knowledge room behind one page."""
 
-    def __init__(self, rules: AccessRules | None = None) -> None:
+    def __init__(self, rules: AccessRules | None = None, settings: ChannelSettings | None = None) -> None:
         self.scene = scene = Scene()
         self.room = room = Room()
         room.index, room.encoder, room.catalog = scene.index, scene.encoder, scene.catalog
         room.clock = scene.clock
         room.assemble()
         self.rules = rules or AccessRules()
+        self.settings = settings or ChannelSettings()
         self.sessions = InProcessWebSessions()
         self.message_states = InProcessMessageStateStore(scene.state)
         self.stream = InProcessAnswerStream()
@@ -197,7 +198,7 @@ class PageOffice:
             inbox=self.inbox,
             message_states=self.message_states,
             checkpoints=scene.checkpoints,
-            defaults=ChannelSettings(),
+            defaults=self.settings,
         )
         self.conversations = conversations = Conversations(self.message_states, scene.clock)
         turns = TurnViews(self.message_states, scene.checkpoints, actions)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.agent.checkpoint_reply import understood_as
+from core.agent.checkpoint_reply import match_typed_choice
 from core.model.answer import Spent
 from core.model.conversation import Person, ThreadKey
 from core.model.inquiry import Checkpoint, CheckpointKind, Choice
@@ -34,7 +34,7 @@ LONG = checkpoint(
 
 
 def choice_of(message: str, where: Checkpoint) -> str | None:
-    understood = understood_as(message, where)
+    understood = match_typed_choice(message, where)
     return understood.choice.id if understood else None
 
 
@@ -44,7 +44,7 @@ def test_a_reading_is_chosen_in_many_ways(message: str) -> None:
 
 
 def test_words_that_fit_no_reading_are_the_askers_own() -> None:
-    understood = understood_as("the webhook delivery one", WHICH)
+    understood = match_typed_choice("the webhook delivery one", WHICH)
     assert understood is not None
     assert (understood.choice.id, understood.text) == ("other", "the webhook delivery one")
 
@@ -73,7 +73,7 @@ def test_own_terms_are_tried_when_nothing_was_found() -> None:
     nothing = checkpoint(
         CheckpointKind.NOTHING_RELEVANT, Choice("caveats", "Answer with caveats"), Choice("stop", "Stop")
     )
-    understood = understood_as("dental insurance", nothing)
+    understood = match_typed_choice("dental insurance", nothing)
     assert understood is not None
     assert understood.choice.value == "dental insurance"
     assert choice_of("stop", nothing) == "stop"

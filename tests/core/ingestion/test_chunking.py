@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.ingestion.chunking import PASSAGE_TOKENS, passages_of, same_passage_in
-from core.model.errors import DocumentRejected
+from core.model.errors import DocumentRejected, NoText
 from core.model.knowledge import Document, Passage
 from core.model.parsed_document import Block, ParsedDocument
 
@@ -120,9 +120,28 @@ def test_no_word_is_lost_and_no_passage_too_long(text: str) -> None:
         except DocumentRejected:
             return
         kept = "".join("".join((*passage.heading, passage.text)) for passage in passages)
-        assert text.count("é") <= kept.count("é") + sum(
-            line.startswith("#") for line in text.splitlines()
-        ) * text.count("é")
+        assert text.count("é") <= kept.count("é")
         assert all(len(passage.text.split()) <= PASSAGE_TOKENS * 2 for passage in passages)
 
     asyncio.run(scene())
+
+
+async def test_a_heading_with_nothing_below_it_is_said_as_text() -> None:
+    """A slide with a title alone, a page of one line in large type."""
+    passages = await cut(
+        Block("# Handbook\n\n## Closed on 24 December\n\n## Pay\n\nMonthly."), Block("# Thank you", page=2)
+    )
+    said = [(passage.heading, line) for passage in passages for line in passage.text.split("\n") if line]
+    assert [line for _, line in said] == ["Closed on 24 December", "Pay", "Monthly.", "Thank you"]
+    assert passages[-1].locator.page == 2
+
+
+async def test_a_document_of_headings_alone_says_what_they_say() -> None:
+    (passage,) = await cut(Block("# Closed on 24 December\n\n## Open again on 2 January", page=1))
+    assert (passage.heading, passage.text) == (("Closed on 24 December",), "Open again on 2 January")
+
+
+@pytest.mark.parametrize("text", ["", "\n\n"])
+async def test_a_document_that_says_nothing_has_no_text(text: str) -> None:
+    with pytest.raises(NoText):
+        await cut(Block(text))

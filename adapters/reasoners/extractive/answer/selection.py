@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer.quote_markdown import BARE_ANSWER, Quotation
-from adapters.reasoners.extractive.evidence.name_trail import Step, Trail, handles, mentions, trail
+from adapters.reasoners.extractive.evidence.name_trail import Trail, TrailStep, handles, mentions, trail
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage, says_something
 from adapters.reasoners.extractive.evidence.sufficiency import is_layered
 from adapters.reasoners.extractive.evidence.units import Form, Unit, looks_back, topic_words, units
@@ -89,8 +89,8 @@ def choose_quotations(
             open_words -= own
             held = max(held, fits(need, one.unit.text))
     kept = _section_opened(need, kept) if kept else kept
-    found_on = trail(need, [Step(one.evidence, one.unit) for one in kept], _pool(library))
-    picked = [step for step in (Step(one.evidence, one.unit) for one in kept) if not _beside(need, step, found_on)]
+    found_on = trail(need, [TrailStep(one.evidence, one.unit) for one in kept], _pool(library))
+    picked = [step for step in (TrailStep(one.evidence, one.unit) for one in kept) if not _beside(need, step, found_on)]
     return _group_by_passage((*picked, *found_on.steps), whole_lists=bool(_SEVERAL.match(need)))
 
 
@@ -152,11 +152,11 @@ def _of_meant_versions(found: Sequence[ScoredUnit]) -> list[ScoredUnit]:
     ]
 
 
-def _pool(library: Sequence[Evidence]) -> list[Step]:
-    return [Step(item, unit) for item in library for unit in units(item.passage.text) if says_something(unit)]
+def _pool(library: Sequence[Evidence]) -> list[TrailStep]:
+    return [TrailStep(item, unit) for item in library for unit in units(item.passage.text) if says_something(unit)]
 
 
-def _beside(need: str, step: Step, found_on: Trail) -> bool:
+def _beside(need: str, step: TrailStep, found_on: Trail) -> bool:
     """Whether the trail shows that a unit is beside the point.
 
     It is another row of a table whose right row the trail has found, or another's answer to the same kind of question.
@@ -170,7 +170,7 @@ def _beside(need: str, step: Step, found_on: Trail) -> bool:
     )
 
 
-def _group_by_passage(kept: Sequence[Step], *, whole_lists: bool = False) -> list[Quotation]:
+def _group_by_passage(kept: Sequence[TrailStep], *, whole_lists: bool = False) -> list[Quotation]:
     found: dict[int, list[Unit]] = {}
     items: dict[int, Evidence] = {}
     for step in kept:

@@ -39,7 +39,7 @@ _RANGE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TrailStep:
     """A unit of the trail, with the passage it stands in."""
 
     evidence: Evidence
@@ -60,7 +60,7 @@ class Step:
 class Trail:
     """The steps after the first quotes, and the names at its end while the kind of answer asked for is not there."""
 
-    steps: tuple[Step, ...] = ()
+    steps: tuple[TrailStep, ...] = ()
     lacking: tuple[str, ...] = ()  # names of the question that the first quotes do not have
     open_names: tuple[str, ...] = ()
     settled_by: tuple[str, ...] = ()  # the names over which the question's own name led to its answer
@@ -113,7 +113,7 @@ def _number(text: str) -> float:
     return float(re.sub(r"[^\d.]", "", text).strip(".") or 0)
 
 
-def trail(question: str, first: Sequence[Step], pool: Sequence[Step]) -> Trail:
+def trail(question: str, first: Sequence[TrailStep], pool: Sequence[TrailStep]) -> Trail:
     """From the first quotes to what they leave open.
 
     Nothing is followed when they already name all that the question names and hold the kind of answer it asks for.
@@ -125,7 +125,7 @@ def trail(question: str, first: Sequence[Step], pool: Sequence[Step]) -> Trail:
     rarity = inverse_frequency(step.text_with_context for step in pool)
     # Without a name of the question to go by, only a person is worth following names for.
     frontier = lacking or [name for name in _brought(first) if _WHO.search(question) and name not in asked]
-    taken, steps, settled = list(first), list[Step](), list[str]()
+    taken, steps, settled = list(first), list[TrailStep](), list[str]()
     while frontier and len(steps) < _STEPS:
         goal = (*topic_words(question), *(word for step in taken for word in content_words(step.text_with_context)))
         found = _best(question, goal, frontier, [step for step in pool if step not in taken], rarity)
@@ -144,7 +144,7 @@ def trail(question: str, first: Sequence[Step], pool: Sequence[Step]) -> Trail:
     return Trail(tuple(steps), tuple(lacking), tuple(frontier), tuple(settled))
 
 
-def _said_of(question: str, frontier: Sequence[str], pool: Sequence[Step]) -> list[Step]:
+def _said_of(question: str, frontier: Sequence[str], pool: Sequence[TrailStep]) -> list[TrailStep]:
     """The one unit that begins with a name from the trail's end and holds the kind of answer that is asked for."""
     begins = [step for step in pool if any(_key(step.unit, name) for name in frontier)]
     return [step for step in begins if fits(question, step.unit.text) == 1.0][:1]
@@ -154,36 +154,36 @@ def _key(unit: Unit, name: str) -> bool:
     return unit.text.lstrip("|*_`- ").startswith(name)
 
 
-def _holds_answer(question: str, quotes: Iterable[Step]) -> bool:
+def _holds_answer(question: str, quotes: Iterable[TrailStep]) -> bool:
     """Whether a quote holds the kind of answer that is asked for, or no particular kind is."""
     return any(fits(question, quote.unit.text) in _HELD for quote in quotes)
 
 
-def _asked_names(question: str, pool: Sequence[Step]) -> list[str]:
+def _asked_names(question: str, pool: Sequence[TrailStep]) -> list[str]:
     """The names of the pool that the question has as well, the uncommon ones."""
     there = dict.fromkeys(name for step in pool for name in handles(step.unit))
     return [name for name in there if mentions(question, name) and not _common(name, pool) and not _a_word(name, pool)]
 
 
-def _a_word(name: str, pool: Sequence[Step]) -> bool:
+def _a_word(name: str, pool: Sequence[TrailStep]) -> bool:
     """Whether a name of code is an ordinary word as well: the planner, beside `planner`."""
     return name.islower() and any(mentions(_IN_CODE.sub("", step.unit.text), name) for step in pool)
 
 
-def _brought(steps: Iterable[Step]) -> list[str]:
+def _brought(steps: Iterable[TrailStep]) -> list[str]:
     return list(dict.fromkeys(name for step in steps for name in handles(step.unit)))
 
 
-def _common(name: str, pool: Sequence[Step]) -> bool:
+def _common(name: str, pool: Sequence[TrailStep]) -> bool:
     having = sum(mentions(step.unit.text, name) for step in pool)
     return having > weights.COMMON_NAME * len(pool) if len(pool) > _FEW else False
 
 
 def _best(
-    question: str, goal: Sequence[str], frontier: Sequence[str], pool: Sequence[Step], rarity: Mapping[str, float]
-) -> Step | None:
+    question: str, goal: Sequence[str], frontier: Sequence[str], pool: Sequence[TrailStep], rarity: Mapping[str, float]
+) -> TrailStep | None:
     """The unit that speaks of a name at the trail's end and most of what the trail is about."""
-    scored: list[tuple[float, int, Step]] = []
+    scored: list[tuple[float, int, TrailStep]] = []
     for at, step in enumerate(pool):
         named = [name for name in frontier if mentions(step.text_with_context, name)]
         if not named or in_range(question, step.unit.text) is False:

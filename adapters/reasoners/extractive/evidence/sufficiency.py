@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer.newest import asks_for_newest
-from adapters.reasoners.extractive.evidence.name_trail import Step, leads_on, mentions, trail
+from adapters.reasoners.extractive.evidence.name_trail import TrailStep, leads_on, mentions, trail
 from adapters.reasoners.extractive.evidence.scoring import Words, rarity_of, scored_by_words
 from adapters.reasoners.extractive.evidence.units import Form, coverage, units
 from adapters.reasoners.extractive.evidence.versions import family, other_version, section_name
@@ -84,8 +84,8 @@ def _follow_name_trail(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[
     question = inquiry.standalone
     rarity = rarity_of(tuple(inquiry.library))
     asked = Words(question, rarity)
-    first = [Step(item, one.unit) for item in relevant[:2] for one in scored_by_words(asked, item)[:2]]
-    pool = [Step(item, unit) for item in inquiry.library.items_found() for unit in units(item.passage.text)]
+    first = [TrailStep(item, one.unit) for item in relevant[:2] for one in scored_by_words(asked, item)[:2]]
+    pool = [TrailStep(item, unit) for item in inquiry.library.items_found() for unit in units(item.passage.text)]
     found = trail(question, first, pool)
     wanted = {name: _phrase(question, name) for name in _unmentioned_names(question, relevant[:3])}
     wanted.update((name, f"{name} {_relation(question, first)}".strip()) for name in found.lacking)
@@ -95,7 +95,7 @@ def _follow_name_trail(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[
     return tuple(SearchKnowledge(query, top_k=_DEEPER) for query in dict.fromkeys(fresh[:_FOLLOWED]))
 
 
-def _relation(question: str, first: Sequence[Step]) -> str:
+def _relation(question: str, first: Sequence[TrailStep]) -> str:
     """What the best quote says beyond the question: "the lead of the team that owns it" of a service."""
     known = set(content_words(question))
     said = words(first[0].unit.text) if first else ()
@@ -279,12 +279,17 @@ def _open_part(question: str, item: Evidence) -> str:
 def credit_versions(inquiry: Inquiry, grades: Mapping[int, Grade], evidence: Sequence[Evidence]) -> dict[int, Grade]:
     """Grades by evidence id, where the version that holds counts as much as an older one says of the same section.
 
-    What a superseded document answers, its successor has to be asked as well, in whatever other words it says it.
+    What a superseded document answers, its successor has to be asked as well, in whatever other words it says it. Where
+    neither answers, the one that holds comes nearer.
     """
     pool = (*inquiry.library.items_found(), *evidence)
     found = dict(grades)
     for old in evidence:
-        if found[old.id].score < inquiry.cutoff or not other_version(inquiry.standalone, old, pool):
+        if not other_version(inquiry.standalone, old, pool):
+            continue
+        chance = found[old.id].chance
+        found[old.id] = replace(found[old.id], chance=chance and chance * weights.OTHER_VERSION)
+        if found[old.id].score < inquiry.cutoff:
             continue
         for new in evidence:
             same = family(new.passage) == family(old.passage) and section_name(new.passage) == section_name(old.passage)

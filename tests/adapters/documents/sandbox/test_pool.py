@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.documents.sandbox.pool import MB, Limits, Sandbox, environment
+from adapters.documents.sandbox.pool import MB, Sandbox, SandboxLimits, environment
 from core.model.errors import DocumentRejected
 from tests.adapters.documents import hostile
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.e2e
 
 @pytest.fixture
 async def sandbox() -> AsyncIterator[Sandbox]:
-    async with Sandbox(workers=2, limits=Limits(seconds=20)) as running:
+    async with Sandbox(workers=2, limits=SandboxLimits(seconds=20)) as running:
         yield running
 
 
@@ -110,14 +110,14 @@ async def test_an_entity_that_names_a_file_of_ours_brings_nothing_of_it(sandbox:
 
 
 async def test_a_file_that_eats_memory_is_stopped() -> None:
-    async with Sandbox(workers=1, limits=Limits(memory=200 * MB)) as sandbox:
+    async with Sandbox(workers=1, limits=SandboxLimits(memory=200 * MB)) as sandbox:
         with pytest.raises(DocumentRejected, match=r"memory|crash"):
             await sandbox.parse("large.html", b"<p>" + b"<b>x</b>" * 2_000_000)
         assert await reads_on(sandbox)
 
 
 async def test_memory_is_watched_where_the_system_does_not_limit_it() -> None:
-    limits = Limits(memory=120 * MB)
+    limits = SandboxLimits(memory=120 * MB)
     async with Sandbox(workers=1, limits=limits, watch_memory=True, enforce_memory=False) as sandbox:
         with pytest.raises(DocumentRejected, match="more than 120 MB of memory"):
             await sandbox.parse("large.html", b"<p>" + b"<b>x</b>" * 2_000_000)
@@ -137,14 +137,14 @@ async def test_a_pdf_that_unpacks_to_a_thousand_times_its_size_is_stopped(sandbo
 
 
 async def test_a_file_that_keeps_the_parser_busy_is_stopped_in_time() -> None:
-    async with Sandbox(workers=1, limits=Limits(seconds=1, memory=8_000 * MB)) as sandbox:
+    async with Sandbox(workers=1, limits=SandboxLimits(seconds=1, memory=8_000 * MB)) as sandbox:
         with pytest.raises(DocumentRejected, match="longer than 1 seconds"):
             await sandbox.parse("busy.html", BUSY)
         assert await reads_on(sandbox)
 
 
 async def test_processor_time_is_limited_too() -> None:
-    async with Sandbox(workers=1, limits=Limits(cpu_seconds=1, memory=8_000 * MB)) as sandbox:
+    async with Sandbox(workers=1, limits=SandboxLimits(cpu_seconds=1, memory=8_000 * MB)) as sandbox:
         with pytest.raises(DocumentRejected, match="1 seconds of processor time"):
             await sandbox.parse("busy.html", BUSY)
 
@@ -152,13 +152,13 @@ async def test_processor_time_is_limited_too() -> None:
 async def test_a_file_too_large_is_refused_unread(tmp_path: Path) -> None:
     large = tmp_path / "large.txt"
     large.write_bytes(b"word " * 1_000)
-    async with Sandbox(limits=Limits(input_bytes=1_000)) as sandbox:
+    async with Sandbox(limits=SandboxLimits(input_bytes=1_000)) as sandbox:
         with pytest.raises(DocumentRejected, match="larger than"):
             await sandbox.parse("large.txt", large)
 
 
 async def test_more_text_than_is_indexed_from_one_file_is_refused() -> None:
-    async with Sandbox(limits=Limits(output_bytes=10_000)) as sandbox:
+    async with Sandbox(limits=SandboxLimits(output_bytes=10_000)) as sandbox:
         with pytest.raises(DocumentRejected, match="more than is indexed"):
             await sandbox.parse("a.txt", b"word " * 10_000)
         assert await reads_on(sandbox)
@@ -170,7 +170,7 @@ async def test_a_missing_file_is_a_reason_too(sandbox: Sandbox, tmp_path: Path) 
 
 
 async def test_a_cancelled_reading_ends_its_worker_and_frees_its_turn() -> None:
-    async with Sandbox(workers=1, limits=Limits(memory=8_000 * MB)) as sandbox:
+    async with Sandbox(workers=1, limits=SandboxLimits(memory=8_000 * MB)) as sandbox:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.6):
                 await sandbox.parse("busy.html", BUSY)
@@ -178,7 +178,7 @@ async def test_a_cancelled_reading_ends_its_worker_and_frees_its_turn() -> None:
 
 
 async def test_a_worker_is_used_again_and_replaced_after_its_share(sandbox: Sandbox) -> None:
-    async with Sandbox(workers=1, limits=Limits(documents=2)) as small:
+    async with Sandbox(workers=1, limits=SandboxLimits(documents=2)) as small:
         pids = []
         for _ in range(3):
             await small.parse("a.md", b"words")
