@@ -93,7 +93,7 @@ def test_what_the_first_version_kept_of_an_answer_still_reads() -> None:
 
 def test_what_the_first_version_kept_of_a_card_still_leads_back_to_its_question() -> None:
     asked = {"id": "17.5", "thread": {"platform": "slack", "space": "T1", "channel": "C1", "thread": "17.1"}}
-    asked |= {"text": "How long?", "asker": {"id": ANA, "name": "Ana"}, "mentions_us": True}
+    asked |= {"text": "How long?", "asker": {"id": ANA, "name": "Ana"}}
     asked |= {"address": {"channel": "C1", "ts": "17.5", "root": "17.1", "user": "U1"}}
     blank = CheckpointState(thread=THREAD_KEY, checkpoint="c1")
     kept = from_fields(blank, {"question": json.dumps(asked), "card": "Which?", "@person": ANA})
