@@ -292,7 +292,7 @@ def _agent(
         checkpoint_seconds=settings.checkpoint_expiry * 60,
         names=MET_AT,
         remedy=NOTHING_TO_READ,
-        floor=extractive if settings.has_llm else None,
+        quote_fallback=extractive if settings.has_llm else None,
     )
     limits = {
         profile: replace(limit, seconds=_seconds(limit, settings.answer_deadline), cost=_answer_budget(settings))

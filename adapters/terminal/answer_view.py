@@ -68,6 +68,8 @@ class TerminalAnswerView:
                 self.console.print(Padding(_source(source), (0, 0, 0, 2)))
         for notice in answer.notices:
             self.console.print(Text(notice, style="italic yellow"))
+        for suggested in answer.follow_ups:
+            self.console.print(Text.assemble(("You could ask: ", "dim"), suggested.question))
         self.console.print(Text(_cost(answer, trace_id), style="dim"))
 
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:

@@ -64,6 +64,7 @@ class Recorder:
             "answer": answer.text if answer else "",
             "citations": [_citation(source) for source in answer.citations] if answer else [],
             "nearest": [_citation(source) for source in answer.nearest] if answer else [],
+            "follow_ups": [one.question for one in answer.follow_ups] if answer else [],
             "searches": answer.spent.searches if answer else 0,
             "checkpoint": _checkpoint(checkpoint) if checkpoint else None,
             "grounding": answer.verdict.grounding if answer and answer.verdict else None,

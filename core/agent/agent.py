@@ -40,7 +40,10 @@ class Agent:
     def by_quotes(self) -> "Agent":
         """The same agent with quotes alone, where a model writes otherwise: what it is compared with."""
         deps = self._deps
-        return Agent(replace(deps, reasoner=deps.floor or deps.reasoner, floor=None, confident=NEVER), self._limits)
+        return Agent(
+            replace(deps, reasoner=deps.quote_fallback or deps.reasoner, quote_fallback=None, confident=NEVER),
+            self._limits,
+        )
 
     def without_shortcut(self) -> "Agent":
         """The same agent that grades whatever it writes from, also where a first search looks good enough."""

@@ -49,6 +49,7 @@ _ABSENCE_AFTER_ALL = re.compile(
 # What goes on after it may be anything.
 _GOES_ON = re.compile(r"(?i)[;:–—]|\.\s|,?\s\b(?:but|however|although|though|yet|instead|usually|typically|normally)\b")
 _YES_NO = re.compile(r"(?i)\b(?:yes|no|not|never|none|neither|\w+n['’]t)\b")
+_CHOICE = re.compile(r"(?i)\bor\b|\boder\b|\bou\b|\b(?:which|whose|either|both)\b")
 _EXACT = re.compile(r"[\W_]+")
 _BOLD_LINE = re.compile(r"^\s*(?:\*\*|__)[^*_\n]{1,120}(?:\*\*|__):?\s*$")
 
@@ -109,8 +110,10 @@ def _asks(unit: DraftUnit) -> bool:
 
 
 def _repeats(unit: DraftUnit, question: str) -> bool:
-    """Whether it is a scrap of the question, as a heading is: neither yes nor no, and nothing new."""
+    """Whether it is a scrap of the question, as a heading is: neither yes nor no, none of two, and nothing new."""
     said = content_words(without_markers(unit.text))
+    if _CHOICE.search(question):
+        return False
     return 0 < len(said) < FEWEST_WORDS and set(said) <= set(content_words(question)) and not _YES_NO.search(unit.text)
 
 

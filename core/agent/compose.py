@@ -4,8 +4,8 @@ from collections.abc import AsyncGenerator, AsyncIterator
 
 from core.agent.citations import CitationRenderer, cited_ids
 from core.agent.fast_path import set_aside
-from core.agent.floor import NO_ANSWER, falls_to_floor
 from core.agent.outcomes import abstain
+from core.agent.quote_fallback import NO_ANSWER, can_restart_with_quotes, restart_with_quotes
 from core.agent.run import WEAK, Run
 from core.model.errors import BudgetExhausted
 from core.model.events import AgentEvent, AnswerDelta, AnswerReset, GenerationCompleted, GenerationStarted
@@ -23,7 +23,8 @@ async def compose(run: Run) -> AsyncGenerator[AgentEvent, None]:
     Where the reasoner withholds an attempt, it leaves what comes next instead.
     """
     evidence = _evidence_to_cite(run)
-    if not evidence and falls_to_floor(run, NO_ANSWER):
+    if not evidence and can_restart_with_quotes(run):
+        restart_with_quotes(run, NO_ANSWER)
         yield AnswerReset("no answer yet")
         return
     if not evidence or run.inquiry.stopped:

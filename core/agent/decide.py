@@ -4,8 +4,8 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import replace
 
 from core.agent.choice_labels import short_label
-from core.agent.floor import NO_ANSWER, falls_to_floor
 from core.agent.outcomes import ask_back, nearest_sentence, park_run
+from core.agent.quote_fallback import NO_ANSWER, can_restart_with_quotes, restart_with_quotes
 from core.agent.run import RESERVE_SECONDS, WEAK, Run
 from core.agent.search_actions import describe, unmade
 from core.model.errors import BudgetExhausted
@@ -83,7 +83,8 @@ async def _go_on(run: Run, decision: Insufficient) -> AsyncIterator[AgentEvent]:
         run.update(proposals=moves, phase=Phase.GATHER)
         refined = "; ".join(describe(move) for move in moves)
         yield QueryRefined(original=run.inquiry.standalone, refined=refined, reason=decision.missing)
-    elif not run.relevant and falls_to_floor(run, NO_ANSWER):
+    elif not run.relevant and can_restart_with_quotes(run):
+        restart_with_quotes(run, NO_ANSWER)
         yield QueryRefined(run.inquiry.standalone, run.inquiry.standalone, "nothing counted: by the rules for quotes")
     elif not run.relevant and run.inquiry.library.relevant(WEAK) and run.may_ask(CheckpointKind.NOTHING_RELEVANT):
         yield _nothing_relevant(run, moves)
@@ -97,7 +98,12 @@ def _contradicts_grades(run: Run) -> bool:
     Then it is written from that; where it does not hold, quotes stand in. A person is not asked to decide on it.
     """
     best = max((item.grade.score for item in run.relevant if item.grade), default=0)
-    return run.deps.floor is not None and not run.floor_reason and bool(run.meter.spent.calls) and best >= IN_FULL
+    return (
+        run.deps.quote_fallback is not None
+        and not run.fallback_reason
+        and bool(run.meter.spent.calls)
+        and best >= IN_FULL
+    )
 
 
 def _sources_first(run: Run) -> AgentEvent:

@@ -185,4 +185,4 @@ def _simple(run: Run, made: Sequence[SearchAction]) -> bool:
     if tuple(made) != tuple(SearchKnowledge(query) for query in plan.queries) or len(made) != 1:
         return False
     best = max((item.hit.score for item in run.inquiry.library.items_found()), default=0.0)
-    return best > 0 and best >= run.deps.confident and not run.floor_reason
+    return best > 0 and best >= run.deps.confident and not run.fallback_reason

@@ -35,8 +35,8 @@ MOST_OPTIONS = 5
 
 def end_run(run: Run, outcome: Outcome, text: str, **more: object) -> AgentCompleted:
     """The final event, with what the run has cost."""
-    if run.floor_reason and outcome is Outcome.ANSWERED:
-        run.meter.notice(run.floor_reason)
+    if run.fallback_reason and outcome is Outcome.ANSWERED:
+        run.meter.notice(run.fallback_reason)
     run.update(phase=Phase.DONE)
     return AgentCompleted(_answer(run, outcome, text, **more))
 

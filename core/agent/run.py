@@ -41,7 +41,7 @@ class AgentDeps:
     checkpoint_seconds: float = 1800.0  # how long a checkpoint waits before it answers with what it has
     names: str = ""  # what a reply may name without anybody having said it: where this installation is to be met
     remedy: str = "An admin can add some."  # whoever asks where there is nothing to read is told this
-    floor: Reasoner | None = None  # answers where the reasoner's own answer does not hold: see ``floor``
+    quote_fallback: Reasoner | None = None  # answers where the reasoner's own answer does not hold
 
 
 @dataclass(slots=True)
@@ -59,8 +59,8 @@ class Run:
     composed_from: tuple[Evidence, ...] = ()
     iteration: int = 0
     critiqued: bool = False
-    searched_before: int = 0  # searches that the reasoner made before the floor began again
-    floor_reason: str = ""  # why the floor answers this run from here on; empty while the reasoner does
+    searched_before: int = 0  # searches that the reasoner made before the fallback began again
+    fallback_reason: str = ""  # why the fallback answers this run from here on; empty while the reasoner does
     timings: dict[str, float] = field(default_factory=dict)
 
     def update(self, **changes: Any) -> None:
@@ -70,7 +70,11 @@ class Run:
     @property
     def reasoner(self) -> Reasoner:
         """Who decides and writes now."""
-        return self.deps.floor if self.floor_reason and self.deps.floor is not None else self.deps.reasoner
+        return (
+            self.deps.quote_fallback
+            if self.fallback_reason and self.deps.quote_fallback is not None
+            else self.deps.reasoner
+        )
 
     @property
     def searches(self) -> int:

@@ -75,11 +75,11 @@ async def _better_by_rules(run: Run, plan: Investigate | AskBack) -> Plan | None
 
     A plan that merely differs stays the model's.
     """
-    if run.deps.floor is None or run.floor_reason or not run.meter.spent.calls or run.thread.attachments:
+    if run.deps.quote_fallback is None or run.fallback_reason or not run.meter.spent.calls or run.thread.attachments:
         return None
-    by_rules = await run.deps.floor.understand(run.inquiry, run.thread, run.meter)
+    by_rules = await run.deps.quote_fallback.understand(run.inquiry, run.thread, run.meter)
     if isinstance(by_rules, Reply) and by_rules.small_talk:
-        run.meter.written_by = run.deps.floor.name
+        run.meter.written_by = run.deps.quote_fallback.name
         return by_rules
     if isinstance(plan, Investigate) and isinstance(by_rules, Investigate) and _leaves_open(plan, by_rules, run):
         return replace(by_rules, queries=(*by_rules.queries, *plan.queries), reason="the follow-up, by rules")
@@ -96,7 +96,7 @@ def _leaves_open(plan: Investigate, by_rules: Investigate, run: Run) -> bool:
 def _loses_words(plan: Investigate, run: Run) -> bool:
     """Whether a rewritten question lost what was asked, where there was nothing to resolve: typing errors aside."""
     thread = run.thread
-    if not run.meter.spent.calls or run.floor_reason:  # no model wrote it
+    if not run.meter.spent.calls or run.fallback_reason:  # no model wrote it
         return False
     if thread.turns or thread.context or thread.summary or thread.attachments:
         return False
@@ -106,9 +106,9 @@ def _loses_words(plan: Investigate, run: Run) -> bool:
 
 
 async def _by_rules(run: Run, reason: str) -> Plan:
-    """A plan that needs no model: by the floor's rules, which resolve a follow-up, else the question as it stands."""
-    if run.deps.floor is not None and not run.floor_reason:
-        plan = await run.deps.floor.understand(run.inquiry, run.thread, run.meter)
+    """A plan that needs no model: by the fallback's rules, which resolve a follow-up, else the question as asked."""
+    if run.deps.quote_fallback is not None and not run.fallback_reason:
+        plan = await run.deps.quote_fallback.understand(run.inquiry, run.thread, run.meter)
         if not isinstance(plan, Reply) or not reason_to_search(plan, run.inquiry, run.thread, run.deps.names):
             return replace(plan, reason=reason)
     return Investigate(run.inquiry.question, (run.inquiry.question,), reason)

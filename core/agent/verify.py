@@ -23,10 +23,16 @@ from core.agent.claims import (
 )
 from core.agent.expected_kind import has_expected_kind
 from core.agent.fast_path import look_closer
-from core.agent.floor import CITES_NOTHING, DOES_NOT_HOLD, NO_ANSWER, falls_to_floor
 from core.agent.gather import Finding, keep, make
 from core.agent.lexical_check import check_lexically, is_known
 from core.agent.outcomes import abstain, end_run
+from core.agent.quote_fallback import (
+    CITES_NOTHING,
+    DOES_NOT_HOLD,
+    NO_ANSWER,
+    can_restart_with_quotes,
+    restart_with_quotes,
+)
 from core.agent.run import Run
 from core.model.answer import Claim, ClaimVerdict, Outcome, Support, Verdict
 from core.model.errors import BudgetExhausted
@@ -61,32 +67,41 @@ async def verify(run: Run) -> AsyncGenerator[AgentEvent, None]:
     text, citations = finished_text(run.draft, run.inquiry.library, run.inquiry.standalone)
     verdict = Verdict(tuple(verdicts)) if verdicts else None
     because = NO_ANSWER if says_nothing(written, run.inquiry.standalone) else DOES_NOT_HOLD if cites else CITES_NOTHING
-    if citations and because != NO_ANSWER and not _falls_short(run, verdicts, because):
+    shortfall = because
+    if citations and because != NO_ANSWER:
+        shortfall = _shortfall(run, verdicts, because)
+    if not shortfall:
         yield end_run(run, Outcome.ANSWERED, text, citations=citations, verdict=verdict)
         return
-    async for event in _go_back(run, written, because, verdict):
+    async for event in _go_back(run, written, shortfall, verdict):
         yield event
 
 
 async def _go_back(run: Run, written: str, because: str, verdict: Verdict | None) -> AsyncIterator[AgentEvent]:
     """No answer came of this draft: look closer, else quote, else say that the documents don't say."""
-    if run.inquiry.phase is Phase.VERIFY and run.inquiry.attempt:
+    if run.inquiry.attempt:
         run.draft = written
         async for event in look_closer(run):
             yield event
-    elif run.inquiry.phase is not Phase.VERIFY or falls_to_floor(run, because):
+    elif can_restart_with_quotes(run):
+        restart_with_quotes(run, because)
         yield AnswerReset("quoting the documents instead")
     else:
         said = "What I had written did not hold against the documents." if because == DOES_NOT_HOLD else ""
         yield abstain(run, because=said, verdict=verdict)
 
 
-def _falls_short(run: Run, verdicts: Sequence[ClaimVerdict], because: str) -> bool:
-    """Whether what is left is hardly the answer, and there is another way to one."""
-    if run.deps.floor is None or run.floor_reason:
-        return False
-    struck, beside = _mostly_struck(run, verdicts), _quotes_beside(run, verdicts)
-    return (struck or beside) and (run.inquiry.attempt or falls_to_floor(run, because if struck else NO_ANSWER))
+def _shortfall(run: Run, verdicts: Sequence[ClaimVerdict], because: str) -> str:
+    """Why what is left is hardly the answer, where there is another way to one; empty where it stands."""
+    if (
+        run.deps.quote_fallback is None
+        or run.fallback_reason
+        or not (run.inquiry.attempt or can_restart_with_quotes(run))
+    ):
+        return ""
+    if _mostly_struck(run, verdicts):
+        return because
+    return NO_ANSWER if _quotes_beside(run, verdicts) else ""
 
 
 def _mostly_struck(run: Run, verdicts: Sequence[ClaimVerdict]) -> bool:
@@ -206,7 +221,9 @@ def _is_remark(run: Run, text: str) -> bool:
 
 
 def _leads_over(run: Run, unit: DraftUnit, passages: Sequence[Passage]) -> bool:
-    return bool(run.floor_reason) or is_known(unit.text, passages, f"{run.inquiry.question} {run.inquiry.standalone}")
+    return bool(run.fallback_reason) or is_known(
+        unit.text, passages, f"{run.inquiry.question} {run.inquiry.standalone}"
+    )
 
 
 def _is_quoted(run: Run, claim: Claim) -> bool:

@@ -78,10 +78,11 @@ def describe_event(event: AgentEvent) -> str:  # noqa: C901, PLR0911, PLR0912 - 
 
 
 def _routing_sentence(event: RoutingDecided) -> str:
-    why = f": {event.reason}" if event.reason else ""
+    why = f" ({event.reason})" if event.reason else ""
     if not event.needs_retrieval:
         return f"I answered without a search{why}."
-    return f"I decided to search for {', '.join(f'“{query}”' for query in event.queries)}{why}."
+    said = f"I decided to search for: {'; '.join(event.queries)}{why}"
+    return said if said.endswith((".", "?", "!")) else f"{said}."
 
 
 def explanation_steps(events: Sequence[TracedEvent]) -> tuple[str, ...]:

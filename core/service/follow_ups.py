@@ -153,7 +153,7 @@ def _topic(passage: Passage) -> str:
 
 async def _is_answered_by(run: Run, question: str, item: Evidence) -> bool:
     """Whether this passage answers the question, as the reasoner that needs no model grades it."""
-    grader = run.deps.floor or run.deps.reasoner
+    grader = run.deps.quote_fallback or run.deps.reasoner
     asked = replace(run.inquiry, question=question, plan=Investigate(question, (question,)), attempt=False)
     (grade,) = await grader.grade(asked, [item], run.meter)
     return grade.score >= asked.cutoff

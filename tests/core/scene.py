@@ -130,7 +130,7 @@ class Scene:
             confident=confident,
             prices=prices or Prices(),
             remedy=remedy,
-            floor=floor,
+            quote_fallback=floor,
         )
         self.question_service = QuestionService(
             agent=Agent(deps, limits or PROFILE_LIMITS),

@@ -77,6 +77,12 @@ async def press_all(footnote: Footnote, questions: list[str], *, verbose: bool) 
     return counted
 
 
+def names_document(answer: Answer, question: str) -> bool:
+    """Whether an answer cites the document that the question names."""
+    title = question.partition("“")[2].partition("”")[0]
+    return any(one.title == title for one in answer.citations)
+
+
 def is_from(answer: Answer, question: str) -> bool:
     """Whether an answer cites a section that the question names."""
     topic = question.rpartition("“")[2].partition("”")[0]

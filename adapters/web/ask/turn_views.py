@@ -9,7 +9,7 @@ from adapters.web.ask.question_state import AnswerStage, WebQuestionState
 from adapters.web.ask.shown_answer import ShownAnswer
 from adapters.web.rendering.markdown import render_answer, words_of
 from adapters.web.routing import Visitor
-from core.model.answer import Answer, Citation, Outcome, Support
+from core.model.answer import Answer, Citation, FollowUp, Outcome, Support
 from core.model.conversation import ThreadKey
 from core.model.errors import NotFound
 from core.model.incoming_events import IncomingMessage
@@ -56,6 +56,12 @@ class TurnView:
     took: str = ""
     checked: str = ""
     rating: str = ""
+    follow_ups: tuple[FollowUp, ...] = ()  # what could be asked next
+
+    @property
+    def conversation(self) -> str:
+        """The address of the conversation, at which more is asked."""
+        return self.path.rpartition("/")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +108,7 @@ class TurnViews:
             took=took(shown.answer),
             checked=checked(shown.answer),
             rating=kept.rating,
+            follow_ups=shown.answer.follow_ups,
         )
 
     async def trace_of(self, message: IncomingMessage) -> str:

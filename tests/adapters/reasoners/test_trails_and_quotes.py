@@ -129,6 +129,15 @@ async def test_only_the_newest_version_is_quoted(reasoner: ExtractiveReasoner) -
     assert "ten days" not in text
 
 
+async def test_where_neither_version_answers_the_newest_comes_nearer(reasoner: ExtractiveReasoner) -> None:
+    old = replace(passage(1, "Refunds arrive within ten days.", "Refund policy (2024)"), dated="2024-03-01")
+    new = replace(passage(2, "Refunds arrive within five days.", "Refund policy (2026)"), dated="2026-02-01")
+    found, items = EvidenceLibrary().add([Hit(old, 0.9), Hit(new, 0.8)], "refunds")
+    question = "Who says no to refunds?"
+    older, newer = await reasoner.grade(inquiry(question, library=found), items, meter())
+    assert (older.chance or 0.0) < (newer.chance or 0.0)
+
+
 async def decided_after(reasoner: ExtractiveReasoner, question: str, *turns: Turn) -> tuple[object, ...]:
     plan = await reasoner.understand(inquiry(question), thread(*turns), meter())
     assert isinstance(plan, Investigate)

@@ -170,13 +170,14 @@ class Browser:
 class PageOffice:
     """A scene and a knowledge room behind one page."""
 
-    def __init__(self, rules: AccessRules | None = None) -> None:
+    def __init__(self, rules: AccessRules | None = None, settings: ChannelSettings | None = None) -> None:
         self.scene = scene = Scene()
         self.room = room = Room()
         room.index, room.encoder, room.catalog = scene.index, scene.encoder, scene.catalog
         room.clock = scene.clock
         room.assemble()
         self.rules = rules or AccessRules()
+        self.settings = settings or ChannelSettings()
         self.sessions = InProcessWebSessions()
         self.message_states = InProcessMessageStateStore(scene.state)
         self.stream = InProcessAnswerStream()
@@ -197,7 +198,7 @@ class PageOffice:
             inbox=self.inbox,
             message_states=self.message_states,
             checkpoints=scene.checkpoints,
-            defaults=ChannelSettings(),
+            defaults=self.settings,
         )
         self.conversations = conversations = Conversations(self.message_states, scene.clock)
         turns = TurnViews(self.message_states, scene.checkpoints, actions)

@@ -3,7 +3,8 @@
 import pytest
 
 from adapters.web.knowledge.uploads import file_name
-from core.model.inquiry import AskBack
+from core.model.channel_settings import ChannelSettings
+from core.model.inquiry import AnswerPolicy, AskBack
 from tests.adapters.web.page_office import Elements, PageOffice
 
 pytestmark = pytest.mark.e2e
@@ -39,6 +40,26 @@ async def test_an_answer_is_asked_rated_and_forgotten() -> None:
         assert (await browser.post(f"{conversation}/forget")).status == 303
         assert (await browser.get(conversation)).status == 404
         assert "How long do refunds take?" not in (await browser.get("/ask")).text
+
+
+async def test_what_is_suggested_below_an_answer_is_asked_by_its_button() -> None:
+    async with PageOffice(settings=ChannelSettings(AnswerPolicy(follow_ups=True))).open() as office:
+        await office.scene.knows(
+            "Refunds to credit cards are booked to the card that was charged, without a fee.",
+            "Refunds to gift cards are paid as a voucher, good for twelve months from that day.",
+            title="Cards",
+            headings=("Credit cards", "Gift cards"),
+        )
+        office.scene.script.enqueue("compose", "They are booked to the card [1].")
+        browser = await office.operator()
+        question = await office.asked(browser, "How are refunds to cards paid?")
+        conversation = question.rpartition("/")[0]
+        page = Elements((await browser.get(conversation)).text)
+        (asked, *_) = [one["value"] for one in page.all("button") if one.get("name") == "question"]
+        assert asked.startswith("What does “Cards” say about “")
+        assert (await browser.post(conversation, {"question": asked})).status == 303
+        await office.works()
+        assert len(Elements((await browser.get(conversation)).text).all("article")) == 2
 
 
 async def test_a_choice_counts_once() -> None:

@@ -106,3 +106,19 @@ def test_a_word_or_two_in_between_state_nothing() -> None:
 )
 def test_what_the_documents_are_about_is_no_answer_where_they_do_not_give_it(draft: str, nothing: bool) -> None:
     assert says_nothing(draft) is nothing
+
+
+@pytest.mark.parametrize(
+    ("draft", "question", "nothing"),
+    [
+        ("Is the reset final? [1]", "Is the reset final?", True),
+        ("Factory reset [1].", "Does a factory reset wipe the readings?", True),
+        ("Yes, a factory reset [1].", "Does a factory reset wipe the readings?", False),
+        ("Annual [1].", "Is the plan monthly or annual?", False),
+        ("The Harbour team [1].", "Which team owns odometer, Harbour, Quay?", False),
+        ("42 days [1].", "How many days?", False),
+        ("Is it final? [1] It is [1]. A reset deletes the name [1].", "Is a reset final?", False),
+    ],
+)
+def test_the_question_again_is_no_answer(draft: str, question: str, nothing: bool) -> None:
+    assert says_nothing(draft, question) is nothing

@@ -279,12 +279,17 @@ def _open_part(question: str, item: Evidence) -> str:
 def credit_versions(inquiry: Inquiry, grades: Mapping[int, Grade], evidence: Sequence[Evidence]) -> dict[int, Grade]:
     """Grades by evidence id, where the version that holds counts as much as an older one says of the same section.
 
-    What a superseded document answers, its successor has to be asked as well, in whatever other words it says it.
+    What a superseded document answers, its successor has to be asked as well, in whatever other words it says it. Where
+    neither answers, the one that holds comes nearer.
     """
     pool = (*inquiry.library.items_found(), *evidence)
     found = dict(grades)
     for old in evidence:
-        if found[old.id].score < inquiry.cutoff or not other_version(inquiry.standalone, old, pool):
+        if not other_version(inquiry.standalone, old, pool):
+            continue
+        chance = found[old.id].chance
+        found[old.id] = replace(found[old.id], chance=chance and chance * weights.OTHER_VERSION)
+        if found[old.id].score < inquiry.cutoff:
             continue
         for new in evidence:
             same = family(new.passage) == family(old.passage) and section_name(new.passage) == section_name(old.passage)

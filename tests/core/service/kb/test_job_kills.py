@@ -57,7 +57,8 @@ class Fuse:
 
     @property
     def last(self) -> str:
-        return self.made[self.calls]
+        """The call that killed it; how often a job looks whether it was cancelled, the clock says, so perhaps none."""
+        return self.made[self.calls] if self.calls < len(self.made) else "none: it came to its end"
 
 
 class Fused:

@@ -1,8 +1,8 @@
-"""The floor under every answer: where the reasoner's own does not hold, the run starts again with quotes alone.
+"""The fallback under every answer: where the reasoner's own does not hold, the run starts again with quotes alone.
 
 A model that is weak, cut short, filtered or unreadable must never leave a person with less than no model would have. So
 before a run says that the documents don't say, or asks how to go on because nothing counted, it is made once more by
-the floor's own rules, searches included, and ends as that reasoner alone would have ended it. That costs no tokens.
+the fallback's own rules, searches included, and ends as that reasoner alone would have ended it. That costs no tokens.
 """
 
 from typing import Any
@@ -15,17 +15,21 @@ DOES_NOT_HOLD = "What the writing model wrote did not hold against the documents
 CITES_NOTHING = "The writing model named no source for what it wrote, so I quote the documents instead."
 
 
-def falls_to_floor(run: Run, reason: str) -> bool:
-    """Start the run again with the floor, once; False where there is none or no model had a say in this run.
+def can_restart_with_quotes(run: Run) -> bool:
+    """Whether a model had a say in this run, nobody stopped it, and it has not begun again already."""
+    available = run.deps.quote_fallback is not None and not run.fallback_reason
+    return available and not run.inquiry.stopped and bool(run.meter.spent.calls)
 
-    ``reason`` is the line that is said below an answer that the floor gives.
+
+def restart_with_quotes(run: Run, reason: str) -> None:
+    """Begin the run again with quotes alone; ``reason`` is the line that is said below such an answer.
+
+    Only where ``can_restart_with_quotes``.
     """
     inquiry = run.inquiry
-    if run.deps.floor is None or run.floor_reason or inquiry.stopped or not run.meter.spent.calls:
-        return False
-    run.floor_reason = reason
+    run.fallback_reason = reason
     run.meter.blame(reason)
-    run.meter.written_by = run.deps.floor.name
+    run.meter.written_by = run.reasoner.name
     run.meter.grant_searches()
     run.searched_before = run.meter.spent.searches
     run.draft, run.withheld, run.decision, run.composed_from = "", None, None, ()
@@ -40,4 +44,3 @@ def falls_to_floor(run: Run, reason: str) -> bool:
         run.update(phase=Phase.GATHER, proposals=(SearchKnowledge(inquiry.standalone),), **fresh)
     else:
         run.update(phase=Phase.UNDERSTAND, plan=None, proposals=(), closing=False, **fresh)
-    return True
