@@ -64,10 +64,21 @@ class Setup:
         assert self.child.waitnoecho(30)
         self.child.sendline(secret)
 
+    def interrupt(self) -> int:
+        """The exit code after Ctrl-C: pressed again where it came just before the process began to read."""
+        for _ in range(6):
+            self.child.sendintr()
+            if self.child.expect([pexpect.EOF, pexpect.TIMEOUT], timeout=STARTING / 6) == 0:
+                break
+        return self._close()
+
     def end(self) -> int:
         """The exit code, when it has ended."""
         self.child.expect(pexpect.EOF)
-        self.screen += self.child.before
+        return self._close()
+
+    def _close(self) -> int:
+        self.screen += str(self.child.before)
         self.child.close()
         return int(self.child.exitstatus if self.child.exitstatus is not None else -1)
 
@@ -76,6 +87,7 @@ class Setup:
 async def serving(home: Path, slack: FakeSlack) -> AsyncIterator[None]:
     """``footnote serve``, which is told nothing but where the data directory is and that this is Slack."""
     kept = {name: value for name, value in os.environ.items() if name in {"PATH", "HOME", "TMPDIR", "LANG"}}
+    sockets = slack.sockets.opened
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "bot", "serve",
         env=kept | {"FOOTNOTE_HOME": str(home), "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "HTTP_PORT": "0"}
@@ -84,6 +96,7 @@ async def serving(home: Path, slack: FakeSlack) -> AsyncIterator[None]:
         stdout=asyncio.subprocess.DEVNULL,
     )  # fmt: skip
     try:
+        await slack.until(lambda: slack.sockets.opened > sockets, STARTING, what="a connection")
         yield
     finally:
         process.terminate()
@@ -166,8 +179,7 @@ async def test_discord_stopped_in_the_middle_and_gone_on_with(tmp_path: Path) ->
             setup.until("message content is off", "switched on and saved; s: later:")
             setup.type("s")
             setup.until("A folder or file to read (Enter: later):")
-            setup.child.sendintr()
-            assert setup.end() == 130
+            assert setup.interrupt() == 130
             assert "What was set is kept: footnote setup goes on from there." in " ".join(setup.screen.split())
             assert "Traceback" not in setup.screen
 
@@ -178,8 +190,7 @@ async def test_discord_stopped_in_the_middle_and_gone_on_with(tmp_path: Path) ->
             )
             assert "Paste it" not in before
             assert "applications" not in before
-            setup.child.sendintr()
-            assert setup.end() == 130
+            assert setup.interrupt() == 130
             assert discord.token not in setup.screen
 
         discord.disallow_intent("message_content")

@@ -5,7 +5,7 @@ against the gold passages. Sentence P@1: how often the best unit is one of their
 question whose answer is there are above those of the same question with its gold passages removed, and of a question
 that nothing answers. ``--fit`` fits the weights on all sets but one and measures on that, then on all of them.
 
-    python -m tests.measure.sentences tests/questions/tune tests/questions/tune_2 [--fit]
+    python -m tests.measure.sentences tests/questions/tune tests/questions/tune_2 bot/samples/eval [--fit]
 """
 
 # ruff: noqa: T201 - a measurement is printed
@@ -23,11 +23,11 @@ from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from bot.container import Footnote
-from bot.evaluation.dataset_loader import read
+from bot.evaluation.dataset_loader import Dataset, read
 from bot.evaluation.temp_index import fill, open_temporary
 from bot.settings import Settings
-from core.evaluation.answer_scoring import comparable
-from core.evaluation.question_sets import Question
+from core.evaluation.answer_scoring import comparable, states
+from core.evaluation.question_sets import Question, QuestionKind
 from core.model.evidence import EvidenceLibrary, Hit
 from core.ports.index import Scope
 from tests.measure.logistic import area
@@ -54,6 +54,8 @@ def is_gold(question: Question, source: str, text: str) -> bool:
     """Whether a unit says what one of the gold passages says."""
     if source not in question.documents:
         return False
+    if not question.passages:
+        return any(states(text, one) for alternatives in question.facts for one in alternatives)
     said = comparable(text)
     bare, words = "".join(said.split()), set(said.split())
     for passage in map(comparable, question.passages):
@@ -87,6 +89,24 @@ async def case_of(
     )
 
 
+def questions_of(dataset: Dataset) -> tuple[Question, ...]:
+    """The questions with facts; else those with short answers, told by them (the samples')."""
+    if dataset.questions:
+        return dataset.questions.questions
+    return tuple(
+        Question(
+            one.id,
+            one.text,
+            QuestionKind.FACT,
+            documents=tuple(one.relevant),
+            facts=(tuple(one.answers),),
+            unanswerable=one.expect == "abstained",
+        )
+        for one in dataset.queries
+        if one.expect in {"answered", "abstained"} and not one.thread
+    )
+
+
 async def collected(folder: Path, footnote: Footnote) -> list[Case]:
     """Every question of a set that opens a conversation, under its conditions."""
     dataset = read(folder, None)
@@ -95,13 +115,13 @@ async def collected(folder: Path, footnote: Footnote) -> list[Case]:
     sources = {one.id: one.source for one in await footnote.catalog.documents(scope.bases)}
     reasoner = ExtractiveReasoner(footnote.encoder)
     cases: list[Case | None] = []
-    for question in dataset.questions.questions if dataset.questions else ():
+    for question in questions_of(dataset):
         if question.follows:
             continue
         hits = (await footnote.retriever.search(question.text, scope, DEEPER)).hits
         condition = NOWHERE if question.unanswerable else HERE
         cases.append(await case_of(reasoner, folder.name, condition, question, hits[:TOP_K], sources))
-        if question.passages:
+        if not question.unanswerable:
             others = [hit for hit in hits if not _holds_gold(question, hit, sources)][:TOP_K]
             cases.append(await case_of(reasoner, folder.name, REMOVED, question, others, sources))
     return [one for one in cases if one is not None]

@@ -1,14 +1,18 @@
 """Whose a record is, where it is kept, and that what was kept before still reads."""
 
+import json
 from dataclasses import dataclass, field
 
 import pytest
 
+from adapters.discord.outbound.answer_index import AskedAt
 from adapters.discord.outbound.answer_records import DiscordQuestionState, LatestConversation
 from adapters.slack.outbound.answer_records import AnswerStage, SlackQuestionState, VisibleAnswer
 from core.model.conversation import ThreadKey
+from core.model.message_records import CheckpointState
 from core.model.record_codec import changed_fields, entries_from_fields, from_fields, records_at, to_fields
 from core.model.records import PERSON, THREAD, Address, Record, layout_of
+from core.model.reply_target import ReplyTarget
 from core.service.one_time_actions import OneTimeAction
 from tests.contracts.records import product_types, sample
 
@@ -85,6 +89,23 @@ def test_what_the_first_version_kept_of_an_answer_still_reads() -> None:
     on_discord = from_fields(DiscordQuestionState(thread=THREAD_KEY, message="1"), {"message": "9", "part-1": "10"})
     assert on_discord is not None
     assert (on_discord.first, on_discord.parts) == ("9", ("10",))
+
+
+def test_what_the_first_version_kept_of_a_card_still_leads_back_to_its_question() -> None:
+    asked = {"id": "17.5", "thread": {"platform": "slack", "space": "T1", "channel": "C1", "thread": "17.1"}}
+    asked |= {"text": "How long?", "asker": {"id": ANA, "name": "Ana"}}
+    asked |= {"address": {"channel": "C1", "ts": "17.5", "root": "17.1", "user": "U1"}}
+    blank = CheckpointState(thread=THREAD_KEY, checkpoint="c1")
+    kept = from_fields(blank, {"question": json.dumps(asked), "card": "Which?", "@person": ANA})
+    assert kept is not None
+    assert kept.question is not None
+    assert kept.question.address == ReplyTarget(channel="C1", message="17.5", asker="U1")
+
+
+def test_where_a_question_was_asked_that_is_answered_elsewhere_still_reads() -> None:
+    assert AskedAt.decode("5/7") == AskedAt("5", "7")
+    assert AskedAt.decode(AskedAt("5", "7").encode()) == AskedAt("5", "7")
+    assert AskedAt.decode("") is None
 
 
 def test_what_the_first_version_kept_of_who_asked_where_still_reads() -> None:

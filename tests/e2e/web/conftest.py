@@ -65,7 +65,7 @@ class PageServer:
         """End it as Ctrl-C does."""
         if self._process is not None and self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
-            self._process.wait(60)
+            self._process.wait(STARTING)  # a model that is being loaded is loaded to its end first
         if self._process is not None and self._process.stdout is not None:
             self._process.stdout.close()
 
@@ -84,10 +84,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PageServer]:
     running.start()
     yield running
     running.stop()
-    asyncio.run(_end_store(home))
+    asyncio.run(end_store(home))
 
 
-async def _end_store(home: Path) -> None:
+async def end_store(home: Path) -> None:
+    """End the embedded Valkey of a server that could not."""
     async with EmbeddedValkey(home / "valkey"):
         pass
 

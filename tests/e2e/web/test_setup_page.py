@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.e2e.web.conftest import AXE, PageServer, Watched, picture
+from tests.e2e.web.conftest import AXE, PATIENCE, PageServer, Watched, end_store, picture
 from tests.fakes.slack import FakeSlack, specs_are_here
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, slack: FakeSlack) -> Iterat
     running.start()
     yield running
     running.stop()
+    asyncio.run(end_store(home))
 
 
 def give(page: "Page", label: str, token: str) -> None:
@@ -68,7 +69,8 @@ def test_slack_from_nothing_to_a_checked_installation(
     (tmp_path / "ferry.md").write_text("# Ferry\n\nThe ferry leaves at nine.")
     page = office.open("/")
     page.get_by_role("link", name="Put it into Slack or Discord").click()
-    page.get_by_role("link", name="Slack").first.click()
+    page.get_by_role("heading", name="Where shall Footnote answer?").wait_for()
+    page.locator("a[href='/setup/slack']").click()
     made = page.get_by_role("link", name="Open it at Slack")
     assert (made.get_attribute("href") or "").startswith("https://api.slack.com/apps?new_app=1&manifest_json=")
     picture(page, "setup-slack-begin")
@@ -125,6 +127,7 @@ def test_the_page_can_be_set_up_without_scripts(
     server: PageServer, browser: "Browser", signed_in: dict[str, Any], slack: FakeSlack
 ) -> None:
     context = browser.new_context(storage_state=signed_in, java_script_enabled=False)  # type: ignore[arg-type]
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     page.goto(f"{server.address}/setup/discord")
     give(page, "Bot token", slack.bot_token)
@@ -141,6 +144,7 @@ def test_no_screen_of_the_setup_has_a_serious_barrier_or_runs_over_the_edge(
         pytest.skip("axe-core is not there: npm pack axe-core brings it, see .ci/run")
     size = {"width": width, "height": 900}
     context = browser.new_context(storage_state=signed_in, color_scheme=scheme, viewport=size)  # type: ignore[arg-type]
+    context.set_default_timeout(PATIENCE)
     context.add_init_script(path=AXE)
     page = context.new_page()
     for path in ("/setup", "/setup/slack", "/setup/discord", "/knowledge"):
