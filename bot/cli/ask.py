@@ -73,9 +73,9 @@ def resume(
 async def _resume(checkpoint_id: str, pressed: str, as_json: bool) -> int:
     from adapters.terminal.chat import OPERATOR
     from adapters.terminal.console import SafeConsole
-    from core.agent.checkpoint_reply import match_typed_choice
     from core.model.conversation import Audience
     from core.model.errors import NotFound
+    from core.service.typed_choice import match_typed_choice
 
     async with open_to_read(SafeConsole(stderr=True)) as footnote:
         parked = await footnote.checkpoints.read(checkpoint_id)

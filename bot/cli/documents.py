@@ -97,8 +97,8 @@ def search(
 async def _search(query: str, k: int, kb: str | None, source: str | None, as_json: bool) -> int:
     from adapters.terminal.console import SafeConsole
     from adapters.terminal.passage_view import hit_as_json, print_hits
-    from core.agent.gather import matching_sources
     from core.model.errors import NotFound
+    from core.model.source_names import matching_sources
     from core.ports.index import Scope
 
     async with open_to_read() as footnote:

@@ -11,22 +11,9 @@ from collections.abc import Sequence
 
 from core.agent.links import HELD_BACK, MOST_HELD_BACK, SourceLinks, without_foreign_links
 from core.model.answer import Citation
+from core.model.citation_markers import MARKER, cited_ids
 from core.model.evidence import Evidence, EvidenceLibrary
 from core.retrieval.quotes import quote_for
-
-MARKER = re.compile(r" ?\[ *((?:E|id)?\d{1,4}(?: *[,;] *(?:E|id)?\d{1,4}){0,19}) *\]", re.IGNORECASE)
-_NUMBER = re.compile(r"\d{1,4}")
-
-
-def cited_ids(text: str) -> tuple[int, ...]:
-    """The evidence ids that a text names, in order of first mention."""
-    found = (int(number) for marker in MARKER.finditer(text) for number in _NUMBER.findall(marker.group(1)))
-    return tuple(dict.fromkeys(found))
-
-
-def without_markers(text: str) -> str:
-    """The text without its ``[n]`` markers."""
-    return MARKER.sub("", text)
 
 
 class Numbering:
@@ -48,8 +35,8 @@ class Numbering:
         return MARKER.sub(self._marker, text)
 
     def _marker(self, match: re.Match[str]) -> str:
-        known = [int(n) for n in _NUMBER.findall(match.group(1)) if self._library.get(int(n)) is not None]
-        numbers = [self._numbers.setdefault(n, len(self._numbers) + 1) for n in dict.fromkeys(known)]
+        known = [n for n in cited_ids(match.group()) if self._library.get(n) is not None]
+        numbers = [self._numbers.setdefault(n, len(self._numbers) + 1) for n in known]
         lead = " " if match.group().startswith(" ") else ""
         return lead + "".join(f"[{number}]" for number in numbers) if numbers else ""
 
@@ -122,7 +109,7 @@ def _sentences_citing(draft: str) -> dict[int, tuple[str, ...]]:
     for marker in MARKER.finditer(draft):
         between = draft[start : marker.start()].strip()
         said = re.split(r"(?<=[.!?])\s+|\n", between)[-1] or said  # two markers stand behind the same sentence
-        for number in _NUMBER.findall(marker.group(1)):
-            claims[int(number)] = (*claims.get(int(number), ()), said)
+        for number in cited_ids(marker.group()):
+            claims[number] = (*claims.get(number, ()), said)
         start = marker.end()
     return claims

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from core.agent.citations import cited_ids, without_markers
 from core.model.answer import Claim
+from core.model.citation_markers import cited_ids, without_markers
 from core.model.markdown_lines import FENCE, fenced_runs, is_table_rule
 from core.model.text import content_words, sentences
 

@@ -2,11 +2,12 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator
 
-from core.agent.citations import CitationRenderer, cited_ids
+from core.agent.citations import CitationRenderer
 from core.agent.fast_path import set_aside
 from core.agent.outcomes import abstain
 from core.agent.quote_fallback import NO_ANSWER, can_restart_with_quotes, restart_with_quotes
 from core.agent.run import WEAK, Run
+from core.model.citation_markers import cited_ids
 from core.model.errors import BudgetExhausted
 from core.model.events import AgentEvent, AnswerDelta, AnswerReset, GenerationCompleted, GenerationStarted
 from core.model.evidence import Evidence

@@ -23,6 +23,7 @@ from core.model.inquiry import (
     SearchSource,
 )
 from core.model.knowledge import Document
+from core.model.source_names import matching_sources
 from core.ports.index import Scope
 from core.retrieval.hybrid import Retrieval
 
@@ -120,15 +121,6 @@ async def _search_source(run: Run, move: SearchSource) -> Finding:
         return Finding(move, note=f"There is no source called {move.source!r}. {_source_list(documents)}")
     ids = frozenset(document.id for document in chosen)
     return Finding(move, await run.deps.retriever.search(move.query, Scope(run.inquiry.scope, ids), TOP_K))
-
-
-def matching_sources(documents: Sequence[Document], name: str) -> tuple[Document, ...]:
-    """The documents that a name means: the exact title or path where there is one, else all that contain it."""
-    wanted = name.strip().casefold()
-    exact = tuple(d for d in documents if wanted in {d.id, d.title.casefold(), d.source.casefold()})
-    if exact or not wanted:
-        return exact
-    return tuple(d for d in documents if wanted in d.title.casefold() or wanted in d.source.casefold())
 
 
 def _source_list(documents: Sequence[Document]) -> str:

@@ -7,12 +7,12 @@ from dataclasses import replace
 from datetime import timedelta
 
 from core.agent.choice_labels import choice_labels
-from core.agent.citations import citation, finished_text, source_links, without_markers
+from core.agent.citations import citation, finished_text, source_links
 from core.agent.claims import verbatim_in
-from core.agent.languages import WORDINGS, language_of
 from core.agent.links import without_foreign_links
 from core.agent.run import WEAK, Run
 from core.model.answer import Answer, Citation, Outcome, Verdict
+from core.model.citation_markers import without_markers
 from core.model.events import AgentCompleted, AgentEvent, AnswerDelta, CheckpointReached
 from core.model.evidence import Evidence
 from core.model.inquiry import (
@@ -26,6 +26,7 @@ from core.model.inquiry import (
     SearchKnowledge,
     SearchSource,
 )
+from core.model.languages import WORDINGS, language_of
 
 NEAREST = 3
 NEAR_ENOUGH = 0.05  # chance that a passage answers, from which its sentence is shown though it is no evidence

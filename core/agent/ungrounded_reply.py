@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from core.agent.citations import cited_ids, without_markers
 from core.agent.claims import claims_in, verbatim_in
+from core.model.citation_markers import cited_ids, without_markers
 from core.model.conversation import ContextMessage, Thread
 from core.model.inquiry import Behaviour, Inquiry, Reply
 from core.model.text import content_words, is_question, sentences, words

@@ -10,7 +10,7 @@ import re
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import replace
 
-from core.agent.citations import MARKER, cited_ids, finished_text, without_markers
+from core.agent.citations import finished_text
 from core.agent.claims import (
     FEWEST_WORDS,
     DraftUnit,
@@ -24,7 +24,6 @@ from core.agent.claims import (
 from core.agent.expected_kind import has_expected_kind
 from core.agent.fast_path import look_closer
 from core.agent.gather import Finding, keep, make
-from core.agent.lexical_check import check_lexically, is_known
 from core.agent.outcomes import abstain, end_run
 from core.agent.quote_fallback import (
     CITES_NOTHING,
@@ -35,11 +34,13 @@ from core.agent.quote_fallback import (
 )
 from core.agent.run import Run
 from core.model.answer import Claim, ClaimVerdict, Outcome, Support, Verdict
+from core.model.citation_markers import MARKER, cited_ids, without_markers
 from core.model.errors import BudgetExhausted
 from core.model.events import AgentEvent, AnswerReset, HallucinationChecked, QueryRefined, RetrievalStarted
 from core.model.inquiry import Investigate, Phase, Profile, SearchKnowledge
 from core.model.knowledge import Passage
 from core.model.text import content_words
+from core.retrieval.lexical_check import check_lexically, is_known
 
 GROUNDED = 0.999  # an answer is called grounded when every claim that is left holds
 SECOND_LOOK = 3  # passages that one more search for a claim may add

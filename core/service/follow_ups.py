@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from core.agent.choice_labels import short_label
-from core.agent.languages import language_of
 from core.agent.run import WEAK, Run
 from core.model.answer import Answer, FollowUp, Outcome
 from core.model.errors import FootnoteError
@@ -20,6 +19,7 @@ from core.model.events import AgentCompleted, TracedEvent
 from core.model.evidence import Evidence
 from core.model.inquiry import Investigate
 from core.model.knowledge import Passage
+from core.model.languages import language_of
 
 MOST = 2
 TRIED = 5  # passages that are looked at

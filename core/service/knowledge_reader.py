@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.agent.gather import matching_sources
 from core.model.errors import NotFound
 from core.model.knowledge import Document, Passage
+from core.model.source_names import matching_sources
 from core.ports.catalog import Catalog
 from core.ports.index import Index, Scope
 from core.retrieval.hybrid import Retrieval, Retriever

@@ -11,7 +11,6 @@ from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field, replace
 
 from core.agent.agent import Agent
-from core.agent.checkpoint_reply import TypedChoice, match_typed_choice
 from core.agent.checkpoint_resume import EXPIRED, resume_inquiry
 from core.agent.outcomes import sources_shown, stop_run
 from core.agent.run import Run
@@ -44,6 +43,7 @@ from core.retrieval.turn_recall import recall_turns
 from core.service.explanations import Explanation, explain_answer
 from core.service.follow_ups import suggest_follow_ups
 from core.service.question_recorder import QuestionRecorder
+from core.service.typed_choice import TypedChoice, match_typed_choice
 from core.service.visible_memory import still_visible
 
 CHOICE_GONE = "This choice has been made already, or its time is over. Ask again if you like."

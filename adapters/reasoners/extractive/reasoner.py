@@ -27,14 +27,14 @@ from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.question import intent
 from adapters.reasoners.extractive.question.follow_up import ResolvedQuestion, pronoun_in, resolve
 from adapters.reasoners.extractive.question.spelling import correct_spelling, unknown_words
-from core.agent.citations import without_markers
-from core.agent.lexical_check import check_lexically
 from core.model.answer import Claim, ClaimVerdict, Outcome, Support
 from core.model.budget import Meter
+from core.model.citation_markers import without_markers
 from core.model.conversation import Exchange, Role, Thread, Turn
 from core.model.evidence import Evidence, Grade
 from core.model.inquiry import AskBack, Decision, Inquiry, Insufficient, Investigate, Plan, Reply, Sufficient
 from core.ports.encoder import Encoder
+from core.retrieval.lexical_check import check_lexically
 
 _SUMMARY = 1_200  # characters
 _QUOTES_OF_FILES = 3

@@ -19,8 +19,8 @@ from core.model.setup_steps import PLATFORMS, Place, SetupStep, SetupStepState, 
 from core.ports.audit import Audit
 from core.ports.setup_guide import SetupGuide
 from core.service.kb.commands import MOST_FILES, KbCommand, KbVerb
+from core.service.kb.knowledge_commands import KnowledgeUploads
 from core.service.kb.results import BaseList
-from core.service.kb.service import KnowledgeService
 
 LONGEST_TOKEN = 1_000
 _ANCHOR = "next"  # where the page goes on
@@ -42,7 +42,7 @@ class SetupScreen:
 
     pages: Pages
     guide: SetupGuide
-    kb: KnowledgeService
+    kb: KnowledgeUploads
     audit: Audit
     examine: Callable[[], Awaitable[Sequence[Check]]]
     menu: tuple[MenuEntry, ...] = (MenuEntry("Set up", "/setup", Right.OPERATOR),)

@@ -1,10 +1,12 @@
 """What a client of ``/kb`` calls: Slack, Discord, the terminal and the page."""
 
+from collections.abc import AsyncIterable
 from typing import Protocol
 
+from core.model.knowledge import KnowledgeBase
 from core.model.transcripts import Conversation
 from core.service.kb.commands import Caller, KbCommand
-from core.service.kb.results import KbResult
+from core.service.kb.results import KbResult, Refused
 
 
 class KnowledgeCommands(Protocol):
@@ -29,3 +31,13 @@ class KnowledgeCommands(Protocol):
 
     async def complete_document(self, typed: str, caller: Caller, base: str = "") -> tuple[tuple[str, str], ...]:
         """(title, id) of documents that match what was typed, at most 25, of bases that the caller may see."""
+
+
+class KnowledgeUploads(KnowledgeCommands, Protocol):
+    """What a client calls beside that which has bytes at hand: the page and the terminal."""
+
+    async def ingest_bytes(self, files: AsyncIterable[tuple[str, str, bytes]], base: str, caller: Caller) -> KbResult:
+        """For who has the bytes at hand: (source, name, bytes) each. An admin's alone, as INGEST."""
+
+    async def require_base(self, name: str, caller: Caller) -> KnowledgeBase | Refused:
+        """The base of this name, whatever the case of its letters; created, on record, when it is new."""

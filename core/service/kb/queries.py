@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from core.agent.gather import matching_sources
 from core.model.errors import FootnoteError, NotFound
 from core.model.jobs import Job, JobState
 from core.model.knowledge import Document, KnowledgeBase
+from core.model.source_names import matching_sources
 from core.ports.catalog import Catalog
 from core.ports.index import Index, Scope
 from core.service.kb.commands import Caller, KbCommand, KbVerb

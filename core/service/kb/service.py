@@ -9,13 +9,13 @@ import uuid
 from collections.abc import AsyncIterable, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
-from core.agent.gather import matching_sources
 from core.ingestion.trash import MOST_DESCRIPTION, base_name, grant, revoke
 from core.model.errors import Denied, FootnoteError, NotFound
 from core.model.jobs import Job, JobKind
 from core.model.knowledge import Document, KnowledgeBase, Passage
 from core.model.principals import EVERYONE, PRINCIPAL_FORMS, PrincipalForm
 from core.model.sites import Site
+from core.model.source_names import matching_sources
 from core.model.transcripts import Conversation, TranscriptMessage, as_markdown, beginning_of
 from core.ports.audit import Audit
 from core.ports.catalog import Catalog
@@ -29,7 +29,7 @@ from core.retrieval.hybrid import Retriever
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.index_repair import IndexRepair
 from core.service.kb.job_queue import JobQueue, audit_text
-from core.service.kb.knowledge_commands import KnowledgeCommands
+from core.service.kb.knowledge_commands import KnowledgeUploads
 from core.service.kb.queries import KnowledgeQueries, not_one, one_job, page_of, require_privacy
 from core.service.kb.results import (
     BaseCreated,
@@ -83,7 +83,7 @@ VerbHandler = Callable[[KbCommand, Caller], Awaitable[KbResult]]
 
 
 @dataclass(frozen=True, slots=True)
-class KnowledgeService(KnowledgeCommands):
+class KnowledgeService(KnowledgeUploads):
     """Handles what people ask of the knowledge. Holds no state of its own.
 
     ``forms`` is how those are written whom a base may be granted to.

@@ -12,12 +12,12 @@ from adapters.testing.platform import RecordedQuestionState
 from bot.benchmark.endpoint import NOT_VERBATIM, CaseModel, Cases, asked_as, case_of, covered_seconds
 from bot.benchmark.stopwatch import StopwatchAnswerView, StopwatchPlatform, Times
 from core.agent.claims import verbatim_in
-from core.agent.lexical_check import check_lexically
 from core.model.answer import Answer, Outcome
 from core.model.conversation import Person, ThreadKey
 from core.model.incoming_events import IncomingMessage
 from core.model.knowledge import Passage
 from core.ports.platform import MessageState
+from core.retrieval.lexical_check import check_lexically
 
 
 def asked_of_the_model(step: str, material: str) -> Request:

@@ -19,8 +19,8 @@ from adapters.reasoners.extractive.evidence.units import Form
 from adapters.reasoners.extractive.question.answer_type import NEUTRAL, fits, is_strict, thing_asked
 from adapters.reasoners.extractive.question.phrases import names
 from adapters.reasoners.extractive.weights import Features
-from core.agent.languages import language_of
 from core.model.evidence import Evidence
+from core.model.languages import language_of
 from core.model.text import content_words, words
 
 # A number that tells one thing from another: of a version or an error, after a name, with letters in it, a year. Not an

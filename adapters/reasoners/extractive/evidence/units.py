@@ -14,8 +14,8 @@ from functools import lru_cache
 from itertools import pairwise, zip_longest
 
 from adapters.reasoners.extractive import weights
-from core.agent.languages import small_words_of
 from core.model.knowledge import Passage
+from core.model.languages import small_words_of
 from core.model.markdown_lines import FENCE, LIST_ITEM, fenced_runs, is_table_rule
 from core.model.text import content_words, sentences, words
 

@@ -4,8 +4,8 @@ import pytest
 
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.testing.encoder import HashingEncoder
-from core.agent.languages import language_of
 from core.model.answer import Outcome
+from core.model.languages import language_of
 from tests.core.scene import Scene
 
 

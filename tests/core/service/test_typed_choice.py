@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.agent.checkpoint_reply import match_typed_choice
 from core.model.answer import Spent
 from core.model.conversation import Person, ThreadKey
 from core.model.inquiry import Checkpoint, CheckpointKind, Choice
+from core.service.typed_choice import match_typed_choice
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

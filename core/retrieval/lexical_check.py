@@ -12,7 +12,7 @@ from datetime import date
 from functools import lru_cache
 from itertools import pairwise
 
-from core.agent.citations import without_markers
+from core.model.citation_markers import without_markers
 from core.model.knowledge import Passage
 from core.model.text import STOPWORDS, content_words, sentences, stem, words
 
