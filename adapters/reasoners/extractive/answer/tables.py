@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
 from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
-from adapters.reasoners.extractive.evidence.units import Form, Unit, units
+from adapters.reasoners.extractive.evidence.units import Form, Unit, cells_of, units
 from adapters.reasoners.extractive.question.aggregation import Aggregate, Aggregation
 from core.model.evidence import Evidence
 from core.model.text import content_words
@@ -60,13 +60,9 @@ def tables_of(evidence: Sequence[Evidence]) -> list[list[Row]]:
     for item in sorted(evidence, key=lambda one: (one.passage.document, one.passage.ordinal)):
         for unit in units(item.passage.text):
             if unit.form is Form.ROW and unit.head and content_words(unit.head[0]):
-                names, cells = _cells(unit.head[0]), _cells(unit.text)
+                names, cells = cells_of(unit.head[0]), cells_of(unit.text)
                 found.setdefault((item.passage.section, unit.head[0]), []).append(Row(item, unit, names, cells))
     return [rows[:_MOST] for rows in found.values() if len(rows) >= _FEWEST]
-
-
-def _cells(row: str) -> tuple[str, ...]:
-    return tuple(cell.strip() for cell in row.strip().strip("|").split("|"))
 
 
 def _table_fit(wanted: frozenset[str], rows: Sequence[Row]) -> float:

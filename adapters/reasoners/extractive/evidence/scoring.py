@@ -17,6 +17,7 @@ from adapters.reasoners.extractive.evidence.units import (
     Near,
     Unit,
     befores,
+    cells_of,
     coverage,
     inverse_frequency,
     topic_words,
@@ -41,6 +42,7 @@ _ELSEWHERE = re.compile(
 )
 _CODE = re.compile(r"[`{};=_]|\(\)|::|->")
 _STOPPED = re.compile(r"[.!?:;)]\W*$")
+_CELL_SAYS = re.compile(r"\w")  # a dash, a question mark or nothing says nothing
 _GLUED = re.compile(r"[a-z).](?=[A-Z][a-z])")  # "OverviewIntro to …": a menu whose links touch
 _MUCH_GLUED = 4
 _MENU = 6  # words
@@ -170,6 +172,8 @@ def doubts(need: str, one: ScoredUnit) -> float:
         factor *= weights.LACKS_KIND
     if unit.form is Form.ROW and not is_strict(need) and not content_words(" ".join(unit.head)):
         factor *= weights.HEADLESS_ROW
+    if unit.form is Form.ROW and _is_asked_cell_empty(need, unit):
+        factor *= weights.EMPTY_CELL
     if asks_of_document(need) and _STAMP.match(text):
         factor *= weights.STAMP_ASKED_FOR
     figures = _FIGURE.findall(need)
@@ -181,6 +185,18 @@ def doubts(need: str, one: ScoredUnit) -> float:
     if unit.form is Form.SENTENCE and _is_debris(text):
         factor *= weights.DEBRIS
     return factor
+
+
+def _is_asked_cell_empty(need: str, unit: Unit) -> bool:
+    """Whether the row has nothing in the column that the question names: a capacity, for a machine without one."""
+    if not unit.head:
+        return False
+    wanted = set(content_words(need))
+    for name, cell in zip(cells_of(unit.head[0]), cells_of(unit.text), strict=False):
+        named = set(content_words(name))
+        if not _CELL_SAYS.search(cell) and 2 * len(named & wanted) >= len(named) > 0:
+            return True
+    return False
 
 
 def _is_debris(text: str) -> bool:

@@ -173,6 +173,12 @@ def _table_line(line: str) -> bool:
     return line.count("|") >= 2
 
 
+def cells_of(row: str) -> tuple[str, ...]:
+    """The cells of a table's row, or the names in its header; empty ones are kept, so that each has its column."""
+    line = row.strip().removeprefix("|").removesuffix("|")
+    return tuple(cell.strip() for cell in line.split("|"))
+
+
 def _block_units(block: list[str], number: int) -> list[Unit]:
     if FENCE.match(block[0]):
         return [Unit("\n".join(block), Form.CODE, number)]
