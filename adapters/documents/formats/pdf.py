@@ -327,12 +327,14 @@ def _blocks(pages: list[list[Line]], outline: dict[str, int], tables: dict[int, 
 
 
 def _running_lines(pages: list[list[Line]], body: float) -> set[str]:
-    """Headers, footers and page numbers: lines at a page's edge that come back on most pages."""
+    """Headers, footers and page numbers: lines at a page's edge that come back on most pages that have others too."""
     if len(pages) < 3:
         return set()
     seen: Counter[str] = Counter()
     for lines in pages:
-        seen.update({key for line in lines if (key := _edge_key(line, body))})
+        keys = {key for line in lines if (key := _edge_key(line, body))}
+        if any(_edge_key(line, body) not in keys for line in lines):
+            seen.update(keys)
     filled = sum(bool(lines) for lines in pages)
     return {key for key, times in seen.items() if times >= max(3, filled * 0.3)}
 
