@@ -67,6 +67,11 @@ CANNOT_LISTEN = "Slack needs SLACK_APP_TOKEN (Socket Mode) or SLACK_SIGNING_SECR
 log = structlog.get_logger(__name__)
 
 
+def _check_listening(listens: bool, app_token: str | None, signing_secret: str | None) -> None:  # noqa: FBT001
+    if listens and not app_token and not signing_secret:
+        raise ConfigurationError(CANNOT_LISTEN, remedy="footnote manifest slack says where they come from.")
+
+
 class SlackPlatform(SlackThreads):
     """One workspace, connected. An async context manager: it closes its connections on leaving."""
 
@@ -92,8 +97,7 @@ class SlackPlatform(SlackThreads):
 
         One that does not listen answers what another process heard: it calls Slack, and Slack never calls it.
         """
-        if listens and not app_token and not signing_secret:
-            raise ConfigurationError(CANNOT_LISTEN, remedy="footnote manifest slack says where they come from.")
+        _check_listening(listens, app_token, signing_secret)
         connection = Web(bot_token, api_url)
         directory = Directory(connection)
         workspace = SlackWorkspace(
@@ -127,8 +131,8 @@ class SlackPlatform(SlackThreads):
         self._commands = Commands(workspace)
         self._home = Home(workspace, self._knowledge, has_gaps=gaps is not None)
         self._home_buttons = HomeButtons(workspace, self._home, self._commands, self._knowledge, gaps)
-        socket_mode = SocketModeConnection(connection, app_token, self._in_socket_mode) if app_token else None
-        self._socket = socket_mode if listens else None
+        hears = app_token if listens else None
+        self._socket = SocketModeConnection(connection, hears, self._in_socket_mode) if hears else None
         self._bolt: AsyncApp | None = None
         self._aside: set[asyncio.Task[None]] = set()
         self._order = ThreadOrder()
