@@ -67,7 +67,7 @@ CANNOT_LISTEN = "Slack needs SLACK_APP_TOKEN (Socket Mode) or SLACK_SIGNING_SECR
 log = structlog.get_logger(__name__)
 
 
-def _check_listening(listens: bool, app_token: str | None, signing_secret: str | None) -> None:  # noqa: FBT001
+def _check_listening(listens: bool, app_token: str | None, signing_secret: str | None) -> None:
     if listens and not app_token and not signing_secret:
         raise ConfigurationError(CANNOT_LISTEN, remedy="footnote manifest slack says where they come from.")
 
