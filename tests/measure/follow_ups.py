@@ -50,6 +50,7 @@ async def ask(footnote: Footnote, question: str, thread: str) -> Answer | None:
         SOMEBODY,
         Audience(unrestricted=True),
         conduct=AnswerPolicy(follow_ups=True),
+        bases=frozenset({"samples"}),  # whatever else was brought into this installation
     )
     last = [event async for event in footnote.question_service.ask(asked)][-1]
     return last.answer if isinstance(last, AgentCompleted | CheckpointReached) else None
