@@ -102,7 +102,7 @@ def _shortfall(run: Run, verdicts: Sequence[ClaimVerdict], because: str) -> str:
         return ""
     if _mostly_struck(run, verdicts):
         return because
-    return NO_ANSWER if _quotes_beside(run, verdicts) else ""
+    return NO_ANSWER if _quotes_beside(run, verdicts) or _is_bare_cell(run, verdicts) else ""
 
 
 def _mostly_struck(run: Run, verdicts: Sequence[ClaimVerdict]) -> bool:
@@ -111,6 +111,23 @@ def _mostly_struck(run: Run, verdicts: Sequence[ClaimVerdict]) -> bool:
     plan = run.inquiry.plan
     in_parts = isinstance(plan, Investigate) and len(plan.queries) > 1
     return 2 * struck > len(verdicts) or (in_parts and struck > 0)
+
+
+def _is_bare_cell(run: Run, verdicts: Sequence[ClaimVerdict]) -> bool:
+    """Whether the draft is a table's cell and no more: of which row and column it is, only the table itself says."""
+    return bool(verdicts) and all(_stands_in_row(run, one.claim) for one in verdicts)
+
+
+def _stands_in_row(run: Run, claim: Claim) -> bool:
+    bare = without_markers(claim.text).strip(" .*")
+    rows = (
+        line
+        for n in claim.evidence
+        if (item := run.inquiry.library.get(n))
+        for line in item.passage.text.splitlines()
+        if line.lstrip().startswith("|")
+    )
+    return len(content_words(bare)) < FEWEST_WORDS and any(bare in row for row in rows)
 
 
 def _quotes_beside(run: Run, verdicts: Sequence[ClaimVerdict]) -> bool:

@@ -186,3 +186,28 @@ async def test_who_searches_on_after_parts_of_an_answer_asks() -> None:
     scene = Scene(model, floor=quoting)
     await scene.knows(TRIAL)
     assert (await scene.asks("How long is the trial?")).outcome is Outcome.PARKED
+
+
+RATES = "| Box | Litres | Day rate GBP |\n|---|---|---|\n| Gull | 40 | 9 |\n| Skua | 150 | 22 |"
+
+
+async def test_a_cell_of_a_table_alone_is_no_answer() -> None:
+    async with office(WeakModel("40 [1]."), RATES) as scene:
+        said = await scene.asks("What is the day rate of a Gull in GBP?")
+    assert said.answer.written_by == "quotes from the documents"
+    assert "| Gull | 40 | 9" in said.text
+
+
+class Forgetful(WeakModel):
+    """Repeats the question before, whatever is asked after it."""
+
+    def _understand(self, request: Request) -> Says:
+        question = "What is the day rate of a Gull in GBP?"
+        return Says(json.dumps({"action": "search", "question": question, "queries": ["Gull day rate"]}))
+
+
+async def test_a_follow_up_of_which_nothing_is_left_in_the_plan_is_resolved_by_rules() -> None:
+    async with office(Forgetful(), RATES) as scene:
+        await scene.asks("What is the day rate of a Gull in GBP?")
+        said = await scene.asks("and the Skua?")
+    assert any("Skua" in event.query for event in said.all(RetrievalStarted))
