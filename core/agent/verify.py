@@ -48,6 +48,7 @@ UNSOURCED = " (not from the documents)"
 CUT = " …"  # ends a draft that was cut off
 HALF = 0.5  # of a claim's words in its evidence; with fewer, and nobody to read, it is not said
 HOLDS = frozenset({Support.SUPPORTED})
+_IDENTIFIER = re.compile(r"\b(?:[vV]?\d+(?:\.\d+)+|[A-Za-z]+-?\d{1,6}|\d{3,4})\b")
 CODE_LEFT_OUT = "(Lines that stand in no document were left out here.)"
 
 
@@ -102,7 +103,8 @@ def _shortfall(run: Run, verdicts: Sequence[ClaimVerdict], because: str) -> str:
         return ""
     if _mostly_struck(run, verdicts):
         return because
-    return NO_ANSWER if _quotes_beside(run, verdicts) or _is_bare_cell(run, verdicts) else ""
+    beside = _quotes_beside(run, verdicts) or _is_bare_cell(run, verdicts) or _cites_another_number(run, verdicts)
+    return NO_ANSWER if beside else ""
 
 
 def _mostly_struck(run: Run, verdicts: Sequence[ClaimVerdict]) -> bool:
@@ -111,6 +113,15 @@ def _mostly_struck(run: Run, verdicts: Sequence[ClaimVerdict]) -> bool:
     plan = run.inquiry.plan
     in_parts = isinstance(plan, Investigate) and len(plan.queries) > 1
     return 2 * struck > len(verdicts) or (in_parts and struck > 0)
+
+
+def _cites_another_number(run: Run, verdicts: Sequence[ClaimVerdict]) -> bool:
+    """Whether the question names a version, a code or a year that was found, and that nothing cited is about."""
+    asked = set(_IDENTIFIER.findall(run.inquiry.standalone))
+    found = " ".join(item.passage.searchable for item in run.inquiry.library.items_found())
+    cited = {n for one in verdicts for n in one.claim.evidence}
+    there = " ".join(item.passage.searchable for n in cited if (item := run.inquiry.library.get(n)))
+    return bool(cited) and any(one in found and one not in there for one in asked)
 
 
 def _is_bare_cell(run: Run, verdicts: Sequence[ClaimVerdict]) -> bool:

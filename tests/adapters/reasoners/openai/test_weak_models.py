@@ -211,3 +211,13 @@ async def test_a_follow_up_of_which_nothing_is_left_in_the_plan_is_resolved_by_r
         await scene.asks("What is the day rate of a Gull in GBP?")
         said = await scene.asks("and the Skua?")
     assert any("Skua" in event.query for event in said.all(RetrievalStarted))
+
+
+async def test_what_stands_under_another_version_is_no_answer() -> None:
+    older = "What changed in Frostgate 4.0: the Windows installer is removed in Frostgate 4.0."
+    newer = "What changed in Frostgate 4.1: alarms are sent to Signal in Frostgate 4.1."
+    draft = "What changed in Frostgate 4.1: alarms are sent to Signal in Frostgate 4.1 [2]."
+    async with office(WeakModel(draft), older, newer) as scene:
+        said = await scene.asks("What changed in Frostgate 4.0?")
+    assert said.answer.written_by == "quotes from the documents"
+    assert "Windows installer is removed" in said.text
