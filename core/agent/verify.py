@@ -116,12 +116,12 @@ def _mostly_struck(run: Run, verdicts: Sequence[ClaimVerdict]) -> bool:
 
 
 def _cites_another_number(run: Run, verdicts: Sequence[ClaimVerdict]) -> bool:
-    """Whether the question names a version, a code or a year that was found, and that nothing cited is about."""
+    """Whether nothing cited is about the version or code that the question names, or about a number found elsewhere."""
     asked = set(_IDENTIFIER.findall(run.inquiry.standalone))
     found = " ".join(item.passage.searchable for item in run.inquiry.library.items_found())
     cited = {n for one in verdicts for n in one.claim.evidence}
     there = " ".join(item.passage.searchable for n in cited if (item := run.inquiry.library.get(n)))
-    return bool(cited) and any(one in found and one not in there for one in asked)
+    return bool(cited) and any(one not in there and (one in found or not one.isdigit()) for one in asked)
 
 
 def _is_bare_cell(run: Run, verdicts: Sequence[ClaimVerdict]) -> bool:

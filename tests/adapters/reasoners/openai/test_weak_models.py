@@ -221,3 +221,11 @@ async def test_what_stands_under_another_version_is_no_answer() -> None:
         said = await scene.asks("What changed in Frostgate 4.0?")
     assert said.answer.written_by == "quotes from the documents"
     assert "Windows installer is removed" in said.text
+
+
+async def test_what_is_said_of_another_code_is_no_answer_on_one_that_stands_nowhere() -> None:
+    history = "Firmware F14 was released on 12 November 2024, when the first series ended."
+    draft = f"{history.rstrip('.')} [1].\n\nThe documents do not say when firmware F12 was released."
+    async with office(WeakModel(draft), history) as scene:
+        said = await scene.asks("When was firmware F12 released?")
+    assert said.answer.written_by == "quotes from the documents"
