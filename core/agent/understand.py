@@ -87,10 +87,13 @@ async def _better_by_rules(run: Run, plan: Investigate | AskBack) -> Plan | None
 
 
 def _leaves_open(plan: Investigate, by_rules: Investigate, run: Run) -> bool:
-    """Whether a follow-up came back as it was, where the rules know what its pronoun stands for."""
+    """Whether a follow-up came back without its words, or as it was where rules know what its pronoun stands for."""
     said = set(content_words(run.inquiry.question))
     asked, resolved = set(content_words(plan.question)), set(content_words(by_rules.question))
-    return bool(run.thread.turns and _PRONOUN.search(plan.question)) and asked <= said and not resolved <= said
+    if not run.thread.turns:
+        return False
+    lost = bool(said) and not any(get_close_matches(word, asked, 1, SPELT_ALIKE) for word in said) and said <= resolved
+    return lost or (bool(_PRONOUN.search(plan.question)) and asked <= said and not resolved <= said)
 
 
 def _loses_words(plan: Investigate, run: Run) -> bool:

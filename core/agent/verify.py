@@ -48,6 +48,7 @@ UNSOURCED = " (not from the documents)"
 CUT = " …"  # ends a draft that was cut off
 HALF = 0.5  # of a claim's words in its evidence; with fewer, and nobody to read, it is not said
 HOLDS = frozenset({Support.SUPPORTED})
+_IDENTIFIER = re.compile(r"\b(?:[vV]?\d+(?:\.\d+)+|[A-Za-z]+-?\d{1,6}|\d{3,4})\b")
 CODE_LEFT_OUT = "(Lines that stand in no document were left out here.)"
 
 
@@ -102,7 +103,8 @@ def _shortfall(run: Run, verdicts: Sequence[ClaimVerdict], because: str) -> str:
         return ""
     if _mostly_struck(run, verdicts):
         return because
-    return NO_ANSWER if _quotes_beside(run, verdicts) else ""
+    beside = _quotes_beside(run, verdicts) or _is_bare_cell(run, verdicts) or _cites_another_number(run, verdicts)
+    return NO_ANSWER if beside else ""
 
 
 def _mostly_struck(run: Run, verdicts: Sequence[ClaimVerdict]) -> bool:
@@ -111,6 +113,32 @@ def _mostly_struck(run: Run, verdicts: Sequence[ClaimVerdict]) -> bool:
     plan = run.inquiry.plan
     in_parts = isinstance(plan, Investigate) and len(plan.queries) > 1
     return 2 * struck > len(verdicts) or (in_parts and struck > 0)
+
+
+def _cites_another_number(run: Run, verdicts: Sequence[ClaimVerdict]) -> bool:
+    """Whether nothing cited is about the version or code that the question names, or about a number found elsewhere."""
+    asked = set(_IDENTIFIER.findall(run.inquiry.standalone))
+    found = " ".join(item.passage.searchable for item in run.inquiry.library.items_found())
+    cited = {n for one in verdicts for n in one.claim.evidence}
+    there = " ".join(item.passage.searchable for n in cited if (item := run.inquiry.library.get(n)))
+    return bool(cited) and any(one not in there and (one in found or not one.isdigit()) for one in asked)
+
+
+def _is_bare_cell(run: Run, verdicts: Sequence[ClaimVerdict]) -> bool:
+    """Whether the draft is a table's cell and no more: of which row and column it is, only the table itself says."""
+    return bool(verdicts) and all(_stands_in_row(run, one.claim) for one in verdicts)
+
+
+def _stands_in_row(run: Run, claim: Claim) -> bool:
+    bare = without_markers(claim.text).strip(" .*")
+    rows = (
+        line
+        for n in claim.evidence
+        if (item := run.inquiry.library.get(n))
+        for line in item.passage.text.splitlines()
+        if line.lstrip().startswith("|")
+    )
+    return len(content_words(bare)) < FEWEST_WORDS and any(bare in row for row in rows)
 
 
 def _quotes_beside(run: Run, verdicts: Sequence[ClaimVerdict]) -> bool:

@@ -186,3 +186,46 @@ async def test_who_searches_on_after_parts_of_an_answer_asks() -> None:
     scene = Scene(model, floor=quoting)
     await scene.knows(TRIAL)
     assert (await scene.asks("How long is the trial?")).outcome is Outcome.PARKED
+
+
+RATES = "| Box | Litres | Day rate GBP |\n|---|---|---|\n| Gull | 40 | 9 |\n| Skua | 150 | 22 |"
+
+
+async def test_a_cell_of_a_table_alone_is_no_answer() -> None:
+    async with office(WeakModel("40 [1]."), RATES) as scene:
+        said = await scene.asks("What is the day rate of a Gull in GBP?")
+    assert said.answer.written_by == "quotes from the documents"
+    assert "| Gull | 40 | 9" in said.text
+
+
+class Forgetful(WeakModel):
+    """Repeats the question before, whatever is asked after it."""
+
+    def _understand(self, request: Request) -> Says:
+        question = "What is the day rate of a Gull in GBP?"
+        return Says(json.dumps({"action": "search", "question": question, "queries": ["Gull day rate"]}))
+
+
+async def test_a_follow_up_of_which_nothing_is_left_in_the_plan_is_resolved_by_rules() -> None:
+    async with office(Forgetful(), RATES) as scene:
+        await scene.asks("What is the day rate of a Gull in GBP?")
+        said = await scene.asks("and the Skua?")
+    assert any("Skua" in event.query for event in said.all(RetrievalStarted))
+
+
+async def test_what_stands_under_another_version_is_no_answer() -> None:
+    older = "What changed in Frostgate 4.0: the Windows installer is removed in Frostgate 4.0."
+    newer = "What changed in Frostgate 4.1: alarms are sent to Signal in Frostgate 4.1."
+    draft = "What changed in Frostgate 4.1: alarms are sent to Signal in Frostgate 4.1 [2]."
+    async with office(WeakModel(draft), older, newer) as scene:
+        said = await scene.asks("What changed in Frostgate 4.0?")
+    assert said.answer.written_by == "quotes from the documents"
+    assert "Windows installer is removed" in said.text
+
+
+async def test_what_is_said_of_another_code_is_no_answer_on_one_that_stands_nowhere() -> None:
+    history = "Firmware F14 was released on 12 November 2024, when the first series ended."
+    draft = f"{history.rstrip('.')} [1].\n\nThe documents do not say when firmware F12 was released."
+    async with office(WeakModel(draft), history) as scene:
+        said = await scene.asks("When was firmware F12 released?")
+    assert said.answer.written_by == "quotes from the documents"
