@@ -22,13 +22,12 @@ _SMALL_TALK = {
     Kind.WELLBEING: "All well here, thank you! What would you like to look up in the documents?",
     Kind.ACKNOWLEDGED: "Good. Ask away if there is anything else to look up.",
     Kind.ABILITIES: (
-        "I search your team's documents and answer with their own sentences, each with its source, so that you can "
-        "check it. No language model is at work here, so I quote rather than write; when they don't say, I tell "
-        "you so."
+        "I search your team's documents and answer from them, each sentence with its source, so that you can check "
+        "it. Without a language model I quote rather than write; when the documents don't say, I tell you so."
     ),
     Kind.IDENTITY: (
-        "I'm Footnote: I look things up in your team's documents and quote what they say, with the source beside it. "
-        "Right now no language model is writing; these are the documents' own words."
+        "I'm Footnote: I look things up in your team's documents and tell you what they say, with the source beside "
+        "it. Without a language model I answer in the documents' own words."
     ),
     Kind.METHOD: (
         "I search the documents, grade each passage that I find, and quote only from passages that count as evidence. "
