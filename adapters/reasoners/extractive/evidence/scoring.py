@@ -172,7 +172,7 @@ def doubts(need: str, one: ScoredUnit) -> float:
         factor *= weights.LACKS_KIND
     if unit.form is Form.ROW and not is_strict(need) and not content_words(" ".join(unit.head)):
         factor *= weights.HEADLESS_ROW
-    if unit.form is Form.ROW and _is_asked_cell_empty(need, unit):
+    if unit.form is Form.ROW and is_asked_cell_empty(need, unit):
         factor *= weights.EMPTY_CELL
     if asks_of_document(need) and _STAMP.match(text):
         factor *= weights.STAMP_ASKED_FOR
@@ -187,7 +187,7 @@ def doubts(need: str, one: ScoredUnit) -> float:
     return factor
 
 
-def _is_asked_cell_empty(need: str, unit: Unit) -> bool:
+def is_asked_cell_empty(need: str, unit: Unit) -> bool:
     """Whether the row has nothing in the column that the question names: a capacity, for a machine without one."""
     if not unit.head:
         return False

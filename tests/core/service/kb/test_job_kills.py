@@ -191,9 +191,9 @@ WORK = {
 }  # fmt: skip
 
 
-async def _seen(room: Room) -> frozenset[str]:
-    """The editions of documents that searches find, all passages of each being of one edition."""
-    found = await room.retriever.search("words end of alpha beta gamma delta", room.scope("handbook"), 50)
+async def editions_found(room: Room) -> frozenset[str]:
+    """The editions of documents that a search finds, all passages of each being of one edition."""
+    found = await room.retriever.search("words end edition of alpha beta gamma delta", room.scope("handbook"), 50)
     editions: dict[str, set[str]] = {}
     for hit in found.hits:
         if hit.passage.text.startswith("The "):
@@ -226,7 +226,7 @@ async def test_killed_before_any_call_the_job_comes_to_the_same_end(kind: str) -
             break
         where = f"killed before call {calls}, {fuse.last}"
         stages.add(fuse.last)
-        assert await _seen(room) <= work.old | work.new, where
+        assert await editions_found(room) <= work.old | work.new, where
         half = await room.job(job.id)
         settled = [item for item in half.items if item.over]
         room.parser.read.clear()
@@ -236,7 +236,7 @@ async def test_killed_before_any_call_the_job_comes_to_the_same_end(kind: str) -
         assert ended.state is JobState.DONE, where
         assert {item.state for item in ended.items} <= work.outcomes, where
         assert room.platform.cards[-1].state is JobState.DONE, f"its card does not say so, {where}"
-        assert await _seen(room) == work.new, where
+        assert await editions_found(room) == work.new, where
         assert all(item in ended.items for item in settled), where
         assert len(room.parser.read) <= len(ended.items) - len(settled), where
         kept = sum(one.passages for one in await room.catalog.documents(frozenset({"handbook"})))
@@ -258,7 +258,7 @@ async def test_until_it_is_published_the_old_version_of_every_document_is_there(
         if fuse.calls == len(fuse.made):
             break
         published = fuse.made[: fuse.calls].count("catalog.publish")
-        seen = await _seen(room)
+        seen = await editions_found(room)
         assert len([name for name in seen if name.startswith("new")]) <= published
         names = {name.split()[1] for name in work.new}
         assert {name.split()[1] for name in seen} >= names, f"one is missing before {fuse.last}"
@@ -280,7 +280,7 @@ async def test_killed_while_it_is_accepted_a_job_is_done_or_was_never_there(verb
             await room.works()
             job = (await room.jobs.recent(1))[0]
             assert job.state is JobState.DONE
-            assert await _seen(room) in (work.old, work.new)
+            assert await editions_found(room) in (work.old, work.new)
         else:
             break
     assert fuse.made[-1] == "inbox.put"
@@ -308,11 +308,11 @@ async def test_a_removal_that_is_killed_half_way_can_be_restored_or_said_again()
         try:
             await process(room, fuse).says(KbVerb.REMOVE, target="alpha", confirmed=True)
         except Killed:
-            if await _seen(room) == {"old beta"}:
+            if await editions_found(room) == {"old beta"}:
                 await room.says(KbVerb.RESTORE, target="alpha")
-            assert await _seen(room) == {"old alpha", "old beta"}, fuse.last
+            assert await editions_found(room) == {"old alpha", "old beta"}, fuse.last
             await room.says(KbVerb.REMOVE, target="alpha", confirmed=True)
-            assert await _seen(room) == {"old beta"}
+            assert await editions_found(room) == {"old beta"}
         else:
             break
     assert "catalog.withdraw" in fuse.made

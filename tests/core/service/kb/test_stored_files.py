@@ -11,7 +11,7 @@ from core.service.kb.job_queue import MOST_STORED
 from core.service.kb.results import succeeded
 from tests.adapters.documents.sources.places import KINDS, Place, open_place
 from tests.core.service.kb.knowledge_room import Room, Stores, job_in, words
-from tests.core.service.kb.test_job_kills import Fuse, Killed, process
+from tests.core.service.kb.test_job_kills import Fuse, Killed, editions_found, process
 
 DAY = 86_401
 MINUTE = 61
@@ -123,17 +123,6 @@ async def test_a_watched_place_is_read_when_something_there_changed_and_not_befo
     assert (await after(room, MINUTE)).id == removed.id
 
 
-async def _seen(room: Room) -> frozenset[str]:
-    """The editions of files that a search finds, all passages of each being of one edition."""
-    found = await room.retriever.search("edition of alpha beta gamma delta", room.scope("handbook"), 50)
-    editions: dict[str, set[str]] = {}
-    for hit in found.hits:
-        if hit.passage.text.startswith("The "):
-            editions.setdefault(hit.passage.title, set()).add(hit.passage.text.split()[1])
-    assert all(len(one) == 1 for one in editions.values()), f"two editions at once: {editions}"
-    return frozenset(f"{edition} {name}" for name, (edition,) in editions.items())
-
-
 OLD = frozenset({"old alpha", "old beta", "old gamma"})
 HALF = frozenset({"new alpha", "old beta", "old gamma", "new delta"})  # gamma is missed once
 NEW = frozenset({"new alpha", "old beta", "new delta"})
@@ -170,14 +159,14 @@ async def test_killed_while_it_reads_a_place_it_comes_to_the_same_end(
         place.remove("delta.md")
         room, job, fuse = await _killed(place, calls)
         where = f"killed before call {calls}, {fuse.last}"
-        assert await _seen(room) <= OLD | HALF, where
+        assert await editions_found(room) <= OLD | HALF, where
         room.clock.advance(LEASE)
         await room.works()
         ended = await room.job(job.id)
         assert ended.state is JobState.DONE, where
-        assert await _seen(room) == HALF, where
+        assert await editions_found(room) == HALF, where
         await after(room, DAY)
-        assert await _seen(room) == NEW, where
+        assert await editions_found(room) == NEW, where
         kept = sum(one.passages for one in await room.catalog.documents(frozenset({"handbook"})))
         assert await room.index.count() == kept, where
 
