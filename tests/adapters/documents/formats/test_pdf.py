@@ -135,6 +135,14 @@ def test_text_outside_the_shown_part_of_a_page_is_not_cited_under_it() -> None:
     ]
 
 
+def test_what_comes_back_at_the_edge_is_a_running_header_only_beside_other_text() -> None:
+    header = said("Handbook of the house", 50, 785)
+    alone = read("cards.pdf", raw_pdf(*[(b"", header)] * 4))
+    beside = read("book.pdf", raw_pdf(*[(b"", header + said(f"Rule {name} holds.", 50, 400)) for name in "abcd"]))
+    assert [block.text for block in alone.blocks] == ["Handbook of the house"] * 4
+    assert [block.text for block in beside.blocks] == [f"Rule {name} holds." for name in "abcd"]
+
+
 def test_characters_beyond_those_that_exist_cost_only_themselves() -> None:
     assert characters([0x52, 0x110000, 0x66FF_FFFF, 0x31, 0xD83D, 0xDE00, 0x1F600]) == "R1😀😀"
 
