@@ -169,9 +169,7 @@ class Footnote:
 
     def gap_drafts(self) -> GapDrafts:
         """Drafts of what they lack, with the words of threads of the platforms that are connected."""
-        return GapDrafts(
-            self.feedback, self.knowledge_stack.job_queue.proposal_store, self.audit, self.clock, self.lent
-        )
+        return GapDrafts(self.feedback, self.knowledge_stack.proposal_store, self.audit, self.clock, self.lent)
 
     def gap_digest(self) -> GapDigest | None:
         """What tells a channel of it every week; None where none is set. Raises ConfigurationError."""
@@ -196,7 +194,7 @@ class Footnote:
             lent = self.lent.get(platform)
             return lent.announcements if lent is not None else None
 
-        waiting = self.knowledge_stack.job_queue.proposal_store
+        waiting = self.knowledge_stack.proposal_store
         return ProposalDigest(waiting, self.preferences, self.message_states, self.clock, announcements)
 
     def chat(self, console: "Console", bases: frozenset[str] | None) -> Chat:
