@@ -21,6 +21,7 @@ from core.ports.catalog import Catalog
 from core.ports.trace_store import TraceStore
 from core.service.event_presenter import EventPresenter
 from core.service.question_service import Question, QuestionService
+from core.service.visible_bases import VisibleBases
 
 OPERATOR = Person("console:operator", "you")
 HELP = """\
@@ -146,8 +147,8 @@ class Chat:
         self.console.print(Padding(Text(told), (0, 0, 0, 2)))
 
     async def _sources(self) -> None:
-        bases = await self.question_service.visible_bases(Audience(unrestricted=True), self.bases)
-        documents = await self.catalog.documents(frozenset(base.name for base in bases))
+        bases = await VisibleBases(self.catalog).names(Audience(unrestricted=True), self.bases)
+        documents = await self.catalog.documents(bases)
         for document in documents:
             line = Text.assemble((document.title, "bold"), (f"  {document.source}", "dim"))
             passages = "1 passage" if document.passages == 1 else f"{document.passages} passages"

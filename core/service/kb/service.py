@@ -401,7 +401,7 @@ class KnowledgeService(KnowledgeUploads):
     async def _restore(self, command: KbCommand, caller: Caller) -> KbResult:
         now = {base.name: base for base in await self.catalog.bases()}  # whom it is for may have changed since
         removed = await self.job_queue.trash.restorable()
-        kept = [one for one in removed if self._queries.shown_to(now.get(one.base.name, one.base), caller)]
+        kept = [one for one in removed if now.get(one.base.name, one.base).visible_to(caller.readers)]
         if command.base:
             kept = [one for one in kept if one.base.name.casefold() == command.base.strip().casefold()]
         if command.target:
