@@ -43,7 +43,7 @@ class Chat:
     question_service: QuestionService
     trace_store: TraceStore
     catalog: Catalog
-    conduct: AnswerPolicy
+    policy: AnswerPolicy
     bases: frozenset[str] | None = None
     thread: str = field(default_factory=lambda: uuid.uuid4().hex[:8])
     _last: Answer | None = None
@@ -93,7 +93,7 @@ class Chat:
 
     def _question(self, text: str) -> Question:
         key = ThreadKey("console", "", "terminal", self.thread)
-        return Question(text, key, OPERATOR, Audience(unrestricted=True), self.conduct, self.bases)
+        return Question(text, key, OPERATOR, Audience(unrestricted=True), self.policy, self.bases)
 
     async def _show(self, events: AsyncGenerator[AgentEvent, None]) -> None:
         view = TerminalAnswerView(self.console)

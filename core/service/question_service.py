@@ -63,7 +63,7 @@ class Question:
     thread: ThreadKey
     asker: Person
     audience: Audience
-    conduct: AnswerPolicy = field(default_factory=AnswerPolicy)
+    policy: AnswerPolicy = field(default_factory=AnswerPolicy)
     bases: frozenset[str] | None = None  # only these bases, where the place or the person says so
     context: tuple[ContextMessage, ...] = ()
     attachments: tuple[ContextMessage, ...] = ()
@@ -138,9 +138,9 @@ class QuestionService:
         """
         record = (opened or await self.open_thread(question.thread)).record
         inquiry = await self._inquiry(question, record)
-        unasked = replace(inquiry.conduct, checkpoints=frozenset(), sources_first=False)
+        unasked = replace(inquiry.policy, checkpoints=frozenset(), sources_first=False)
         agent = self._agent.without_shortcut()
-        run = agent.run(replace(inquiry, conduct=unasked), self._thread(question, record))
+        run = agent.run(replace(inquiry, policy=unasked), self._thread(question, record))
         found: list[AgentEvent] = []
         async with aclosing(agent.pursue(run)) as events:
             async for event in events:
@@ -204,7 +204,7 @@ class QuestionService:
             asker=question.asker,
             audience=question.audience,
             started_at=self._clock.now(),
-            conduct=question.conduct,
+            policy=question.policy,
             bases=bases,
             library=record.library.readable_by(scope).carried_over(),
             notices=tuple(
@@ -400,7 +400,7 @@ def _is_certain(event: AgentEvent, confidence: float) -> bool:
 
 async def _with_follow_ups(run: Run, event: AgentEvent) -> AgentEvent:
     """The event as it is; an answer with what could be asked next, where that is suggested."""
-    if not isinstance(event, AgentCompleted) or not run.inquiry.conduct.follow_ups:
+    if not isinstance(event, AgentCompleted) or not run.inquiry.policy.follow_ups:
         return event
     return replace(event, answer=replace(event.answer, follow_ups=await suggest_follow_ups(run, event.answer)))
 

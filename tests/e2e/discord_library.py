@@ -33,7 +33,7 @@ class Library:
         self.jobs, self.inbox = InProcessJobStore(), InProcessInbox()
         self._proposal_store, self._site_store = InProcessProposalStore(), InProcessSiteStore()
         self._blobs = InProcessBlobStore()
-        self._catalogue, self._index, self._clock = scene.catalog, scene.index, scene.clock
+        self._catalog, self._index, self._clock = scene.catalog, scene.index, scene.clock
         self._ingestor = Ingestor(
             index=scene.index,
             encoder=scene.encoder,
@@ -62,10 +62,10 @@ class Library:
         runner = JobRunner(
             jobs=self.jobs,
             ingestor=self._ingestor,
-            catalog=self._catalogue,
+            catalog=self._catalog,
             trash=self._trash,
             site_store=self._site_store,
-            item_sources=ItemSources(self._catalogue, self._blobs, WebCrawler(self.site), {"discord": capabilities}),
+            item_sources=ItemSources(self._catalog, self._blobs, WebCrawler(self.site), {"discord": capabilities}),
             clock=self._clock,
         )
         return JobWorker(name="w", inbox=self.inbox, runner=runner, tick=self._job_queue.tick)
@@ -76,15 +76,15 @@ class Library:
 
     async def text(self, title: str) -> str:
         """What can be found of the document of this title."""
-        bases = frozenset(base.name for base in await self._catalogue.bases())
-        (document,) = [one for one in await self._catalogue.documents(bases) if one.title == title]
+        bases = frozenset(base.name for base in await self._catalog.bases())
+        (document,) = [one for one in await self._catalog.documents(bases) if one.title == title]
         passages = await self._index.passages(document.id, document.version, Scope(bases))
         return "\n".join(passage.text for passage in passages)
 
     async def titles(self) -> list[str]:
         """What is in it, by title."""
-        bases = frozenset(base.name for base in await self._catalogue.bases())
-        return sorted(document.title for document in await self._catalogue.documents(bases))
+        bases = frozenset(base.name for base in await self._catalog.bases())
+        return sorted(document.title for document in await self._catalog.documents(bases))
 
 
 async def add_files(person: Person, *files: tuple[str, bytes], kb: str = "") -> Interaction:

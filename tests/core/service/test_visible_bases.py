@@ -98,7 +98,7 @@ async def answered(scene: Scene, audience: Audience) -> object:
 
 async def suggested(scene: Scene, audience: Audience) -> object:
     scene.script.enqueue("compose", _citing_the_first)
-    told = await scene.asks("Who sings, and when?", audience=audience, conduct=AnswerPolicy(follow_ups=True))
+    told = await scene.asks("Who sings, and when?", audience=audience, policy=AnswerPolicy(follow_ups=True))
     return told.answer.follow_ups
 
 
@@ -152,7 +152,7 @@ def _citing_the_first(_inquiry: object, _thread: object, evidence: Sequence[Evid
 
 async def _asked_by_board(scene: Scene) -> str:
     scene.script.enqueue("compose", _citing_the_first)
-    told = await scene.asks(QUESTION, audience=BOARD, conduct=AnswerPolicy(follow_ups=True))
+    told = await scene.asks(QUESTION, audience=BOARD, policy=AnswerPolicy(follow_ups=True))
     assert told.answer.citations
     return told.trace_id
 
