@@ -130,7 +130,7 @@ class Footnote:
     question_service: QuestionService
     ingestor: Ingestor
     knowledge_stack: KnowledgeStack
-    conduct: AnswerPolicy
+    policy: AnswerPolicy
     daily_budget: DailyBudget | None
     lent: "dict[str, PlatformCapabilities]" = field(default_factory=dict)  # by the platforms that are connected here
 
@@ -160,7 +160,7 @@ class Footnote:
             inbox=self.inbox,
             message_states=self.message_states,
             checkpoints=self.checkpoints,
-            defaults=ChannelSettings(self.conduct),
+            defaults=ChannelSettings(self.policy),
         )
 
     def gaps(self) -> GapAnalysis:
@@ -199,7 +199,7 @@ class Footnote:
 
     def chat(self, console: "Console", bases: frozenset[str] | None) -> Chat:
         """A conversation in the terminal."""
-        return Chat(console, self.question_service, self.trace_store, self.catalog, self.conduct, bases)
+        return Chat(console, self.question_service, self.trace_store, self.catalog, self.policy, bases)
 
 
 @asynccontextmanager
@@ -377,7 +377,7 @@ def _footnote(settings: Settings, search: _Search, stack: AsyncExitStack) -> Foo
         question_service=question_service,
         ingestor=ingestor,
         knowledge_stack=knowledge,
-        conduct=AnswerPolicy(profile=settings.profile, behaviour=settings.behaviour, follow_ups=settings.follow_ups),
+        policy=AnswerPolicy(profile=settings.profile, behaviour=settings.behaviour, follow_ups=settings.follow_ups),
         daily_budget=budget,
     )
 

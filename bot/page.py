@@ -76,7 +76,7 @@ async def open_page(settings: Settings, footnote: Footnote) -> AsyncIterator[Web
             queries=queries,
             traces=footnote.trace_store,
             preferences=footnote.preferences,
-            defaults=ChannelSettings(footnote.conduct),
+            defaults=ChannelSettings(footnote.policy),
             conversations=conversations,
             turns=turns,
             examine=examine,

@@ -118,9 +118,9 @@ async def _search(at: Installation, dice: random.Random) -> None:
     await at.asks(dice.choice(QUESTIONS), at.key(), PUBLIC)
 
 
-async def _moves(at: Installation, dice: random.Random) -> None:
+async def _search_actions(at: Installation, dice: random.Random) -> None:
     """The model does what a clever question makes it do: name the hidden base, its source, a section, a listing."""
-    moves: list[SearchAction] = [
+    actions: list[SearchAction] = [
         SearchKnowledge("merger close", VAULT),
         SearchKnowledge("merger close", VAULT.upper()),
         SearchSource("merger", "merger.md"),
@@ -128,7 +128,7 @@ async def _moves(at: Installation, dice: random.Random) -> None:
         ListSources(),
         ReadSection(1),
     ]
-    at.reasoner.enqueue("decide", Insufficient("more", tuple(dice.sample(moves, 3))))
+    at.reasoner.enqueue("decide", Insufficient("more", tuple(dice.sample(actions, 3))))
     await at.asks(dice.choice(QUESTIONS), at.key(), PUBLIC)
 
 
@@ -303,7 +303,7 @@ async def _put_away(at: Installation, dice: random.Random) -> None:
 
 
 PATHS: tuple[Path, ...] = (
-    _search, _moves, _moved_thread, _summary, _revoked, _parked, _afterwards, _kb, _removed,
+    _search, _search_actions, _moved_thread, _summary, _revoked, _parked, _afterwards, _kb, _removed,
     _job_cards, _proposals, _kept_current, _put_away,
 )  # fmt: skip
 

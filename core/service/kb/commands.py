@@ -73,3 +73,13 @@ class Caller:
     thread: ThreadKey
     address: ReplyTarget = IN_THREAD
     private: bool = True  # only this person will see the reply: admins are then shown bases they are not granted
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether every base may be named in the reply: an admin's eyes alone may see them all."""
+        return self.permissions.is_admin and self.private
+
+    @property
+    def readers(self) -> Audience:
+        """Who will read the reply, as far as bases go."""
+        return Audience(unrestricted=True) if self.sees_all else self.audience

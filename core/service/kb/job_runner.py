@@ -89,7 +89,7 @@ class JobRunner:
         """Work with these; cards are shown by the platforms that the item sources know."""
         self._jobs = jobs
         self._ingestor = ingestor
-        self._catalogue = catalog
+        self._catalog = catalog
         self._trash = trash
         self._item_sources = item_sources
         self._clock = clock
@@ -207,7 +207,7 @@ class JobRunner:
         removed = await self._trash.removal(document_id)
         if removed is not None:
             return await self._trash.restore(removed)
-        document = await self._catalogue.document(document_id)  # a worker died just after it was back
+        document = await self._catalog.document(document_id)  # a worker died just after it was back
         if document is None:
             raise NotFound("It is not among what was removed.", remedy="Add it again.")
         return document

@@ -46,6 +46,7 @@ from core.service.kb.summaries import (
 )
 from core.service.kb.text_spans import join_names
 from core.service.kb.web_links import redact_link
+from core.service.visible_bases import VisibleBases
 
 PAGE = 10
 PROPOSALS = 5  # on a page: with their beginnings and buttons, what a message of Discord's holds
@@ -184,13 +185,9 @@ class KnowledgeQueries:
 
     # --- finding what is meant --------------------------------------------------------------------------------------
 
-    def shown_to(self, base: KnowledgeBase, caller: Caller) -> bool:
-        """Whether the readers of the reply may know of a base: an admin's eyes alone may see every one."""
-        return base.visible_to(caller.audience) or (caller.permissions.is_admin and caller.private)
-
-    async def visible(self, caller: Caller) -> list[KnowledgeBase]:
+    async def visible(self, caller: Caller) -> Sequence[KnowledgeBase]:
         """The bases that the readers of the reply may know of."""
-        return [base for base in await self.catalog.bases() if self.shown_to(base, caller)]
+        return await VisibleBases(self.catalog).for_audience(caller.readers)
 
     async def base(self, name: str, caller: Caller, *, create: bool = False) -> KnowledgeBase:
         """The base of this name; without one, the only base there is, or the default one. Raises NotFound."""
@@ -227,8 +224,8 @@ class KnowledgeQueries:
     async def jobs_of(self, caller: Caller) -> list[Job]:
         """The newest jobs, of bases the caller may see; of bases that are gone, for an admin's eyes alone."""
         visible = {base.name for base in await self.visible(caller)}
-        alone = caller.permissions.is_admin and caller.private
-        return [job for job in await self.jobs.recent(MOST_JOBS) if alone or job.base in visible]
+        jobs = await self.jobs.recent(MOST_JOBS)
+        return [job for job in jobs if caller.sees_all or job.base in visible]
 
 
 def _find_name(name: str, bases: Sequence[KnowledgeBase]) -> str:

@@ -102,7 +102,7 @@ class Removals:
         """RESTORE of a document or of a whole base; without a name, what can be restored."""
         now = {base.name: base for base in await self.catalog.bases()}  # whom it is for may have changed since
         removed = await self.trash.restorable()
-        kept = [one for one in removed if self.queries.shown_to(now.get(one.base.name, one.base), caller)]
+        kept = [one for one in removed if now.get(one.base.name, one.base).visible_to(caller.readers)]
         if command.base:
             kept = [one for one in kept if one.base.name.casefold() == command.base.strip().casefold()]
         if command.target:
