@@ -90,7 +90,7 @@ class JobQueue:
             created_at=self.clock.now(),
             platform=caller.thread.platform,
             thread=str(caller.thread),
-            address=caller.address,
+            reply_target=caller.reply_target,
             subject=subject,
             items=tuple(items),
         )
