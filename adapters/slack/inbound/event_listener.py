@@ -160,7 +160,9 @@ class EventListener:
             thread=ThreadKey(PLATFORM, team, channel, root),
             text=plain_message(text, us.user),
             asker=sender,
-            address=ReplyTarget(channel=channel, message=ts, asker=str(event.get("user") or event.get("bot_id") or "")),
+            reply_target=ReplyTarget(
+                channel=channel, message=ts, asker=str(event.get("user") or event.get("bot_id") or "")
+            ),
             mentions_us=mentioned,
             direct=direct,
             mentions_others=bool(called - {us.user}),
@@ -251,7 +253,7 @@ class EventListener:
 
 def question_ts(message: IncomingMessage) -> str:
     """The ``ts`` of the message in which a question stands; of one that was pressed, of the answer above it."""
-    return message.address.message or message.id
+    return message.reply_target.message or message.id
 
 
 def _delivery_id(message: IncomingMessage) -> str:

@@ -88,7 +88,7 @@ class CheckpointListeners:
             return
         await ack()
         if made is not None and form.card and not form.ephemeral:
-            await self._settle(made.thread, made.checkpoint, made.address.asker, form.card, [])
+            await self._settle(made.thread, made.checkpoint, made.reply_target.asker, form.card, [])
 
     async def _keep_text(self, form: ChoiceForm, body: Body) -> IncomingChoice | None:
         """The choice with what was typed; None where nothing was, or where it was kept before."""

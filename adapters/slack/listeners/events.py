@@ -56,7 +56,7 @@ class EventMiddleware:
             return BoltResponse(status=503, body="")
         if result.reply and result.message is not None:
             message = result.message
-            self.background.start(self._reply(message.thread, message.address.asker, result.reply))
+            self.background.start(self._reply(message.thread, message.reply_target.asker, result.reply))
         return BoltResponse(status=200, body="")
 
     async def _open_home(self, event: dict[str, Any], team: str) -> None:
