@@ -33,6 +33,7 @@ from adapters.discord.inbound.thread_context import earlier
 from adapters.discord.kb.capabilities import DiscordKnowledge
 from adapters.discord.kb.commands import KbGroup
 from adapters.discord.kb.job_cards import JobCards
+from adapters.discord.kb.kept_commands import DiscordKeptCommand
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.announcements import DiscordAnnouncements
 from adapters.discord.outbound.answer_index import AnswerIndex
@@ -53,6 +54,7 @@ from core.ports.platform import MessageState
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.answer_actions import MUTED, UNMUTED, AnswerActions
 from core.service.heard_places import HeardPlaces
+from core.service.kb.kept_commands import KeptCommands
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.leader_lease import AlwaysLeader, LeaderLease
 from core.service.pending_card_updates import look_after
@@ -119,7 +121,8 @@ class DiscordPlatform:
             places=places,
         )
         self._event_listener = self._new_event_listener(inbox, message_states, places, allowed_bots)
-        group = KbGroup(kb, self.readers, message_states, cards) if kb is not None else None
+        kept_commands = KeptCommands(message_states, answer_actions.audit, DiscordKeptCommand)
+        group = KbGroup(kb, self.readers, kept_commands, cards) if kb is not None else None
         self._commands = self._new_commands(message_states, group, dev_guild)
         self._button_handlers = self._new_button_handlers(message_states, group)
 

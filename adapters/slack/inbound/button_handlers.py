@@ -14,7 +14,6 @@ from adapters.slack.api.web_client import Refusal
 from adapters.slack.api.workspace import SlackWorkspace
 from adapters.slack.inbound.button_press import Body, Press, who_sent
 from adapters.slack.inbound.event_listener import PLATFORM, EventListener, person_id
-from adapters.slack.inbound.one_time_actions import PressOutcome
 from adapters.slack.kb.handlers import FORM_EXPIRED, ShownReply, SlackKnowledge
 from adapters.slack.outbound import blocks, views
 from adapters.slack.outbound.answer_records import SlackQuestionState
@@ -31,6 +30,7 @@ from core.model.reply_target import ReplyTarget
 from core.ports.checkpoints import ParkedInquiry
 from core.service.answer_actions import NOBODY_TO_CALL
 from core.service.kb.results import KbResult, RefusalReason, Refused, succeeded
+from core.service.one_time_actions import PressOutcome
 
 NO_PROPOSALS = "Adding messages to the knowledge is not available here yet."
 
@@ -162,7 +162,7 @@ class ButtonHandlers:
             kept = ReasonForm(press.thread.channel, press.thread.thread, rating.trace_id)
             if self.knowledge is not None:
                 shown = "" if press.ephemeral else press.message_ts
-                kept = replace(kept, shown=shown, form=await self.knowledge.personal_actions.make(press.person))
+                kept = replace(kept, shown=shown, form=await self.knowledge.keep_form(press.person))
             await self._open(press.trigger, views.reason(kept, correctable=self.knowledge is not None))
         await self._rate(press.thread, press.user, rating.trace_id, helpful=rating.helpful)
 
@@ -177,13 +177,13 @@ class ButtonHandlers:
         if not right or self.knowledge is None:
             return None
         form, person = kept.form, person_id(team, user)
-        personal_actions = self.knowledge.personal_actions
-        taken = await personal_actions.take(await personal_actions.read(form, person))
+        kept_commands = self.knowledge.kept_commands
+        taken = await kept_commands.take(await kept_commands.read(form, person))
         if taken is not PressOutcome.NOW:
             return Refused(RefusalReason.NOT_DONE, FORM_EXPIRED) if taken is PressOutcome.GONE else None
         shown = kept.shown or kept.root
         result = await self.knowledge.correct(thread, user, kept.trace, right, shown)
-        await (personal_actions.mark_done if succeeded(result) else personal_actions.reopen)(form, person)
+        await (kept_commands.mark_done if succeeded(result) else kept_commands.reopen)(form, person)
         return result
 
     async def _rate(self, thread: ThreadKey, user: str, trace_id: str, *, helpful: bool, reason: str = "") -> None:
