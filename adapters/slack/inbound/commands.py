@@ -16,10 +16,10 @@ from adapters.slack.inbound.event_listener import PLATFORM, person_id
 from adapters.slack.outbound import views
 from adapters.slack.outbound.answer_records import LatestInChannel, LatestOfPerson
 from adapters.slack.outbound.payloads import SettingsForm, form_in
-from core.model.channel_settings import ReplyStyle
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import FootnoteError, PlatformUnavailable
 from core.service.answer_actions import HELP
+from core.service.answer_visibility import answer_visibility
 
 COMMAND = "/footnote"
 SAVED = "The settings of this channel are saved; they hold from the next question."
@@ -93,9 +93,10 @@ class Commands:
         thread = await self._thread(given, rest)
         if thread is None:
             return NO_THREAD
-        alone = (await self.workspace.settings(thread)).reply_style is ReplyStyle.PRIVATE
+        settings = await self.workspace.settings(thread)
+        visibility = answer_visibility(settings, direct=given.channel.startswith("D"))
         reader = await self.workspace.reader(thread, given.user)
-        asker = given.person.id if alone else ""
+        asker = given.person.id if visibility.for_asker_alone else ""
         return (await self.workspace.answer_actions.why(thread, reader, asker=asker)).text
 
     async def _forget(self, given: SlashCommand, rest: str) -> str:
