@@ -37,7 +37,7 @@ def open_api(footnote: Footnote, warming: Callable[[], bool]) -> Api:
         checkpoints=footnote.checkpoints,
         actions=footnote.answer_actions(),
         reader=knowledge_reader(footnote),
-        policy=footnote.conduct,
+        policy=footnote.policy,
         version=version("footnote"),
         metrics=PrometheusMetrics(),
         warming=warming,
@@ -80,5 +80,5 @@ def _mcp(
     from adapters.mcp.server import build_server
     from adapters.mcp.tools import KnowledgeTools
 
-    tools = KnowledgeTools(caller, knowledge_reader(footnote), footnote.question_service, footnote.conduct)
+    tools = KnowledgeTools(caller, knowledge_reader(footnote), footnote.question_service, footnote.policy)
     return build_server(tools, version("footnote"), verifier)

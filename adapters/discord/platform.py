@@ -370,33 +370,33 @@ class DiscordPlatform:
         Where we may not write, they hear of it directly; where nothing reaches them, the log has it. Raises
         PlatformUnavailable, and nothing else.
         """
-        address = _address(incoming)
+        target = _reply_target(incoming)
         subject = incoming.checkpoint if isinstance(incoming, IncomingChoice) else _question(incoming).id
-        key = nonce(str(_thread(incoming)), f"{subject}/{address.message}", text)
-        spot = spot_of(address)
-        if address.manner in (ReplyMode.START, ReplyMode.POST) and address.guild and address.message:
-            spot = Spot(spot.channel, spot.guild, int(address.message))
+        key = nonce(str(_thread(incoming)), f"{subject}/{target.message}", text)
+        spot = spot_of(target)
+        if target.mode in (ReplyMode.START, ReplyMode.POST) and target.guild and target.message:
+            spot = Spot(spot.channel, spot.guild, int(target.message))
         try:
             await self.wait_until_connected()
-            if address.manner is ReplyMode.DIRECT or (spot.private and not spot.token_is_good):
-                spot = Spot(await self.messages.direct_channel(int(address.asker)))
-            if address.response and spot.token_is_good:
-                await self.messages.edit(spot, int(address.response), layouts.text_layout(text))
+            if target.mode is ReplyMode.DIRECT or (spot.private and not spot.token_is_good):
+                spot = Spot(await self.messages.direct_channel(int(target.asker)))
+            if target.response and spot.token_is_good:
+                await self.messages.edit(spot, int(target.response), layouts.text_layout(text))
             else:
                 await self.messages.post(spot, layouts.text_layout(text), key)
         except PlatformUnavailable:
             raise
         except FootnoteError as error:
-            await self._tell_directly(address, text, key, error)
+            await self._tell_directly(target, text, key, error)
 
-    async def _tell_directly(self, address: ReplyTarget, text: str, key: str, because: FootnoteError) -> None:
+    async def _tell_directly(self, target: ReplyTarget, text: str, key: str, because: FootnoteError) -> None:
         """Where we may not write, the person still hears of it, with what an admin can do about that."""
-        log.warning("cannot_write", channel=address.channel, reason=str(because))
-        if not address.asker:
+        log.warning("cannot_write", channel=target.channel, reason=str(because))
+        if not target.asker:
             return
         try:
-            spot = Spot(await self.messages.direct_channel(int(address.asker)))
-            about = f"\n-# I could not say this in <#{address.channel}>: {because}" if address.guild else ""
+            spot = Spot(await self.messages.direct_channel(int(target.asker)))
+            about = f"\n-# I could not say this in <#{target.channel}>: {because}" if target.guild else ""
             await self.messages.post(spot, layouts.text_layout(text + about, mentions=True), key)
         except PlatformUnavailable:
             raise
@@ -409,7 +409,7 @@ class DiscordPlatform:
         self._pace(message).stop()
         await AnswerMessages(
             message_state=message_state,
-            address=message.address,
+            target=message.reply_target,
             question=message.text,
             messages=self.messages,
             moved=lambda _: None,
@@ -443,5 +443,5 @@ def _person(incoming: Incoming) -> Person:
     return incoming.person if isinstance(incoming, IncomingChoice) else _question(incoming).asker
 
 
-def _address(incoming: Incoming) -> ReplyTarget:
-    return incoming.question.address if isinstance(incoming, Expiry) else incoming.address
+def _reply_target(incoming: Incoming) -> ReplyTarget:
+    return incoming.question.reply_target if isinstance(incoming, Expiry) else incoming.reply_target

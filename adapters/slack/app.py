@@ -316,7 +316,7 @@ class SlackPlatform(SlackThreads):
             return BoltResponse(status=503, body="")
         if turned.told and turned.message is not None:
             message = turned.message
-            self._do_aside(self._tell(message.thread, message.address.asker, turned.told))
+            self._do_aside(self._tell(message.thread, message.reply_target.asker, turned.told))
         return BoltResponse(status=200, body="")
 
     async def _open_home(self, event: Body, team: str) -> None:
@@ -375,7 +375,7 @@ class SlackPlatform(SlackThreads):
         await ack()
         if kept is not None and kept[1]:
             choice, card = kept
-            await self._button_handlers.settle(choice.thread, choice.checkpoint, choice.address.asker, card, [])
+            await self._button_handlers.settle(choice.thread, choice.checkpoint, choice.reply_target.asker, card, [])
 
     async def _reason(self, ack: Ack, body: Body) -> None:
         """What was wrong, and what would be right, is kept before the form closes."""

@@ -191,7 +191,7 @@ def _spot(message: IncomingMessage) -> Spot:
 
 
 def _ts(message: IncomingMessage) -> str:
-    return message.address.message or message.id
+    return message.reply_target.message or message.id
 
 
 def _question(incoming: Incoming) -> IncomingMessage | None:

@@ -262,7 +262,7 @@ class MessageHandler:
             thread=message.thread,
             asker=message.asker,
             audience=audience,
-            conduct=settings.conduct,
+            policy=settings.policy,
             bases=_bases_to_search(settings.bases, message.bases),
             context=() if opened.record.total else await platform.context(message),
             attachments=await platform.attachments(message) if message.files else (),

@@ -141,8 +141,8 @@ class Commands:
             alone = await self._visibility(press, private) is AnswerVisibility.ASKER
             response = await acknowledge(press, alone=alone)
             bases = await self._readable_base(press, base, alone=alone) if base.strip() else ()
-            address = ReplyTarget(
-                manner=ReplyMode.PRIVATE if alone else ReplyMode.RESPONSE,
+            target = ReplyTarget(
+                mode=ReplyMode.PRIVATE if alone else ReplyMode.RESPONSE,
                 channel=str(press.channel_id),
                 message=str(press.id),
                 guild=str(press.guild_id or ""),
@@ -156,7 +156,7 @@ class Commands:
                 thread=asked_in(press, alone=alone),
                 text=question,
                 asker=person_of(press.user),
-                address=address,
+                reply_target=target,
                 mentions_us=True,
                 direct=press.guild_id is None,
                 private=alone,
@@ -211,29 +211,29 @@ class Commands:
             text = readable(message, us)
             if not text and not message.attachments:
                 return await tell(press, "There is nothing in that message that I could answer.")
-            manner = await self._manner_in(press, message)
-            address = ReplyTarget(
-                manner=manner,
+            mode = await self._reply_mode(press, message)
+            target = ReplyTarget(
+                mode=mode,
                 channel=str(press.channel_id),
                 message=str(message.id),
                 guild=str(press.guild_id or ""),
                 asker=str(press.user.id),
             )
-            await tell(press, WHERE[manner])
+            await tell(press, WHERE[mode])
             files = tuple(FileReference(str(one.id), one.filename, one.size) for one in message.attachments[:10])
             incoming = IncomingMessage(
                 id=str(press.id),
                 thread=key_of(press.channel, press.guild_id, message.id),
                 text=text,
                 asker=person_of(press.user),
-                address=address,
+                reply_target=target,
                 mentions_us=True,
                 files=files,
             )
             self._enqueue(press, incoming)
         return None
 
-    async def _manner_in(self, press: Press, message: discord.Message) -> ReplyMode:
+    async def _reply_mode(self, press: Press, message: discord.Message) -> ReplyMode:
         """How a message in this place is answered for all to see. When that cannot be told in time: in a thread."""
         if isinstance(press.channel, discord.Thread) or press.guild_id is None:
             return ReplyMode.POST

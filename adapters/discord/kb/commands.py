@@ -183,15 +183,15 @@ class KbGroup:
         person = person_of(press.user)
         audience = await self._readers.of_one(person, press.guild_id, press.channel, press.user)
         thread = key_of(press.channel, press.guild_id, press.id)
-        address = ReplyTarget(
-            manner=ReplyMode.PRIVATE,
+        target = ReplyTarget(
+            mode=ReplyMode.PRIVATE,
             channel=str(press.channel_id or 0),
             message=str(press.id),
             guild=str(press.guild_id or ""),
             asker=str(press.user.id),
             token=press.token,
         )
-        return Caller(person, Permissions(is_admin(press), audience.principals), audience, thread, address)
+        return Caller(person, Permissions(is_admin(press), audience.principals), audience, thread, target)
 
     # --- what is shown
 

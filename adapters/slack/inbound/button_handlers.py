@@ -147,7 +147,7 @@ class ButtonHandlers:
                 thread=press.thread,
                 text=suggested.question,
                 asker=person,
-                address=ReplyTarget(channel=press.thread.channel, message=press.message_ts, asker=press.user),
+                reply_target=ReplyTarget(channel=press.thread.channel, message=press.message_ts, asker=press.user),
                 mentions_us=True,
                 direct=press.thread.channel.startswith("D"),
                 private=press.ephemeral,

@@ -158,7 +158,9 @@ class EventListener:
             thread=ThreadKey(PLATFORM, team, channel, root),
             text=plain_message(text, us.user),
             asker=sender,
-            address=ReplyTarget(channel=channel, message=ts, asker=str(event.get("user") or event.get("bot_id") or "")),
+            reply_target=ReplyTarget(
+                channel=channel, message=ts, asker=str(event.get("user") or event.get("bot_id") or "")
+            ),
             mentions_us=mentioned,
             direct=direct,
             mentions_others=bool(called - {us.user}),

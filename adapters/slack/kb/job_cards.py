@@ -73,7 +73,7 @@ def card_of(job: Job) -> SlackJobCard:
     return SlackJobCard(
         person=job.by.id,
         job=job.id,
-        user=job.address.asker,
+        user=job.reply_target.asker,
         space=space,
         state=summarize_job(job),
         over=job.over,
@@ -82,7 +82,7 @@ def card_of(job: Job) -> SlackJobCard:
 
 def card_of_accepted(job: JobSummary, caller: Caller) -> SlackJobCard:
     """The card for a job that this caller has just been promised."""
-    user, space = caller.address.asker, caller.thread.space
+    user, space = caller.reply_target.asker, caller.thread.space
     return SlackJobCard(person=caller.person.id, job=job.id, user=user, space=space, state=job)
 
 
