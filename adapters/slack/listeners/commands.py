@@ -18,9 +18,9 @@ from adapters.slack.listeners.error_reports import report_errors
 from adapters.slack.listeners.settings import ChannelSettingsForm
 from adapters.slack.outbound.answer_records import LatestInChannel, LatestOfPerson
 from adapters.slack.workspace import SlackWorkspace
-from core.model.channel_settings import ReplyStyle
 from core.model.conversation import ThreadKey
 from core.service.answer_actions import HELP
+from core.service.answer_visibility import answer_visibility
 
 COMMAND = "/footnote"
 NO_THREAD = "I have not answered you in this channel yet. Mention me in a thread, or give the link of one."
@@ -92,9 +92,10 @@ class CommandListeners:
         thread = await self._thread(given, rest)
         if thread is None:
             return NO_THREAD
-        alone = (await self.workspace.settings(thread)).reply_style is ReplyStyle.PRIVATE
+        settings = await self.workspace.settings(thread)
+        visibility = answer_visibility(settings, direct=given.channel.startswith("D"))
         reader = await self.workspace.access.reader(thread, given.user)
-        asker = given.person.id if alone else ""
+        asker = given.person.id if visibility.for_asker_alone else ""
         return (await self.workspace.answer_actions.why(thread, reader, asker=asker)).text
 
     async def _forget(self, given: SlashCommand, rest: str) -> str:
