@@ -58,7 +58,7 @@ from core.ports.question_log import QuestionLog
 from core.ports.reasoner import Reasoner
 from core.ports.trace_store import TraceStore
 from core.retrieval.hybrid import Retriever
-from core.service.answer_actions import AnswerActions
+from core.service.actions.user_actions import UserActions
 from core.service.gaps.analysis import GapAnalysis
 from core.service.gaps.digest import GapDigest
 from core.service.gaps.drafts import GapDrafts
@@ -120,7 +120,7 @@ class Footnote:
     leases: NamedLeases
     processes: ProcessRegistry
     inbox: RedisInbox
-    preferences: RedisChannelSettingsStore
+    settings_store: RedisChannelSettingsStore
     audit: RedisAudit
     feedback: RedisFeedbackStore
     questions: QuestionLog
@@ -148,14 +148,14 @@ class Footnote:
             raise NotFound(f"There is no knowledge base called {base!r}; there is: {there}.")
         return frozenset({base})
 
-    def answer_actions(self) -> AnswerActions:
+    def user_actions(self) -> UserActions:
         """What people can do beside asking."""
-        return AnswerActions(
+        return UserActions.over(
             memory=self.memory,
             trace_store=self.trace_store,
             catalog=self.catalog,
             feedback=self.feedback,
-            preferences=self.preferences,
+            settings_store=self.settings_store,
             audit=self.audit,
             inbox=self.inbox,
             message_states=self.message_states,
@@ -195,7 +195,7 @@ class Footnote:
             return lent.announcements if lent is not None else None
 
         waiting = self.knowledge_stack.proposal_store
-        return ProposalDigest(waiting, self.preferences, self.message_states, self.clock, announcements)
+        return ProposalDigest(waiting, self.settings_store, self.message_states, self.clock, announcements)
 
     def chat(self, console: "Console", bases: frozenset[str] | None) -> Chat:
         """A conversation in the terminal."""
@@ -367,7 +367,7 @@ def _footnote(settings: Settings, search: _Search, stack: AsyncExitStack) -> Foo
         leases=RedisNamedLeases(redis),
         processes=RedisProcessRegistry(redis),
         inbox=RedisInbox(redis),
-        preferences=RedisChannelSettingsStore(redis),
+        settings_store=RedisChannelSettingsStore(redis),
         audit=audit,
         feedback=RedisFeedbackStore(redis),
         questions=questions,

@@ -81,7 +81,7 @@ async def explain(place: str, *, as_json: bool) -> int:
     if not PLACE.fullmatch(place):
         raise NotFound(f"{place!r} is no channel.", remedy="A channel is named as slack:channel:T1/C1.")
     async with open_footnote(load_settings(), models=False) as footnote:
-        chosen = await footnote.preferences.read(place)
+        chosen = await footnote.settings_store.read(place)
         applying = channel_settings(ChannelSettings(footnote.policy), chosen)
     lines = explain_settings(applying, chosen)
     if as_json:
@@ -237,8 +237,8 @@ async def _opened_stores(settings: Settings, opened_until: float, chosen: Chosen
         else:
             remedy = "Switch on AOF: appendonly yes, appendfsync everysec."
             yield Check("Redis", Health.FAILED, f"{where}, but memory is not durable: no append-only file", remedy)
-        preferences = footnote.preferences
-        chosen.set_result({place: await preferences.read(place) for place in await preferences.places()})
+        settings_store = footnote.settings_store
+        chosen.set_result({place: await settings_store.read(place) for place in await settings_store.places()})
         yield await _blob_store(settings)
         usage = await footnote.trace_store.counts()
         yield _overkill(usage.searched, usage.searched_once)

@@ -35,7 +35,7 @@ def open_api(footnote: Footnote, warming: Callable[[], bool]) -> Api:
         clients=api_clients(footnote),
         questions=footnote.question_service,
         checkpoints=footnote.checkpoints,
-        actions=footnote.answer_actions(),
+        actions=footnote.user_actions(),
         reader=knowledge_reader(footnote),
         policy=footnote.policy,
         version=version("footnote"),

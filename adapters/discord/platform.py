@@ -51,7 +51,8 @@ from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
 from core.ports.platform import MessageState
 from core.ports.platform_capabilities import PlatformCapabilities
-from core.service.answer_actions import MUTED, UNMUTED, AnswerActions
+from core.service.actions.user_actions import UserActions
+from core.service.actions.wording import MUTED, UNMUTED
 from core.service.heard_places import HeardPlaces
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.leader_lease import AlwaysLeader, LeaderLease
@@ -82,7 +83,7 @@ class DiscordPlatform:
         inbox: Inbox,
         message_states: MessageStateStore,
         checkpoints: Checkpoints,
-        answer_actions: AnswerActions,
+        user_actions: UserActions,
         parse: Parse,
         kb: KnowledgeCommands | None = None,
         dev_guild: str | None = None,
@@ -95,7 +96,7 @@ class DiscordPlatform:
     ) -> None:
         point_at(api_url, gateway_url)
         self._gateway_lease = gateway_lease or AlwaysLeader()
-        self._answer_actions = answer_actions
+        self._user_actions = user_actions
         self._parse = parse
         self._pace_seconds = pace_seconds
         self._pauses = pauses
@@ -107,7 +108,7 @@ class DiscordPlatform:
         self._edit_versions = EditVersions(message_states)
         self.servers = Servers(self.client, self._connection.holding)
         self.messages = Messages(self.client, self.servers)
-        self.readers = Readers(self.client, self.servers, answer_actions)
+        self.readers = Readers(self.client, self.servers, user_actions)
         self._cards = cards = JobCards(self.messages, message_states, self.wait_until_connected)
         self.knowledge = DiscordKnowledge(self.client, cards, self.wait_until_connected)
         places = HeardPlaces(message_states, PLATFORM)
@@ -144,7 +145,7 @@ class DiscordPlatform:
         self, message_states: MessageStateStore, group: KbGroup | None, dev_guild: str | None
     ) -> Commands:
         return Commands(
-            answer_actions=self._answer_actions,
+            user_actions=self._user_actions,
             readers=self.readers,
             ordered_queue=self._ordered_queue,
             message_states=message_states,
@@ -155,7 +156,7 @@ class DiscordPlatform:
 
     def _new_button_handlers(self, message_states: MessageStateStore, group: KbGroup | None) -> DiscordButtonHandlers:
         return DiscordButtonHandlers(
-            answer_actions=self._answer_actions,
+            user_actions=self._user_actions,
             message_states=message_states,
             shown=self._shown,
             readers=self.readers,

@@ -48,7 +48,7 @@ from core.ports.checkpoints import Checkpoints
 from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
 from core.ports.platform_capabilities import PlatformCapabilities
-from core.service.answer_actions import AnswerActions
+from core.service.actions.user_actions import UserActions
 from core.service.gaps.overview import GapOverview
 from core.service.heard_places import HeardPlaces
 from core.service.kb.knowledge_commands import KnowledgeCommands
@@ -84,7 +84,7 @@ class SlackPlatform(SlackThreads):
         inbox: Inbox,
         message_states: MessageStateStore,
         checkpoints: Checkpoints,
-        answer_actions: AnswerActions,
+        user_actions: UserActions,
         parse: Parse,
         api_url: str | None = None,
         admin_users: Iterable[str] = (),
@@ -104,7 +104,7 @@ class SlackPlatform(SlackThreads):
             web=connection,
             directory=directory,
             sessions=Sessions(connection),
-            answer_actions=answer_actions,
+            user_actions=user_actions,
             inbox=inbox,
             message_states=message_states,
             checkpoints=checkpoints,

@@ -29,7 +29,7 @@ from core.model.incoming_events import (
 from core.model.parsed_document import ParsedDocument
 from core.ports.answer_view import AnswerView
 from core.ports.platform import MessageState
-from core.service.answer_actions import MUTED, UNMUTED
+from core.service.actions.wording import MUTED, UNMUTED
 
 MOST_CONTEXT = 50  # messages of the thread before the question
 MOST_PAGES = 5  # of 200 messages each

@@ -20,7 +20,7 @@ from core.model.principals import Principal, PrincipalKind, channel_principal
 from core.ports.checkpoints import Checkpoints
 from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
-from core.service.answer_actions import AnswerActions
+from core.service.actions.user_actions import UserActions
 
 log = structlog.get_logger(__name__)
 
@@ -32,7 +32,7 @@ class SlackWorkspace:
     web: Web
     directory: Directory
     sessions: Sessions
-    answer_actions: AnswerActions
+    user_actions: UserActions
     inbox: Inbox
     message_states: MessageStateStore
     checkpoints: Checkpoints
@@ -57,7 +57,7 @@ class SlackWorkspace:
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies in this channel."""
-        return await self.answer_actions.place_settings.applying(thread.place)
+        return await self.user_actions.settings.applying(thread.place)
 
     # --- who may what
 
@@ -68,7 +68,7 @@ class SlackWorkspace:
     async def stop(self, question: QuestionState, user: str) -> None:
         """Stop the work on a question, for the one who asked or an admin. Raises NotFound and Denied."""
         person = Person(person_id(question.thread.space, user))
-        await self.answer_actions.stop(question, person, partial(self.is_admin, user))
+        await self.user_actions.cancellation.stop(question, person, partial(self.is_admin, user))
 
     async def audience(self, thread: ThreadKey, user: str) -> Audience:
         """Who will read what is said in this thread.

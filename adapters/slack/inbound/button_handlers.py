@@ -29,7 +29,7 @@ from core.model.inquiry import Choice
 from core.model.message_records import CheckpointState
 from core.model.reply_target import ReplyTarget
 from core.ports.checkpoints import ParkedInquiry
-from core.service.answer_actions import NOBODY_TO_CALL
+from core.service.actions.wording import NOBODY_TO_CALL, explanation_text
 from core.service.kb.results import KbResult, RefusalReason, Refused, succeeded
 
 NO_PROPOSALS = "Adding messages to the knowledge is not available here yet."
@@ -85,11 +85,11 @@ class ButtonHandlers:
         """What may be chosen here by this person. Raises NotFound and Denied."""
         person = Person(person_id(thread.space, user))
         is_admin = partial(self.workspace.is_admin, user)
-        return await self.workspace.answer_actions.find_choice(checkpoint_id, choice_id, person, is_admin, thread)
+        return await self.workspace.user_actions.choices.find(checkpoint_id, choice_id, person, is_admin, thread)
 
     async def _keep_choice(self, made: IncomingChoice, press_id: str, label: str) -> bool:
         delivery_id = f"{PLATFORM}:choice:{made.checkpoint}:{press_id}"
-        return await self.workspace.answer_actions.keep_choice(delivery_id, made, label)
+        return await self.workspace.user_actions.choices.enqueue(delivery_id, made, label)
 
     async def settle(
         self, thread: ThreadKey, checkpoint: str, user: str, card_ts: str, shown: list[blocks.Block]
@@ -119,7 +119,7 @@ class ButtonHandlers:
         """The exact passages, for the one who asks: as far as they may see them now."""
         reader = await self.workspace.reader(press.thread, press.user)
         try:
-            shown = views.quotes(await self.workspace.answer_actions.quotes(press.thread, press.value, reader))
+            shown = views.quotes(await self.workspace.user_actions.answers.quotes(press.thread, press.value, reader))
         except FootnoteError as error:
             shown = views.note("Quotes", str(error))
         await self._open(press.trigger, shown)
@@ -128,7 +128,9 @@ class ButtonHandlers:
         """How the answer came about, for the one who asks: as far as they may read what it is made of."""
         reader = await self.workspace.reader(press.thread, press.user)
         try:
-            told = (await self.workspace.answer_actions.why(press.thread, reader, press.value)).text
+            told = explanation_text(
+                await self.workspace.user_actions.answers.explain(press.thread, reader, press.value)
+            )
         except FootnoteError as error:
             told = str(error)
         await self._open(press.trigger, views.note("Why", told))
@@ -138,7 +140,7 @@ class ButtonHandlers:
         pressed = FollowUpValue.decode(press.value)
         person = await self.workspace.person(press.thread.space, press.user)
         reader = await self.workspace.reader(press.thread, press.user)
-        asking = self.workspace.answer_actions.ask_follow_up(
+        asking = self.workspace.user_actions.follow_ups.ask(
             press.thread, pressed.trace_id, pressed.number, person, reader
         )
         async with asking as suggested:
@@ -189,7 +191,7 @@ class ButtonHandlers:
     async def _rate(self, thread: ThreadKey, user: str, trace_id: str, *, helpful: bool, reason: str = "") -> None:
         person = await self.workspace.person(thread.space, user)
         try:
-            await self.workspace.answer_actions.rate(thread, trace_id, person, helpful=helpful, reason=reason)
+            await self.workspace.user_actions.ratings.rate(thread, trace_id, person, helpful=helpful, reason=reason)
         except FootnoteError as error:
             await self.workspace.whisper(thread, user, str(error))
 
@@ -201,7 +203,7 @@ class ButtonHandlers:
             raise NotFound(NOBODY_TO_CALL)
         audience = await self.workspace.audience(press.thread, press.user)
         person = Person(press.person)
-        async with self.workspace.answer_actions.hand_over(press.thread, press.value, person, audience) as turn:
+        async with self.workspace.user_actions.handoff.hand_over(press.thread, press.value, person, audience) as turn:
             name = escape(await self.workspace.directory.name(press.user))
             words = f"{group} {name} asks for a person: “{escape(turn.question[:1_500])}”"
             call = permit(blocks.section(words), group=handoff)
@@ -211,7 +213,7 @@ class ButtonHandlers:
         """Show a private answer to the channel; True when it is shown. Raises NotFound, Denied and AlreadyDone."""
         audience = partial(self.workspace.audience, press.thread, press.user)
         person = Person(press.person)
-        async with self.workspace.answer_actions.share(press.thread, press.value, person, audience) as turn:
+        async with self.workspace.user_actions.sharing.share(press.thread, press.value, person, audience) as turn:
             await self._show_shared(press, turn)
         return True
 

@@ -19,7 +19,7 @@ from adapters.slack.outbound.payloads import SettingsForm, form_in
 from core.model.channel_settings import ReplyStyle
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import FootnoteError, PlatformUnavailable
-from core.service.answer_actions import HELP
+from core.service.actions.wording import HELP, explanation_text, outcome_text
 
 COMMAND = "/footnote"
 SAVED = "The settings of this channel are saved; they hold from the next question."
@@ -79,7 +79,7 @@ class Commands:
                 case "mute" | "unmute":
                     thread = await self._thread(given, rest)
                     muted = verb.casefold() == "mute"
-                    return await self.workspace.answer_actions.mute(thread, muted=muted) if thread else NO_THREAD
+                    return await self._mute(thread, muted=muted) if thread else NO_THREAD
                 case "forget":
                     return await self._forget(given, rest)
                 case "settings":
@@ -96,16 +96,20 @@ class Commands:
         alone = (await self.workspace.settings(thread)).reply_style is ReplyStyle.PRIVATE
         reader = await self.workspace.reader(thread, given.user)
         asker = given.person.id if alone else ""
-        return (await self.workspace.answer_actions.why(thread, reader, asker=asker)).text
+        return explanation_text(await self.workspace.user_actions.answers.explain(thread, reader, asker=asker))
+
+    async def _mute(self, thread: ThreadKey, *, muted: bool) -> str:
+        return outcome_text(await self.workspace.user_actions.memory.mute(thread, muted=muted))
 
     async def _forget(self, given: SlashCommand, rest: str) -> str:
+        memory = self.workspace.user_actions.memory
         if rest.strip().casefold() in {"me", "everything", "all"}:
-            return await self.workspace.answer_actions.forget_person(given.person)
+            return outcome_text(await memory.forget_person(given.person))
         thread = await self._thread(given, rest)
         if thread is None:
             return NO_THREAD
         is_admin = await self.workspace.is_admin(given.user)
-        return await self.workspace.answer_actions.forget_thread(thread, given.person, is_admin=is_admin)
+        return outcome_text(await memory.forget_thread(thread, given.person, is_admin=is_admin))
 
     async def _thread(self, given: SlashCommand, rest: str) -> ThreadKey | None:
         """The thread that is meant: of the link, else where this person was last answered here."""
@@ -131,7 +135,7 @@ class Commands:
 
     async def settings_form(self, place: ThreadKey, user: str) -> views.View:
         """The form with what applies in a channel. Raises Denied, on record, for who is no admin."""
-        settings = self.workspace.answer_actions.place_settings
+        settings = self.workspace.user_actions.settings
         person, is_admin = Person(person_id(place.space, user)), await self.workspace.is_admin(user)
         await settings.require_admin(person, place.place, is_admin=is_admin)
         bases = await settings.selectable_bases(await self.workspace.audience(place, user))
@@ -158,7 +162,7 @@ class Commands:
         place = ThreadKey(PLATFORM, team, form_in(SettingsForm, body["view"]).channel, "")
         person = await self.workspace.person(team, user)
         is_admin, readers = await self.workspace.is_admin(user), await self.workspace.audience(place, user)
-        chosen, settings = views.filled_in(body["view"]), self.workspace.answer_actions.place_settings
+        chosen, settings = views.filled_in(body["view"]), self.workspace.user_actions.settings
         await settings.save(place.place, chosen, person, readers, is_admin=is_admin)
         if not await self.workspace.whisper(place, user, SAVED):
             await self.workspace.tell_directly(user, SAVED)

@@ -50,7 +50,7 @@ class HomeButtons:
         """First of which channel: settings are a channel's. Raises Denied."""
         person = await self.workspace.person(press.thread.space, press.user)
         is_admin = await self.workspace.is_admin(press.user)
-        await self.workspace.answer_actions.place_settings.require_admin(person, "home", is_admin=is_admin)
+        await self.workspace.user_actions.settings.require_admin(person, "home", is_admin=is_admin)
         await self._open(press.trigger, home_view.choose_channel())
 
     async def channel_settings(self, body: Body) -> views.View:
@@ -76,7 +76,7 @@ class HomeButtons:
 
     async def tell_daily(self, press: Press) -> None:
         """Tell this admin of proposals once a day, in their direct message, or no more. Raises Denied."""
-        settings, wanted = self.workspace.answer_actions.place_settings, press.value == "yes"
+        settings, wanted = self.workspace.user_actions.settings, press.value == "yes"
         place = await self.home.direct_place(press.thread.space, press.user)
         if not place.channel:
             raise PlatformUnavailable(NO_DIRECT_MESSAGE)

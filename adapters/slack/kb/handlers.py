@@ -170,7 +170,7 @@ class SlackKnowledge:
 
     async def _not_known(self, what: str, caller: Caller) -> FetchRefused:
         """We may read it, but do not know that the caller may: that is on record, and why it is not done."""
-        await self._workspace.answer_actions.refuse(caller.person, "kb ingest", what)
+        await self._workspace.user_actions.audit.record(caller.person.id, "kb ingest", what, allowed=False)
         return FetchRefused(NOT_KNOWN, remedy="Give the command where it is shared.")
 
     async def _is_public(self, channel: str) -> bool:
@@ -318,7 +318,7 @@ class SlackKnowledge:
         """A button below a reply: the command it stands for, as whoever presses it may. None: nothing to show."""
         kept = await self.personal_actions.read(press.value, press.person)
         if kept is None or kept.command is None:  # too old, or the value was never ours to give to this person
-            await self._workspace.answer_actions.refuse(Person(press.person), "kb button", press.value[:64])
+            await self._workspace.user_actions.audit.record(press.person, "kb button", press.value[:64], allowed=False)
             return text_reply(EXPIRED)
         once = press.action == kb_blocks.CONFIRM or kept.once
         if once:
@@ -369,7 +369,7 @@ class SlackKnowledge:
         caller = await self._caller(thread, user)
         place = {"channel": thread.channel, "message_ts": shown or thread.thread}
         try:
-            turn = await self._workspace.answer_actions.turn(thread, trace_id, caller.audience)
+            turn = await self._workspace.user_actions.answers.read(thread, trace_id, caller.audience)
         except FootnoteError as error:
             return Refused.of(error)
         try:

@@ -21,7 +21,7 @@ def _tree() -> dict[str, Any]:
     """All slash commands as they are registered, by name."""
     nothing: Any = None  # to be registered they need nobody
     commands = Commands(
-        answer_actions=nothing,
+        user_actions=nothing,
         readers=nothing,
         ordered_queue=nothing,
         message_states=nothing,
