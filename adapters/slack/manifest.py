@@ -7,10 +7,11 @@ import json
 from typing import Any, Literal
 from urllib.parse import quote
 
-from adapters.slack.app import ADD_TO_KNOWLEDGE, ANSWER_THIS, PATH
-from adapters.slack.inbound.commands import COMMAND
+from adapters.slack.app import PATH
 from adapters.slack.kb.command_parser import KB, USAGE
-from adapters.slack.outbound.home import PROMPTS
+from adapters.slack.listeners.commands import COMMAND
+from adapters.slack.listeners.home_tab import PROMPTS
+from adapters.slack.listeners.shortcuts import ADD_TO_KNOWLEDGE, ANSWER_THIS
 
 Mode = Literal["socket", "http"]
 

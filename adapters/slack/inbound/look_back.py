@@ -10,7 +10,8 @@ from typing import Any
 
 import structlog
 
-from adapters.slack.api.web_client import Refusal, Web
+from adapters.slack.api.errors import RequestRefused
+from adapters.slack.api.web_client import WebClient
 from adapters.slack.inbound.event_listener import EventListener
 from core.model.errors import FootnoteError, PlatformUnavailable
 from core.service.heard_places import HeardPlaces, Silence
@@ -26,7 +27,7 @@ log = structlog.get_logger(__name__)
 class LookBack:
     """Keeps the event listener caught up with one workspace."""
 
-    def __init__(self, web: Web, event_listener: EventListener, places: HeardPlaces) -> None:
+    def __init__(self, web: WebClient, event_listener: EventListener, places: HeardPlaces) -> None:
         """Read through this Web API, into this event listener."""
         self._web = web
         self._event_listener = event_listener
@@ -68,10 +69,10 @@ class LookBack:
         where = {"channel": channel, "oldest": f"{silence.since:.6f}", "limit": MOST_MESSAGES}
         try:
             if root:
-                answer = await self._web.patiently("conversations.replies", ts=root, **where)
+                answer = await self._web.call("conversations.replies", ts=root, **where)
             else:
-                answer = await self._web.patiently("conversations.history", **where)
-        except (Refusal, PlatformUnavailable) as error:
+                answer = await self._web.call("conversations.history", **where)
+        except (RequestRefused, PlatformUnavailable) as error:
             log.info("place_unreadable", place=place, reason=str(error))
             return []
         recent = [one for one in answer.get("messages") or [] if float(one.get("ts") or 0) > silence.since]

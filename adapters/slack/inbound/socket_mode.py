@@ -19,7 +19,8 @@ from slack_sdk.socket_mode.aiohttp import SocketModeClient
 from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 
-from adapters.slack.api.web_client import Refusal, Web, fatal
+from adapters.slack.api.errors import RequestRefused, configuration_error, error_word
+from adapters.slack.api.web_client import WebClient
 
 PING_SECONDS = 5.0
 DEAF_SECONDS = 40.0  # without a pong or a message; the SDK itself reconnects after four missed pings
@@ -58,7 +59,7 @@ def quiet_logger() -> logging.Logger:
 class SocketModeConnection:
     """Listens on Socket Mode until it is told to stop."""
 
-    def __init__(self, web: Web, app_token: str, handle: Handle, *, deaf_seconds: float = DEAF_SECONDS) -> None:
+    def __init__(self, web: WebClient, app_token: str, handle: Handle, *, deaf_seconds: float = DEAF_SECONDS) -> None:
         """``handle`` is given every request and acknowledges it."""
         self._web = web
         self._app_token = app_token
@@ -120,9 +121,8 @@ class SocketModeConnection:
                 await client.connect()  # type: ignore[no-untyped-call]
                 await self._greeted.wait()  # Slack says hello; a connection without one is deaf from the start
         except SlackApiError as error:
-            data = getattr(error.response, "data", None)
-            word = str(data.get("error", "")) if isinstance(data, dict) else ""
-            wrong = fatal(Refusal("apps.connections.open", word))
+            word = error_word(error)
+            wrong = configuration_error(RequestRefused("apps.connections.open", word))
             if wrong is not None and not self._opened:
                 raise wrong from None
             log.warning("socket_refused", reason=word or "no answer")

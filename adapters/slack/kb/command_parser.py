@@ -4,7 +4,7 @@ import re
 import shlex
 from html import unescape
 
-from adapters.slack.outbound.text import plain_message
+from adapters.slack.inbound.message_text import plain_message
 from core.service.kb.commands import KbCommand, KbVerb
 
 KB = "/kb"

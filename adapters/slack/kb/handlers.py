@@ -11,12 +11,10 @@ from typing import Any
 
 import structlog
 
+from adapters.slack.api.errors import RequestRefused
 from adapters.slack.api.files import Files, SlackFile, file_in
-from adapters.slack.api.web_client import Refusal
-from adapters.slack.api.workspace import SlackWorkspace, group_principal, user_principal
-from adapters.slack.inbound.button_press import Body, Press, who_sent
-from adapters.slack.inbound.commands import SlashCommand
-from adapters.slack.inbound.event_listener import PLATFORM, person_id, user_of
+from adapters.slack.api.ids import PLATFORM, group_principal, person_id, user_id, user_principal
+from adapters.slack.inbound.interactions import Body, Press, SlashCommand, sender_of
 from adapters.slack.inbound.one_time_actions import PersonalActions, PressOutcome
 from adapters.slack.kb import blocks as kb_blocks
 from adapters.slack.kb.command_parser import KB, parse_command
@@ -25,9 +23,9 @@ from adapters.slack.kb.principals import PrincipalNames
 from adapters.slack.kb.transcripts import Transcripts, conversation_reference, thread_in
 from adapters.slack.outbound import blocks, views
 from adapters.slack.outbound.payloads import CommandForm, form_in
+from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import FetchRefused, FootnoteError, PlatformUnavailable
-from core.model.incoming_events import Permissions
 from core.model.principals import EVERYONE, channel_principal
 from core.model.reply_target import ReplyTarget
 from core.ports.platform_capabilities import PlatformCapabilities
@@ -117,10 +115,10 @@ class SlackKnowledge:
     async def command(self, given: SlashCommand) -> ShownReply | None:
         """Do what ``/kb …`` says; what to show, or None when a form opened."""
         caller = await self._caller(given.place, given.user)
-        if not given.words:
+        if not given.text:
             return await self._form(given, caller, "") if caller.permissions.is_admin else text_reply(FOR_READERS)
         in_channel = not given.channel.startswith("D")
-        command = parse_command(given.words, given.channel if in_channel else "")
+        command = parse_command(given.text, given.channel if in_channel else "")
         if isinstance(command, str):
             return text_reply("\n".join(filter(None, [command, await self._proposals_waiting(caller)])))
         if command.verb in (KbVerb.GRANT, KbVerb.REVOKE):
@@ -176,15 +174,15 @@ class SlackKnowledge:
     async def _is_public(self, channel: str) -> bool:
         """Whether everybody of the workspace may read there."""
         try:
-            room = await self._workspace.directory.room(channel)
-        except Refusal:
+            room = await self._workspace.directory.channel(channel)
+        except RequestRefused:
             return False
         return not (room.private or room.direct)
 
     async def _channel_name(self, channel: str) -> str:
         try:
-            name = (await self._workspace.directory.room(channel)).name
-        except (Refusal, PlatformUnavailable):
+            name = (await self._workspace.directory.channel(channel)).name
+        except (RequestRefused, PlatformUnavailable):
             name = ""
         return f"#{name}" if name else ""
 
@@ -204,10 +202,10 @@ class SlackKnowledge:
     async def _open(self, given: SlashCommand, view: views.View) -> ShownReply | None:
         """Open a form; what to say when Slack does not."""
         try:
-            await self._workspace.web.eagerly("views.open", trigger_id=given.trigger, view=view)
-        except (Refusal, PlatformUnavailable) as error:
+            await self._workspace.web.call_once("views.open", trigger_id=given.trigger_id, view=view)
+        except (RequestRefused, PlatformUnavailable) as error:
             log.info("view_not_opened", reason=str(error))
-            why = f" ({error.error})" if isinstance(error, Refusal) else ""
+            why = f" ({error.error})" if isinstance(error, RequestRefused) else ""
             return text_reply(f"Slack did not open the form{why}. Please try again.")
         return None
 
@@ -224,7 +222,7 @@ class SlackKnowledge:
 
     async def on_readers_submit(self, body: Body) -> FormResult:
         """Grant or revoke what the form brings, once."""
-        (team, user), form = who_sent(body), form_in(CommandForm, body["view"]).form
+        (team, user), form = sender_of(body), form_in(CommandForm, body["view"]).form
         kept = await self.personal_actions.read(form, person_id(team, user))
         if kept is None or kept.command is None:
             return FormResult({"channels": FORM_EXPIRED})
@@ -249,9 +247,9 @@ class SlackKnowledge:
         caller = await self._caller(given.place, given.user)
         return await self._form(given, caller, "") if caller.permissions.is_admin else text_reply(FOR_READERS)
 
-    async def names(self, body: Body) -> list[dict[str, Any]]:
+    async def base_options(self, body: Body) -> list[dict[str, Any]]:
         """The bases whose names begin with what is typed into the form's menu."""
-        (team, user), form = who_sent(body), form_in(CommandForm, body.get("view") or {}).form
+        (team, user), form = sender_of(body), form_in(CommandForm, body.get("view") or {}).form
         kept = await self.personal_actions.read(form, person_id(team, user))
         if not kept:
             return []
@@ -260,7 +258,7 @@ class SlackKnowledge:
 
     async def on_submit(self, body: Body) -> FormResult:
         """Accept what the form brings, once; from then on it is kept."""
-        (team, user), form = who_sent(body), form_in(CommandForm, body["view"]).form
+        (team, user), form = sender_of(body), form_in(CommandForm, body["view"]).form
         kept = await self.personal_actions.read(form, person_id(team, user))
         if not kept:
             return FormResult({"link": FORM_EXPIRED})
@@ -305,20 +303,21 @@ class SlackKnowledge:
     async def reopen(self, body: Body) -> None:
         """It took too long: the form may be sent once more."""
         if form := form_in(CommandForm, body["view"]).form:
-            await self.personal_actions.reopen(form, person_id(*who_sent(body)))
+            await self.personal_actions.reopen(form, person_id(*sender_of(body)))
 
-    async def follow(self, filed: FormResult, user: str) -> None:
+    async def announce(self, result: FormResult, user: str) -> None:
         """Tell what was accepted: a card for each job, and a word where the form was opened."""
-        if filed.place is not None and filed.results:
-            await self.tell(filed.results, filed.place, user)
+        if result.place is not None and result.results:
+            await self.tell(result.results, result.place, user)
 
     # --- by buttons
 
     async def on_press(self, press: Press) -> ShownReply | None:
         """A button below a reply: the command it stands for, as whoever presses it may. None: nothing to show."""
-        kept = await self.personal_actions.read(press.value, press.person)
+        kept = await self.personal_actions.read(press.value, press.person_id)
         if kept is None or kept.command is None:  # too old, or the value was never ours to give to this person
-            await self._workspace.user_actions.audit.record(press.person, "kb button", press.value[:64], allowed=False)
+            audit = self._workspace.user_actions.audit
+            await audit.record(press.person_id, "kb button", press.value[:64], allowed=False)
             return text_reply(EXPIRED)
         once = press.action == kb_blocks.CONFIRM or kept.once
         if once:
@@ -332,7 +331,7 @@ class SlackKnowledge:
         caller = await self._caller(press.place, press.user)
         shown = await self._to_shown(await self._kb.handle(kept.command, caller), caller)
         if once:
-            await self.personal_actions.mark_done(press.value, press.person)
+            await self.personal_actions.mark_done(press.value, press.person_id)
         return shown
 
     async def proposals(self, team: str, user: str) -> list[blocks.Block]:
@@ -351,15 +350,15 @@ class SlackKnowledge:
         caller = await self._caller(press.place, press.user)
         result = await self._kb.handle(KbCommand(KbVerb.CANCEL, target=press.value), caller)
         if isinstance(result, CancelRequested):
-            await self.cards.show_cancelling(result.job, press.person)
+            await self.cards.show_cancelling(result.job, press.person_id)
         else:
-            await self._workspace.whisper(press.thread, press.user, outcome_text(result))
+            await self._workspace.messages.post_privately(press.thread, press.user, outcome_text(result))
 
     # --- proposals and corrections
 
     async def propose(self, thread: ThreadKey, person: Person) -> ShownReply:
         """Keep a thread, or let it wait for an admin; what to tell. Raises NotFound, Unavailable."""
-        user = user_of(person)
+        user = user_id(person)
         conversation = await self._transcripts.conversation(conversation_reference(thread.channel, thread.thread))
         caller = await self._caller(thread, user)
         return lines_reply(await self._announce([await self._kb.propose(conversation, caller)], caller))
@@ -373,8 +372,8 @@ class SlackKnowledge:
         except FootnoteError as error:
             return Refused.of(error)
         try:
-            link = await self._workspace.web.patiently("chat.getPermalink", **place)
-        except Refusal:
+            link = await self._workspace.web.call("chat.getPermalink", **place)
+        except RequestRefused:
             link = {}
         permalink = str(link.get("permalink") or "") or None
         return await self._kb.correct(turn.question, answer, permalink, caller, trace_id=trace_id)
@@ -382,23 +381,23 @@ class SlackKnowledge:
     async def tell(self, results: Sequence[KbResult], thread: ThreadKey, user: str) -> None:
         """Show results that nobody waits for: where the person is, or else in the direct message."""
         shown = lines_reply(await self._announce(results, await self._caller(thread, user)))
-        if thread.channel and await self._workspace.whisper(thread, user, shown.text, shown.blocks):
+        if thread.channel and await self._workspace.messages.post_privately(thread, user, shown.text, shown.blocks):
             return
         try:
-            direct = replace(thread, channel=await self.cards.direct_message(user), thread="")
-            await self._workspace.say(direct, shown.text, shown.blocks)
-        except (Refusal, PlatformUnavailable) as error:
+            direct = replace(thread, channel=await self._workspace.messages.direct_channel(user), thread="")
+            await self._workspace.messages.post(direct, shown.text, shown.blocks)
+        except (RequestRefused, PlatformUnavailable) as error:
             log.info("not_told", reason=str(error))
 
     # --- within
 
     async def _caller(self, thread: ThreadKey, user: str) -> Caller:
-        work = self._workspace
-        principals = await work.principals(thread.space, user)
-        rights = Permissions(await work.is_admin(user), principals)
-        person = await work.person(thread.space, user)
-        reader = await work.reader(thread, user) if thread.channel else Audience(principals)  # at home: by themselves
-        return Caller(person, rights, reader, thread, ReplyTarget(channel=thread.channel, asker=user))
+        """Who calls, with rights looked up now; on the Home tab, by what they may see alone."""
+        access = self._workspace.access
+        permissions = await access.permissions(thread.space, user)
+        person = await access.person(thread.space, user)
+        reader = await access.reader(thread, user) if thread.channel else Audience(permissions.principals)
+        return Caller(person, permissions, reader, thread, ReplyTarget(channel=thread.channel, asker=user))
 
     async def _proposals_waiting(self, caller: Caller) -> str:
         return proposals_line(await self._kb.proposals_waiting(caller), KB)
@@ -493,4 +492,4 @@ def _wrong(filled: kb_blocks.FilledForm) -> str:
 
 
 def _user(caller: Caller) -> str:
-    return user_of(caller.person)
+    return user_id(caller.person)

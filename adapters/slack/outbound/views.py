@@ -6,9 +6,9 @@ Limits are Slack's: titles of 24 characters, 100 blocks, 3,000 characters of pri
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from adapters.slack.api.sanitizer import permit
 from adapters.slack.outbound import blocks
 from adapters.slack.outbound.payloads import ChoiceForm, CommandForm, ReasonForm, SettingsForm, encode_form
-from adapters.slack.outbound.sanitizer import permit
 from adapters.slack.outbound.text import escape, shorten
 from core.model.channel_settings import ChannelSettings, ChosenSettings, ReplyStyle, threshold_name
 from core.model.inquiry import Behaviour, Profile
