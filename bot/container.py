@@ -64,6 +64,7 @@ from core.service.gaps.digest import GapDigest
 from core.service.gaps.drafts import GapDrafts
 from core.service.gaps.overview import GapOverview
 from core.service.kb.proposal_digest import ProposalDigest
+from core.service.knowledge_reader import KnowledgeReader
 from core.service.question_recorder import QuestionRecorder
 from core.service.question_service import QuestionService
 from core.service.visible_memory import VisibleMemory
@@ -162,6 +163,10 @@ class Footnote:
             checkpoints=self.checkpoints,
             defaults=ChannelSettings(self.policy),
         )
+
+    def knowledge_reader(self) -> KnowledgeReader:
+        """What can be read without asking."""
+        return KnowledgeReader(self.catalog, self.index, self.retriever)
 
     def gaps(self) -> GapAnalysis:
         """What the documents lack."""

@@ -51,6 +51,7 @@ from core.service.kb.removals import Removals
 from core.service.kb.scheduler import Scheduler
 from core.service.kb.schedules import Schedules
 from core.service.kb.service import KnowledgeService
+from core.service.kb.uploads import Uploads
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -111,9 +112,6 @@ class KnowledgeStack:
         return Terminal(
             kb=self.kb_service,
             jobs=self.jobs,
-            trash=self.trash,
-            ingestor=self.ingestor,
-            consistency=self.consistency,
             worker=self.terminal_worker,
             caller=operator(),
         )
@@ -161,6 +159,7 @@ def knowledge_stack(
         removals=Removals(catalog, index, retriever, trash, site_store, job_queue, schedules, queries),
         bases=Bases(catalog, queries),
         proposals=proposals,
+        uploads=Uploads(ingestor, consistency, jobs),
         audit=recorded,
     )
     orphans = OrphanedPassages(index=index, catalog=catalog, clock=clock)

@@ -33,6 +33,7 @@ from adapters.discord.inbound.thread_context import earlier
 from adapters.discord.kb.capabilities import DiscordKnowledge
 from adapters.discord.kb.commands import KbGroup
 from adapters.discord.kb.job_cards import JobCards
+from adapters.discord.kb.kept_commands import DiscordKeptCommand
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.announcements import DiscordAnnouncements
 from adapters.discord.outbound.answer_index import AnswerIndex
@@ -53,7 +54,9 @@ from core.ports.platform import MessageState
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.actions.user_actions import UserActions
 from core.service.actions.wording import MUTED, UNMUTED
+from core.service.answer_visibility import AnswerVisibility, answer_visibility
 from core.service.heard_places import HeardPlaces
+from core.service.kb.kept_commands import KeptCommands
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.leader_lease import AlwaysLeader, LeaderLease
 from core.service.pending_card_updates import look_after
@@ -120,7 +123,8 @@ class DiscordPlatform:
             places=places,
         )
         self._event_listener = self._new_event_listener(inbox, message_states, places, allowed_bots)
-        group = KbGroup(kb, self.readers, message_states, cards) if kb is not None else None
+        kept_commands = KeptCommands(message_states, user_actions.audit, DiscordKeptCommand)
+        group = KbGroup(kb, self.readers, kept_commands, cards) if kb is not None else None
         self._commands = self._new_commands(message_states, group, dev_guild)
         self._button_handlers = self._new_button_handlers(message_states, group)
 
@@ -306,9 +310,9 @@ class DiscordPlatform:
 
         async def extras() -> Extras:
             settings = await self.readers.settings(message.thread)
-            in_server = bool(message.thread.space)
-            handoff = in_server and not message.private and role_of(settings.handoff) is not None
-            return Extras(handoff=handoff, share=in_server and message.private)
+            visibility = _visibility(message)
+            handoff = visibility is AnswerVisibility.PLACE and role_of(settings.handoff) is not None
+            return Extras(handoff=handoff, share=visibility is AnswerVisibility.ASKER)
 
         return DiscordAnswerView(
             message=message,
@@ -335,14 +339,14 @@ class DiscordPlatform:
     async def audience(self, incoming: Incoming) -> Audience:
         """Who will be able to read the answer there, as of now."""
         await self.wait_until_connected()
-        message = _question(incoming) if not isinstance(incoming, IncomingChoice) else None
-        thread = message.thread if message is not None else _thread(incoming)
-        asker = message.asker if message is not None else _person(incoming)
-        if not thread.space:
-            return await self.readers.of_person(asker)
-        if message is not None and message.private:
-            return await self.readers.of_one_in(asker, thread)
-        return await self.readers.of_place(thread)
+        thread, asker = _thread(incoming), _person(incoming)
+        match _visibility(incoming):
+            case AnswerVisibility.DIRECT:
+                return await self.readers.of_person(asker)
+            case AnswerVisibility.ASKER:
+                return await self.readers.of_one_in(asker, thread)
+            case AnswerVisibility.PLACE:
+                return await self.readers.of_place(thread)
 
     async def permissions(self, person: Person, thread: ThreadKey) -> Permissions:
         """What this person may do there, as of now."""
@@ -428,6 +432,12 @@ def _question(incoming: Incoming) -> IncomingMessage:
 
 def _thread(incoming: Incoming) -> ThreadKey:
     return incoming.question.thread if isinstance(incoming, Expiry) else incoming.thread
+
+
+def _visibility(incoming: Incoming) -> AnswerVisibility:
+    """Who sees the answer, as was settled when the question came in."""
+    private = not isinstance(incoming, IncomingChoice) and _question(incoming).private
+    return answer_visibility(None, direct=not _thread(incoming).space, private=private)
 
 
 def _person(incoming: Incoming) -> Person:

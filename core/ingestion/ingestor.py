@@ -89,10 +89,6 @@ class Ingestor:
         await self._catalog.save_base(base)
         return base
 
-    async def document(self, document_id: str) -> Document | None:
-        """The document that is visible under this id."""
-        return await self._catalog.document(document_id)
-
     async def find_unchanged(self, material: Material, base: str) -> Document | None:
         """The document, where what is visible of it was made of exactly this. Looks, and needs no one's leave.
 
@@ -100,6 +96,20 @@ class Ingestor:
         """
         before = await self._catalog.document(document_id_of(base, material.source))
         return before if before is not None and before.version == self._version(material) else None
+
+    async def preview(self, material: Material, base: str) -> IngestResult:
+        """How an ingest of this would come out, with nothing written; passages are known of what stays as it is."""
+        unchanged = await self.find_unchanged(material, base)
+        if unchanged is not None:
+            return IngestResult(material.source, Change.UNCHANGED, unchanged.passages)
+        try:
+            parsed = await self._parser.parse(material.name, material.data)
+        except NoText as reason:
+            return IngestResult(material.source, Change.SKIPPED, reason=str(reason))
+        except DocumentRejected as reason:
+            return IngestResult(material.source, Change.FAILED, reason=str(reason))
+        before = await self._catalog.document(document_id_of(base, material.source))
+        return IngestResult(material.source, Change.UPDATED if before else Change.ADDED, notes=parsed.notes)
 
     async def ingest(
         self,

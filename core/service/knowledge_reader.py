@@ -1,4 +1,4 @@
-"""Reading the knowledge without asking a question: search, documents, sections. For programs, under their audience."""
+"""Reading the knowledge without a question: search, documents, sections; for programs and ``footnote search``."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from core.ports.index import Index, Scope
 from core.retrieval.hybrid import Retrieval, Retriever
 from core.service.api_clients import ApiClient
 
-MOST_HITS = 20
+MOST_HITS = 100  # of one search; programs may ask for 20
 MOST_DOCUMENTS = 200  # listed at once
 MOST_PASSAGES = 100  # of one section
 

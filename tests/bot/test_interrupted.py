@@ -52,9 +52,6 @@ class Screen:
         return Terminal(
             kb=room.kb_service,
             jobs=room.jobs,
-            trash=room.trash,
-            ingestor=room.ingestor,
-            consistency=room.consistency,
             worker=room.worker if connected else alone,
             caller=operator(),
         )

@@ -47,6 +47,7 @@ from core.model.reply_target import ReplyMode, ReplyTarget
 from core.ports.message_state import MessageStateStore
 from core.service.actions.user_actions import UserActions
 from core.service.actions.wording import HELP, NOTHING_KEPT, explanation_text, outcome_text
+from core.service.answer_visibility import AnswerVisibility, answer_visibility
 
 LONGEST_QUESTION = 2_000
 LOOK_SECONDS = 1.0
@@ -138,8 +139,7 @@ class Commands:
     ) -> None:
         """Acknowledge, then put the question into the inbox; ``base`` names the only knowledge base to look in."""
         async with report_errors(press):
-            alone = private if private is not None else await self._is_private(press)
-            alone = alone and press.guild_id is not None
+            alone = await self._visibility(press, private) is AnswerVisibility.ASKER
             response = await acknowledge(press, alone=alone)
             bases = await self._readable_base(press, base, alone=alone) if base.strip() else ()
             target = ReplyTarget(
@@ -189,16 +189,15 @@ class Commands:
         names = [base.name for base in bases if base.name.casefold().startswith(typed.strip().casefold())]
         return [choice(name, name) for name in names[:25]]
 
-    async def _is_private(self, press: Press) -> bool:
-        """Whether answers here are for the asker alone. When nobody can tell in time: yes."""
-        if press.guild_id is None:
-            return False
-        try:
-            async with asyncio.timeout(LOOK_SECONDS):
-                settings = await self._readers.settings(asked_in(press, alone=False))
-        except (FootnoteError, TimeoutError):
-            return True
-        return settings.reply_style is ReplyStyle.PRIVATE
+    async def _visibility(self, press: Press, private: bool | None) -> AnswerVisibility:
+        """Who sees the answer to what is asked here; ``private`` is what the asker chose, if anything."""
+        direct = press.guild_id is None
+        settings = None
+        if not direct and private is None:
+            with suppress(FootnoteError, TimeoutError):
+                async with asyncio.timeout(LOOK_SECONDS):
+                    settings = await self._readers.settings(asked_in(press, alone=False))
+        return answer_visibility(settings, direct=direct, private=private)
 
     def _enqueue(self, press: Press, incoming: IncomingMessage) -> None:
         async def keep() -> None:

@@ -29,6 +29,7 @@ from core.model.incoming_events import IncomingMessage
 from core.model.reply_target import ReplyMode, ReplyTarget
 from core.ports.inbox import Inbox
 from core.ports.message_state import CancelReason, MessageStateStore
+from core.service.answer_visibility import AnswerVisibility, visibility_of
 from core.service.deletions import take_in_deletion
 from core.service.heard_places import HeardPlaces
 from core.service.message_routing import ANYWHERE, could_be_answered
@@ -170,11 +171,10 @@ class EventListener:
         target = incoming.reply_target
         if target.mode is not ReplyMode.START:
             return incoming
-        style = (await self._readers.settings(incoming.thread)).reply_style
-        if style is ReplyStyle.THREAD:
-            return incoming
-        if style is ReplyStyle.CHANNEL:
-            return replace(incoming, reply_target=replace(target, mode=ReplyMode.REPLY))
+        settings = await self._readers.settings(incoming.thread)
+        if visibility_of(incoming, settings) is AnswerVisibility.PLACE:
+            mode = ReplyMode.REPLY if settings.reply_style is ReplyStyle.CHANNEL else ReplyMode.START
+            return replace(incoming, reply_target=replace(target, mode=mode))
         directly = replace(target, mode=ReplyMode.DIRECT)
         key = private_key(incoming.thread.space, incoming.thread.channel, target.asker)
         return replace(incoming, thread=key, reply_target=directly, private=True)

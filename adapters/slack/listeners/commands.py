@@ -17,9 +17,9 @@ from adapters.slack.listeners.error_reports import report_errors
 from adapters.slack.listeners.settings import ChannelSettingsForm
 from adapters.slack.outbound.answer_records import LatestInChannel, LatestOfPerson
 from adapters.slack.workspace import SlackWorkspace
-from core.model.channel_settings import ReplyStyle
 from core.model.conversation import ThreadKey
 from core.service.actions.wording import HELP, explanation_text, outcome_text
+from core.service.answer_visibility import answer_visibility
 
 COMMAND = "/footnote"
 NO_THREAD = "I have not answered you in this channel yet. Mention me in a thread, or give the link of one."
@@ -80,9 +80,10 @@ class CommandListeners:
         thread = await self._thread(given, rest)
         if thread is None:
             return NO_THREAD
-        alone = (await self.workspace.settings(thread)).reply_style is ReplyStyle.PRIVATE
+        settings = await self.workspace.settings(thread)
+        visibility = answer_visibility(settings, direct=given.channel.startswith("D"))
         reader = await self.workspace.access.reader(thread, given.user)
-        asker = given.person.id if alone else ""
+        asker = given.person.id if visibility.for_asker_alone else ""
         return explanation_text(await self.workspace.user_actions.answers.explain(thread, reader, asker=asker))
 
     async def _mute(self, thread: ThreadKey, *, muted: bool) -> str:

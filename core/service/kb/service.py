@@ -5,9 +5,10 @@ verb's: ``queries`` (looking), ``job_commands``, ``schedules``, ``removals``, ``
 """
 
 import logging
-from collections.abc import AsyncIterable, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterable, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from core.ingestion.ingestor import IngestResult
 from core.model.errors import Denied, FootnoteError
 from core.model.knowledge import Document, KnowledgeBase, Passage
 from core.model.transcripts import Conversation
@@ -15,12 +16,13 @@ from core.service.kb.bases import Bases
 from core.service.kb.command_audit import CommandAudit, describe_command, describe_result
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.job_commands import JobCommands
-from core.service.kb.knowledge_commands import KnowledgeUploads
+from core.service.kb.knowledge_commands import KnowledgeDocuments, KnowledgeUploads
 from core.service.kb.proposals import Proposals
 from core.service.kb.queries import KnowledgeQueries
 from core.service.kb.removals import Removals
 from core.service.kb.results import KbResult, RefusalReason, Refused, RemovalPreview
 from core.service.kb.schedules import Schedules
+from core.service.kb.uploads import Uploads
 
 FOR_ALL = frozenset({KbVerb.LIST, KbVerb.SHOW})
 ONLY_LOOKING = FOR_ALL | {KbVerb.STATUS, KbVerb.JOBS, KbVerb.PROPOSALS}
@@ -32,7 +34,7 @@ VerbHandler = Callable[[KbCommand, Caller], Awaitable[KbResult]]
 
 
 @dataclass(frozen=True, slots=True)
-class KnowledgeService(KnowledgeUploads):
+class KnowledgeService(KnowledgeUploads, KnowledgeDocuments):
     """Handles what people ask of the knowledge. Holds no state of its own."""
 
     queries: KnowledgeQueries
@@ -41,6 +43,7 @@ class KnowledgeService(KnowledgeUploads):
     removals: Removals
     bases: Bases
     proposals: Proposals
+    uploads: Uploads
     audit: CommandAudit
 
     async def handle(self, command: KbCommand, caller: Caller) -> KbResult:
@@ -114,7 +117,7 @@ class KnowledgeService(KnowledgeUploads):
     # --- for clients that have bytes at hand
 
     async def ingest_bytes(self, files: AsyncIterable[tuple[str, str, bytes]], base: str, caller: Caller) -> KbResult:
-        """For who has the bytes at hand: (source, name, bytes) each. An admin's alone, as INGEST."""
+        """INGEST of (source, name, bytes) each. An admin's alone."""
         if not caller.permissions.is_admin:
             return await self.handle(KbCommand(KbVerb.INGEST, base), caller)
         return await self.job_commands.ingest_bytes(files, base, caller)
@@ -129,6 +132,21 @@ class KnowledgeService(KnowledgeUploads):
         if there is not None:
             return there
         return made if isinstance(made, Refused) else Refused(RefusalReason.NOT_DONE, f"“{name}” is gone again.")
+
+    async def find_unchanged(
+        self, files: AsyncIterable[tuple[str, str, bytes]], base: str, caller: Caller
+    ) -> Mapping[str, Document]:
+        """Those of these files that need no ingest, by source, each with its document. Raises Denied, Unavailable."""
+        _require_admin(caller)
+        return await self.uploads.find_unchanged(files, base)
+
+    async def preview_ingest(
+        self, files: AsyncIterable[tuple[str, str, bytes]], base: str, caller: Caller
+    ) -> Sequence[IngestResult]:
+        """How an ingest of these would come out, in their order; nothing is changed. Raises Denied, Unavailable."""
+        _require_admin(caller)
+        there = await self.bases.find(base)
+        return await self.uploads.preview(files, there.name if there is not None else base)
 
     # --- for clients that show documents whole
 
@@ -145,5 +163,10 @@ class KnowledgeService(KnowledgeUploads):
 
 def _check_rights(command: KbCommand, caller: Caller) -> None:
     """Raise Denied unless this person may do that."""
-    if command.verb not in FOR_ALL and not caller.permissions.is_admin:
+    if command.verb not in FOR_ALL:
+        _require_admin(caller)
+
+
+def _require_admin(caller: Caller) -> None:
+    if not caller.permissions.is_admin:
         raise Denied("Only admins can do that.", remedy="Ask one of them.")

@@ -67,6 +67,7 @@ from core.service.kb.service import KnowledgeService
 from core.service.kb.summaries import summarize_job
 from core.service.kb.text_layout import lay_out
 from core.service.kb.text_spans import line_text
+from core.service.kb.uploads import Uploads
 from core.service.kb.wording import outcome_lines
 
 ADMIN = Person("paper:ada", "Ada")
@@ -228,6 +229,7 @@ class Room:
             removals=removals,
             bases=Bases(self.catalog, queries, forms),
             proposals=self.proposals,
+            uploads=Uploads(self.ingestor, self.consistency, self.jobs),
             audit=audit,
         )
         housekeeping = Housekeeping(
