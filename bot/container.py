@@ -64,6 +64,7 @@ from core.service.gaps.digest import GapDigest
 from core.service.gaps.drafts import GapDrafts
 from core.service.gaps.overview import GapOverview
 from core.service.kb.proposal_digest import ProposalDigest
+from core.service.knowledge_reader import KnowledgeReader
 from core.service.question_recorder import QuestionRecorder
 from core.service.question_service import QuestionService
 from core.service.visible_memory import VisibleMemory
@@ -130,7 +131,7 @@ class Footnote:
     question_service: QuestionService
     ingestor: Ingestor
     knowledge_stack: KnowledgeStack
-    conduct: AnswerPolicy
+    policy: AnswerPolicy
     daily_budget: DailyBudget | None
     lent: "dict[str, PlatformCapabilities]" = field(default_factory=dict)  # by the platforms that are connected here
 
@@ -160,8 +161,12 @@ class Footnote:
             inbox=self.inbox,
             message_states=self.message_states,
             checkpoints=self.checkpoints,
-            defaults=ChannelSettings(self.conduct),
+            defaults=ChannelSettings(self.policy),
         )
+
+    def knowledge_reader(self) -> KnowledgeReader:
+        """What can be read without asking."""
+        return KnowledgeReader(self.catalog, self.index, self.retriever)
 
     def gaps(self) -> GapAnalysis:
         """What the documents lack."""
@@ -169,9 +174,7 @@ class Footnote:
 
     def gap_drafts(self) -> GapDrafts:
         """Drafts of what they lack, with the words of threads of the platforms that are connected."""
-        return GapDrafts(
-            self.feedback, self.knowledge_stack.job_queue.proposal_store, self.audit, self.clock, self.lent
-        )
+        return GapDrafts(self.feedback, self.knowledge_stack.proposal_store, self.audit, self.clock, self.lent)
 
     def gap_digest(self) -> GapDigest | None:
         """What tells a channel of it every week; None where none is set. Raises ConfigurationError."""
@@ -196,12 +199,12 @@ class Footnote:
             lent = self.lent.get(platform)
             return lent.announcements if lent is not None else None
 
-        waiting = self.knowledge_stack.job_queue.proposal_store
+        waiting = self.knowledge_stack.proposal_store
         return ProposalDigest(waiting, self.preferences, self.message_states, self.clock, announcements)
 
     def chat(self, console: "Console", bases: frozenset[str] | None) -> Chat:
         """A conversation in the terminal."""
-        return Chat(console, self.question_service, self.trace_store, self.catalog, self.conduct, bases)
+        return Chat(console, self.question_service, self.trace_store, self.catalog, self.policy, bases)
 
 
 @asynccontextmanager
@@ -379,7 +382,7 @@ def _footnote(settings: Settings, search: _Search, stack: AsyncExitStack) -> Foo
         question_service=question_service,
         ingestor=ingestor,
         knowledge_stack=knowledge,
-        conduct=AnswerPolicy(profile=settings.profile, behaviour=settings.behaviour, follow_ups=settings.follow_ups),
+        policy=AnswerPolicy(profile=settings.profile, behaviour=settings.behaviour, follow_ups=settings.follow_ups),
         daily_budget=budget,
     )
 

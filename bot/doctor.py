@@ -82,7 +82,7 @@ async def explain(place: str, *, as_json: bool) -> int:
         raise NotFound(f"{place!r} is no channel.", remedy="A channel is named as slack:channel:T1/C1.")
     async with open_footnote(load_settings(), models=False) as footnote:
         chosen = await footnote.preferences.read(place)
-        applying = channel_settings(ChannelSettings(footnote.conduct), chosen)
+        applying = channel_settings(ChannelSettings(footnote.policy), chosen)
     lines = explain_settings(applying, chosen)
     if as_json:
         settings = {line.name: line.value for line in lines}

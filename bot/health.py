@@ -68,7 +68,7 @@ async def listen(app: web.Application, host: str, port: int) -> web.AppRunner:
     return runner
 
 
-def address_of(runner: web.AppRunner) -> str:
+def reply_target_of(runner: web.AppRunner) -> str:
     """Where it listens, as a browser on this machine reaches it."""
     host, port = runner.addresses[0][:2]
     if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not bound

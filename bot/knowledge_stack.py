@@ -35,12 +35,23 @@ from core.ports.index import Index
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.ports.question_log import QuestionLog
 from core.retrieval.hybrid import Retriever
+from core.service.kb.bases import Bases
+from core.service.kb.command_audit import CommandAudit
+from core.service.kb.housekeeping import Housekeeping
 from core.service.kb.index_repair import IndexRepair
 from core.service.kb.item_sources import ItemSources
+from core.service.kb.job_commands import JobCommands
 from core.service.kb.job_queue import JobQueue
-from core.service.kb.job_runner import JobRunner, JobWorker
+from core.service.kb.job_runner import JobRunner
+from core.service.kb.job_worker import JobWorker
 from core.service.kb.place_watch import PlaceWatch
+from core.service.kb.proposals import Proposals
+from core.service.kb.queries import KnowledgeQueries
+from core.service.kb.removals import Removals
+from core.service.kb.scheduler import Scheduler
+from core.service.kb.schedules import Schedules
 from core.service.kb.service import KnowledgeService
+from core.service.kb.uploads import Uploads
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -53,9 +64,11 @@ class KnowledgeStack:
     """Everything that is open around ``/kb``."""
 
     kb_service: KnowledgeService
+    queries: KnowledgeQueries
+    scheduler: Scheduler
     jobs: RedisJobStore
     inbox: RedisInbox
-    job_queue: JobQueue
+    proposal_store: RedisProposalStore
     blobs: BlobStore
     site_store: RedisSiteStore
     trash: Trash
@@ -88,7 +101,7 @@ class KnowledgeStack:
             item_sources=item_sources,
             clock=self.clock,
         )
-        return JobWorker(name=name, inbox=self.inbox, runner=runner, tick=self.job_queue.tick, lanes=lanes)
+        return JobWorker(name=name, inbox=self.inbox, runner=runner, tick=self.scheduler.tick, lanes=lanes)
 
     def terminal_worker(self) -> JobWorker:
         """Who does jobs in a command's process, without any platform."""
@@ -99,9 +112,6 @@ class KnowledgeStack:
         return Terminal(
             kb=self.kb_service,
             jobs=self.jobs,
-            trash=self.trash,
-            ingestor=self.ingestor,
-            consistency=self.consistency,
             worker=self.terminal_worker,
             caller=operator(),
         )
@@ -135,25 +145,33 @@ def knowledge_stack(
         clock=clock,
         originals=originals,
     )
-    consistency = IndexConsistency(catalog, index)
+    consistency, stores = IndexConsistency(catalog, index), stores_of(settings)
+    job_queue = JobQueue(jobs, inbox, blobs, clock, stores)
+    queries = KnowledgeQueries(catalog, index, jobs, inbox, schedule_store, proposal_store, clock)
+    recorded = CommandAudit(audit)
+    proposals = Proposals(proposal_store, job_queue, queries, recorded, clock, questions)
+    schedules = Schedules(schedule_store, job_queue, queries, clock, stores)
+    repair = IndexRepair(catalog, consistency, originals, job_queue)
+    kb_service = KnowledgeService(
+        queries=queries,
+        job_commands=JobCommands(queries, job_queue, jobs, site_store, recorded, repair),
+        schedules=schedules,
+        removals=Removals(catalog, index, retriever, trash, site_store, job_queue, schedules, queries),
+        bases=Bases(catalog, queries),
+        proposals=proposals,
+        uploads=Uploads(ingestor, consistency, jobs),
+        audit=recorded,
+    )
     orphans = OrphanedPassages(index=index, catalog=catalog, clock=clock)
-    stores = stores_of(settings)
+    housekeeping = Housekeeping(trash, jobs, clock, orphans)
     watch = PlaceWatch(stores, site_store)
-    job_queue = JobQueue(jobs, inbox, blobs, trash, schedule_store, proposal_store, clock, orphans, stores, watch)
     return KnowledgeStack(
-        kb_service=KnowledgeService(
-            catalog,
-            index,
-            retriever,
-            job_queue,
-            site_store,
-            audit,
-            repair=IndexRepair(consistency, originals, job_queue),
-            questions=questions,
-        ),
+        kb_service=kb_service,
+        queries=queries,
+        scheduler=Scheduler(schedule_store, jobs, job_queue, proposals, housekeeping, clock, watch),
         jobs=jobs,
         inbox=inbox,
-        job_queue=job_queue,
+        proposal_store=proposal_store,
         blobs=blobs,
         site_store=site_store,
         trash=trash,

@@ -29,7 +29,6 @@ from bot.setup.guide import InstallationSetup
 from core.model.channel_settings import ChannelSettings
 from core.model.health import Check, Health
 from core.model.json_codec import from_json
-from core.service.kb.queries import KnowledgeQueries
 
 DOCTOR_SECONDS = 90.0
 _BY_HAND = "Run footnote doctor in a terminal: it says more."
@@ -52,7 +51,7 @@ async def open_page(settings: Settings, footnote: Footnote) -> AsyncIterator[Web
         actions=actions,
         kb=knowledge.kb_service,
     )
-    queries = KnowledgeQueries(footnote.catalog, footnote.index, knowledge.job_queue)
+    queries = knowledge.queries
     async with SandboxedPagePictures() as pictures:
         source = SourceScreen(
             pages=pages,
@@ -77,7 +76,7 @@ async def open_page(settings: Settings, footnote: Footnote) -> AsyncIterator[Web
             queries=queries,
             traces=footnote.trace_store,
             preferences=footnote.preferences,
-            defaults=ChannelSettings(footnote.conduct),
+            defaults=ChannelSettings(footnote.policy),
             conversations=conversations,
             turns=turns,
             examine=examine,

@@ -52,7 +52,7 @@ def platforms_of(
 
 
 def _slack(settings: Settings, footnote: Footnote, role: ProcessRole) -> AbstractAsyncContextManager[ConnectedPlatform]:
-    from adapters.slack.app import SlackPlatform
+    from adapters.slack.platform import SlackPlatform
 
     return SlackPlatform(
         bot_token=reveal(settings.slack_bot_token) or "",
@@ -60,7 +60,6 @@ def _slack(settings: Settings, footnote: Footnote, role: ProcessRole) -> Abstrac
         signing_secret=reveal(settings.slack_signing_secret),
         inbox=footnote.inbox,
         message_states=footnote.message_states,
-        checkpoints=footnote.checkpoints,
         answer_actions=footnote.answer_actions(),
         parse=footnote.parser.parse_attachment,
         api_url=settings.slack_api_url,

@@ -11,7 +11,6 @@ from bot.container import Footnote
 from bot.settings import Settings
 from core.model.errors import ConfigurationError
 from core.service.api_clients import ApiClient, ApiClients, Unauthenticated, local_owner
-from core.service.knowledge_reader import KnowledgeReader
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
@@ -24,11 +23,6 @@ def api_clients(footnote: Footnote) -> ApiClients:
     return ApiClients(RedisApiTokens(footnote.redis), footnote.catalog, footnote.audit, footnote.clock)
 
 
-def knowledge_reader(footnote: Footnote) -> KnowledgeReader:
-    """What can be read without asking."""
-    return KnowledgeReader(footnote.catalog, footnote.index, footnote.retriever)
-
-
 def open_api(footnote: Footnote, warming: Callable[[], bool]) -> Api:
     """The endpoints; ``warming`` says whether index and models are still being opened."""
     return Api(
@@ -36,8 +30,8 @@ def open_api(footnote: Footnote, warming: Callable[[], bool]) -> Api:
         questions=footnote.question_service,
         checkpoints=footnote.checkpoints,
         actions=footnote.answer_actions(),
-        reader=knowledge_reader(footnote),
-        policy=footnote.conduct,
+        reader=footnote.knowledge_reader(),
+        policy=footnote.policy,
         version=version("footnote"),
         metrics=PrometheusMetrics(),
         warming=warming,
@@ -80,5 +74,5 @@ def _mcp(
     from adapters.mcp.server import build_server
     from adapters.mcp.tools import KnowledgeTools
 
-    tools = KnowledgeTools(caller, knowledge_reader(footnote), footnote.question_service, footnote.conduct)
+    tools = KnowledgeTools(caller, footnote.knowledge_reader(), footnote.question_service, footnote.policy)
     return build_server(tools, version("footnote"), verifier)

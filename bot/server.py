@@ -16,7 +16,7 @@ from adapters.observability import prometheus as metrics
 from adapters.observability.prometheus import PrometheusMetrics
 from adapters.reasoners.fallback import FallbackReasoner
 from bot.container import Footnote, open_footnote
-from bot.health import address_of, application, listen
+from bot.health import application, listen, reply_target_of
 from bot.platforms import ConnectedPlatform, platforms_of
 from bot.programs import open_api
 from bot.roles import ProcessRole
@@ -137,7 +137,7 @@ class _ServedPlatform:
         app = application(self._waiting_for, routes, lambda: _model_failure(footnote))
         runner = await listen(app, settings.http_host, settings.http_port)
         if report_ready is not None:
-            await report_ready(address_of(runner))
+            await report_ready(reply_target_of(runner))
         names = [platform.name for platform in self._connected]
         log.info("serving", role=self._role.value, platforms=names, process=self._name)
         try:

@@ -33,6 +33,7 @@ from adapters.discord.inbound.thread_context import earlier
 from adapters.discord.kb.capabilities import DiscordKnowledge
 from adapters.discord.kb.commands import KbGroup
 from adapters.discord.kb.job_cards import JobCards
+from adapters.discord.kb.kept_commands import DiscordKeptCommand
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.announcements import DiscordAnnouncements
 from adapters.discord.outbound.answer_index import AnswerIndex
@@ -52,7 +53,9 @@ from core.ports.message_state import MessageStateStore
 from core.ports.platform import MessageState
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.answer_actions import MUTED, UNMUTED, AnswerActions
+from core.service.answer_visibility import AnswerVisibility, answer_visibility
 from core.service.heard_places import HeardPlaces
+from core.service.kb.kept_commands import KeptCommands
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.leader_lease import AlwaysLeader, LeaderLease
 from core.service.pending_card_updates import look_after
@@ -119,7 +122,8 @@ class DiscordPlatform:
             places=places,
         )
         self._event_listener = self._new_event_listener(inbox, message_states, places, allowed_bots)
-        group = KbGroup(kb, self.readers, message_states, cards) if kb is not None else None
+        kept_commands = KeptCommands(message_states, answer_actions.audit, DiscordKeptCommand)
+        group = KbGroup(kb, self.readers, kept_commands, cards) if kb is not None else None
         self._commands = self._new_commands(message_states, group, dev_guild)
         self._button_handlers = self._new_button_handlers(message_states, group)
 
@@ -305,9 +309,9 @@ class DiscordPlatform:
 
         async def extras() -> Extras:
             settings = await self.readers.settings(message.thread)
-            in_server = bool(message.thread.space)
-            handoff = in_server and not message.private and role_of(settings.handoff) is not None
-            return Extras(handoff=handoff, share=in_server and message.private)
+            visibility = _visibility(message)
+            handoff = visibility is AnswerVisibility.PLACE and role_of(settings.handoff) is not None
+            return Extras(handoff=handoff, share=visibility is AnswerVisibility.ASKER)
 
         return DiscordAnswerView(
             message=message,
@@ -334,14 +338,14 @@ class DiscordPlatform:
     async def audience(self, incoming: Incoming) -> Audience:
         """Who will be able to read the answer there, as of now."""
         await self.wait_until_connected()
-        message = _question(incoming) if not isinstance(incoming, IncomingChoice) else None
-        thread = message.thread if message is not None else _thread(incoming)
-        asker = message.asker if message is not None else _person(incoming)
-        if not thread.space:
-            return await self.readers.of_person(asker)
-        if message is not None and message.private:
-            return await self.readers.of_one_in(asker, thread)
-        return await self.readers.of_place(thread)
+        thread, asker = _thread(incoming), _person(incoming)
+        match _visibility(incoming):
+            case AnswerVisibility.DIRECT:
+                return await self.readers.of_person(asker)
+            case AnswerVisibility.ASKER:
+                return await self.readers.of_one_in(asker, thread)
+            case AnswerVisibility.PLACE:
+                return await self.readers.of_place(thread)
 
     async def permissions(self, person: Person, thread: ThreadKey) -> Permissions:
         """What this person may do there, as of now."""
@@ -366,33 +370,33 @@ class DiscordPlatform:
         Where we may not write, they hear of it directly; where nothing reaches them, the log has it. Raises
         PlatformUnavailable, and nothing else.
         """
-        address = _address(incoming)
+        target = _reply_target(incoming)
         subject = incoming.checkpoint if isinstance(incoming, IncomingChoice) else _question(incoming).id
-        key = nonce(str(_thread(incoming)), f"{subject}/{address.message}", text)
-        spot = spot_of(address)
-        if address.manner in (ReplyMode.START, ReplyMode.POST) and address.guild and address.message:
-            spot = Spot(spot.channel, spot.guild, int(address.message))
+        key = nonce(str(_thread(incoming)), f"{subject}/{target.message}", text)
+        spot = spot_of(target)
+        if target.mode in (ReplyMode.START, ReplyMode.POST) and target.guild and target.message:
+            spot = Spot(spot.channel, spot.guild, int(target.message))
         try:
             await self.wait_until_connected()
-            if address.manner is ReplyMode.DIRECT or (spot.private and not spot.token_is_good):
-                spot = Spot(await self.messages.direct_channel(int(address.asker)))
-            if address.response and spot.token_is_good:
-                await self.messages.edit(spot, int(address.response), layouts.text_layout(text))
+            if target.mode is ReplyMode.DIRECT or (spot.private and not spot.token_is_good):
+                spot = Spot(await self.messages.direct_channel(int(target.asker)))
+            if target.response and spot.token_is_good:
+                await self.messages.edit(spot, int(target.response), layouts.text_layout(text))
             else:
                 await self.messages.post(spot, layouts.text_layout(text), key)
         except PlatformUnavailable:
             raise
         except FootnoteError as error:
-            await self._tell_directly(address, text, key, error)
+            await self._tell_directly(target, text, key, error)
 
-    async def _tell_directly(self, address: ReplyTarget, text: str, key: str, because: FootnoteError) -> None:
+    async def _tell_directly(self, target: ReplyTarget, text: str, key: str, because: FootnoteError) -> None:
         """Where we may not write, the person still hears of it, with what an admin can do about that."""
-        log.warning("cannot_write", channel=address.channel, reason=str(because))
-        if not address.asker:
+        log.warning("cannot_write", channel=target.channel, reason=str(because))
+        if not target.asker:
             return
         try:
-            spot = Spot(await self.messages.direct_channel(int(address.asker)))
-            about = f"\n-# I could not say this in <#{address.channel}>: {because}" if address.guild else ""
+            spot = Spot(await self.messages.direct_channel(int(target.asker)))
+            about = f"\n-# I could not say this in <#{target.channel}>: {because}" if target.guild else ""
             await self.messages.post(spot, layouts.text_layout(text + about, mentions=True), key)
         except PlatformUnavailable:
             raise
@@ -405,7 +409,7 @@ class DiscordPlatform:
         self._pace(message).stop()
         await AnswerMessages(
             message_state=message_state,
-            address=message.address,
+            target=message.reply_target,
             question=message.text,
             messages=self.messages,
             moved=lambda _: None,
@@ -429,9 +433,15 @@ def _thread(incoming: Incoming) -> ThreadKey:
     return incoming.question.thread if isinstance(incoming, Expiry) else incoming.thread
 
 
+def _visibility(incoming: Incoming) -> AnswerVisibility:
+    """Who sees the answer, as was settled when the question came in."""
+    private = not isinstance(incoming, IncomingChoice) and _question(incoming).private
+    return answer_visibility(None, direct=not _thread(incoming).space, private=private)
+
+
 def _person(incoming: Incoming) -> Person:
     return incoming.person if isinstance(incoming, IncomingChoice) else _question(incoming).asker
 
 
-def _address(incoming: Incoming) -> ReplyTarget:
-    return incoming.question.address if isinstance(incoming, Expiry) else incoming.address
+def _reply_target(incoming: Incoming) -> ReplyTarget:
+    return incoming.question.reply_target if isinstance(incoming, Expiry) else incoming.reply_target

@@ -148,7 +148,7 @@ class FallbackReasoner:
                 notice = CAPPED
             else:
                 return
-        if inquiry.attempt:
+        if inquiry.fast_path:
             yield DraftDeclined()
             return
         if STOOD_IN in meter.notices:

@@ -1,56 +1,200 @@
-"""Slack as the message handler knows it: who reads, what was said before, where answers appear."""
+"""One Slack workspace as a platform of Footnote: connected, and as the message handler knows it.
 
-from collections.abc import Awaitable, Callable
+Events are kept durably before they are acknowledged; when the inbox is away, Slack is not answered (Socket Mode) or
+with 503 (HTTP), and delivers again.
+"""
+
+import asyncio
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Self
 
 import structlog
+from aiohttp import web
+from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
+from slack_sdk.socket_mode.request import SocketModeRequest
 
-from adapters.slack.api.files import Files
-from adapters.slack.api.web_client import Refusal
-from adapters.slack.api.workspace import SlackWorkspace
-from adapters.slack.inbound.event_listener import LOOK_AGAIN, PLATFORM, user_of
+from adapters.slack.api.channel_access import ChannelAccess
+from adapters.slack.api.directory import Directory
+from adapters.slack.api.errors import RequestRefused, configuration_error
+from adapters.slack.api.ids import PLATFORM, user_id
+from adapters.slack.api.web_client import WebClient
+from adapters.slack.app import PATH, SlackListeners, build_app, dispatch_http, dispatch_socket_mode
+from adapters.slack.inbound.event_listener import EventListener, question_ts
+from adapters.slack.inbound.look_back import LookBack
+from adapters.slack.inbound.socket_mode import RETRY_SECONDS, SocketModeConnection
+from adapters.slack.inbound.thread_context import Parse, ThreadContext
+from adapters.slack.kb.handlers import SlackKnowledge
+from adapters.slack.listeners.background_tasks import BackgroundTasks
+from adapters.slack.outbound.agent_sessions import AgentSessions
+from adapters.slack.outbound.announcements import SlackAnnouncements
 from adapters.slack.outbound.answer_messages import AnswerMessages, Spot
 from adapters.slack.outbound.answer_records import AnswerStage, SlackQuestionState
 from adapters.slack.outbound.answer_view import SlackAnswerView
-from adapters.slack.outbound.text import plain_message
+from adapters.slack.outbound.messages import Messages
+from adapters.slack.workspace import SlackWorkspace
 from core.model.channel_settings import ChannelSettings
-from core.model.conversation import Audience, ContextMessage, Person, Role, ThreadKey
-from core.model.errors import FootnoteError, PlatformUnavailable
+from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
+from core.model.errors import ConfigurationError, FootnoteError, PlatformUnavailable
 from core.model.incoming_events import (
     Expiry,
-    FileReference,
     Incoming,
     IncomingChoice,
     IncomingMessage,
     MessageRoute,
     Permissions,
 )
-from core.model.parsed_document import ParsedDocument
 from core.ports.answer_view import AnswerView
+from core.ports.inbox import Inbox
+from core.ports.message_state import MessageStateStore
 from core.ports.platform import MessageState
-from core.service.answer_actions import MUTED, UNMUTED
+from core.ports.platform_capabilities import PlatformCapabilities
+from core.service.answer_actions import MUTED, UNMUTED, AnswerActions
+from core.service.gaps.overview import GapOverview
+from core.service.heard_places import HeardPlaces
+from core.service.kb.knowledge_commands import KnowledgeCommands
+from core.service.leases import pause
+from core.service.pending_card_updates import look_after
 
-MOST_CONTEXT = 50  # messages of the thread before the question
-MOST_PAGES = 5  # of 200 messages each
-MOST_BEFORE = 6  # messages of a direct message before a new one
-CONTEXT_CHARACTERS = 2_000  # of one message
-MOST_BYTES = 10 * 2**20  # of one file
-MOST_READ = 40_000  # characters of one file
-MOST_FILES = 3
+if TYPE_CHECKING:
+    from slack_bolt.app.async_app import AsyncApp
 
-Parse = Callable[[str, bytes], Awaitable[ParsedDocument]]
+CANNOT_LISTEN = "Slack needs SLACK_APP_TOKEN (Socket Mode) or SLACK_SIGNING_SECRET (HTTP) beside SLACK_BOT_TOKEN."
 log = structlog.get_logger(__name__)
 
 
-class SlackThreads:
-    """``core.ports.platform.Platform`` for one workspace."""
+class SlackPlatform:
+    """``core.ports.platform.Platform`` for one workspace. An async context manager: it ends its connections."""
 
-    def __init__(self, workspace: SlackWorkspace, parse: Parse) -> None:
-        """``parse`` turns a file's name and bytes into text, or raises DocumentRejected."""
-        self.workspace = workspace
-        self.parse = parse
-        self._files = Files(workspace.web)
+    def __init__(
+        self,
+        *,
+        bot_token: str,
+        app_token: str | None,
+        signing_secret: str | None,
+        inbox: Inbox,
+        message_states: MessageStateStore,
+        answer_actions: AnswerActions,
+        parse: Parse,
+        api_url: str | None = None,
+        admin_users: Iterable[str] = (),
+        allowed_bots: Iterable[str] = (),
+        kb: KnowledgeCommands | None = None,
+        gaps: GapOverview | None = None,
+        listens: bool = True,
+    ) -> None:
+        """Socket Mode with an app token, else HTTP with a signing secret. Raises ConfigurationError without either.
+
+        One that does not listen answers what another process took in: it calls Slack, and Slack never calls it.
+        """
+        _check_listening(listens, app_token, signing_secret)
+        self.workspace = _connect(bot_token, api_url, admin_users, answer_actions, message_states)
+        self._context = ThreadContext(self.workspace.web, self.workspace.directory, parse)
+        places = HeardPlaces(message_states, PLATFORM)
+        event_listener = _event_listener(self.workspace, inbox, places, allowed_bots)
+        self._look_back = LookBack(self.workspace.web, event_listener, places)
+        self._knowledge = SlackKnowledge(self.workspace, kb) if kb is not None else None
+        self._background = BackgroundTasks()
+        self._listeners = SlackListeners(self.workspace, event_listener, self._background, self._knowledge, gaps)
+        self._listens = listens
+        self._bot_token = bot_token
+        self._signing_secret = signing_secret if not app_token else None
+        self._socket: SocketModeConnection | None = None
+        if listens and app_token:
+            self._socket = SocketModeConnection(self.workspace.web, app_token, self._dispatch_socket_mode)
+        self._app: AsyncApp | None = None
+
+    # --- connected
+
+    async def __aenter__(self) -> Self:
+        self._app = build_app(
+            self.workspace, self._listeners, bot_token=self._bot_token, signing_secret=self._signing_secret
+        )
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._background.close()
+        if self._knowledge is not None:
+            await self._knowledge.cards.close()
+        await self.workspace.web.close()
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Be connected until ``stop`` is set. Raises ConfigurationError when a token is none, or not of its kind."""
+        if await self._identify(stop):
+            self._background.start(self._watch_token(stop))
+            if self._listens:
+                us = await self.workspace.directory.identity()
+                self._background.start(self._look_back.keep_up(self._connections, us.team, stop))
+            if self._knowledge is not None:
+                self._background.start(look_after(self._knowledge.cards.finish, stop))
+            if self._socket is not None:
+                await self._socket.run(stop)
+        await stop.wait()
+
+    async def _identify(self, stop: asyncio.Event) -> bool:
+        """Ask Slack who we are until it answers; False when ``stop`` is set before."""
+        failures = 0
+        while not stop.is_set():
+            try:
+                us = await self.workspace.directory.identity()
+            except RequestRefused as refusal:
+                if (wrong := configuration_error(refusal)) is not None:
+                    raise wrong from None
+                log.warning("slack_refuses", reason=refusal.error)
+            except PlatformUnavailable as error:
+                log.warning("slack_away", reason=str(error))
+            else:
+                log.info("slack_known", team=us.team, bot=us.user, mode=self._mode())
+                return True
+            await pause(stop, RETRY_SECONDS[min(failures, len(RETRY_SECONDS) - 1)])
+            failures += 1
+        return False
+
+    def _mode(self) -> str:
+        if not self._listens:
+            return "calls alone"
+        return "socket" if self._socket else "http"
+
+    def _connections(self) -> int:
+        """How many connections of Slack's there have been; 0 while none stands. Over HTTP one stands always."""
+        return 1 if self._socket is None else self._socket.connections
+
+    async def _watch_token(self, stop: asyncio.Event) -> None:
+        """While our token is refused, ask now and again whether it is taken: nobody else may call for hours."""
+        while not stop.is_set():
+            await pause(stop, RETRY_SECONDS[-1])
+            if self.workspace.web.token_refusal and not stop.is_set():
+                with suppress(RequestRefused, PlatformUnavailable):
+                    await self.workspace.web.call_once("auth.test")
+
+    def waiting_for(self) -> str:
+        """Why it is not ready yet; empty when it is."""
+        if refusal := self.workspace.web.token_refusal:
+            return f"Slack refuses the token ({refusal}); footnote doctor says what to do"
+        if self.workspace.directory.cached_identity is None:
+            return "Slack has not answered yet"
+        return "Socket Mode is not connected" if self._socket is not None and not self._socket.connected else ""
+
+    def routes(self) -> list[web.RouteDef]:
+        """What Slack calls in HTTP mode: events, interactions and commands at one address."""
+        return [web.post(PATH, self._dispatch_http)] if self._listens and self._socket is None else []
+
+    async def _dispatch_http(self, request: web.Request) -> web.Response:
+        return web.Response(status=503) if self._app is None else await dispatch_http(self._app, request)
+
+    async def _dispatch_socket_mode(self, client: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
+        if self._app is not None:
+            await dispatch_socket_mode(self._app, client, request)
+
+    def capabilities(self) -> PlatformCapabilities:
+        """What jobs and announcements need of Slack."""
+        lent = self._knowledge.capabilities() if self._knowledge is not None else PlatformCapabilities()
+        workspace = self.workspace
+        announcements = SlackAnnouncements(workspace.web, workspace.directory, workspace.access, workspace.messages)
+        return replace(lent, announcements=announcements)
+
+    # --- as the message handler knows it
 
     @property
     def name(self) -> str:
@@ -76,87 +220,21 @@ class SlackThreads:
         return await self.workspace.settings(thread)
 
     async def audience(self, incoming: Incoming) -> Audience:
-        """Who will be able to read the answer there, as of the last minute; see ``SlackWorkspace.audience``."""
+        """Who will be able to read the answer there, as of the last minute; see ``ChannelAccess.audience``."""
         thread, person = _where(incoming)
-        return await self.workspace.audience(thread, user_of(person))
+        return await self.workspace.access.audience(thread, user_id(person))
 
     async def permissions(self, person: Person, thread: ThreadKey) -> Permissions:
         """What this person may do there, as of the last minute."""
-        user = user_of(person)
-        principals = await self.workspace.principals(thread.space, user)
-        return Permissions(await self.workspace.is_admin(user), principals)
+        return await self.workspace.access.permissions(thread.space, user_id(person))
 
     async def context(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
-        """What was said in the thread before the question, oldest first; before a new direct message, the last few."""
-        if message.thread.thread != _ts(message):
-            found = await self._thread(message)
-        elif message.direct:
-            found = await self._before(message)
-        else:
-            found = []
-        earlier = [one for one in found if float(one.get("ts", 0)) < float(_ts(message))]
-        return tuple([await self._as_context(one) for one in earlier[-MOST_CONTEXT:] if one.get("text")])
-
-    async def _thread(self, message: IncomingMessage) -> list[dict[str, Any]]:
-        """The thread up to this message, oldest first; of a very long one, its beginning."""
-        key = message.thread
-        arguments = {"channel": key.channel, "ts": key.thread, "limit": 200, "latest": _ts(message), "inclusive": True}
-        found: list[dict[str, Any]] = []
-        cursor = None
-        try:
-            for _ in range(MOST_PAGES):
-                answer = await self.workspace.web.patiently("conversations.replies", cursor=cursor, **arguments)
-                found += answer.get("messages") or []
-                cursor = (answer.get("response_metadata") or {}).get("next_cursor")
-                if not cursor:
-                    break
-        except (Refusal, PlatformUnavailable) as error:
-            log.info("thread_unreadable", reason=str(error))
-        return found
-
-    async def _before(self, message: IncomingMessage) -> list[dict[str, Any]]:
-        arguments = {"channel": message.thread.channel, "latest": _ts(message), "limit": MOST_BEFORE}
-        try:
-            answer = await self.workspace.web.patiently("conversations.history", **arguments)
-        except (Refusal, PlatformUnavailable) as error:
-            log.info("history_unreadable", reason=str(error))
-            return []
-        return list(reversed(answer.get("messages") or []))
-
-    async def _as_context(self, said: dict[str, Any]) -> ContextMessage:
-        us = await self.workspace.directory.identity()
-        ours = said.get("user") == us.user
-        author = "Footnote" if ours else await self.workspace.directory.name(str(said.get("user") or "someone"))
-        text = plain_message(str(said["text"]), us.user)[:CONTEXT_CHARACTERS]
-        return ContextMessage(author, text, Role.ASSISTANT if ours else Role.PERSON)
-
-    # --- what hangs on it
+        """What was said before the question; see ``ThreadContext.earlier``."""
+        return await self._context.earlier(message)
 
     async def attachments(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
-        """The text of the files on the message; for one that cannot be read, the reason in its place."""
-        files = message.files
-        if LOOK_AGAIN in files:
-            files = await self._files_of(message)
-        return tuple([await self._read(file) for file in files[:MOST_FILES]])
-
-    async def _files_of(self, message: IncomingMessage) -> tuple[FileReference, ...]:
-        """An ``app_mention`` comes without files: the message is fetched again."""
-        for said in await self._thread(message):
-            if said.get("ts") == _ts(message):
-                found = said.get("files") or []
-                return tuple(FileReference(str(one["id"]), str(one.get("name") or "")) for one in found)
-        return ()
-
-    async def _read(self, file: FileReference) -> ContextMessage:
-        name = file.name or "file"
-        try:
-            name, data = await self._files.fetch(file.id, MOST_BYTES)
-            parsed = await self.parse(name, data)
-        except FootnoteError as error:
-            return ContextMessage(name, f"(not read: {error})", unread=str(error))
-        return ContextMessage(name, "\n\n".join(block.text for block in parsed.blocks)[:MOST_READ])
-
-    # --- saying something
+        """The text of the files on the message; see ``ThreadContext.attachments``."""
+        return await self._context.attachments(message)
 
     async def acknowledge(self, message: IncomingMessage, decided: MessageRoute) -> None:
         """Say that we were muted or unmuted."""
@@ -165,33 +243,66 @@ class SlackThreads:
     async def tell(self, incoming: Incoming, text: str) -> None:
         """Say something to the one who wrote or pressed: privately where there are others, else directly to them."""
         thread, person = _where(incoming)
-        if not await self.workspace.whisper(thread, user_of(person), text):
-            await self.workspace.tell_directly(user_of(person), text)
+        user, messages = user_id(person), self.workspace.messages
+        if not await messages.post_privately(thread, user, text):
+            await messages.post_directly(user, text)
 
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[SlackQuestionState]) -> None:
         """Remove what was posted for a question that was deleted, cards that led on to it included."""
-        messages, kept = self._messages(message, message_state, ""), message_state.kept
+        messages = AnswerMessages(self.workspace, _spot(message), message_state, "")
+        kept = message_state.kept
         lost = await messages.find("0") if kept.state is AnswerStage.OPEN and not kept.ts else ""
         for ts in filter(None, (lost, kept.ts, *kept.parts, *kept.cards)):
             await messages.remove(ts)
         for ts in kept.direct_ts:
             await messages.remove(ts, kept.direct)
         await message_state.keep(replace(kept, ts="", parts=()))
-        await self.workspace.show_session(message.thread, "active")
+        await self.workspace.sessions.show(message.thread, "active")
 
-    def _messages(
-        self, message: IncomingMessage, message_state: MessageState[SlackQuestionState], trace_id: str
-    ) -> AnswerMessages:
-        return AnswerMessages(self.workspace, _spot(message), message_state, trace_id)
+
+def _check_listening(listens: bool, app_token: str | None, signing_secret: str | None) -> None:
+    if listens and not app_token and not signing_secret:
+        raise ConfigurationError(CANNOT_LISTEN, remedy="footnote manifest slack says where they come from.")
+
+
+def _connect(
+    bot_token: str,
+    api_url: str | None,
+    admin_users: Iterable[str],
+    answer_actions: AnswerActions,
+    message_states: MessageStateStore,
+) -> SlackWorkspace:
+    """The workspace of this bot token. Nothing is connected before the first call."""
+    web_client = WebClient(bot_token, api_url)
+    directory = Directory(web_client)
+    return SlackWorkspace(
+        web=web_client,
+        directory=directory,
+        access=ChannelAccess(directory, frozenset(admin_users)),
+        messages=Messages(web_client),
+        sessions=AgentSessions(web_client),
+        answer_actions=answer_actions,
+        message_states=message_states,
+    )
+
+
+def _event_listener(
+    workspace: SlackWorkspace, inbox: Inbox, places: HeardPlaces, allowed_bots: Iterable[str]
+) -> EventListener:
+    return EventListener(
+        directory=workspace.directory,
+        inbox=inbox,
+        message_states=workspace.message_states,
+        places=places,
+        stop=workspace.stop,
+        settings=workspace.settings,
+        allowed_bots=frozenset(allowed_bots),
+    )
 
 
 def _spot(message: IncomingMessage) -> Spot:
-    ts, said = _ts(message), message.text
+    ts, said = question_ts(message), message.text
     return Spot(message.thread, message.asker, ts, said, message.direct, message.private, message.suggested)
-
-
-def _ts(message: IncomingMessage) -> str:
-    return message.address.message or message.id
 
 
 def _question(incoming: Incoming) -> IncomingMessage | None:

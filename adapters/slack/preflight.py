@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from slack_sdk.errors import SlackApiError
 
-from adapters.slack.api.web_client import Refusal, Web
+from adapters.slack.api.errors import RequestRefused, error_word
+from adapters.slack.api.web_client import WebClient
 from adapters.slack.manifest import EVENTS, SCOPES
 from core.model.errors import PlatformUnavailable
 
@@ -31,7 +32,7 @@ async def preflight(
     bot_token: str, app_token: str | None, signing_secret: str | None, api_url: str | None = None
 ) -> list[SlackCheck]:
     """Every check, in the order in which they depend on each other. Prints no token."""
-    web = Web(bot_token, api_url)
+    web = WebClient(bot_token, api_url)
     try:
         return [check async for check in _checks(web, app_token, signing_secret)]
     finally:
@@ -40,7 +41,7 @@ async def preflight(
 
 async def check_bot_token(token: str, api_url: str | None = None) -> list[SlackCheck]:
     """Whether Slack lets this bot token in, and then which scopes it lacks."""
-    web = Web(token, api_url)
+    web = WebClient(token, api_url)
     try:
         check, granted = await _bot_token(web)
         return [check] if granted is None else [check, _scopes(granted)]
@@ -50,14 +51,14 @@ async def check_bot_token(token: str, api_url: str | None = None) -> list[SlackC
 
 async def check_app_token(token: str, api_url: str | None = None) -> SlackCheck:
     """Whether a connection of Socket Mode is offered for this app token."""
-    web = Web(token, api_url)
+    web = WebClient(token, api_url)
     try:
         return await _socket_mode(web, token)
     finally:
         await web.close()
 
 
-async def _checks(web: Web, app_token: str | None, signing_secret: str | None) -> AsyncIterator[SlackCheck]:
+async def _checks(web: WebClient, app_token: str | None, signing_secret: str | None) -> AsyncIterator[SlackCheck]:
     token, granted = await _bot_token(web)
     yield token
     if granted is None:
@@ -68,12 +69,12 @@ async def _checks(web: Web, app_token: str | None, signing_secret: str | None) -
     yield await _groups(web, granted)
 
 
-async def _bot_token(web: Web) -> tuple[SlackCheck, frozenset[str] | None]:
+async def _bot_token(web: WebClient) -> tuple[SlackCheck, frozenset[str] | None]:
     """Whether the token is let in, and the scopes that it holds; None where it is not."""
     try:
-        us = await web.eagerly("auth.test")
+        us = await web.call_once("auth.test")
         granted = await web.granted_scopes()
-    except Refusal as refusal:
+    except RequestRefused as refusal:
         remedy = "Set SLACK_BOT_TOKEN to the Bot User OAuth Token (xoxb-…) under OAuth & Permissions."
         return SlackCheck("Slack bot token", False, f"refused: {refusal.error}", remedy), None
     except PlatformUnavailable as error:
@@ -91,7 +92,7 @@ def _scopes(granted: frozenset[str]) -> SlackCheck:
     return SlackCheck("Slack scopes", False, f"missing: {needed}", MANIFEST, fatal=fatal)
 
 
-async def _road(web: Web, app_token: str | None, signing_secret: str | None) -> SlackCheck:
+async def _road(web: WebClient, app_token: str | None, signing_secret: str | None) -> SlackCheck:
     """Socket Mode where there is an app token, else HTTP."""
     if app_token:
         return await _socket_mode(web, app_token)
@@ -102,14 +103,12 @@ async def _road(web: Web, app_token: str | None, signing_secret: str | None) -> 
     return SlackCheck("Slack connection", False, "neither an app token nor a signing secret is set", remedy)
 
 
-async def _socket_mode(web: Web, app_token: str) -> SlackCheck:
+async def _socket_mode(web: WebClient, app_token: str) -> SlackCheck:
     remedy = "Switch Socket Mode on, and create an app-level token with connections:write under Basic Information."
     try:
         await web.client.apps_connections_open(app_token=app_token)
     except SlackApiError as error:
-        data = getattr(error.response, "data", None)
-        word = str(data.get("error", "no answer")) if isinstance(data, dict) else "no answer"
-        return SlackCheck("Slack Socket Mode", False, f"refused: {word}", remedy)
+        return SlackCheck("Slack Socket Mode", False, f"refused: {error_word(error) or 'no answer'}", remedy)
     except OSError as error:
         return SlackCheck("Slack Socket Mode", False, type(error).__name__, "Check the network.")
     return SlackCheck("Slack Socket Mode", True, "a connection was offered")
@@ -128,12 +127,12 @@ def _subscriptions(granted: frozenset[str]) -> SlackCheck:
     return SlackCheck("Slack events", True, detail)
 
 
-async def _groups(web: Web, granted: frozenset[str]) -> SlackCheck:
+async def _groups(web: WebClient, granted: frozenset[str]) -> SlackCheck:
     if "usergroups:read" not in granted:
         detail = "user groups are unknown: grants to groups and “Ask a person” do not work"
         return SlackCheck("Slack user groups", False, detail, MANIFEST, fatal=False)
     try:
-        found = (await web.eagerly("usergroups.list")).get("usergroups") or []
-    except (Refusal, PlatformUnavailable) as error:
+        found = (await web.call_once("usergroups.list")).get("usergroups") or []
+    except (RequestRefused, PlatformUnavailable) as error:
         return SlackCheck("Slack user groups", False, str(error), "They need a paid workspace.", fatal=False)
     return SlackCheck("Slack user groups", True, f"{len(found)} readable")

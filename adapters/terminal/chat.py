@@ -21,6 +21,7 @@ from core.ports.catalog import Catalog
 from core.ports.trace_store import TraceStore
 from core.service.event_presenter import EventPresenter
 from core.service.question_service import Question, QuestionService
+from core.service.visible_bases import VisibleBases
 
 OPERATOR = Person("console:operator", "you")
 HELP = """\
@@ -42,7 +43,7 @@ class Chat:
     question_service: QuestionService
     trace_store: TraceStore
     catalog: Catalog
-    conduct: AnswerPolicy
+    policy: AnswerPolicy
     bases: frozenset[str] | None = None
     thread: str = field(default_factory=lambda: uuid.uuid4().hex[:8])
     _last: Answer | None = None
@@ -92,7 +93,7 @@ class Chat:
 
     def _question(self, text: str) -> Question:
         key = ThreadKey("console", "", "terminal", self.thread)
-        return Question(text, key, OPERATOR, Audience(unrestricted=True), self.conduct, self.bases)
+        return Question(text, key, OPERATOR, Audience(unrestricted=True), self.policy, self.bases)
 
     async def _show(self, events: AsyncGenerator[AgentEvent, None]) -> None:
         view = TerminalAnswerView(self.console)
@@ -146,8 +147,8 @@ class Chat:
         self.console.print(Padding(Text(told), (0, 0, 0, 2)))
 
     async def _sources(self) -> None:
-        bases = await self.question_service.visible_bases(Audience(unrestricted=True), self.bases)
-        documents = await self.catalog.documents(frozenset(base.name for base in bases))
+        bases = await VisibleBases(self.catalog).names(Audience(unrestricted=True), self.bases)
+        documents = await self.catalog.documents(bases)
         for document in documents:
             line = Text.assemble((document.title, "bold"), (f"  {document.source}", "dim"))
             passages = "1 passage" if document.passages == 1 else f"{document.passages} passages"

@@ -12,27 +12,20 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterator, Seque
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
 
 from adapters.terminal.job_progress import LOOK_SECONDS, JobBar, JobServices, RunningWorker, job_bar, running, watch_job
 from adapters.terminal.kb_view import result_text
-from core.ingestion.consistency import IndexConsistency
-from core.ingestion.ingestor import Change, Ingestor, IngestResult
-from core.ingestion.material import Material
-from core.ingestion.trash import Trash
+from core.ingestion.ingestor import Change, IngestResult
 from core.model.errors import FootnoteError, StoreUnavailable
-from core.model.jobs import ItemState, Job, pending_sources
+from core.model.jobs import ItemState, Job
 from core.ports.job_store import JobStore
 from core.service.kb.commands import Caller
+from core.service.kb.knowledge_commands import KnowledgeUploads
 from core.service.kb.results import Refused, accepted_jobs
-from core.service.kb.service import KnowledgeService
 from core.service.kb.text_spans import count
-
-if TYPE_CHECKING:
-    from core.model.knowledge import Document
 
 TOGETHER = 500  # files set aside at a time, as one job
 ENDING_SECONDS = 3.0  # for what is under way when somebody presses Ctrl-C
@@ -42,11 +35,8 @@ ENDING_SECONDS = 3.0  # for what is under way when somebody presses Ctrl-C
 class Terminal:
     """What the terminal needs to bring files in; ``worker`` does the jobs here, and ``caller`` asks for them."""
 
-    kb: KnowledgeService
+    kb: KnowledgeUploads
     jobs: JobStore
-    trash: Trash
-    ingestor: Ingestor
-    consistency: IndexConsistency
     worker: Callable[[], JobServices]
     caller: Caller
 
@@ -158,46 +148,37 @@ async def _together(
 async def _changed_files(
     terminal: Terminal, files: Sequence[tuple[Path, str]], base: str, ingest: _Ingest
 ) -> list[tuple[Path, str]]:
-    """The files with something new to say, those whose passages the index has lost, and those that a job in line has.
+    """The files with something to bring in; those that stand in the base already, or cannot be read, are counted."""
+    unreadable: set[str] = set()
 
-    What stands in the base of such a file now is not what stands there when its turn comes.
-    """
-    pending = pending_sources(base, await terminal.jobs.recent())
-    changed: list[tuple[Path, str]] = []
-    known: dict[str, tuple[tuple[Path, str], Document]] = {}
-    for path, source in files:
-        try:
-            data = await asyncio.to_thread(path.read_bytes)
-        except OSError as error:
-            ingest.add(IngestResult(source, Change.FAILED, reason=f"It cannot be read: {error.strerror or error}."))
-            continue
-        there = await terminal.ingestor.find_unchanged(Material(source=source, name=path.name, data=data), base)
-        if there is None or source in pending:
-            changed.append((path, source))
-        else:
-            known[there.id] = (path, source), there
-    lost = {one.document.id for one in await terminal.consistency.incomplete([there for _, there in known.values()])}
-    for name, (file, there) in known.items():
-        if name in lost:
-            changed.append(file)
-        else:
-            ingest.add(IngestResult(there.source, Change.UNCHANGED, there.passages))
-    return changed
+    def note(_: Path, source: str, error: OSError) -> None:
+        unreadable.add(source)
+        ingest.add(unreadable_result(source, error))
+
+    unchanged = await terminal.kb.find_unchanged(read_files(files, note), base, terminal.caller)
+    for document in unchanged.values():
+        ingest.add(IngestResult(document.source, Change.UNCHANGED, document.passages))
+    return [(path, source) for path, source in files if source not in unreadable and source not in unchanged]
 
 
 async def read_files(
-    files: Sequence[tuple[Path, str]], unreadable: Callable[[Path, OSError], None] | None = None
+    files: Sequence[tuple[Path, str]], unreadable: Callable[[Path, str, OSError], None] | None = None
 ) -> AsyncIterator[tuple[str, str, bytes]]:
     """(source, name, bytes) of each (path, source) as it is set aside: together they may be more than memory holds.
 
-    What cannot be read (any more) is told to ``unreadable`` and left out.
+    What cannot be read (any more) is told to ``unreadable``, with its path and source, and left out.
     """
     for path, source in files:
         try:
             yield source, path.name, await asyncio.to_thread(path.read_bytes)
         except OSError as error:
             if unreadable is not None:
-                unreadable(path, error)
+                unreadable(path, source, error)
+
+
+def unreadable_result(source: str, error: OSError) -> IngestResult:
+    """What came of a file that cannot be read."""
+    return IngestResult(source, Change.FAILED, reason=f"It cannot be read: {error.strerror or error}.")
 
 
 async def _await_end(jobs: JobStore, job: Job) -> Job:

@@ -52,9 +52,9 @@ async def _ask(question: str, kb: str | None, thread: str | None, profile: Profi
         raise typer.BadParameter("The question is empty.")
     async with open_to_read(SafeConsole(stderr=True)) as footnote:
         bases = await footnote.only(kb)
-        conduct = footnote.conduct if profile is None else replace(footnote.conduct, profile=profile)
+        policy = footnote.policy if profile is None else replace(footnote.policy, profile=profile)
         key = ThreadKey("console", "", "terminal", thread or uuid.uuid4().hex[:8])
-        asked = Question(question, key, OPERATOR, Audience(unrestricted=True), conduct, bases)
+        asked = Question(question, key, OPERATOR, Audience(unrestricted=True), policy, bases)
         try:
             return await _show(footnote, footnote.question_service.ask(asked), key, as_json)
         except NotFound as error:

@@ -56,7 +56,7 @@ async def ingest_paths(paths: list[Path], kb: str, *, as_json: bool = False, dry
     async with open_footnote(load_settings(), any_index=True) as footnote:
         terminal = footnote.knowledge_stack.terminal()
         if dry_run:
-            results = await preview_files(terminal, footnote.parser, files, kb)
+            results = await preview_files(terminal.kb, terminal.caller, files, kb)
         else:
             results = await ingest_files(console, terminal, files, kb, quiet=as_json)
         results = [*results, *refused]
@@ -97,19 +97,12 @@ def search(
 async def _search(query: str, k: int, kb: str | None, source: str | None, as_json: bool) -> int:
     from adapters.terminal.console import SafeConsole
     from adapters.terminal.passage_view import hit_as_json, print_hits
-    from core.model.errors import NotFound
-    from core.model.source_names import matching_sources
-    from core.ports.index import Scope
+    from core.service.api_clients import local_owner
 
     async with open_to_read() as footnote:
-        bases = await footnote.only(kb) or await footnote.all_bases()
-        scope = Scope(bases)
-        if source is not None:
-            chosen = matching_sources(await footnote.catalog.documents(bases), source)
-            if not chosen:
-                raise NotFound(f"There is no source called {source!r}.", remedy="footnote sources list shows them.")
-            scope = Scope(bases, frozenset(document.id for document in chosen))
-        found = await footnote.retriever.search(query, scope, k)
+        found = await footnote.knowledge_reader().search(
+            local_owner(), query, base=kb or "", source=source or "", limit=k
+        )
     if as_json:
         print_json([hit_as_json(hit) for hit in found.hits])
     else:

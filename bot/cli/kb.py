@@ -75,7 +75,7 @@ async def _ingest(what: list[str], base: str, limit: int, as_json: bool) -> int:
         return await _report(footnote, results, as_json)
 
 
-def _say_unreadable(path: Path, error: OSError) -> None:
+def _say_unreadable(path: Path, _: str, error: OSError) -> None:
     say(one_line(f"{path} cannot be read: {error.strerror}."), err=True)
 
 

@@ -108,7 +108,7 @@ def new_inquiry(footnote: Footnote, base: str, text: str, thread: ThreadKey) -> 
         asker=_ASKER,
         audience=Audience(unrestricted=True),
         started_at=footnote.clock.now(),
-        conduct=footnote.conduct,
+        policy=footnote.policy,
         bases=(KnowledgeBase(base),),
     )
 

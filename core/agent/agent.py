@@ -26,7 +26,7 @@ STEPS: dict[Phase, Step] = {
 }
 SEARCHING = frozenset({Phase.UNDERSTAND, Phase.GATHER, Phase.DECIDE})
 NEVER = 2.0  # no passage scores this: everything is graded before it is written from
-HELD_BACK = 0.25  # of an answer's tokens and money is kept from the searching, to write and check with
+RESERVED_SHARE = 0.25  # of an answer's tokens and money is kept from the searching, to write and check with
 
 
 class Agent:
@@ -52,7 +52,7 @@ class Agent:
     def run(self, inquiry: Inquiry, thread: Thread) -> Run:
         """A run of an inquiry, new or taken up again where it was parked."""
         meter = Meter(
-            self._limits[inquiry.conduct.profile], self._deps.clock, before=inquiry.spent, prices=self._deps.prices
+            self._limits[inquiry.policy.profile], self._deps.clock, before=inquiry.spent, prices=self._deps.prices
         )
         return Run(self._deps, inquiry, thread.readable_by(inquiry.scope), meter)
 
@@ -66,13 +66,13 @@ class Agent:
         yield AgentStarted(
             inquiry.id,
             inquiry.question,
-            inquiry.conduct.profile,
+            inquiry.policy.profile,
             self._deps.reasoner.name,
             resumed=inquiry.phase is not Phase.UNDERSTAND,
         )
         try:
             while run.inquiry.phase is not Phase.DONE:
-                run.meter.held_back = HELD_BACK if run.inquiry.phase in SEARCHING else 0.0
+                run.meter.reserved_share = RESERVED_SHARE if run.inquiry.phase in SEARCHING else 0.0
                 async with aclosing(STEPS[run.inquiry.phase](run)) as events:
                     async for event in events:
                         yield event

@@ -37,8 +37,8 @@ def narrow_inquiry(inquiry: Inquiry, text: str) -> Inquiry:
     """Search for the question within what the person added."""
     question = f"{inquiry.standalone} ({text.strip()})"
     plan = Investigate(question, (f"{text.strip()} {inquiry.standalone}",), "narrowed by the asker")
-    moves = (SearchKnowledge(text.strip()), SearchKnowledge(plan.queries[0]))
-    return replace(inquiry, phase=Phase.GATHER, plan=plan, refining=text.strip(), proposals=moves)
+    actions = (SearchKnowledge(text.strip()), SearchKnowledge(plan.queries[0]))
+    return replace(inquiry, phase=Phase.GATHER, plan=plan, refining=text.strip(), proposals=actions)
 
 
 def _after_nothing(inquiry: Inquiry, choice: Choice) -> Inquiry:
@@ -59,8 +59,8 @@ def _all_readings(inquiry: Inquiry) -> Inquiry:
     if inquiry.library.items_found():
         return replace(inquiry, phase=Phase.COMPOSE, closing=True)
     readings = inquiry.plan.options if isinstance(inquiry.plan, AskBack) else ()
-    moves = tuple(SearchKnowledge(reading) for reading in readings or (inquiry.standalone,))
-    return replace(inquiry, phase=Phase.GATHER, closing=True, proposals=moves[:MAX_QUERIES])
+    actions = tuple(SearchKnowledge(reading) for reading in readings or (inquiry.standalone,))
+    return replace(inquiry, phase=Phase.GATHER, closing=True, proposals=actions[:MAX_QUERIES])
 
 
 def _after_clarify(inquiry: Inquiry, choice: Choice, text: str) -> Inquiry:

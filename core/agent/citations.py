@@ -9,7 +9,7 @@ marker or half a link: what may still become one is held back.
 import re
 from collections.abc import Sequence
 
-from core.agent.links import HELD_BACK, MOST_HELD_BACK, SourceLinks, without_foreign_links
+from core.agent.links import MOST_HELD_BACK, RESERVED_SHARE, SourceLinks, without_foreign_links
 from core.model.answer import Citation
 from core.model.citation_markers import MARKER, cited_ids
 from core.model.evidence import Evidence, EvidenceLibrary
@@ -53,7 +53,7 @@ class CitationRenderer:
     def push(self, piece: str) -> str:
         """What can be shown now that this piece came."""
         text = self._held + piece
-        held = HELD_BACK.search(text)
+        held = RESERVED_SHARE.search(text)
         cut = held.start() if held and len(text) - held.start() <= MOST_HELD_BACK else len(text)
         self._held = text[cut:]
         return self._show(text[:cut])

@@ -21,7 +21,7 @@ WEAKEST = 4  # pieces of weak evidence that a caveated answer may use
 async def compose(run: Run) -> AsyncGenerator[AgentEvent, None]:
     """Leaves the draft in the run; ends the run when there is nothing to write from.
 
-    Where the reasoner withholds an attempt, it leaves what comes next instead.
+    Where the reasoner declines a draft of the fast path, it leaves what comes next instead.
     """
     evidence = _evidence_to_cite(run)
     if not evidence and can_restart_with_quotes(run):
@@ -47,7 +47,7 @@ async def compose(run: Run) -> AsyncGenerator[AgentEvent, None]:
 
 
 def _evidence_to_cite(run: Run) -> tuple[Evidence, ...]:
-    if run.inquiry.attempt:
+    if run.inquiry.fast_path:
         return tuple(sorted(run.inquiry.library.items_found(), key=lambda item: (-item.hit.score, item.id)))[:MOST]
     if run.relevant:
         return run.relevant[:MOST]

@@ -7,7 +7,7 @@ from core.agent.choice_labels import short_label
 from core.agent.outcomes import ask_back, nearest_sentence, park_run
 from core.agent.quote_fallback import NO_ANSWER, can_restart_with_quotes, restart_with_quotes
 from core.agent.run import RESERVE_SECONDS, WEAK, Run
-from core.agent.search_actions import describe, unmade
+from core.agent.search_actions import describe, new_actions
 from core.model.errors import BudgetExhausted
 from core.model.events import AgentEvent, QueryRefined
 from core.model.inquiry import (
@@ -68,26 +68,26 @@ async def _decision(run: Run) -> Decision:
 
 async def _go_on(run: Run, decision: Insufficient) -> AsyncIterator[AgentEvent]:
     run.update(missing=decision.missing)
-    moves = unmade(run.inquiry, decision.moves)
+    actions = new_actions(run.inquiry, decision.actions)
     long = run.searches >= LONG_SEARCH_AFTER
     # Three searches without a trace of it: more of the same is not what a person wants to be asked.
     hopeless = long and not run.relevant and CheckpointKind.LONG_SEARCH not in run.inquiry.settled
     repeating = run.inquiry.misses >= MISSES_IN_A_ROW
-    worthwhile = bool(moves) and bool(run.meter.searches_left) and not repeating and not hopeless
+    worthwhile = bool(actions) and bool(run.meter.searches_left) and not repeating and not hopeless
     if worthwhile and long and _contradicts_grades(run):
         run.update(phase=Phase.COMPOSE)
     elif worthwhile and long and run.may_ask(CheckpointKind.LONG_SEARCH):
-        run.update(proposals=moves)
-        yield _long_search(run, moves)
+        run.update(proposals=actions)
+        yield _long_search(run, actions)
     elif worthwhile:
-        run.update(proposals=moves, phase=Phase.GATHER)
-        refined = "; ".join(describe(move) for move in moves)
+        run.update(proposals=actions, phase=Phase.GATHER)
+        refined = "; ".join(describe(action) for action in actions)
         yield QueryRefined(original=run.inquiry.standalone, refined=refined, reason=decision.missing)
     elif not run.relevant and can_restart_with_quotes(run):
         restart_with_quotes(run, NO_ANSWER)
         yield QueryRefined(run.inquiry.standalone, run.inquiry.standalone, "nothing counted: by the rules for quotes")
     elif not run.relevant and run.inquiry.library.relevant(WEAK) and run.may_ask(CheckpointKind.NOTHING_RELEVANT):
-        yield _nothing_relevant(run, moves)
+        yield _nothing_relevant(run, actions)
     else:
         run.update(phase=Phase.COMPOSE)
 
@@ -115,12 +115,12 @@ def _sources_first(run: Run) -> AgentEvent:
     return park_run(run, CheckpointKind.SOURCES_FIRST, message, choices)
 
 
-def _long_search(run: Run, moves: tuple[SearchAction, ...]) -> AgentEvent:
+def _long_search(run: Run, actions: tuple[SearchAction, ...]) -> AgentEvent:
     found = dict.fromkeys(item.passage.title for item in run.relevant)
     have = f"I have evidence from {_name_list(found)}"
     missing = f", but nothing yet on {run.inquiry.missing}" if run.inquiry.missing else ""
     searches = run.searches
-    message = f"I have searched {searches} times. {have}{missing}. Next I would search for “{describe(moves[0])}”."
+    message = f"I have searched {searches} times. {have}{missing}. Next I would search for “{describe(actions[0])}”."
     choices = (
         Choice(ChoiceId.KEEP, "Keep searching"),
         Choice(ChoiceId.ANSWER, "Answer now"),
@@ -129,8 +129,8 @@ def _long_search(run: Run, moves: tuple[SearchAction, ...]) -> AgentEvent:
     return park_run(run, CheckpointKind.LONG_SEARCH, message, choices)
 
 
-def _nothing_relevant(run: Run, moves: tuple[SearchAction, ...]) -> AgentEvent:
-    terms = _proposed_terms(run, moves)
+def _nothing_relevant(run: Run, actions: tuple[SearchAction, ...]) -> AgentEvent:
+    terms = _proposed_terms(run, actions)
     choices = tuple(Choice(ChoiceId.term(n), short_label(f"Try “{term}”"), term) for n, term in enumerate(terms, 1))
     message = "I found nothing that answers this. What comes near it is weak: "
     weak = dict.fromkeys(item.passage.title for item in run.inquiry.library.relevant(WEAK))
@@ -144,10 +144,10 @@ def _nothing_relevant(run: Run, moves: tuple[SearchAction, ...]) -> AgentEvent:
     return replace(event, answer=replace(event.answer, citations=cited))
 
 
-def _proposed_terms(run: Run, moves: tuple[SearchAction, ...]) -> tuple[str, ...]:
+def _proposed_terms(run: Run, actions: tuple[SearchAction, ...]) -> tuple[str, ...]:
     """Two queries nobody has tried: what the reasoner would do next, else the headings of what came nearest."""
-    tried = {describe(search.move).casefold() for search in run.inquiry.searches}
-    proposed = [move.query for move in moves if isinstance(move, SearchKnowledge | SearchSource)]
+    tried = {describe(search.action).casefold() for search in run.inquiry.searches}
+    proposed = [action.query for action in actions if isinstance(action, SearchKnowledge | SearchSource)]
     near = run.inquiry.library.relevant(1)
     proposed.extend(item.passage.heading[-1] if item.passage.heading else item.passage.title for item in near)
     return tuple(term for term in dict.fromkeys(proposed) if term.casefold() not in tried)[:2]

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator
 from core.agent.grading import grade
 from core.agent.outcomes import ask_back
 from core.agent.run import Run
-from core.agent.search_actions import unmade
+from core.agent.search_actions import new_actions
 from core.model.events import AgentEvent, AnswerReset, QueryRefined
 from core.model.inquiry import CheckpointKind, Phase, SearchKnowledge
 from core.ports.reasoner import DraftDeclined
@@ -25,7 +25,7 @@ SEVERAL_READINGS = "the documents know several things that this may mean"
 async def set_aside(run: Run, withheld: DraftDeclined) -> AsyncIterator[AgentEvent]:
     """What comes in place of a draft that was withheld: a question back where one may be asked, else a closer look.
 
-    A parked attempt stays one: when nobody chooses, it is written from what was found for all readings.
+    A parked inquiry stays on the fast path: when nobody chooses, it is written from what was found for all readings.
     """
     if withheld.unclear is None or not run.may_ask(CheckpointKind.CLARIFY):
         async for event in look_closer(run, withheld.missing):
@@ -43,10 +43,10 @@ async def look_closer(run: Run, missing: str = "") -> AsyncIterator[AgentEvent]:
     if run.draft:
         yield AnswerReset(NOT_ENOUGH)
     run.draft = ""
-    run.update(attempt=False, missing=missing)
-    moves = unmade(run.inquiry, (SearchKnowledge(missing),)) if missing and run.meter.searches_left else ()
-    if moves:
-        run.update(proposals=moves, phase=Phase.GATHER)
+    run.update(fast_path=False, missing=missing)
+    actions = new_actions(run.inquiry, (SearchKnowledge(missing),)) if missing and run.meter.searches_left else ()
+    if actions:
+        run.update(proposals=actions, phase=Phase.GATHER)
         yield QueryRefined(run.inquiry.standalone, missing, NOT_ENOUGH)
         return
     async for event in grade(run, run.inquiry.library.ungraded_items()):

@@ -1,4 +1,4 @@
-"""Second step: make the moves that were decided on, together, and have what they bring graded."""
+"""Second step: carry out the actions that were decided on, together, and have what they bring graded."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
@@ -7,7 +7,7 @@ from typing import assert_never
 
 from core.agent.grading import grade
 from core.agent.run import RESERVE_SECONDS, Run
-from core.agent.search_actions import describe, unmade, where
+from core.agent.search_actions import describe, new_actions, where
 from core.model.errors import BudgetExhausted
 from core.model.events import AgentEvent, RerankingCompleted, RetrievalCompleted, RetrievalStarted
 from core.model.evidence import Hit
@@ -33,41 +33,41 @@ LISTED = 40  # sources named to the model at most
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """What one move brought back."""
+class ActionResult:
+    """What one action brought back."""
 
-    move: SearchAction
+    action: SearchAction
     retrieval: Retrieval | None = None
     note: str = ""
     seconds: float = 0.0
 
 
 async def gather(run: Run) -> AsyncGenerator[AgentEvent, None]:
-    """Makes the proposed moves (those not made before) and adds what they find.
+    """Carries out the proposed actions (those not done before) and adds what they find.
 
     What is new is graded, unless the question is simple enough to be answered from it at once.
     """
-    moves = _affordable(run)
+    actions = _affordable(run)
     run.update(proposals=())
     first = run.iteration + 1
-    for offset, move in enumerate(moves):
-        yield RetrievalStarted(first + offset, describe(move), where(move))
+    for offset, action in enumerate(actions):
+        yield RetrievalStarted(first + offset, describe(action), where(action))
     with run.time_stage("search"):
         try:
-            findings = await run.within(
-                asyncio.gather(*(make(run, move) for move in moves)), reserve=RESERVE_SECONDS / 2
+            results = await run.within(
+                asyncio.gather(*(perform(run, action) for action in actions)), reserve=RESERVE_SECONDS / 2
             )
         except BudgetExhausted as cap:
             run.update(phase=Phase.COMPOSE, closing=True)
             run.meter.notice(str(cap))
             return
     before = len(run.inquiry.library.items_found())
-    for finding in findings:
-        async for event in keep(run, finding):
+    for result in results:
+        async for event in keep(run, result):
             yield event
     run.update(misses=0 if len(run.inquiry.library.items_found()) > before else run.inquiry.misses + 1)
-    run.update(attempt=_simple(run, moves))
-    if run.inquiry.attempt:
+    run.update(fast_path=_simple(run, actions))
+    if run.inquiry.fast_path:
         run.update(phase=Phase.COMPOSE)
         return
     async for event in grade(run, run.inquiry.library.ungraded_items()):
@@ -76,51 +76,53 @@ async def gather(run: Run) -> AsyncGenerator[AgentEvent, None]:
 
 
 def _affordable(run: Run) -> tuple[SearchAction, ...]:
-    moves = []
-    for move in unmade(run.inquiry, run.inquiry.proposals):
-        if isinstance(move, SearchKnowledge | SearchSource):
+    actions = []
+    for action in new_actions(run.inquiry, run.inquiry.proposals):
+        if isinstance(action, SearchKnowledge | SearchSource):
             if not run.meter.searches_left:
                 continue
             run.meter.count_search()
-        moves.append(move)
-    return tuple(moves)
+        actions.append(action)
+    return tuple(actions)
 
 
-async def make(run: Run, move: SearchAction) -> Finding:
-    """Make one move. It is counted by whoever decides on it."""
+async def perform(run: Run, action: SearchAction) -> ActionResult:
+    """Carry out one action. It is counted by whoever decides on it."""
     started = run.deps.clock.monotonic()
-    match move:
+    match action:
         case SearchKnowledge():
-            finding = await _search(run, move)
+            result = await _search(run, action)
         case SearchSource():
-            finding = await _search_source(run, move)
+            result = await _search_source(run, action)
         case ListSources():
-            finding = Finding(move, note=_source_list(await run.deps.catalog.documents(run.inquiry.scope)))
+            result = ActionResult(action, note=_source_list(await run.deps.catalog.documents(run.inquiry.scope)))
         case ReadSection():
-            finding = await _read(run, move)
+            result = await _read(run, action)
         case _:
-            assert_never(move)
-    return replace(finding, seconds=run.deps.clock.monotonic() - started)
+            assert_never(action)
+    return replace(result, seconds=run.deps.clock.monotonic() - started)
 
 
-async def _search(run: Run, move: SearchKnowledge) -> Finding:
+async def _search(run: Run, action: SearchKnowledge) -> ActionResult:
     scope = run.inquiry.scope
-    if move.knowledge_base is not None:
-        if move.knowledge_base not in scope:
+    if action.knowledge_base is not None:
+        if action.knowledge_base not in scope:
             names = ", ".join(sorted(scope)) or "none"
-            return Finding(move, note=f"There is no knowledge base called {move.knowledge_base!r}. There are: {names}.")
-        scope = frozenset({move.knowledge_base})
-    limit = min(move.top_k or TOP_K, MAX_TOP_K)
-    return Finding(move, await run.deps.retriever.search(move.query, Scope(scope), limit))
+            return ActionResult(
+                action, note=f"There is no knowledge base called {action.knowledge_base!r}. There are: {names}."
+            )
+        scope = frozenset({action.knowledge_base})
+    limit = min(action.top_k or TOP_K, MAX_TOP_K)
+    return ActionResult(action, await run.deps.retriever.search(action.query, Scope(scope), limit))
 
 
-async def _search_source(run: Run, move: SearchSource) -> Finding:
+async def _search_source(run: Run, action: SearchSource) -> ActionResult:
     documents = await run.deps.catalog.documents(run.inquiry.scope)
-    chosen = matching_sources(documents, move.source)
+    chosen = matching_sources(documents, action.source)
     if not chosen:
-        return Finding(move, note=f"There is no source called {move.source!r}. {_source_list(documents)}")
+        return ActionResult(action, note=f"There is no source called {action.source!r}. {_source_list(documents)}")
     ids = frozenset(document.id for document in chosen)
-    return Finding(move, await run.deps.retriever.search(move.query, Scope(run.inquiry.scope, ids), TOP_K))
+    return ActionResult(action, await run.deps.retriever.search(action.query, Scope(run.inquiry.scope, ids), TOP_K))
 
 
 def _source_list(documents: Sequence[Document]) -> str:
@@ -129,50 +131,50 @@ def _source_list(documents: Sequence[Document]) -> str:
     return f"Sources: {'; '.join(names[:LISTED]) or 'none'}{more}."
 
 
-async def _read(run: Run, move: ReadSection) -> Finding:
-    evidence = run.inquiry.library.get(move.evidence)
+async def _read(run: Run, action: ReadSection) -> ActionResult:
+    evidence = run.inquiry.library.get(action.evidence)
     if evidence is None:
-        return Finding(move, note=f"There is no evidence [{move.evidence}].")
+        return ActionResult(action, note=f"There is no evidence [{action.evidence}].")
     passage = evidence.passage
     around = await run.deps.index.passages(passage.document, passage.version, Scope(run.inquiry.scope))
     section = [p for p in around if p.section == passage.section]
     near = sorted(section, key=lambda p: abs(p.ordinal - passage.ordinal))[:MAX_TOP_K]
     hits = tuple(Hit(p, evidence.hit.score) for p in sorted(near, key=lambda p: p.ordinal))
     how_much = "" if len(near) == len(section) else f", the {len(near)} nearest of its {len(section)} passages,"
-    said = f"The section around [{move.evidence}]{how_much} is now among the evidence."
-    return Finding(move, Retrieval(hits=hits), note=said)
+    said = f"The section around [{action.evidence}]{how_much} is now among the evidence."
+    return ActionResult(action, Retrieval(hits=hits), note=said)
 
 
-async def keep(run: Run, finding: Finding) -> AsyncIterator[AgentEvent]:
-    """Adds what a move brought to the library, and the move to those made."""
+async def keep(run: Run, result: ActionResult) -> AsyncIterator[AgentEvent]:
+    """Adds what an action brought to the library, and the action to those done."""
     run.iteration += 1
-    retrieval = finding.retrieval or Retrieval()
-    library, added = run.inquiry.library.add(retrieval.hits, describe(finding.move))
-    search = Search(finding.move, found=len(retrieval.hits), new=len(added), note=finding.note)
+    retrieval = result.retrieval or Retrieval()
+    library, added = run.inquiry.library.add(retrieval.hits, describe(result.action))
+    search = Search(result.action, found=len(retrieval.hits), new=len(added), note=result.note)
     run.update(library=library, searches=(*run.inquiry.searches, search))
     if retrieval.reranked:
         yield RerankingCompleted(retrieval.reranked, retrieval.seconds.get("rerank", 0.0) * 1000)
     yield RetrievalCompleted(
         iteration=run.iteration,
-        query=describe(finding.move),
+        query=describe(result.action),
         strategies=("dense", "bm25") if retrieval.hits else (),
         vector_results=retrieval.vector_results,
         bm25_results=retrieval.bm25_results,
         total_docs=len(retrieval.hits),
         new=len(added),
-        duration_ms=finding.seconds * 1000,
+        duration_ms=result.seconds * 1000,
         sources=tuple(dict.fromkeys(hit.passage.title for hit in retrieval.hits)),
-        note=finding.note,
+        note=result.note,
     )
 
 
 def _simple(run: Run, made: Sequence[SearchAction]) -> bool:
-    """Whether the question is one need, and the search for it, just made, found something: see ``attempt``.
+    """Whether the question is one need, and the search for it, just made, found something: see ``Inquiry.fast_path``.
 
     In the thorough profile everything is looked at first, and so is what a person wants to see the sources of.
     """
     plan = run.inquiry.plan
-    if run.inquiry.conduct.profile is Profile.THOROUGH or run.wants_sources or not isinstance(plan, Investigate):
+    if run.inquiry.policy.profile is Profile.THOROUGH or run.wants_sources or not isinstance(plan, Investigate):
         return False
     if tuple(made) != tuple(SearchKnowledge(query) for query in plan.queries) or len(made) != 1:
         return False

@@ -46,7 +46,7 @@ _INTERFACE = re.compile(
 # so that the whole is linear in the text: a run of white space at its beginning, a word after white space.
 _OPEN = r"\[[^\[\]\n]{0,300}(?:\](?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*)?)?"
 _GROUP = r"\[[^\[\]\n]{0,300}\](?>\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\))?"
-HELD_BACK = re.compile(
+RESERVED_SHARE = re.compile(
     rf"(?:(?<!\s)\s++|\A)(?>(?!{_OPEN}$)(?:{_GROUP}|\S))*+(?:{_OPEN})?$"
     r"|(?:^|\n)[ \t]{0,3}\[[^\[\]\n]{1,100}\]:[^\n]*$"
     r"|<[^<>\n]{0,500}$"

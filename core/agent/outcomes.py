@@ -68,7 +68,7 @@ async def ask_back(run: Run, ask: AskBack) -> AsyncIterator[AgentEvent]:
     Its words may come from a model that has read documents: it carries no link but a source's.
     """
     ask = _plain(run, ask)
-    if ask.options and CheckpointKind.CLARIFY in run.inquiry.conduct.checkpoints:
+    if ask.options and CheckpointKind.CLARIFY in run.inquiry.policy.checkpoints:
         options = ask.options[:MOST_OPTIONS]
         labelled = zip(choice_labels(options), options, strict=True)
         choices = [Choice(ChoiceId.reading(n), label, option) for n, (label, option) in enumerate(labelled, 1)]
@@ -131,8 +131,8 @@ def stop_run(run: Run) -> AgentEvent:
 
 
 def _counted_evidence(run: Run) -> tuple[Evidence, ...]:
-    """The evidence that counts; in an attempt, where nothing is graded, what it is written from."""
-    return run.relevant or (run.composed_from if run.inquiry.attempt else ())
+    """The evidence that counts; on the fast path, where nothing is graded, what it is written from."""
+    return run.relevant or (run.composed_from if run.inquiry.fast_path else ())
 
 
 def _source_titles(run: Run) -> list[str]:
@@ -190,7 +190,9 @@ def _running_text(quote: str) -> str:
 def abstain(run: Run, *, because: str = "", verdict: Verdict | None = None) -> AgentCompleted:
     """Say that the documents don't say, what was searched, which sources come nearest, and the nearest sentence."""
     queries = tuple(
-        dict.fromkeys(s.move.query for s in run.inquiry.searches if isinstance(s.move, SearchKnowledge | SearchSource))
+        dict.fromkeys(
+            s.action.query for s in run.inquiry.searches if isinstance(s.action, SearchKnowledge | SearchSource)
+        )
     )
     close = nearest(run)
     said = WORDINGS[language_of(run.inquiry.question)]

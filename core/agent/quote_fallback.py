@@ -37,7 +37,7 @@ def restart_with_quotes(run: Run, reason: str) -> None:
         "searches": (),
         "misses": 0,
         "missing": "",
-        "attempt": False,
+        "fast_path": False,
         "library": inquiry.library.carried_over(),
     }
     if inquiry.settled and inquiry.plan is not None:  # a choice was made: what was chosen stands

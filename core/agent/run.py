@@ -101,7 +101,7 @@ class Run:
         plan = self.inquiry.plan
         asked = isinstance(plan, Investigate) and plan.sources_first
         settled = CheckpointKind.SOURCES_FIRST in self.inquiry.settled
-        return asked or (self.inquiry.conduct.sources_first and not settled)
+        return asked or (self.inquiry.policy.sources_first and not settled)
 
     @contextmanager
     def time_stage(self, stage: str) -> Iterator[None]:

@@ -6,53 +6,53 @@ from typing import assert_never
 from core.model.inquiry import Inquiry, ListSources, ReadSection, SearchAction, SearchKnowledge, SearchSource
 
 
-def unmade(inquiry: Inquiry, moves: Sequence[SearchAction]) -> tuple[SearchAction, ...]:
-    """The moves that were not made before, each once."""
-    made = {_fingerprint(search.move, inquiry) for search in inquiry.searches}
+def new_actions(inquiry: Inquiry, actions: Sequence[SearchAction]) -> tuple[SearchAction, ...]:
+    """The actions that were not carried out before, each once."""
+    made = {_fingerprint(search.action, inquiry) for search in inquiry.searches}
     fresh: dict[object, SearchAction] = {}
-    for move in moves:
-        if (fingerprint := _fingerprint(move, inquiry)) not in made:
-            fresh.setdefault(fingerprint, move)
+    for action in actions:
+        if (fingerprint := _fingerprint(action, inquiry)) not in made:
+            fresh.setdefault(fingerprint, action)
     return tuple(fresh.values())
 
 
-def _fingerprint(move: SearchAction, inquiry: Inquiry) -> object:
-    match move:
+def _fingerprint(action: SearchAction, inquiry: Inquiry) -> object:
+    match action:
         case SearchKnowledge():
-            everywhere = {move.knowledge_base} == inquiry.scope  # the only base by its name is all there is
-            base = None if everywhere else move.knowledge_base
-            return ("search", " ".join(move.query.casefold().split()), base)
+            everywhere = {action.knowledge_base} == inquiry.scope  # the only base by its name is all there is
+            base = None if everywhere else action.knowledge_base
+            return ("search", " ".join(action.query.casefold().split()), base)
         case SearchSource():
-            return ("source", " ".join(move.query.casefold().split()), move.source.casefold())
+            return ("source", " ".join(action.query.casefold().split()), action.source.casefold())
         case ListSources():
             return "list"
         case ReadSection():
-            return ("read", move.evidence)
+            return ("read", action.evidence)
         case _:
-            assert_never(move)
+            assert_never(action)
 
 
-def describe(move: SearchAction) -> str:
-    """The move in a person's words."""
-    match move:
+def describe(action: SearchAction) -> str:
+    """The action in a person's words."""
+    match action:
         case SearchKnowledge() | SearchSource():
-            return move.query
+            return action.query
         case ListSources():
             return "what there is"
         case ReadSection():
-            return f"the section around [{move.evidence}]"
+            return f"the section around [{action.evidence}]"
         case _:
-            assert_never(move)
+            assert_never(action)
 
 
-def where(move: SearchAction) -> str:
-    """The base or the source that a move looks in; empty when it looks in all that is visible."""
-    match move:
+def where(action: SearchAction) -> str:
+    """The base or the source that an action looks in; empty when it looks in all that is visible."""
+    match action:
         case SearchKnowledge():
-            return move.knowledge_base or ""
+            return action.knowledge_base or ""
         case SearchSource():
-            return move.source
+            return action.source
         case ListSources() | ReadSection():
             return ""
         case _:
-            assert_never(move)
+            assert_never(action)

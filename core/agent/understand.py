@@ -22,7 +22,7 @@ _PRONOUN = re.compile(r"(?i)\b(?:its?|they|them|theirs?|he|him|his|she|hers?|thi
 
 
 async def understand(run: Run) -> AsyncGenerator[AgentEvent, None]:
-    """Leaves a plan in the inquiry, and its queries as the next moves; or ends with a reply or a question back."""
+    """Leaves a plan in the inquiry, and its queries as the next actions; or ends with a reply or a question back."""
     with run.time_stage("understand"):
         plan = await _make_plan(run)
     match plan:
@@ -48,8 +48,8 @@ async def understand(run: Run) -> AsyncGenerator[AgentEvent, None]:
             plan = replace(
                 plan, question=plan.question.strip() or run.inquiry.question, queries=queries or (plan.question,)
             )
-            moves = tuple(SearchKnowledge(query) for query in plan.queries)
-            run.update(plan=plan, proposals=moves, phase=Phase.GATHER)
+            actions = tuple(SearchKnowledge(query) for query in plan.queries)
+            run.update(plan=plan, proposals=actions, phase=Phase.GATHER)
             yield RoutingDecided(needs_retrieval=True, reason=plan.reason, queries=plan.queries)
         case _:
             assert_never(plan)

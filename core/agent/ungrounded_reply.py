@@ -49,7 +49,7 @@ def reason_to_search(reply: Reply, inquiry: Inquiry, thread: Thread, names: str 
     topic = set(content_words(message)) - _idle()
     known = set(content_words(said))
     told = set(content_words(prose)) - _idle()
-    if topic and (is_question(message) or inquiry.conduct.behaviour is Behaviour.CONSERVATIVE):
+    if topic and (is_question(message) or inquiry.policy.behaviour is Behaviour.CONSERVATIVE):
         if topic - known:
             return "it asks for something that was not said here"
         if told and 2 * len(told - known) >= len(told):

@@ -23,7 +23,7 @@ from core.agent.claims import (
 )
 from core.agent.expected_kind import has_expected_kind
 from core.agent.fast_path import look_closer
-from core.agent.gather import Finding, keep, make
+from core.agent.gather import ActionResult, keep, perform
 from core.agent.outcomes import abstain, end_run
 from core.agent.quote_fallback import (
     CITES_NOTHING,
@@ -53,7 +53,7 @@ CODE_LEFT_OUT = "(Lines that stand in no document were left out here.)"
 
 
 async def verify(run: Run) -> AsyncGenerator[AgentEvent, None]:
-    """Leaves the final answer, or goes back: an attempt that does not hold, one more round in the thorough profile."""
+    """Leaves the final answer, or goes back: from a fast path's draft that does not hold, and once where thorough."""
     written = run.draft
     cites = any(run.inquiry.library.get(evidence_id) for evidence_id in cited_ids(written))
     verdicts: list[ClaimVerdict] = []
@@ -61,7 +61,7 @@ async def verify(run: Run) -> AsyncGenerator[AgentEvent, None]:
         async for event in _check_claims(run, verdicts):
             yield event
         run.draft = _without_unfounded(run, apply_verdicts(written, verdicts))
-    if cites and run.inquiry.conduct.profile is Profile.THOROUGH and not run.critiqued:
+    if cites and run.inquiry.policy.profile is Profile.THOROUGH and not run.critiqued:
         async for event in _critique(run):
             yield event
         if run.inquiry.phase is Phase.GATHER:
@@ -81,7 +81,7 @@ async def verify(run: Run) -> AsyncGenerator[AgentEvent, None]:
 
 async def _go_back(run: Run, written: str, because: str, verdict: Verdict | None) -> AsyncIterator[AgentEvent]:
     """No answer came of this draft: look closer, else quote, else say that the documents don't say."""
-    if run.inquiry.attempt:
+    if run.inquiry.fast_path:
         run.draft = written
         async for event in look_closer(run):
             yield event
@@ -98,7 +98,7 @@ def _shortfall(run: Run, verdicts: Sequence[ClaimVerdict], because: str) -> str:
     if (
         run.deps.quote_fallback is None
         or run.fallback_reason
-        or not (run.inquiry.attempt or can_restart_with_quotes(run))
+        or not (run.inquiry.fast_path or can_restart_with_quotes(run))
     ):
         return ""
     if _mostly_struck(run, verdicts):
@@ -172,7 +172,7 @@ async def _judge_claims(run: Run, claims: Sequence[Claim]) -> list[ClaimVerdict]
     everything = tuple(item.id for item in run.composed_from)
     held = [replace(claim, evidence=claim.evidence or everything) for claim in claims]
     verdicts = {at: verdict for at, claim in enumerate(held) if (verdict := _by_words(run, claim))}
-    if run.inquiry.conduct.profile is not Profile.QUICK:
+    if run.inquiry.policy.profile is not Profile.QUICK:
         # What words speak against is asked about as well, for its correction: but not to be acquitted.
         open_positions = [at for at in range(len(held)) if at not in verdicts or verdicts[at].support not in HOLDS]
         judged = await _by_reasoner(run, [held[at] for at in open_positions])
@@ -195,7 +195,7 @@ def _by_words(run: Run, claim: Claim) -> ClaimVerdict | None:
     result = check_lexically(claim.text, [item.passage for item in cited], run.inquiry.standalone)
     if result.fault:
         return ClaimVerdict(claim, Support.UNSUPPORTED)
-    if run.inquiry.conduct.profile is not Profile.QUICK:
+    if run.inquiry.policy.profile is not Profile.QUICK:
         return None
     near = result.shared >= HALF and not result.borrowed
     support = Support.SUPPORTED if result.stated else Support.UNCHECKED if near else Support.UNSUPPORTED
@@ -267,16 +267,16 @@ async def _look_again(run: Run, verdicts: list[ClaimVerdict]) -> AsyncIterator[A
     if position is None or not run.meter.searches_left or run.inquiry.closing:
         return
     claim = verdicts[position].claim
-    move = SearchKnowledge(without_markers(claim.text), top_k=SECOND_LOOK)
+    action = SearchKnowledge(without_markers(claim.text), top_k=SECOND_LOOK)
     run.meter.count_search()
-    yield QueryRefined(run.inquiry.standalone, move.query, "a sentence of the draft lacks support")
-    yield RetrievalStarted(run.iteration + 1, move.query)
+    yield QueryRefined(run.inquiry.standalone, action.query, "a sentence of the draft lacks support")
+    yield RetrievalStarted(run.iteration + 1, action.query)
     known = {item.id for item in run.inquiry.library.items_found()}
     try:
-        finding = await run.within(make(run, move))
+        result = await run.within(perform(run, action))
     except BudgetExhausted:
-        finding = Finding(move)
-    async for event in keep(run, finding):
+        result = ActionResult(action)
+    async for event in keep(run, result):
         yield event
     if added := [item for item in run.inquiry.library.items_found() if item.id not in known]:
         # No grader looks at these: to bear out a sentence is more than a grade asks for.

@@ -44,7 +44,7 @@ class IndexConsistency:
     """Compares, and remembers which index the catalogue belongs to."""
 
     def __init__(self, catalog: Catalog, index: Index) -> None:
-        self._catalogue = catalog
+        self._catalog = catalog
         self._index = index
 
     async def incomplete(self, documents: Sequence[Document]) -> tuple[Incomplete, ...]:
@@ -61,7 +61,7 @@ class IndexConsistency:
 
         What the first version wrote has no identity: it is taken for what it says it is, unless it is empty.
         """
-        if await self._catalogue.index_identity() == self._index.identity:
+        if await self._catalog.index_identity() == self._index.identity:
             return
         documents = await self._documents()
         if await self._is_theirs(documents):
@@ -79,18 +79,18 @@ class IndexConsistency:
 
     async def _is_theirs(self, documents: Sequence[Document]) -> bool:
         """Whether this is the index that these documents are in, as far as can be known."""
-        remembered = await self._catalogue.index_identity()
+        remembered = await self._catalog.index_identity()
         if remembered or not documents:
             return not documents or remembered == self._index.identity
         return bool(await self._index.count())
 
     async def adopt(self) -> None:
         """This is the catalogue's index from now on, whatever may be missing in it."""
-        await self._catalogue.remember_index(self._index.identity)
+        await self._catalog.remember_index(self._index.identity)
 
     async def settle(self) -> bool:
         """Adopt this index if nothing is missing in it; whether it is the catalogue's now."""
-        if await self._catalogue.index_identity() == self._index.identity:
+        if await self._catalog.index_identity() == self._index.identity:
             return True
         if await self.incomplete(await self._documents()):
             return False
@@ -109,5 +109,5 @@ class IndexConsistency:
         )
 
     async def _documents(self) -> Sequence[Document]:
-        bases = frozenset(base.name for base in await self._catalogue.bases())
-        return await self._catalogue.documents(bases)
+        bases = frozenset(base.name for base in await self._catalog.bases())
+        return await self._catalog.documents(bases)

@@ -76,30 +76,40 @@ class Ingestor:
         self._originals = originals
         self._index = index
         self._encoder = encoder
-        self._catalogue = catalog
+        self._catalog = catalog
         self._parser = parser
         self._clock = clock
 
     async def ensure_base(self, name: str, description: str = "") -> KnowledgeBase:
         """The base of this name, created when it is new."""
-        for base in await self._catalogue.bases():
+        for base in await self._catalog.bases():
             if base.name == name:
                 return base
         base = KnowledgeBase(name, description)
-        await self._catalogue.save_base(base)
+        await self._catalog.save_base(base)
         return base
-
-    async def document(self, document_id: str) -> Document | None:
-        """The document that is visible under this id."""
-        return await self._catalogue.document(document_id)
 
     async def find_unchanged(self, material: Material, base: str) -> Document | None:
         """The document, where what is visible of it was made of exactly this. Looks, and needs no one's leave.
 
         That its passages are all there is not looked at: ``IndexConsistency.incomplete`` does that for many at once.
         """
-        before = await self._catalogue.document(document_id_of(base, material.source))
+        before = await self._catalog.document(document_id_of(base, material.source))
         return before if before is not None and before.version == self._version(material) else None
+
+    async def preview(self, material: Material, base: str) -> IngestResult:
+        """How an ingest of this would come out, with nothing written; passages are known of what stays as it is."""
+        unchanged = await self.find_unchanged(material, base)
+        if unchanged is not None:
+            return IngestResult(material.source, Change.UNCHANGED, unchanged.passages)
+        try:
+            parsed = await self._parser.parse(material.name, material.data)
+        except NoText as reason:
+            return IngestResult(material.source, Change.SKIPPED, reason=str(reason))
+        except DocumentRejected as reason:
+            return IngestResult(material.source, Change.FAILED, reason=str(reason))
+        before = await self._catalog.document(document_id_of(base, material.source))
+        return IngestResult(material.source, Change.UPDATED if before else Change.ADDED, notes=parsed.notes)
 
     async def ingest(
         self,
@@ -115,7 +125,7 @@ class Ingestor:
         """
         document_id = document_id_of(base, material.source)
         version = self._version(material)
-        before = await self._catalogue.document(document_id)
+        before = await self._catalog.document(document_id)
         lost = before is not None and before.version == version and await self._consistency.incomplete([before])
         if before is not None and before.version == version and not lost:
             return IngestResult(material.source, Change.UNCHANGED, before.passages)
@@ -138,7 +148,7 @@ class Ingestor:
             raise
         if still_ours is not None:
             await still_ours()  # outside the ``try``: whoever has taken over may have written the same rows
-        await self._catalogue.publish(replace(document, passages=len(passages)))
+        await self._catalog.publish(replace(document, passages=len(passages)))
         await self._index.remove(document_id, keep_version=version)
         if before is not None and before.version != version:
             await self._forget_original(before)
@@ -149,7 +159,7 @@ class Ingestor:
 
     async def remove(self, document_id: str) -> Document | None:
         """Take a document out: invisible at once, its passages gone on return."""
-        document = await self._catalogue.withdraw(document_id)
+        document = await self._catalog.withdraw(document_id)
         await self._index.remove(document_id)
         if document is not None:
             await self._forget_original(document)
@@ -166,7 +176,7 @@ class Ingestor:
         never became visible, or the one that was replaced.
         """
         document_id = document_id_of(base, source)
-        visible = await self._catalogue.visible_versions([document_id])
+        visible = await self._catalog.visible_versions([document_id])
         return await self._index.remove(document_id, keep_version=visible.get(document_id, ""))
 
     def _version(self, material: Material) -> str:

@@ -23,7 +23,7 @@ class OrphanedPassages:
     def __init__(self, *, index: Index, catalog: Catalog, clock: Clock) -> None:
         """Begin to look in a while."""
         self._index = index
-        self._catalogue = catalog
+        self._catalog = catalog
         self._clock = clock
         self._suspects: frozenset[Version] = frozenset()
         self._next = clock.monotonic() + FIRST_LOOK
@@ -37,7 +37,7 @@ class OrphanedPassages:
         """Remove what was unpublished at the last look and still is; how many passages. ``busy`` documents are left."""
         self._next = self._clock.monotonic() + APART
         there = await self._index.versions()
-        visible = await self._catalogue.visible_versions(list(there))  # asked second: what was published is seen
+        visible = await self._catalog.visible_versions(list(there))  # asked second: what was published is seen
         unpublished = frozenset(
             (document, version)
             for document, versions in there.items()

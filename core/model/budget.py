@@ -34,7 +34,7 @@ class Meter:
     notices: list[str] = field(default_factory=list)
     causes: list[str] = field(default_factory=list)  # what was wrong at the model's endpoint, each once
     written_by: str = ""  # the reasoner whose words the answer carries, where that is not the one that was asked
-    held_back: float = 0.0  # share of the tokens and the money that is kept for later steps
+    reserved_share: float = 0.0  # share of the tokens and the money that is kept for later steps
     _run: Spent = Spent()
     _started: float = 0.0
 
@@ -72,7 +72,7 @@ class Meter:
     @property
     def room(self) -> int:
         """How many more tokens may be used now."""
-        return int(self.limits.tokens * (1.0 - self.held_back)) - self.spent.tokens
+        return int(self.limits.tokens * (1.0 - self.reserved_share)) - self.spent.tokens
 
     def count_search(self) -> None:
         """Count one search. Raises BudgetExhausted when there is none left."""
@@ -89,7 +89,7 @@ class Meter:
         if tokens_in + tokens_out > self.room:
             raise BudgetExhausted(f"The {self.limits.tokens:,} tokens of this profile are used.")
         cost = self.spent.cost + self.prices.cost(tokens_in, tokens_out)
-        if self.limits.cost is not None and cost > self.limits.cost * (1.0 - self.held_back):
+        if self.limits.cost is not None and cost > self.limits.cost * (1.0 - self.reserved_share):
             raise BudgetExhausted(f"The {self.limits.cost:g} that one answer may cost are used.")
         if not self.remaining:
             raise BudgetExhausted(f"The {self.limits.seconds:g} seconds of this profile are over.")

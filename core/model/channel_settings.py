@@ -57,7 +57,7 @@ def threshold_name(threshold: float) -> str:
 class ChannelSettings:
     """What applies in one place. ``bases`` None: every base its audience may see."""
 
-    conduct: AnswerPolicy = field(default_factory=AnswerPolicy)
+    policy: AnswerPolicy = field(default_factory=AnswerPolicy)
     bases: frozenset[str] | None = None
     reply_style: ReplyStyle = ReplyStyle.THREAD
     handoff: str = ""  # the group or role that *Ask a person* calls
@@ -66,20 +66,25 @@ class ChannelSettings:
     proposal_digest: bool = False  # once a day it is said here how many proposals wait
 
     @property
+    def answers_privately(self) -> bool:
+        """Whether answers are for their asker alone, where nothing else was said; see ``answer_visibility``."""
+        return self.reply_style is ReplyStyle.PRIVATE
+
+    @property
     def answers_unasked(self) -> bool:
         """Whether questions in the channel are answered that do not name us: never where answers are private."""
-        return self.auto_answer > NEVER and self.reply_style is not ReplyStyle.PRIVATE
+        return self.auto_answer > NEVER and not self.answers_privately
 
     def to_mapping(self) -> dict[str, str]:
         """As the store keeps it."""
-        conduct = self.conduct
+        policy = self.policy
         return {
-            "profile": conduct.profile,
-            "behaviour": conduct.behaviour,
-            "checkpoints": ",".join(sorted(conduct.checkpoints)),
-            "sources_first": _yes_or_no(conduct.sources_first),
-            "languages": ",".join(conduct.languages),
-            "follow_ups": _yes_or_no(conduct.follow_ups),
+            "profile": policy.profile,
+            "behaviour": policy.behaviour,
+            "checkpoints": ",".join(sorted(policy.checkpoints)),
+            "sources_first": _yes_or_no(policy.sources_first),
+            "languages": ",".join(policy.languages),
+            "follow_ups": _yes_or_no(policy.follow_ups),
             "bases": "*" if self.bases is None else ",".join(sorted(self.bases)),
             "reply_style": self.reply_style,
             "handoff": self.handoff,
@@ -152,11 +157,11 @@ class ChosenSettings:
 def channel_settings(default: ChannelSettings, *layers: ChosenSettings) -> ChannelSettings:
     """The default with what each layer chose over it: a category's, then its channel's."""
     chosen = {name: value for layer in layers for name, value in _fields(layer) if value is not None}
-    conduct = {name: chosen.pop(name) for name in _OF_CONDUCT if name in chosen}
-    return replace(default, conduct=replace(default.conduct, **conduct), **chosen)
+    policy = {name: chosen.pop(name) for name in _OF_POLICY if name in chosen}
+    return replace(default, policy=replace(default.policy, **policy), **chosen)
 
 
-_OF_CONDUCT = ("profile", "behaviour", "checkpoints", "sources_first", "languages", "follow_ups")
+_OF_POLICY = ("profile", "behaviour", "checkpoints", "sources_first", "languages", "follow_ups")
 
 
 def _fields(chosen: ChosenSettings) -> list[tuple[str, Any]]:

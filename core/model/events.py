@@ -188,6 +188,7 @@ AgentEvent = (
     | AgentCompleted
     | AgentFailed
 )
+TimedEvent = RetrievalCompleted | RerankingCompleted | GradingCompleted | GenerationCompleted | HallucinationChecked
 FinalEvent = CheckpointReached | AgentCompleted | AgentFailed
 
 

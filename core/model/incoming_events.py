@@ -24,7 +24,7 @@ class IncomingMessage:
     thread: ThreadKey
     text: str  # without the mention of us
     asker: Person
-    address: KeptReplyTarget = IN_THREAD
+    reply_target: KeptReplyTarget = IN_THREAD
     mentions_us: bool = False
     direct: bool = False
     mentions_others: bool = False
@@ -45,7 +45,7 @@ class IncomingChoice:
     choice: str
     person: Person
     thread: ThreadKey
-    address: KeptReplyTarget = IN_THREAD
+    reply_target: KeptReplyTarget = IN_THREAD
     text: str = ""
     subject: str = ""
 

@@ -7,10 +7,12 @@ go on in another, days later.
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Annotated
 
 from core.model.answer import Spent
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.evidence import EvidenceLibrary
+from core.model.json_codec import stored_as
 from core.model.knowledge import KnowledgeBase
 
 
@@ -82,7 +84,7 @@ class AnswerPolicy:
 
 @dataclass(frozen=True, slots=True)
 class SearchKnowledge:
-    """Move: search by keywords, in one base or in all visible ones."""
+    """Action: search by keywords, in one base or in all visible ones."""
 
     query: str
     knowledge_base: str | None = None
@@ -91,7 +93,7 @@ class SearchKnowledge:
 
 @dataclass(frozen=True, slots=True)
 class SearchSource:
-    """Move: search within one source, by its title or path."""
+    """Action: search within one source, by its title or path."""
 
     query: str
     source: str
@@ -99,12 +101,12 @@ class SearchSource:
 
 @dataclass(frozen=True, slots=True)
 class ListSources:
-    """Move: list what is there."""
+    """Action: list what is there."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadSection:
-    """Move: read the section around a piece of evidence."""
+    """Action: read the section around a piece of evidence."""
 
     evidence: int
 
@@ -168,10 +170,10 @@ class Sufficient:
 
 @dataclass(frozen=True, slots=True)
 class Insufficient:
-    """Decision: this is missing, and these moves may find it. No moves: nothing better is known to try."""
+    """Decision: this is missing, and these actions may find it. No actions: nothing better is known to try."""
 
     missing: str
-    moves: tuple[SearchAction, ...] = ()
+    actions: tuple[SearchAction, ...] = ()
 
 
 Decision = Sufficient | Insufficient | AskBack
@@ -179,9 +181,9 @@ Decision = Sufficient | Insufficient | AskBack
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """A move that was made and what came of it. ``new`` counts evidence not known before: 0 is a miss."""
+    """An action that was carried out and what came of it. ``new`` counts evidence not known before: 0 is a miss."""
 
-    move: SearchAction
+    action: Annotated[SearchAction, stored_as("move")]
     found: int = 0
     new: int = 0
     note: str = ""  # what the model is told: an unknown name, a listing, a section's text
@@ -265,7 +267,7 @@ class Inquiry:
     audience: Audience
     started_at: datetime
     phase: Phase = Phase.UNDERSTAND
-    conduct: AnswerPolicy = field(default_factory=AnswerPolicy)
+    policy: Annotated[AnswerPolicy, stored_as("conduct")] = field(default_factory=AnswerPolicy)
     bases: tuple[KnowledgeBase, ...] = ()  # those visible to the audience; re-read on every start and resume
     plan: Plan | None = None
     searches: tuple[Search, ...] = ()
@@ -276,7 +278,9 @@ class Inquiry:
     proposals: tuple[SearchAction, ...] = ()  # what to do next, decided and not yet done
     settled: frozenset[CheckpointKind] = frozenset()  # gates a person has already passed
     caveats: bool = False  # the person wants an answer from weak evidence, marked as such
-    attempt: bool = False  # written from the first search as it came; the reasoner may withhold
+    fast_path: Annotated[bool, stored_as("attempt")] = (
+        False  # written from the first search as it came; the reasoner may withhold
+    )
     closing: bool = False  # answer from what is there, whatever it is
     stopped: bool = False  # the person wants no answer
     notices: tuple[str, ...] = ()
@@ -290,7 +294,7 @@ class Inquiry:
     @property
     def cutoff(self) -> int:
         """The grade from which a passage counts as evidence here, for every reasoner."""
-        return CUTOFFS[self.conduct.behaviour]
+        return CUTOFFS[self.policy.behaviour]
 
     @property
     def standalone(self) -> str:
@@ -299,7 +303,7 @@ class Inquiry:
 
     def may_ask(self, kind: CheckpointKind) -> bool:
         """Whether this checkpoint is switched on here and the person has not passed it already."""
-        return kind in self.conduct.checkpoints and kind not in self.settled
+        return kind in self.policy.checkpoints and kind not in self.settled
 
 
 PROFILE_LIMITS = {

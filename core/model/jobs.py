@@ -115,7 +115,7 @@ class JobProgress:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A piece of work on one base. ``address`` is where it was asked for, and so where its card is shown."""
+    """A piece of work on one base. ``reply_target`` is where it was asked for, and so where its card is shown."""
 
     id: str
     kind: JobKind
@@ -124,7 +124,7 @@ class Job:
     created_at: datetime
     platform: str = ""
     thread: str = ""  # the thread key of the place where it was asked for, as text
-    address: KeptReplyTarget = IN_THREAD
+    reply_target: KeptReplyTarget = IN_THREAD
     subject: str = ""  # a link, a channel or a name: what it is about, for a person
     reference: str = ""  # of SITE its link, of HISTORY the platform's own reference to the channel
     limit: int = 0  # of SITE and HISTORY: how many documents at most
@@ -167,7 +167,7 @@ class Job:
     def without_asker(self) -> "Job":
         """The job with nobody's name in it; the way back to them goes once it is over, as it is needed until then."""
         job = replace(self, by=FORGOTTEN)
-        return replace(job, thread="", address=IN_THREAD) if self.over else job
+        return replace(job, thread="", reply_target=IN_THREAD) if self.over else job
 
     def at_end(self, now: datetime, state: JobState, reason: str = "") -> "Job":
         """The job at its end: in this state, at this time, doing nothing any more."""

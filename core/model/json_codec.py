@@ -4,8 +4,16 @@ import json
 from functools import cache
 from typing import Any
 
-from pydantic import TypeAdapter
+from pydantic import Field, TypeAdapter
 from pydantic_core import PydanticSerializationError
+
+
+def stored_as(name: str) -> Any:
+    """Marks, in ``Annotated``, a field that has another name at rest.
+
+    What an earlier version has kept stays readable, and its processes read what this one keeps.
+    """
+    return Field(alias=name)
 
 
 @cache
@@ -21,9 +29,9 @@ def to_json(value: object, kind: Any = None) -> str:
     chosen: Any = kind or type(value)
     adapter = _adapter(chosen)
     try:
-        return str(adapter.dump_json(value).decode())
+        return str(adapter.dump_json(value, by_alias=True).decode())
     except PydanticSerializationError:
-        plain = json.dumps(adapter.dump_python(value, mode="json"), ensure_ascii=False)
+        plain = json.dumps(adapter.dump_python(value, mode="json", by_alias=True), ensure_ascii=False)
         return plain.encode(errors="replace").decode()
 
 

@@ -1,5 +1,6 @@
 """Knowledge as it is kept: bases hold documents, documents have sections (parents) and passages (children)."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from core.model.conversation import Audience
@@ -19,6 +20,12 @@ class KnowledgeBase:
     def visible_to(self, audience: Audience) -> bool:
         """Whether everyone in this audience may read from the base."""
         return not self.grants or audience.unrestricted or bool(self.grants & audience.principals)
+
+
+def base_named(bases: Iterable[KnowledgeBase], name: str) -> KnowledgeBase | None:
+    """The base of this name among these, whatever the case of its letters."""
+    wanted = name.strip().casefold()
+    return next((base for base in bases if base.name.casefold() == wanted), None)
 
 
 @dataclass(frozen=True, slots=True)

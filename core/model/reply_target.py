@@ -12,6 +12,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
+from core.model.json_codec import stored_as
+
 
 class ReplyMode(StrEnum):
     """How an answer comes to stand where it stands."""
@@ -28,7 +30,7 @@ class ReplyMode(StrEnum):
 class ReplyTarget:
     """``channel`` is where the question stands; ``response`` and ``token`` are an interaction's."""
 
-    manner: ReplyMode = ReplyMode.POST
+    mode: Annotated[ReplyMode, stored_as("manner")] = ReplyMode.POST
     channel: str = ""
     message: str = ""  # of an interaction its id
     guild: str = ""  # the server or workspace, where the channel does not say it
@@ -49,4 +51,6 @@ def _as_kept_first(value: Any) -> Any:
     return {_SLACK_NAMES.get(name, name): one for name, one in value.items()} if isinstance(value, Mapping) else value
 
 
-KeptReplyTarget = Annotated[ReplyTarget, BeforeValidator(_as_kept_first)]  # reads what every version kept
+KeptReplyTarget = Annotated[  # reads what every version kept, under the name that it has there
+    ReplyTarget, BeforeValidator(_as_kept_first), stored_as("address")
+]

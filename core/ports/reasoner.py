@@ -22,10 +22,10 @@ class DraftRestarted:
 
 @dataclass(frozen=True, slots=True)
 class DraftDeclined:
-    """In place of a draft that was attempted: the evidence does not answer this, or not this alone.
+    """In place of a draft on the fast path: the evidence does not answer this, or not this alone.
 
     ``missing`` may say what to look for. ``unclear`` asks back, with the readings that the evidence answers each in its
-    own way. Only where ``Inquiry.attempt`` is set. What came before it in the stream is void.
+    own way. Only where ``Inquiry.fast_path`` is set. What came before it in the stream is void.
     """
 
     missing: str = ""

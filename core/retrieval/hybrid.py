@@ -55,7 +55,7 @@ class Retriever:
         self._index = index
         self._encoder = encoder
         self._reranker = reranker
-        self._catalogue = catalog
+        self._catalog = catalog
         self._fusion = fusion
         self._pool = pool
 
@@ -90,7 +90,7 @@ class Retriever:
         if not documents:
             return found, 0
         with _time_stage(seconds, "visible"):
-            visible = await self._catalogue.visible_versions(documents)
+            visible = await self._catalog.visible_versions(documents)
 
         def keep_published(leg: Sequence[tuple[Passage, float]]) -> tuple[tuple[Passage, float], ...]:
             return tuple((p, score) for p, score in leg if visible.get(p.document) == p.version)

@@ -35,6 +35,7 @@ from core.service.explanations import Explanation, explain_answer
 from core.service.follow_ups import follow_ups_in
 from core.service.one_time_actions import OneTimeAction, OneTimeActions
 from core.service.question_service import CHOICE_GONE, NOT_YOURS_TO_CHOOSE
+from core.service.visible_bases import VisibleBases
 
 MOST_THREADS, MOST_RECENT = 20, 5  # that are looked through, and that are shown, of what somebody asked
 LONGEST_LABEL = 300  # characters of what a card says was chosen
@@ -177,7 +178,7 @@ class AnswerActions:
     async def turn(self, thread: ThreadKey, trace_id: str, audience: Audience) -> Turn:
         """A turn of this thread. Raises NotFound when it is gone or carries words this audience may not read."""
         turn = await self._find_turn(thread, trace_id)
-        if not turn.readable_by(await self._visible_names(audience)):
+        if not turn.readable_by(await self._bases.names(audience)):
             raise NotFound(GONE)
         return turn
 
@@ -187,8 +188,9 @@ class AnswerActions:
                 return turn
         raise NotFound(GONE)
 
-    async def _visible_names(self, audience: Audience) -> frozenset[str]:
-        return frozenset(base.name for base in await self.visible_bases(audience))
+    @property
+    def _bases(self) -> VisibleBases:
+        return VisibleBases(self.catalog)
 
     @asynccontextmanager
     async def hand_over(
@@ -218,7 +220,7 @@ class AnswerActions:
         if turn.asker.id != person.id:
             await self.refuse(person, "share", trace_id)
             raise Denied(NOT_YOURS_TO_SHARE)
-        if not turn.readable_by(await self._visible_names(await audience())):
+        if not turn.readable_by(await self._bases.names(await audience())):
             raise NotFound(NOT_FOR_ALL)
         share = Share(thread=thread, trace=trace_id, person=person.id)
         async with OneTimeActions(self.message_states).once(share, SHARED_ALREADY):
@@ -243,12 +245,12 @@ class AnswerActions:
 
     async def why(self, thread: ThreadKey, audience: Audience, trace_id: str = "", *, asker: str = "") -> Explanation:
         """How an answer came about, as ``explain_answer`` tells it to this audience. Raises NotFound."""
-        visible = await self._visible_names(audience)
+        visible = await self._bases.names(audience)
         return await explain_answer(self.memory, self.trace_store, thread, visible, trace_id=trace_id, asker=asker)
 
     async def quotes(self, thread: ThreadKey, trace_id: str, audience: Audience) -> Quotes:
         """The passages behind an answer, as far as this reader may see their bases now. Raises NotFound."""
-        turn, visible = await self._find_turn(thread, trace_id), await self._visible_names(audience)
+        turn, visible = await self._find_turn(thread, trace_id), await self._bases.names(audience)
         shown = tuple(source for source in turn.citations if source.knowledge_base in visible)
         return Quotes(turn.question, shown, len(turn.citations) - len(shown))
 
@@ -323,7 +325,7 @@ class AnswerActions:
 
     async def visible_bases(self, audience: Audience) -> tuple[KnowledgeBase, ...]:
         """The bases that everyone in this audience may read now."""
-        return tuple(base for base in await self.catalog.bases() if base.visible_to(audience))
+        return await self._bases.for_audience(audience)
 
     async def knowledge_bases(self, audience: Audience) -> tuple[KnowledgeBaseSummary, ...]:
         """The bases this audience may read, each with the number of its documents."""

@@ -19,6 +19,7 @@ from core.model.knowledge import KnowledgeBase
 from core.ports.api_tokens import ApiToken, ApiTokens, KeptToken, TokenScope
 from core.ports.audit import Audit
 from core.ports.catalog import Catalog
+from core.service.visible_bases import VisibleBases
 
 PREFIX = "footnote"  # of every token, so that whoever scans for leaked secrets finds them
 PLATFORM = "api"  # in thread keys
@@ -64,11 +65,14 @@ class ApiClient:
 
     async def visible_bases(self, catalog: Catalog) -> tuple[KnowledgeBase, ...]:
         """The bases that it may read now."""
-        return tuple(
-            base
-            for base in await catalog.bases()
-            if base.visible_to(self.audience) and (self.bases is None or base.name in self.bases)
-        )
+        return await VisibleBases(catalog).for_audience(self.audience, self.bases)
+
+    async def select_bases(self, catalog: Catalog, name: str) -> frozenset[str]:
+        """The names of the bases to search: the one it names, or all it may read. Raises NotFound."""
+        bases = VisibleBases(catalog)
+        if name:
+            return await bases.select(name, self.audience, self.bases)
+        return await bases.names(self.audience, self.bases)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from core.model.inquiry import CheckpointKind
 from core.ports.audit import Audit
 from core.ports.catalog import Catalog
 from core.ports.channel_settings import ChannelSettingsStore
+from core.service.visible_bases import VisibleBases
 
 ONLY_ADMINS = "Only an admin can change the settings here."
 LONGEST_LANGUAGE = 40  # characters
@@ -67,7 +68,7 @@ class SettingsService:
 
     async def selectable_bases(self, readers: Audience) -> tuple[str, ...]:
         """The bases to which a place can be narrowed: those that whoever reads there may read."""
-        return tuple(base.name for base in await self.catalog.bases() if base.visible_to(readers))
+        return tuple(base.name for base in await VisibleBases(self.catalog).for_audience(readers))
 
     async def save(
         self, place: str, chosen: ChosenSettings, person: Person, readers: Audience, *, is_admin: bool

@@ -64,7 +64,7 @@ async def suggest_follow_ups(run: Run, answer: Answer) -> tuple[FollowUp, ...]:
 
     What keeps them from being made is logged: the answer comes without them.
     """
-    if not run.inquiry.conduct.follow_ups or answer.outcome is not Outcome.ANSWERED or not answer.citations:
+    if not run.inquiry.policy.follow_ups or answer.outcome is not Outcome.ANSWERED or not answer.citations:
         return ()
     found: list[FollowUp] = []
     try:
@@ -154,6 +154,6 @@ def _topic(passage: Passage) -> str:
 async def _is_answered_by(run: Run, question: str, item: Evidence) -> bool:
     """Whether this passage answers the question, as the reasoner that needs no model grades it."""
     grader = run.deps.quote_fallback or run.deps.reasoner
-    asked = replace(run.inquiry, question=question, plan=Investigate(question, (question,)), attempt=False)
+    asked = replace(run.inquiry, question=question, plan=Investigate(question, (question,)), fast_path=False)
     (grade,) = await grader.grade(asked, [item], run.meter)
     return grade.score >= asked.cutoff

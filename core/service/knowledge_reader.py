@@ -1,4 +1,4 @@
-"""Reading the knowledge without asking a question: search, documents, sections. For programs, under their audience."""
+"""Reading the knowledge without a question: search, documents, sections; for programs and ``footnote search``."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from core.ports.index import Index, Scope
 from core.retrieval.hybrid import Retrieval, Retriever
 from core.service.api_clients import ApiClient
 
-MOST_HITS = 20
+MOST_HITS = 100  # of one search; programs may ask for 20
 MOST_DOCUMENTS = 200  # listed at once
 MOST_PASSAGES = 100  # of one section
 
@@ -53,7 +53,7 @@ class KnowledgeReader:
 
         Raises NotFound for a base or a source that is not there, Unavailable.
         """
-        bases = await self._bases(client, base)
+        bases = await client.select_bases(self.catalog, base)
         documents = None
         if source:
             chosen = matching_sources(await self.catalog.documents(bases), source)
@@ -64,14 +64,14 @@ class KnowledgeReader:
 
     async def documents(self, client: ApiClient, *, base: str = "", name: str = "") -> Listing:
         """What there is, by base and title; with ``name`` those whose title or path holds it. Raises NotFound."""
-        found = await self.catalog.documents(await self._bases(client, base))
+        found = await self.catalog.documents(await client.select_bases(self.catalog, base))
         chosen = matching_sources(found, name) if name.strip() else found
         return Listing(chosen[:MOST_DOCUMENTS], max(0, len(chosen) - MOST_DOCUMENTS))
 
     async def section(self, client: ApiClient, document_id: str, section_id: str) -> Section:
         """One section as search names it. Raises NotFound for what is not there, or not for this client."""
         document = await self.catalog.document(document_id)
-        bases = await self._bases(client, "")
+        bases = await client.select_bases(self.catalog, "")
         if document is None or document.knowledge_base not in bases:
             raise NotFound("There is no such document.", remedy="A search names the documents that there are.")
         scope = Scope(frozenset({document.knowledge_base}))
@@ -81,10 +81,3 @@ class KnowledgeReader:
         if not passages:
             raise NotFound("That document has no such section.", remedy="A search names the sections as they are now.")
         return Section(document, passages[:MOST_PASSAGES], len(passages) > MOST_PASSAGES)
-
-    async def _bases(self, client: ApiClient, base: str) -> frozenset[str]:
-        names = frozenset(one.name for one in await client.visible_bases(self.catalog))
-        if base and base not in names:
-            there = ", ".join(sorted(names)) or "none"
-            raise NotFound(f"There is no knowledge base called “{base[:60]}” here; there is: {there}.")
-        return frozenset({base}) if base else names

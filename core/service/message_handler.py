@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
 from core.model.answer import OPEN_OUTCOMES
-from core.model.channel_settings import ReplyStyle
 from core.model.errors import Denied, FootnoteError, LeaseLost, NotFound, PlatformUnavailable, StoreUnavailable
 from core.model.events import AgentCompleted, AgentEvent, CheckpointReached, FinalEvent
 from core.model.incoming_events import Deletion, Expiry, IncomingChoice, IncomingMessage, MessageRoute
@@ -26,6 +25,7 @@ from core.ports.memory import Memory, ThreadRecord
 from core.ports.message_state import CancelReason, MessageStateStore
 from core.ports.metrics import Metrics, NoMetrics
 from core.ports.platform import MessageState, Platform
+from core.service.answer_visibility import visibility_of
 from core.service.delivery_codec import decode_delivery
 from core.service.event_presenter import EventPresenter
 from core.service.explanations import asks_why
@@ -223,8 +223,8 @@ class MessageHandler:
 
         Where answers are for their asker alone, so is that.
         """
-        private = message.private or (await platform.settings(message.thread)).reply_style is ReplyStyle.PRIVATE
-        asker = message.asker.id if private else ""
+        visibility = visibility_of(message, await platform.settings(message.thread))
+        asker = message.asker.id if visibility.for_asker_alone else ""
         try:
             audience = await platform.audience(message)
             told = (await self.question_service.explain(message.thread, audience, asker=asker)).text
@@ -255,14 +255,14 @@ class MessageHandler:
         message = asked.message
         settings = await platform.settings(message.thread)
         audience = await platform.audience(message)
-        if message.private or settings.reply_style is ReplyStyle.PRIVATE:
+        if visibility_of(message, settings).for_asker_alone:
             audience = replace(audience, public=False)
         question = Question(
             text=message.text,
             thread=message.thread,
             asker=message.asker,
             audience=audience,
-            conduct=settings.conduct,
+            policy=settings.policy,
             bases=_bases_to_search(settings.bases, message.bases),
             context=() if opened.record.total else await platform.context(message),
             attachments=await platform.attachments(message) if message.files else (),

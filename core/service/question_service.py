@@ -32,7 +32,6 @@ from core.model.events import (
     TracedEvent,
 )
 from core.model.inquiry import AnswerPolicy, Choice, ChoiceId, Inquiry
-from core.model.knowledge import KnowledgeBase
 from core.model.usage import UsageCounts
 from core.ports.catalog import Catalog
 from core.ports.checkpoints import Checkpoints, ParkedInquiry
@@ -44,6 +43,7 @@ from core.service.explanations import Explanation, explain_answer
 from core.service.follow_ups import suggest_follow_ups
 from core.service.question_recorder import QuestionRecorder
 from core.service.typed_choice import TypedChoice, match_typed_choice
+from core.service.visible_bases import VisibleBases
 from core.service.visible_memory import still_visible
 
 CHOICE_GONE = "This choice has been made already, or its time is over. Ask again if you like."
@@ -63,7 +63,7 @@ class Question:
     thread: ThreadKey
     asker: Person
     audience: Audience
-    conduct: AnswerPolicy = field(default_factory=AnswerPolicy)
+    policy: AnswerPolicy = field(default_factory=AnswerPolicy)
     bases: frozenset[str] | None = None  # only these bases, where the place or the person says so
     context: tuple[ContextMessage, ...] = ()
     attachments: tuple[ContextMessage, ...] = ()
@@ -100,7 +100,8 @@ class QuestionService:
         self._memory = memory
         self._checkpoints = checkpoints
         self._trace_store = trace_store
-        self._catalogue = catalog
+        self._catalog = catalog
+        self._bases = VisibleBases(catalog)
         self._clock = clock
         self._recorder = recorder
         self._beginning = asyncio.Semaphore(BEGINNING)
@@ -137,9 +138,9 @@ class QuestionService:
         """
         record = (opened or await self.open_thread(question.thread)).record
         inquiry = await self._inquiry(question, record)
-        unasked = replace(inquiry.conduct, checkpoints=frozenset(), sources_first=False)
+        unasked = replace(inquiry.policy, checkpoints=frozenset(), sources_first=False)
         agent = self._agent.without_shortcut()
-        run = agent.run(replace(inquiry, conduct=unasked), self._thread(question, record))
+        run = agent.run(replace(inquiry, policy=unasked), self._thread(question, record))
         found: list[AgentEvent] = []
         async with aclosing(agent.pursue(run)) as events:
             async for event in events:
@@ -194,7 +195,7 @@ class QuestionService:
                 yield event
 
     async def _inquiry(self, question: Question, record: ThreadRecord) -> Inquiry:
-        bases = await self.visible_bases(question.audience, question.bases)
+        bases = await self._bases.for_audience(question.audience, question.bases)
         scope = frozenset(base.name for base in bases)
         return Inquiry(
             id=question.trace_id,
@@ -203,7 +204,7 @@ class QuestionService:
             asker=question.asker,
             audience=question.audience,
             started_at=self._clock.now(),
-            conduct=question.conduct,
+            policy=question.policy,
             bases=bases,
             library=record.library.readable_by(scope).carried_over(),
             notices=tuple(
@@ -238,9 +239,9 @@ class QuestionService:
         taken = await self._checkpoints.claim(checkpoint_id, by=by)
         if taken is None:
             raise NotFound("This choice has been made already.", remedy="The answer is in the thread.")
-        bases = await self.visible_bases(audience or taken.inquiry.audience, taken.inquiry.scope)
+        bases = await self._bases.for_audience(audience or taken.inquiry.audience, taken.inquiry.scope)
         scope = frozenset(base.name for base in bases)
-        library = (await still_visible(taken.inquiry.library, self._catalogue)).readable_by(scope)
+        library = (await still_visible(taken.inquiry.library, self._catalog)).readable_by(scope)
         now_visible = replace(taken, inquiry=replace(taken.inquiry, bases=bases, library=library))
         inquiry = resume_inquiry(now_visible, choice, text)
         if scope != taken.inquiry.scope:  # what earlier searches noted may be of a base that is hidden now
@@ -280,17 +281,9 @@ class QuestionService:
             async for event in stream:
                 yield event
 
-    async def visible_bases(self, audience: Audience, only: frozenset[str] | None = None) -> tuple[KnowledgeBase, ...]:
-        """The bases that everyone in this audience may read, narrowed to ``only`` where given."""
-        return tuple(
-            base
-            for base in await self._catalogue.bases()
-            if base.visible_to(audience) and (only is None or base.name in only)
-        )
-
     async def explain(self, key: ThreadKey, audience: Audience, *, asker: str = "") -> Explanation:
         """How the thread's last answer came about, as ``explain_answer`` tells it. Raises NotFound."""
-        visible = [base.name for base in await self.visible_bases(audience)]
+        visible = await self._bases.names(audience)
         return await explain_answer(self._memory, self._trace_store, key, visible, asker=asker)
 
     async def last_trace(self, key: ThreadKey) -> str:
@@ -308,7 +301,7 @@ class QuestionService:
         past = _between(record, record.summarised, upto)
         if not past:
             return
-        visible = frozenset(base.name for base in await self.visible_bases(audience))
+        visible = await self._bases.names(audience)
         leaving = tuple(turn for turn in past if turn.readable_by(visible))
         before = record.summary if record.summary_bases <= visible else ""
         summary = await self._reasoner.summarise(before, leaving, self._agent.meter()) if leaving else before
@@ -407,7 +400,7 @@ def _is_certain(event: AgentEvent, confidence: float) -> bool:
 
 async def _with_follow_ups(run: Run, event: AgentEvent) -> AgentEvent:
     """The event as it is; an answer with what could be asked next, where that is suggested."""
-    if not isinstance(event, AgentCompleted) or not run.inquiry.conduct.follow_ups:
+    if not isinstance(event, AgentCompleted) or not run.inquiry.policy.follow_ups:
         return event
     return replace(event, answer=replace(event.answer, follow_ups=await suggest_follow_ups(run, event.answer)))
 

@@ -26,7 +26,7 @@ class VisibleMemory(Memory):
     def __init__(self, kept: Memory, catalog: Catalog) -> None:
         """Read threads from ``kept``, and what is visible from the catalogue."""
         self._kept = kept
-        self._catalogue = catalog
+        self._catalog = catalog
 
     async def recall(self, key: ThreadKey) -> ThreadRecord:
         """All that is kept of this thread and still holds."""
@@ -35,7 +35,7 @@ class VisibleMemory(Memory):
         named = sorted(cited | {item.passage.document for item in record.library})
         if not named:
             return record
-        visible = await self._catalogue.visible_versions(named)
+        visible = await self._catalog.visible_versions(named)
         turns = tuple(_without_removed(turn, frozenset(visible)) for turn in record.turns)
         removed = turns != record.turns or any(item.passage.document not in visible for item in record.library)
         return replace(

@@ -55,10 +55,10 @@ async def test_a_dry_run_says_what_would_change_and_changes_nothing(room: Room, 
     await screen.ingests(*paths)
     paths = written(tmp_path, a_md="# A\n\nOne.", b_md="# B\n\nMore.", c_md="# C\n\nNew.", d_md="\0", e_md="")
     files = [(path, path.name) for path in paths]
-    results = await preview_files(screen.terminal(), room.parser, files, "base")
+    results = await preview_files(room.kb_service, operator(), files, "base")
     assert [one.change for one in results] == ["unchanged", "updated", "added", "failed", "skipped"]
     assert {one.source for one in await room.catalog.documents(frozenset({"base"}))} == {"a.md", "b.md"}
-    assert [one.change for one in await preview_files(screen.terminal(), room.parser, files[:2], "new")] == [
+    assert [one.change for one in await preview_files(room.kb_service, operator(), files[:2], "new")] == [
         "added",
         "added",
     ]

@@ -24,7 +24,8 @@ from core.model.parsed_document import ParsedDocument
 from core.ports.encoder import Vectors
 from core.ports.parser import PageProgress
 from core.service.kb.commands import KbVerb
-from core.service.kb.job_runner import JobWorker, job_thread
+from core.service.kb.job_queue import job_thread
+from core.service.kb.job_worker import JobWorker
 from tests.core.service.kb.knowledge_room import PlainParser, Room, job_in, words
 
 JOB = Job("j", JobKind.INGEST, "base", operator().person, datetime(2026, 1, 1, tzinfo=UTC))
@@ -46,14 +47,11 @@ class Screen:
         room = self.room
 
         def alone() -> JobWorker:
-            return JobWorker(name="t", inbox=room.inbox, runner=room.runner({}), tick=room.job_queue.tick)
+            return JobWorker(name="t", inbox=room.inbox, runner=room.runner({}), tick=room.scheduler.tick)
 
         return Terminal(
             kb=room.kb_service,
             jobs=room.jobs,
-            trash=room.trash,
-            ingestor=room.ingestor,
-            consistency=room.consistency,
             worker=room.worker if connected else alone,
             caller=operator(),
         )
@@ -157,7 +155,7 @@ async def test_behind_a_job_that_nobody_can_do_it_waits_until_that_is_cancelled(
     room: Room, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("adapters.terminal.job_progress.TURN_SECONDS", 0.2)
-    monkeypatch.setattr("core.service.kb.job_runner.HAND_BACK_SECONDS", 0.05)
+    monkeypatch.setattr("core.service.kb.job_worker.HAND_BACK_SECONDS", 0.05)
     await room.says(KbVerb.CREATE, base="base")
     waits = await room.says(KbVerb.INGEST, base="base", files=(FileReference("rules.md", "rules.md"),))
     screen = Screen(room)

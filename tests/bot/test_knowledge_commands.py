@@ -17,7 +17,7 @@ from bot.__main__ import main
 from core.model.conversation import Audience
 from core.model.errors import StoreUnavailable
 from core.model.jobs import JobKind, JobState
-from core.service.kb.job_runner import JobWorker
+from core.service.kb.job_worker import JobWorker
 from tests.core.service.kb.knowledge_room import MEMBER, Room, conversation
 
 
@@ -64,12 +64,13 @@ def terminal(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str],
     monkeypatch.setenv("COLUMNS", "200")
 
     def worker() -> JobWorker:
-        return JobWorker(name="terminal", inbox=room.inbox, runner=room.runner({}), tick=room.job_queue.tick)
+        return JobWorker(name="terminal", inbox=room.inbox, runner=room.runner({}), tick=room.scheduler.tick)
 
     @asynccontextmanager
     async def opened(*_: object, **__: object) -> AsyncIterator[SimpleNamespace]:
         waiting = [one for line in room.inbox._lines.values() for one in line.deliveries]
-        room.inbox = room.job_queue.inbox = InProcessInbox(clock=room.clock)  # each command has a loop of its own
+        room.inbox = InProcessInbox(clock=room.clock)  # each command has a loop of its own
+        room.wire()
         for delivery in waiting:
             await room.inbox.put(delivery)
         knowledge_stack = SimpleNamespace(kb_service=room.kb_service, jobs=room.jobs, terminal_worker=worker)

@@ -43,7 +43,7 @@ LINK = "https://example.org/a"
 def _job(name: str, by: Person = ADA) -> Job:
     items = (JobItem(ItemKind.LINK, LINK, LINK), JobItem(ItemKind.LINK, f"{LINK}/b", f"{LINK}/b"))
     address = ReplyTarget(channel="D7", asker="U1")
-    return Job(name, JobKind.INGEST, "handbook", by, NOW, thread=str(THREAD), address=address, items=items)
+    return Job(name, JobKind.INGEST, "handbook", by, NOW, thread=str(THREAD), reply_target=address, items=items)
 
 
 async def _jobs(redis: Redis) -> None:
@@ -152,7 +152,7 @@ async def test_work_that_somebody_began_goes_on_without_their_name(redis: Redis)
     await RedisMemory(redis).forget_person(ADA.id)
     jobs = {job.id: job for job in await RedisJobStore(redis).recent()}
     assert jobs["waits"] == replace(before["waits"], by=FORGOTTEN)  # its card is still to be found
-    assert jobs["ended"] == replace(before["ended"], by=FORGOTTEN, thread="", address=IN_THREAD)
+    assert jobs["ended"] == replace(before["ended"], by=FORGOTTEN, thread="", reply_target=IN_THREAD)
     assert jobs["his"] == replace(before["his"], cancelled_by=FORGOTTEN.id)
     proposals = RedisProposalStore(redis)
     held = {name: await proposals.decision(name) for name in ("settled", "unsettled", "rejected")}
@@ -172,7 +172,7 @@ async def test_a_worker_that_has_the_job_in_hand_does_not_bring_the_name_back(re
     await jobs.record(in_hand.at_end(NOW, JobState.DONE))
     ended = await jobs.read("waits")
     assert ended is not None
-    assert (ended.by, ended.thread, ended.address) == (FORGOTTEN, "", IN_THREAD)
+    assert (ended.by, ended.thread, ended.reply_target) == (FORGOTTEN, "", IN_THREAD)
 
 
 async def test_who_was_forgotten_is_signed_out_and_others_are_not(redis: Redis) -> None:

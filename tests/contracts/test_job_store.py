@@ -34,7 +34,7 @@ def _item(source: str, state: ItemState = ItemState.WAITING) -> JobItem:
 def _job(job_id: str, *sources: str, minutes: int = 0) -> Job:
     items = tuple(_item(source) for source in sources)
     at = NOW + timedelta(minutes=minutes)
-    return Job(job_id, JobKind.INGEST, "handbook", ADA, at, items=items, address=ReplyTarget(channel="C1"))
+    return Job(job_id, JobKind.INGEST, "handbook", ADA, at, items=items, reply_target=ReplyTarget(channel="C1"))
 
 
 class JobsContract:

@@ -19,7 +19,7 @@ NOW = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 
 
 def _job(job_id: str) -> Job:
-    return Job(job_id, JobKind.INGEST, "handbook", ADA, NOW, address=ReplyTarget(channel="C1"))
+    return Job(job_id, JobKind.INGEST, "handbook", ADA, NOW, reply_target=ReplyTarget(channel="C1"))
 
 
 class ProposalContract:

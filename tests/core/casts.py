@@ -172,20 +172,20 @@ def _decision(decision: Decision, request: Request) -> Says:
             arguments = json.dumps({"question": decision.question, "options": decision.options})
             return Says("", (("ask_user", arguments),), finish="tool_calls")
         case Insufficient():
-            return Says(decision.missing, tuple(_call(move) for move in decision.moves), finish="tool_calls")
+            return Says(decision.missing, tuple(_call(action) for action in decision.actions), finish="tool_calls")
 
 
-def _call(move: SearchAction) -> tuple[str, str]:
-    match move:
+def _call(action: SearchAction) -> tuple[str, str]:
+    match action:
         case SearchKnowledge():
-            given = {"query": move.query, "knowledge_base": move.knowledge_base, "top_k": move.top_k}
+            given = {"query": action.query, "knowledge_base": action.knowledge_base, "top_k": action.top_k}
             return "search_knowledge_base", json.dumps({name: value for name, value in given.items() if value})
         case SearchSource():
-            return "search_by_source", json.dumps({"query": move.query, "source": move.source})
+            return "search_by_source", json.dumps({"query": action.query, "source": action.source})
         case ListSources():
             return "list_sources", "{}"
         case ReadSection():
-            return "read_section", json.dumps({"id": move.evidence})
+            return "read_section", json.dumps({"id": action.evidence})
 
 
 def _draft(parts: list[DraftPart], request: Request) -> Says:

@@ -188,11 +188,11 @@ class Scene:
         *,
         thread: str = "t",
         by: Person = ALICE,
-        conduct: AnswerPolicy | None = None,
+        policy: AnswerPolicy | None = None,
         audience: Audience | None = None,
     ) -> Told:
         """Someone asks in a thread."""
-        question = Question(text, self.key(thread), by, audience or Audience(), conduct or AnswerPolicy())
+        question = Question(text, self.key(thread), by, audience or Audience(), policy or AnswerPolicy())
         return await told(self.question_service.ask(question))
 
     async def presses(self, checkpoint: Checkpoint, choice: str, *, text: str = "", by: Person = ALICE) -> Told:

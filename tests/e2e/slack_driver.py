@@ -7,7 +7,8 @@ from typing import Any, Literal
 
 from aiohttp import web
 
-from adapters.slack.app import PATH, SlackPlatform
+from adapters.slack.app import PATH
+from adapters.slack.platform import SlackPlatform
 from core.model.channel_settings import ChosenSettings
 from core.model.principals import channel_principal
 from core.ports.checkpoints import Checkpoints
@@ -47,7 +48,6 @@ class SlackDriver:
             api_url=self.slack.api_url,
             inbox=inbox,
             message_states=message_states,
-            checkpoints=checkpoints,
             answer_actions=answer_actions,
             **more,
         )

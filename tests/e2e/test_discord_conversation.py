@@ -233,8 +233,8 @@ async def test_settings_of_a_channel_stand_over_those_of_its_category(discord: F
         await ada.selects(menu, manner.custom_id or "", choice)
         await discord.quiet(0.1)
     await discord.reply_to(await discord.person("alice").says("<@bot> how long do refunds take?", channel=channel))
-    conduct = office.script.calls_of("understand")[0].given[0].conduct
-    assert (conduct.profile, conduct.behaviour) == ("thorough", "conservative")
+    policy = office.script.calls_of("understand")[0].given[0].policy
+    assert (policy.profile, policy.behaviour) == ("thorough", "conservative")
 
 
 async def test_a_forged_settings_menu_is_refused_and_on_record(discord: FakeDiscord, office: Office) -> None:

@@ -20,11 +20,12 @@ from adapters.discord.outbound import layouts, text
 from adapters.discord.outbound.answer_records import DiscordQuestionState
 from adapters.discord.outbound.sanitizer import Text
 from adapters.discord.platform import DiscordPlatform
-from adapters.slack.api.web_client import Pace, Refusal
-from adapters.slack.app import SlackPlatform
+from adapters.slack.api.errors import RequestRefused
+from adapters.slack.api.rate_limiter import RateLimiter
 from adapters.slack.kb import blocks as kb_blocks
 from adapters.slack.outbound import blocks, home_view, views
 from adapters.slack.outbound.answer_records import SlackQuestionState
+from adapters.slack.platform import SlackPlatform
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import FootnoteError
 from core.model.events import AgentEvent
@@ -93,7 +94,7 @@ async def slack_bot(slack: FakeSlack) -> AsyncIterator[SlackPlatform]:
         bot.inbox, bot.message_states, bot.scene.checkpoints, bot.answer_actions, parse=None
     ) as platform:
         assert isinstance(platform, SlackPlatform)
-        platform.workspace.web.pace = Pace({})
+        platform.workspace.web.rate_limiter = RateLimiter({})
         await platform.workspace.directory.identity()
         yield platform
 
@@ -112,7 +113,7 @@ async def test_nothing_on_slack_can_be_clicked_or_calls_anybody() -> None:
                 kept = SlackQuestionState(thread=thread, message=subject, asker=asker.id)
                 message_state = MessageState(platform.workspace.message_states, kept)
                 await played(platform, message, message_state, events(hostile))
-            await platform.workspace.whisper(thread, alice, hostile)
+            await platform.workspace.messages.post_privately(thread, alice, hostile)
             await slack_beside(platform, thread, alice, hostile)
 
         await many(play)
@@ -137,7 +138,7 @@ async def slack_beside(platform: SlackPlatform, thread: ThreadKey, user: str, ho
     """What is shown beside answers: forms, the Home tab, cards and replies."""
     web = platform.workspace.web
     base = KnowledgeBase(hostile, hostile)
-    await web.patiently(
+    await web.call(
         "views.publish",
         user_id=user,
         view=home_view.home(
@@ -145,16 +146,18 @@ async def slack_beside(platform: SlackPlatform, thread: ThreadKey, user: str, ho
                 knowledge_bases=[KnowledgeBaseSummary(base, 1)],
                 recent=[AskedQuestion(thread, hostile, datetime.now(UTC))],
                 workspace_url="https://paper-and-ink.slack.com/",
-                told=kb_blocks.paragraphs(hostile_lines(hostile)),
+                outcome=kb_blocks.paragraphs(hostile_lines(hostile)),
             )
         ),
     )
-    await platform.workspace.say(thread, hostile, kb_blocks.card(job_card(summarize_job(job(hostile)))))
-    await platform.workspace.say(thread, hostile, kb_blocks.reply([(hostile_lines(hostile), ())], note=hostile))
+    await platform.workspace.messages.post(thread, hostile, kb_blocks.card(job_card(summarize_job(job(hostile)))))
+    await platform.workspace.messages.post(
+        thread, hostile, kb_blocks.reply([(hostile_lines(hostile), ())], note=hostile)
+    )
     shown = [blocks.markdown(hostile), *blocks.sources([citation(hostile)])]
-    await platform.workspace.say(thread, hostile, blocks.settled_card(shown, hostile))
-    with suppress(Refusal):  # it was sent all the same, which is what is read here
-        await web.eagerly("views.open", trigger_id="none", view=views.quotes(Quotes(hostile, (citation(hostile),))))
+    await platform.workspace.messages.post(thread, hostile, blocks.settled_card(shown, hostile))
+    with suppress(RequestRefused):  # it was sent all the same, which is what is read here
+        await web.call_once("views.open", trigger_id="none", view=views.quotes(Quotes(hostile, (citation(hostile),))))
 
 
 # --- Discord

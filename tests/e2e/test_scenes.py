@@ -528,7 +528,7 @@ async def test_settings_are_for_admins_and_hold_from_the_next_question(bot: Bot,
     assert "visible to you only" in (await driver.private("alice")).text
     assert REFUNDS in (await driver.private("alice")).text
     assert await driver.replies(said) == []
-    assert bot.reasoner.calls_of("understand")[0].given[0].conduct.profile == "quick"
+    assert bot.reasoner.calls_of("understand")[0].given[0].policy.profile == "quick"
     assert {(entry.action, entry.allowed) for entry in await bot.audit.recent()} == {
         ("settings", True),
         ("settings", False),

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.slack.app import SlackPlatform
 from adapters.slack.kb.command_parser import parse_command
 from adapters.slack.kb.job_cards import EDITS
+from adapters.slack.platform import SlackPlatform
 from core.model.jobs import Job, JobProgress, JobStage, JobState
 from core.ports.index import Scope
 from core.ports.platform_capabilities import PlatformCapabilities

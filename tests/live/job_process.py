@@ -20,7 +20,8 @@ from core.model.jobs import JobStage
 from core.ports.index import Index
 from core.service.kb.commands import Caller
 from core.service.kb.item_sources import ItemSources
-from core.service.kb.job_runner import JobRunner, JobWorker
+from core.service.kb.job_runner import JobRunner
+from core.service.kb.job_worker import JobWorker
 from tests.core.service.kb.knowledge_room import job_in
 from tests.live.conftest import settings_for
 
@@ -87,7 +88,7 @@ def worker(footnote: Footnote, ingestor: Ingestor | None = None) -> JobWorker:
         clock=kept.clock,
     )
     inbox = RedisInbox(footnote.redis, namespace=JOBS, lease=timedelta(seconds=4), look_again=timedelta(seconds=1))
-    return JobWorker(name="killed", inbox=inbox, runner=runner, tick=kept.job_queue.tick, lanes=1)
+    return JobWorker(name="killed", inbox=inbox, runner=runner, tick=kept.scheduler.tick, lanes=1)
 
 
 def operator() -> Caller:

@@ -118,9 +118,9 @@ async def _search(at: Installation, dice: random.Random) -> None:
     await at.asks(dice.choice(QUESTIONS), at.key(), PUBLIC)
 
 
-async def _moves(at: Installation, dice: random.Random) -> None:
+async def _search_actions(at: Installation, dice: random.Random) -> None:
     """The model does what a clever question makes it do: name the hidden base, its source, a section, a listing."""
-    moves: list[SearchAction] = [
+    actions: list[SearchAction] = [
         SearchKnowledge("merger close", VAULT),
         SearchKnowledge("merger close", VAULT.upper()),
         SearchSource("merger", "merger.md"),
@@ -128,7 +128,7 @@ async def _moves(at: Installation, dice: random.Random) -> None:
         ListSources(),
         ReadSection(1),
     ]
-    at.reasoner.enqueue("decide", Insufficient("more", tuple(dice.sample(moves, 3))))
+    at.reasoner.enqueue("decide", Insufficient("more", tuple(dice.sample(actions, 3))))
     await at.asks(dice.choice(QUESTIONS), at.key(), PUBLIC)
 
 
@@ -252,10 +252,10 @@ async def _job_cards(at: Installation, dice: random.Random) -> None:
     files = (FileReference(canary, f"{canary}.md"),)
     accepted = await at.kb_service.handle(KbCommand(KbVerb.INGEST, VAULT, files=files), chair)
     (begun,) = accepted_jobs(accepted)
-    job = await at.kb_service.job_queue.jobs.read(begun.id)
+    job = await at.kb_service.queries.jobs.read(begun.id)
     assert job is not None
     item = replace(job.items[0], reason=f"{canary} is no text.")
-    await at.kb_service.job_queue.jobs.record(job.with_item(item), [item])
+    await at.kb_service.queries.jobs.record(job.with_item(item), [item])
     looks = (KbVerb.STATUS, KbVerb.JOBS, KbVerb.SHOW, KbVerb.LIST, KbVerb.CANCEL)
     await _asked_for(at, looks, begun.id)
     shown = await at.kb_service.handle(KbCommand(KbVerb.JOBS, target=begun.id), chair)
@@ -267,17 +267,17 @@ async def _proposals(at: Installation, dice: random.Random) -> None:
     """A thread of the board, and a correction there, wait for an admin; somebody looks from elsewhere."""
     canary = await _hidden_words(at)
     member = replace(_insider(at), permissions=Permissions(is_admin=False))
-    said = (TranscriptMessage("Chair", at.kb_service.job_queue.clock.now(), f"It is {canary}."),)
+    said = (TranscriptMessage("Chair", at.kb_service.queries.clock.now(), f"It is {canary}."),)
     await at.kb_service.propose(Conversation(f"T/BOARD/{canary}", f"Merger {canary}?", said), member, VAULT)
     await at.kb_service.correct(f"When is {canary}?", f"On {canary}.", None, member)
-    ids = [one.id for one in await at.kb_service.job_queue.proposal_store.proposals()]
+    ids = [one.id for one in await at.kb_service.proposals.proposal_store.proposals()]
     assert len(ids) >= 2
     decisions = (KbVerb.PROPOSALS, KbVerb.STATUS, KbVerb.APPROVE, KbVerb.REJECT)
     await _asked_for(at, decisions, *ids)
     outsider = _outsiders(at)[0]
     await at.tries(at.kb_service.propose(Conversation("T/PUBLIC/1", "Lunch?", said[:0]), outsider, VAULT))
     await at.tries(at.kb_service.correct("When is lunch?", "At noon.", None, outsider))
-    for one in await at.kb_service.job_queue.proposal_store.proposals():
+    for one in await at.kb_service.proposals.proposal_store.proposals():
         await at.kb_service.handle(KbCommand(KbVerb.REJECT, target=one.id), _insider(at))
 
 
@@ -285,10 +285,10 @@ async def _kept_current(at: Installation, dice: random.Random) -> None:
     """A site and a schedule of the vault, whose links say what nobody else may know."""
     canary = await _hidden_words(at)
     link = f"https://board.example/{canary}/"
-    await at.kb_service.site_store.save_site(Site(VAULT, link, 5, {link: 0}))
+    await at.kb_service.removals.site_store.save_site(Site(VAULT, link, 5, {link: 0}))
     guesses = ("https://board.example/", "board", "Merger", "merger.md")
     await _asked_for(at, (KbVerb.REFRESH, KbVerb.SHOW, KbVerb.STATUS), *guesses)
-    await at.kb_service.site_store.save_site(Site(VAULT, link))
+    await at.kb_service.removals.site_store.save_site(Site(VAULT, link))
 
 
 async def _put_away(at: Installation, dice: random.Random) -> None:
@@ -303,7 +303,7 @@ async def _put_away(at: Installation, dice: random.Random) -> None:
 
 
 PATHS: tuple[Path, ...] = (
-    _search, _moves, _moved_thread, _summary, _revoked, _parked, _afterwards, _kb, _removed,
+    _search, _search_actions, _moved_thread, _summary, _revoked, _parked, _afterwards, _kb, _removed,
     _job_cards, _proposals, _kept_current, _put_away,
 )  # fmt: skip
 

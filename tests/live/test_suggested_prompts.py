@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from adapters.slack.listeners.home_tab import PROMPTS
 from adapters.slack.manifest import manifest
-from adapters.slack.outbound.home import PROMPTS
 from bot.cli.examples import EXAMPLES
 from bot.demo import SAMPLES
 from bot.setup.guide import InstallationSetup

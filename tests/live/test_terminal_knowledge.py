@@ -102,11 +102,10 @@ async def test_a_source_taken_out_at_the_terminal_is_audited_and_fetched_no_more
     link = "https://pier.example/hours"
     await footnote.ingestor.ensure_base("pier")
     await footnote.ingestor.ingest(Material(link, "hours.md", b"# Pier\n\nThe pier opens at five."), "pier")
-    await footnote.knowledge_stack.job_queue.schedule(link, Every.DAILY, 0, "pier", operator())
+    schedules = footnote.knowledge_stack.kb_service.schedules
+    await schedules.save(link, Every.DAILY, 0, "pier", operator())
     code, out = await run(documents._remove(link, "pier", yes=True, as_json=True))
     assert (code, json.loads(out)) == (0, {"removed": link, "title": "Pier", "passages_left": 0})
-    assert not [
-        one for one in await footnote.knowledge_stack.job_queue.schedule_store.schedules() if one.base == "pier"
-    ]
+    assert not [one for one in await schedules.schedule_store.schedules() if one.base == "pier"]
     newest, *_ = await footnote.audit.recent(1)
     assert (newest.action, newest.target.partition("/")[0], newest.allowed) == ("kb remove", "pier", True)

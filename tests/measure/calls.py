@@ -144,7 +144,7 @@ async def _cost(
     endpoint.requests.clear()
     key = ThreadKey("measure", samples.name, "", query.id)
     inquiry = new_inquiry(footnote, samples.name, query.text, key)
-    inquiry = replace(inquiry, conduct=replace(inquiry.conduct, profile=profile))
+    inquiry = replace(inquiry, policy=replace(inquiry.policy, profile=profile))
     outcome, tokens = "", 0
     async with aclosing(footnote.agent.pursue(footnote.agent.run(inquiry, Thread(key)))) as events:
         async for event in events:

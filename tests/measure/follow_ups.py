@@ -49,7 +49,7 @@ async def ask(footnote: Footnote, question: str, thread: str) -> Answer | None:
         ThreadKey("measure", "", "", thread),
         SOMEBODY,
         Audience(unrestricted=True),
-        conduct=AnswerPolicy(follow_ups=True),
+        policy=AnswerPolicy(follow_ups=True),
         bases=frozenset({"samples"}),  # whatever else was brought into this installation
     )
     last = [event async for event in footnote.question_service.ask(asked)][-1]

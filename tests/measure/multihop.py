@@ -54,12 +54,12 @@ def asked(text: str) -> Inquiry:
 async def gathered(reasoner: ExtractiveReasoner, where: IndexedSet, question: Question, searches: int) -> Inquiry:
     """The inquiry after the agent's loop of searching, grading and deciding."""
     inquiry = asked(question.text)
-    moves: tuple[SearchKnowledge, ...] = (SearchKnowledge(question.text),)
-    while moves:
-        for move in moves[: searches - len(inquiry.searches)]:
-            hits = where.search(move.query, TOP_K if inquiry.searches else BEST, question.exclude)
-            library, added = inquiry.library.add(hits, move.query)
-            made = Search(move, len(hits), len(added))
+    actions: tuple[SearchKnowledge, ...] = (SearchKnowledge(question.text),)
+    while actions:
+        for action in actions[: searches - len(inquiry.searches)]:
+            hits = where.search(action.query, TOP_K if inquiry.searches else BEST, question.exclude)
+            library, added = inquiry.library.add(hits, action.query)
+            made = Search(action, len(hits), len(added))
             inquiry = replace(inquiry, library=library, searches=(*inquiry.searches, made))
         fresh = inquiry.library.ungraded_items()
         grades = await reasoner.grade(inquiry, fresh, NO_METER)
@@ -68,8 +68,8 @@ async def gathered(reasoner: ExtractiveReasoner, where: IndexedSet, question: Qu
         if len(inquiry.searches) >= searches:
             break
         decision = await reasoner.decide(inquiry, Thread(KEY), NO_METER)
-        proposed = decision.moves if isinstance(decision, Insufficient) else ()
-        moves = tuple(move for move in proposed if isinstance(move, SearchKnowledge))
+        proposed = decision.actions if isinstance(decision, Insufficient) else ()
+        actions = tuple(action for action in proposed if isinstance(action, SearchKnowledge))
     return inquiry
 
 

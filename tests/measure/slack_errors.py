@@ -21,7 +21,7 @@ from typing import Any
 
 import structlog
 
-from adapters.slack.api.web_client import Pace
+from adapters.slack.api.rate_limiter import RateLimiter
 from adapters.testing.inbox import InProcessInbox
 from core.model.channel_settings import ChosenSettings
 from core.model.principals import channel_principal
@@ -122,7 +122,7 @@ class UnpacedDriver(SlackDriver):
     @asynccontextmanager
     async def connecting(self, *given: Any, **more: Any) -> AsyncIterator[Running]:
         async with super().connecting(*given, **more) as platform:
-            platform.workspace.web.pace = Pace({})  # type: ignore[attr-defined]
+            platform.workspace.web.rate_limiter = RateLimiter({})  # type: ignore[attr-defined]
             yield platform
 
 

@@ -21,6 +21,8 @@ ON_THE_LOOP = (
     "core.agent.links",
     "core.model.plain_text",
     "core.service.text_splitting",
+    "adapters.slack.api.sanitizer",
+    "adapters.slack.inbound.message_text",
     "adapters.slack.outbound",
     "adapters.discord.outbound",
 )

@@ -45,7 +45,7 @@ async def test_a_question_is_answered_remembered_and_forgotten(redis: Redis, red
         quiet = Console(file=io.StringIO())
         await ingest_files(quiet, footnote.knowledge_stack.terminal(), [(tmp_path / "ferry.md", "ferry.md")], "pier")
         asked = Question(
-            "When does the ferry leave?", key, OPERATOR, Audience(unrestricted=True), footnote.conduct, None
+            "When does the ferry leave?", key, OPERATOR, Audience(unrestricted=True), footnote.policy, None
         )
         async for _ in footnote.question_service.ask(asked):
             pass

@@ -164,24 +164,24 @@ class Messages:
         except NotFound:
             return
 
-    async def start_thread(self, address: ReplyTarget, question: str) -> int | None:
+    async def start_thread(self, target: ReplyTarget, question: str) -> int | None:
         """The thread on a question, named after it; None where we may start or fill none, or none can be started now.
 
         Raises TokenRefused.
         """
-        channel = await self._servers.channel(int(address.guild), int(address.channel))
+        channel = await self._servers.channel(int(target.guild), int(target.channel))
         if channel is not None and not await self._may_write_in_threads(channel):
             return None
         for again in (True, False):
             try:
-                return await self._started_thread(address, channel, question)
+                return await self._started_thread(target, channel, question)
             except TokenRefused:
                 raise
             except (PlatformUnavailable, Denied, NotFound, RequestRefused) as error:
                 lost = isinstance(error, PlatformUnavailable) and not isinstance(error.__cause__, LimitedForLong)
                 if again and lost:  # it may stand, and only its answer be lost: that is asked for once
                     continue
-                log.warning("no_thread", channel=address.channel, reason=str(error))
+                log.warning("no_thread", channel=target.channel, reason=str(error))
                 return None
         return None
 
@@ -193,10 +193,10 @@ class Messages:
         ours = channel.permissions_for(us)
         return ours.create_public_threads and ours.send_messages_in_threads
 
-    async def _started_thread(self, address: ReplyTarget, place: object, question: str) -> int:
-        by_id = self._client().get_partial_messageable(int(address.channel), guild_id=int(address.guild))
+    async def _started_thread(self, target: ReplyTarget, place: object, question: str) -> int:
+        by_id = self._client().get_partial_messageable(int(target.channel), guild_id=int(target.guild))
         channel = place if isinstance(place, discord.TextChannel | discord.VoiceChannel) else by_id
-        message = channel.get_partial_message(int(address.message))
+        message = channel.get_partial_message(int(target.message))
         async with api_call("start a thread", THREAD_SECONDS):
             try:
                 name = label(thread_name(question))
@@ -241,16 +241,16 @@ class Messages:
             await self._channel(spot).send(words, nonce=key, allowed_mentions=allowed, suppress_embeds=True)
 
 
-def spot_of(address: ReplyTarget, channel: int | None = None) -> Spot:
+def spot_of(target: ReplyTarget, channel: int | None = None) -> Spot:
     """Where the answer to something goes, once it is known in which channel."""
-    response = address.manner in (ReplyMode.RESPONSE, ReplyMode.PRIVATE)
+    response = target.mode in (ReplyMode.RESPONSE, ReplyMode.PRIVATE)
     return Spot(
-        channel=channel or int(address.channel),
-        guild=int(address.guild) if address.guild and address.manner is not ReplyMode.DIRECT else None,
-        reply_to=int(address.message) if address.manner is ReplyMode.REPLY and address.message else None,
-        token=address.token if response else "",
-        token_from=given_at(address.message) if response else 0.0,
-        private=address.manner is ReplyMode.PRIVATE,
+        channel=channel or int(target.channel),
+        guild=int(target.guild) if target.guild and target.mode is not ReplyMode.DIRECT else None,
+        reply_to=int(target.message) if target.mode is ReplyMode.REPLY and target.message else None,
+        token=target.token if response else "",
+        token_from=given_at(target.message) if response else 0.0,
+        private=target.mode is ReplyMode.PRIVATE,
     )
 
 

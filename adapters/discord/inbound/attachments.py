@@ -30,22 +30,22 @@ log = structlog.get_logger(__name__)
 
 async def texts_of(client: discord.Client, message: IncomingMessage, parse: Parse) -> tuple[ContextMessage, ...]:
     """Each file's text, or one line that says why it was not read."""
-    address = message.address
+    target = message.reply_target
     try:
-        there = await _addresses(client, address, message.files)
+        there = await _addresses(client, target, message.files)
     except FootnoteError as error:
         return tuple(_unread(file, str(error)) for file in message.files)
     return tuple([await _text(client, file, there.get(file.id, ""), parse) for file in message.files])
 
 
-async def _addresses(client: discord.Client, address: ReplyTarget, files: Sequence[FileReference]) -> dict[str, str]:
+async def _addresses(client: discord.Client, target: ReplyTarget, files: Sequence[FileReference]) -> dict[str, str]:
     """Where each file can be downloaded now: Discord's addresses run out, so they are asked for anew."""
-    if address.file:
-        return {file.id: address.file for file in files}
-    guild = int(address.guild) if address.guild else None
-    channel = client.get_partial_messageable(int(address.channel), guild_id=guild)
+    if target.file:
+        return {file.id: target.file for file in files}
+    guild = int(target.guild) if target.guild else None
+    channel = client.get_partial_messageable(int(target.channel), guild_id=guild)
     async with api_call("look at the attached files", DOWNLOAD_SECONDS):
-        message = await channel.fetch_message(int(address.message))
+        message = await channel.fetch_message(int(target.message))
     return {str(one.id): one.url for one in message.attachments}
 
 

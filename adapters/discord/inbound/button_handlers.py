@@ -141,7 +141,7 @@ class DiscordButtonHandlers:
             choice=choice.id,
             person=person_of(press.user),
             thread=checkpoint.thread,
-            address=address_of(press),
+            reply_target=reply_target_of(press),
             text=words,
         )
 
@@ -277,14 +277,14 @@ class DiscordButtonHandlers:
             asking = self._answer_actions.ask_follow_up(shown.thread, trace_id, number, person, reader)
             async with asking as suggested:
                 response = await acknowledge(press, alone=shown.private)
-                manner = ReplyMode.PRIVATE if shown.private else ReplyMode.RESPONSE
-                address = replace(address_of(press), manner=manner, response=response)
+                mode = ReplyMode.PRIVATE if shown.private else ReplyMode.RESPONSE
+                target = replace(reply_target_of(press), mode=mode, response=response)
                 incoming = IncomingMessage(
                     id=str(press.id),
                     thread=shown.thread,
                     text=suggested.question,
                     asker=person,
-                    address=address,
+                    reply_target=target,
                     mentions_us=True,
                     direct=press.guild_id is None,
                     private=shown.private,
@@ -348,8 +348,8 @@ class DiscordButtonHandlers:
         asked = shown.asked_at
         if asked is None:
             return Spot(press.channel_id, press.guild_id) if press.channel_id is not None else None
-        address = ReplyTarget(ReplyMode.START, asked.channel, asked.message, shown.thread.space)
-        thread = await self._messages.start_thread(address, turn.question)
+        target = ReplyTarget(ReplyMode.START, asked.channel, asked.message, shown.thread.space)
+        thread = await self._messages.start_thread(target, turn.question)
         return Spot(thread or int(asked.channel), int(shown.thread.space), None if thread else int(asked.message))
 
     # --- settings
@@ -371,10 +371,10 @@ async def _is_admin(press: Press) -> bool:
     return is_admin(press)
 
 
-def address_of(press: Press) -> ReplyTarget:
+def reply_target_of(press: Press) -> ReplyTarget:
     """Where to say something to the one who pressed."""
     return ReplyTarget(
-        manner=ReplyMode.PRIVATE,
+        mode=ReplyMode.PRIVATE,
         channel=str(press.channel_id or 0),
         message=str(press.id),
         guild=str(press.guild_id or ""),

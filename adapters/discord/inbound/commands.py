@@ -46,6 +46,7 @@ from core.model.records import Record
 from core.model.reply_target import ReplyMode, ReplyTarget
 from core.ports.message_state import MessageStateStore
 from core.service.answer_actions import HELP, AnswerActions
+from core.service.answer_visibility import AnswerVisibility, answer_visibility
 
 LONGEST_QUESTION = 2_000
 LOOK_SECONDS = 1.0
@@ -137,12 +138,11 @@ class Commands:
     ) -> None:
         """Acknowledge, then put the question into the inbox; ``base`` names the only knowledge base to look in."""
         async with report_errors(press):
-            alone = private if private is not None else await self._is_private(press)
-            alone = alone and press.guild_id is not None
+            alone = await self._visibility(press, private) is AnswerVisibility.ASKER
             response = await acknowledge(press, alone=alone)
             bases = await self._readable_base(press, base, alone=alone) if base.strip() else ()
-            address = ReplyTarget(
-                manner=ReplyMode.PRIVATE if alone else ReplyMode.RESPONSE,
+            target = ReplyTarget(
+                mode=ReplyMode.PRIVATE if alone else ReplyMode.RESPONSE,
                 channel=str(press.channel_id),
                 message=str(press.id),
                 guild=str(press.guild_id or ""),
@@ -156,7 +156,7 @@ class Commands:
                 thread=asked_in(press, alone=alone),
                 text=question,
                 asker=person_of(press.user),
-                address=address,
+                reply_target=target,
                 mentions_us=True,
                 direct=press.guild_id is None,
                 private=alone,
@@ -188,16 +188,15 @@ class Commands:
         names = [base.name for base in bases if base.name.casefold().startswith(typed.strip().casefold())]
         return [choice(name, name) for name in names[:25]]
 
-    async def _is_private(self, press: Press) -> bool:
-        """Whether answers here are for the asker alone. When nobody can tell in time: yes."""
-        if press.guild_id is None:
-            return False
-        try:
-            async with asyncio.timeout(LOOK_SECONDS):
-                settings = await self._readers.settings(asked_in(press, alone=False))
-        except (FootnoteError, TimeoutError):
-            return True
-        return settings.reply_style is ReplyStyle.PRIVATE
+    async def _visibility(self, press: Press, private: bool | None) -> AnswerVisibility:
+        """Who sees the answer to what is asked here; ``private`` is what the asker chose, if anything."""
+        direct = press.guild_id is None
+        settings = None
+        if not direct and private is None:
+            with suppress(FootnoteError, TimeoutError):
+                async with asyncio.timeout(LOOK_SECONDS):
+                    settings = await self._readers.settings(asked_in(press, alone=False))
+        return answer_visibility(settings, direct=direct, private=private)
 
     def _enqueue(self, press: Press, incoming: IncomingMessage) -> None:
         async def keep() -> None:
@@ -212,29 +211,29 @@ class Commands:
             text = readable(message, us)
             if not text and not message.attachments:
                 return await tell(press, "There is nothing in that message that I could answer.")
-            manner = await self._manner_in(press, message)
-            address = ReplyTarget(
-                manner=manner,
+            mode = await self._reply_mode(press, message)
+            target = ReplyTarget(
+                mode=mode,
                 channel=str(press.channel_id),
                 message=str(message.id),
                 guild=str(press.guild_id or ""),
                 asker=str(press.user.id),
             )
-            await tell(press, WHERE[manner])
+            await tell(press, WHERE[mode])
             files = tuple(FileReference(str(one.id), one.filename, one.size) for one in message.attachments[:10])
             incoming = IncomingMessage(
                 id=str(press.id),
                 thread=key_of(press.channel, press.guild_id, message.id),
                 text=text,
                 asker=person_of(press.user),
-                address=address,
+                reply_target=target,
                 mentions_us=True,
                 files=files,
             )
             self._enqueue(press, incoming)
         return None
 
-    async def _manner_in(self, press: Press, message: discord.Message) -> ReplyMode:
+    async def _reply_mode(self, press: Press, message: discord.Message) -> ReplyMode:
         """How a message in this place is answered for all to see. When that cannot be told in time: in a thread."""
         if isinstance(press.channel, discord.Thread) or press.guild_id is None:
             return ReplyMode.POST

@@ -66,4 +66,4 @@ def _version(message: IncomingMessage) -> EditVersion:
 
 
 def _edited_at(message: IncomingMessage) -> float:
-    return float(message.address.edited or 0.0)
+    return float(message.reply_target.edited or 0.0)

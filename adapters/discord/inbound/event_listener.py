@@ -29,6 +29,7 @@ from core.model.incoming_events import IncomingMessage
 from core.model.reply_target import ReplyMode, ReplyTarget
 from core.ports.inbox import Inbox
 from core.ports.message_state import CancelReason, MessageStateStore
+from core.service.answer_visibility import AnswerVisibility, visibility_of
 from core.service.deletions import take_in_deletion
 from core.service.heard_places import HeardPlaces
 from core.service.message_routing import ANYWHERE, could_be_answered
@@ -93,7 +94,7 @@ class EventListener:
                 return
             incoming = await self._in_its_manner(incoming)
             expected = key_of(message.channel, message.guild.id if message.guild else None, message.id)
-            replied = incoming.address.manner is ReplyMode.REPLY
+            replied = incoming.reply_target.mode is ReplyMode.REPLY
             if replied or str(incoming.thread) != str(expected):
                 await self._shown.keep_question(incoming)
             if edited and message.edited_at is not None:
@@ -145,7 +146,7 @@ class EventListener:
             return
         await self._edit_versions.announce(incoming)
         await self._message_states.request_cancel(str(incoming.thread), incoming.id, CancelReason.EDITED)
-        await self._enqueue(f"discord:{incoming.id}:{incoming.address.edited}", incoming)
+        await self._enqueue(f"discord:{incoming.id}:{incoming.reply_target.edited}", incoming)
         await self._edit_versions.note_kept(incoming)
 
     async def _enqueue(self, delivery_id: str, incoming: IncomingMessage) -> None:
@@ -167,17 +168,16 @@ class EventListener:
 
     async def _in_its_manner(self, incoming: IncomingMessage) -> IncomingMessage:
         """A question in the channel is answered in a thread, in reply to it, or directly: as the channel is set up."""
-        address = incoming.address
-        if address.manner is not ReplyMode.START:
+        target = incoming.reply_target
+        if target.mode is not ReplyMode.START:
             return incoming
-        style = (await self._readers.settings(incoming.thread)).reply_style
-        if style is ReplyStyle.THREAD:
-            return incoming
-        if style is ReplyStyle.CHANNEL:
-            return replace(incoming, address=replace(address, manner=ReplyMode.REPLY))
-        directly = replace(address, manner=ReplyMode.DIRECT)
-        key = private_key(incoming.thread.space, incoming.thread.channel, address.asker)
-        return replace(incoming, thread=key, address=directly, private=True)
+        settings = await self._readers.settings(incoming.thread)
+        if visibility_of(incoming, settings) is AnswerVisibility.PLACE:
+            mode = ReplyMode.REPLY if settings.reply_style is ReplyStyle.CHANNEL else ReplyMode.START
+            return replace(incoming, reply_target=replace(target, mode=mode))
+        directly = replace(target, mode=ReplyMode.DIRECT)
+        key = private_key(incoming.thread.space, incoming.thread.channel, target.asker)
+        return replace(incoming, thread=key, reply_target=directly, private=True)
 
     def on_delete(self, guild_id: int | None, channel_id: int, message_id: int) -> None:
         """Whoever works on it stops; what was posted for it goes with it, also after the answer."""

@@ -94,7 +94,7 @@ def parse_message(
         thread=continues or _key(message),
         text=_with_title(message, _question(message, us, original)),
         asker=person_of(message.author),
-        address=_address(message, in_place=direct or threaded, continues=continues),
+        reply_target=_reply_target(message, in_place=direct or threaded, continues=continues),
         mentions_us=named,
         direct=direct,
         mentions_others=_mentions_others(message, us, original),
@@ -121,10 +121,10 @@ def _key(message: discord.Message) -> ThreadKey:
     return key_of(message.channel, message.guild.id if message.guild else None, message.id)
 
 
-def _address(message: discord.Message, *, in_place: bool, continues: ThreadKey | None) -> ReplyTarget:
+def _reply_target(message: discord.Message, *, in_place: bool, continues: ThreadKey | None) -> ReplyTarget:
     otherwise = ReplyMode.REPLY if continues is not None else ReplyMode.START
     return ReplyTarget(
-        manner=ReplyMode.POST if in_place else otherwise,
+        mode=ReplyMode.POST if in_place else otherwise,
         channel=str(message.channel.id),
         message=str(message.id),
         guild=str(message.guild.id) if message.guild else "",

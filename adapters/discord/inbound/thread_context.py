@@ -23,18 +23,18 @@ log = structlog.get_logger(__name__)
 
 async def earlier(client: discord.Client, servers: Servers, message: IncomingMessage) -> tuple[ContextMessage, ...]:
     """At most 50 messages, oldest first, by the names their authors have here; nothing where we may not look."""
-    address = message.address
-    guild = await servers.server(int(address.guild)) if address.guild else None
+    target = message.reply_target
+    guild = await servers.server(int(target.guild)) if target.guild else None
     us = ourselves(client.user.id if client.user else 0, guild)
-    channel = client.get_partial_messageable(int(address.channel), guild_id=guild.id if guild else None)
+    channel = client.get_partial_messageable(int(target.channel), guild_id=guild.id if guild else None)
     found: list[discord.Message] = []
     try:
         async with api_call("read what was said before", 20):
-            if address.manner is ReplyMode.POST and address.guild and address.message:
-                before = discord.Object(int(address.message))
+            if target.mode is ReplyMode.POST and target.guild and target.message:
+                before = discord.Object(int(target.message))
                 found = [one async for one in channel.history(limit=MOST_MESSAGES, before=before)][::-1]
-            elif address.about:
-                found = [await channel.fetch_message(int(address.about))]
+            elif target.about:
+                found = [await channel.fetch_message(int(target.about))]
     except FootnoteError as error:
         log.info("no_context", reason=str(error))
     return _newest_that_fit(_context_lines(found, us))

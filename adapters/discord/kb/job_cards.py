@@ -80,7 +80,7 @@ class JobCards:
 
         ``words`` are said below whatever the job's state is; ``cancel`` is the kept command that ends it.
         """
-        card = _with_place(job.id, caller.person.id, caller.address)
+        card = _with_place(job.id, caller.person.id, caller.reply_target)
         kept = await self._states.keep(
             replace(card, message=str(message), words=CardWords(tuple(words)), cancel=cancel)
         )
@@ -106,12 +106,12 @@ class JobCards:
 
     async def show(self, job: Job) -> None:
         """Draw this state. Raises what ``Messages`` raises, when there is still time to draw it later."""
-        if not job.address.asker:
+        if not job.reply_target.asker:
             return
         card = DiscordJobCard(job=job.id, person=job.by.id, state=summarize_job(job), over=job.over)
         kept = await self._states.keep(card)
         if not kept.token:  # else it is the card's, or that of a later press
-            kept = await self._states.keep(_with_place(job.id, job.by.id, job.address))
+            kept = await self._states.keep(_with_place(job.id, job.by.id, job.reply_target))
         if kept.message:
             await self._draw(kept)
             if job.over:
@@ -185,13 +185,13 @@ def _card(
     return layouts.layout(*parts)
 
 
-def _with_place(job_id: str, person: str, address: ReplyTarget) -> DiscordJobCard:
+def _with_place(job_id: str, person: str, target: ReplyTarget) -> DiscordJobCard:
     """Where the job was asked for, by whom, and the token under which that is answered."""
     return DiscordJobCard(
         job=job_id,
         person=person,
-        channel=address.channel,
-        asker=address.asker,
-        token=address.token,
-        token_of=address.message,
+        channel=target.channel,
+        asker=target.asker,
+        token=target.token,
+        token_of=target.message,
     )

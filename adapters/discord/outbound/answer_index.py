@@ -105,5 +105,5 @@ class AnswerIndex:
 
 
 def _asked_at(message: IncomingMessage) -> AskedAt | None:
-    address = message.address
-    return AskedAt(address.channel, address.message) if address.manner is ReplyMode.DIRECT else None
+    target = message.reply_target
+    return AskedAt(target.channel, target.message) if target.mode is ReplyMode.DIRECT else None

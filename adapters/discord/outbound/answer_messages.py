@@ -44,23 +44,23 @@ class AnswerMessages:
         self,
         *,
         message_state: MessageState[DiscordQuestionState],
-        address: ReplyTarget,
+        target: ReplyTarget,
         question: str,
         messages: Messages,
         moved: Callable[[str], None],
         pauses: Pauses,
     ) -> None:
         self._message_state = message_state
-        self._address = address
+        self._target = target
         self._question = question
         self._messages = messages
         self._moved = moved
         self._pauses = pauses
 
     @property
-    def manner(self) -> ReplyMode:
+    def mode(self) -> ReplyMode:
         """How the answer stands where it stands now."""
-        return ReplyMode(self._message_state.kept.manner or self._address.manner)
+        return ReplyMode(self._message_state.kept.mode or self._target.mode)
 
     @property
     def first(self) -> str:
@@ -87,11 +87,11 @@ class AnswerMessages:
             except TokenRefused:
                 raise
             except PlatformUnavailable as error:
-                log.warning("no_first_sign", channel=self._address.channel, reason=str(error))
+                log.warning("no_first_sign", channel=self._target.channel, reason=str(error))
             except NOWHERE as error:
                 if await self._move_on(error):
                     continue
-                log.warning("no_first_sign", channel=self._address.channel, reason=str(error))
+                log.warning("no_first_sign", channel=self._target.channel, reason=str(error))
             return
 
     async def change(self, render: Render) -> None:
@@ -209,8 +209,8 @@ class AnswerMessages:
 
     async def refer(self, part: SanitizedView) -> None:
         """Say something beside the question, where the answer itself was to stand elsewhere. Raises as ``conclude``."""
-        address = self._address
-        spot = Spot(int(address.channel), int(address.guild), int(address.message))
+        target = self._target
+        spot = Spot(int(target.channel), int(target.guild), int(target.message))
         key = self._nonce("refer")
 
         async def post() -> None:
@@ -231,7 +231,7 @@ class AnswerMessages:
             except NOWHERE as error:
                 log.warning("not_removed", part=number, reason=str(error))
             await self._keep_id(number, "")
-        if self.manner is ReplyMode.START and self._message_state.kept.channel:
+        if self.mode is ReplyMode.START and self._message_state.kept.channel:
             try:
                 await self._messages.archive_empty(int(self._message_state.kept.channel))
             except NOWHERE as error:
@@ -242,12 +242,12 @@ class AnswerMessages:
     def _spot(self) -> Spot:
         """Where it goes, as settled; under the newest token that a press has given us."""
         kept = self._message_state.kept
-        channel = int(kept.channel or self._address.channel)
-        spot = spot_of(self._address, channel)
-        if kept.manner == ReplyMode.DIRECT:
+        channel = int(kept.channel or self._target.channel)
+        spot = spot_of(self._target, channel)
+        if kept.mode == ReplyMode.DIRECT:
             return Spot(channel=channel)
-        if kept.manner == ReplyMode.REPLY:
-            return Spot(channel=channel, guild=spot.guild, reply_to=int(self._address.message))
+        if kept.mode == ReplyMode.REPLY:
+            return Spot(channel=channel, guild=spot.guild, reply_to=int(self._target.message))
         if spot.private and kept.token:
             return Spot(spot.channel, spot.guild, None, kept.token, given_at(kept.token_of), private=True)
         return spot
@@ -256,40 +256,40 @@ class AnswerMessages:
         """Find or make the place, once: later attempts and reopenings use the same."""
         if self._message_state.kept.channel:
             return
-        address, kept = self._address, self._message_state.kept
-        if address.manner is ReplyMode.START:
-            thread = await self._messages.start_thread(address, self._question)
+        target, kept = self._target, self._message_state.kept
+        if target.mode is ReplyMode.START:
+            thread = await self._messages.start_thread(target, self._question)
             if thread is None:
-                await self._message_state.keep(replace(kept, channel=address.channel, manner=ReplyMode.REPLY))
+                await self._message_state.keep(replace(kept, channel=target.channel, mode=ReplyMode.REPLY))
                 return
             await self._message_state.keep(replace(kept, channel=str(thread)))
-        elif address.manner is ReplyMode.DIRECT:
-            direct = await self._messages.direct_channel(int(address.asker))
+        elif target.mode is ReplyMode.DIRECT:
+            direct = await self._messages.direct_channel(int(target.asker))
             await self._message_state.keep(replace(kept, channel=str(direct)))
         else:
-            first = address.response or kept.first
-            await self._message_state.keep(replace(kept, channel=address.channel, first=first))
+            first = target.response or kept.first
+            await self._message_state.keep(replace(kept, channel=target.channel, first=first))
 
     async def _move_on(self, because: FootnoteError) -> bool:
         """Go on to the next place; False when there is none. What stood in the last one is taken away, if it can be."""
-        manner = self.manner
-        if manner is ReplyMode.DIRECT or not self._address.guild or not self._address.asker:
+        mode = self.mode
+        if mode is ReplyMode.DIRECT or not self._target.guild or not self._target.asker:
             return False
-        log.warning("answer_moves", channel=self._message_state.kept.channel, manner=manner, reason=str(because))
-        channel, mode = self._address.channel, ReplyMode.REPLY
-        if manner is not ReplyMode.START:
+        log.warning("answer_moves", channel=self._message_state.kept.channel, mode=mode, reason=str(because))
+        channel, next_mode = self._target.channel, ReplyMode.REPLY
+        if mode is not ReplyMode.START:
             try:
-                direct = await self._messages.direct_channel(int(self._address.asker))
+                direct = await self._messages.direct_channel(int(self._target.asker))
             except NOWHERE as error:
                 log.warning("not_told", reason=str(error))
                 return False
-            channel, mode = str(direct), ReplyMode.DIRECT
+            channel, next_mode = str(direct), ReplyMode.DIRECT
         if self._message_state.kept.channel:
             with suppress(PlatformUnavailable):
                 await self.withdraw()
         await self._message_state.keep(
-            replace(self._message_state.kept, channel=channel, manner=mode, first="", parts=())
+            replace(self._message_state.kept, channel=channel, mode=next_mode, first="", parts=())
         )
-        if mode is ReplyMode.DIRECT:
+        if next_mode is ReplyMode.DIRECT:
             self._moved(str(because))
         return True

@@ -24,7 +24,7 @@ class DiscordQuestionState(QuestionState):
     stage: AnswerStage = AnswerStage.UNSEEN
     question: IncomingMessage | None = None
     channel: str = ""
-    manner: str = ""  # by ``ReplyMode``, where it is another than the question asked for
+    mode: str = field(default="", metadata={"stored": "manner"})  # ReplyMode, where not the question's
     first: str = field(default="", metadata={"stored": "message"})
     parts: tuple[str, ...] = field(default=(), metadata=NUMBERED)  # those that follow the first, of a long one
     chosen: str = ""  # who chose what on the card that led here, in words

@@ -73,7 +73,7 @@ class DiscordAnswerView:
         pauses: Pauses = PAUSES,
     ) -> None:
         self._message = message
-        self._address = message.address
+        self._target = message.reply_target
         self._message_state = message_state
         self._trace_id = trace_id
         self._shown = shown
@@ -84,7 +84,7 @@ class DiscordAnswerView:
         self._seconds = seconds
         self._shown_as = AnswerMessages(
             message_state=message_state,
-            address=self._address,
+            target=self._target,
             question=message.text,
             messages=messages,
             moved=self._note_redirect,
@@ -150,7 +150,7 @@ class DiscordAnswerView:
     def _question_line(self) -> str:
         """The question, where the answer does not stand below it, and who can see this, where that is only one."""
         apart = (ReplyMode.RESPONSE, ReplyMode.PRIVATE, ReplyMode.DIRECT)
-        if self._shown_as.manner not in apart and self._address.manner not in apart:
+        if self._shown_as.mode not in apart and self._target.mode not in apart:
             return ""
         alone = "\n-# visible to you only" if self._message.private else ""
         return f"> {plain(clip(self._message.text, 300))}{alone}"
@@ -160,8 +160,8 @@ class DiscordAnswerView:
 
         async def render_with_place() -> Sequence[SanitizedView]:
             views = await render()
-            if self._address.guild and self._shown_as.manner is ReplyMode.DIRECT is not self._address.manner:
-                views[0].add_item(Text(f"-# asked in <#{self._address.channel}>", mentions=True))
+            if self._target.guild and self._shown_as.mode is ReplyMode.DIRECT is not self._target.mode:
+                views[0].add_item(Text(f"-# asked in <#{self._target.channel}>", mentions=True))
             return views
 
         return render_with_place
@@ -248,13 +248,13 @@ class DiscordAnswerView:
     async def _say_why_not(self, error: FootnoteError, trace_id: str) -> None:
         """Who asked where answers are private, and cannot be written to, hears of it there; else the log has it."""
         log.warning("end_not_shown", trace_id=trace_id, reason=str(error))
-        if self._address.manner is ReplyMode.DIRECT and self._address.guild:
+        if self._target.mode is ReplyMode.DIRECT and self._target.guild:
             with suppress(NotFound, Denied, RequestRefused):
                 await self._shown_as.refer(layouts.failure_layout(NOT_DIRECTLY, trace_id))
 
     async def _remember_messages(self) -> None:
         """A reply to any part of it goes on with this conversation, where it stands in no thread of its own."""
-        if self._shown_as.manner in (ReplyMode.REPLY, ReplyMode.DIRECT, ReplyMode.RESPONSE):
+        if self._shown_as.mode in (ReplyMode.REPLY, ReplyMode.DIRECT, ReplyMode.RESPONSE):
             for posted in self._shown_as.posted:
                 await self._shown.keep_message(posted, self._message)
 

@@ -84,15 +84,15 @@ def _above(says: Mapping[str, str], names: Sequence[str]) -> Text:
 
 def _explain(applies: ChannelSettings, chosen: ChosenSettings) -> dict[str, str]:
     """What applies, a line for each setting; marked where it was chosen here."""
-    conduct, role, here = applies.conduct, role_of(applies.handoff), chosen.to_mapping()
-    asks = [label for kind, label in CHECKPOINT_LABELS.items() if kind in conduct.checkpoints]
+    policy, role, here = applies.policy, role_of(applies.handoff), chosen.to_mapping()
+    asks = [label for kind, label in CHECKPOINT_LABELS.items() if kind in policy.checkpoints]
     told = {
-        "profile": ("Effort", conduct.profile.value),
-        "behaviour": ("Behaviour", conduct.behaviour.value),
+        "profile": ("Effort", policy.profile.value),
+        "behaviour": ("Behaviour", policy.behaviour.value),
         "checkpoints": ("I ask back when", "; ".join(asks) or "never"),
-        "sources_first": ("Sources before an answer", "yes" if conduct.sources_first else "no"),
-        "follow_ups": (FOLLOW_UPS_LABEL, "yes" if conduct.follow_ups else "no"),
-        "languages": ("Languages", ", ".join(conduct.languages) or "the asker's"),
+        "sources_first": ("Sources before an answer", "yes" if policy.sources_first else "no"),
+        "follow_ups": (FOLLOW_UPS_LABEL, "yes" if policy.follow_ups else "no"),
+        "languages": ("Languages", ", ".join(policy.languages) or "the asker's"),
         "bases": ("Knowledge", ", ".join(sorted(applies.bases)) if applies.bases else "all that the channel may see"),
         "reply_style": ("Answers appear", REPLY_LABELS[applies.reply_style]),
         "auto_answer": ("Questions that do not mention me", _auto_label(applies)),
@@ -132,7 +132,7 @@ def _option(label: str, value: str, chosen: bool) -> discord.SelectOption:
 
 
 def _checkpoints(place_id: int, applies: ChannelSettings) -> PlaceMenu:
-    on = applies.conduct.checkpoints
+    on = applies.policy.checkpoints
     options = [
         discord.SelectOption(label=label, value=kind.value, default=kind in on)
         for kind, label in CHECKPOINT_LABELS.items()
@@ -169,7 +169,7 @@ def _forum_posts(place_id: int, applies: ChannelSettings) -> PlaceMenu:
 
 
 def _other(place_id: int, applies: ChannelSettings) -> PlaceMenu:
-    first, suggests = applies.conduct.sources_first, applies.conduct.follow_ups
+    first, suggests = applies.policy.sources_first, applies.policy.follow_ups
     showing = ("Answer at once", "no") if first else ("Show sources before every answer", "yes")
     told = ("Say nothing of proposals", "no") if applies.proposal_digest else (PROPOSALS_LABEL, "yes")
     suggesting = ("Suggest nothing below an answer", "no") if suggests else (FOLLOW_UPS_LABEL, "yes")

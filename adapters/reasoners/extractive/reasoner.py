@@ -173,15 +173,15 @@ class ExtractiveReasoner:
         if not inquiry.refining and (options := sufficiency.readings(inquiry.standalone, tuple(inquiry.library))):
             noun = sufficiency.noun_of(inquiry.standalone)
             return AskBack(f"The documents know more than one {noun}. Which do you mean?", options, "several readings")
-        if moves := sufficiency.rest_of_table(inquiry, near):
-            return Insufficient("the rest of the table", moves)
-        if moves := sufficiency.other_table(inquiry, near) or sufficiency.rest_of_versions(inquiry, near):
-            return Insufficient("what is asked of all of them", moves)
-        if moves := sufficiency.in_the_same_source(inquiry, thread):
-            return Insufficient("what the last answer's source says", moves)
-        missing, moves = sufficiency.next_moves(inquiry, relevant)
-        if missing or moves:
-            return Insufficient(missing, moves)
+        if actions := sufficiency.rest_of_table(inquiry, near):
+            return Insufficient("the rest of the table", actions)
+        if actions := sufficiency.other_table(inquiry, near) or sufficiency.rest_of_versions(inquiry, near):
+            return Insufficient("what is asked of all of them", actions)
+        if actions := sufficiency.in_the_same_source(inquiry, thread):
+            return Insufficient("what the last answer's source says", actions)
+        missing, actions = sufficiency.next_actions(inquiry, relevant)
+        if missing or actions:
+            return Insufficient(missing, actions)
         return Sufficient("the best passages cover the question")
 
     async def compose(

@@ -21,12 +21,12 @@ _OPEN_FENCE = re.compile(r"^\s*```(?:markdown|md|text|plaintext)?[ \t]*\n", re.I
 
 
 class DraftReader:
-    """Reads one streamed draft. ``instead`` knows the line that may stand in an attempt's place."""
+    """Reads one streamed draft. ``instead`` knows the line that may stand in the place of a draft of the fast path."""
 
-    def __init__(self, evidence: Sequence[Evidence], *, attempt: bool) -> None:
+    def __init__(self, evidence: Sequence[Evidence], *, fast_path: bool) -> None:
         """Of an answer from this evidence."""
         self.instead = InsteadFilter()
-        self._attempt = attempt
+        self._fast_path = fast_path
         self._hidden = HiddenTextFilter()
         self._marks = CitationMarks((item.id for item in evidence), (item.passage.text for item in evidence))
         self._held = ""
@@ -66,7 +66,7 @@ class DraftReader:
 
     def _pass_on(self, text: str) -> Iterator[str]:
         """Let go on what belongs to the draft, from the first mark on."""
-        text = self.instead.feed(text) if self._attempt else text
+        text = self.instead.feed(text) if self._fast_path else text
         looked_at = max(0, len(self._held) - LONGEST_MARK)
         self._held += text
         if self._shown or (_MARK.search(self._held, looked_at) and not is_call_or_data(self._held)):

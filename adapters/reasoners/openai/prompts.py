@@ -77,7 +77,7 @@ Newest message "thanks a lot":
  "sources_first": false}"""
 
 _UNSAID = " Say what the documents do not say. If they say nothing on\n  it at all, say only that."
-_ATTEMPT = f"""
+_FAST_PATH = f"""
 - The documents come straight from a search and need not fit. If they do not answer the whole question, write no
   answer but this one line only, with the keywords to search for next:
 {MISSING} keywords"""
@@ -133,7 +133,7 @@ def understand_request(inquiry: Inquiry, thread: Thread, room: int = EVIDENCE_TO
     """One call: reply, ask back, or search and for what."""
     fence = Fence(inquiry.id)
     task = f"""{UNDERSTAND}
-search: whenever a fact is asked for. {_BEHAVIOURS[inquiry.conduct.behaviour]}
+search: whenever a fact is asked for. {_BEHAVIOURS[inquiry.policy.behaviour]}
  "question" is the newest message as one self-contained question in its own language: "it", "that" and "and for
   …?" are resolved from the conversation, typos and filler are gone. A new topic stays a new topic: take nothing
   over from the old one then.
@@ -147,7 +147,7 @@ ask: only when the message has several readings that need different answers and 
   question.
 "sources_first" is true only when the person asks to see the sources before an answer.
 "reason" says why, in at most ten words.
-{_language(inquiry.conduct)}
+{_language(inquiry.policy)}
 Answer with one JSON object and nothing else, as in these examples from other conversations:{_ROUTING_EXAMPLES}"""
     user = _join_blocks(
         "Knowledge bases:\n" + _bases(inquiry),
@@ -226,8 +226,8 @@ def compose_request(
 ) -> ModelRequest:
     """The answer, as Markdown with ``[id]`` marks."""
     fence = Fence(inquiry.id)
-    attempt = _attempt(inquiry) if inquiry.attempt and not inquiry.closing else ""
-    unsaid = "" if attempt else _UNSAID
+    declining = _may_decline(inquiry) if inquiry.fast_path and not inquiry.closing else ""
+    unsaid = "" if declining else _UNSAID
     weak = "\nThe evidence is weak. Say so first, and word what follows with care." if inquiry.caveats else ""
     closing = "\nThe search is over: answer what can be answered and name what cannot." if inquiry.closing else ""
     task = f"""{COMPOSE}
@@ -238,7 +238,7 @@ def compose_request(
 - Answer several questions in their order, each once.{unsaid}
 - Short and plain: the answer first, then what matters for it. Markdown. No heading above a short answer, no
   list of sources at the end, no links.
-- {_language(inquiry.conduct)}{attempt}{weak}{closing}
+- {_language(inquiry.policy)}{declining}{weak}{closing}
 {_citable(evidence, _example(inquiry, evidence), fence)}"""
     user = _join_blocks(
         *_documents(fence, evidence, room),
@@ -325,19 +325,19 @@ def _relevant_evidence_line(relevant: Sequence[Evidence]) -> str:
     return f"Evidence that counts: {graded}"
 
 
-def _attempt(inquiry: Inquiry) -> str:
-    return _ATTEMPT + (_MAY_ASK if inquiry.may_ask(CheckpointKind.CLARIFY) else _MAY_NOT_ASK)
+def _may_decline(inquiry: Inquiry) -> str:
+    return _FAST_PATH + (_MAY_ASK if inquiry.may_ask(CheckpointKind.CLARIFY) else _MAY_NOT_ASK)
 
 
 def _narrowing_line(inquiry: Inquiry) -> str:
     return f"The person narrows it to: {_line(inquiry.refining, SHORT)}" if inquiry.refining else ""
 
 
-def _language(conduct: AnswerPolicy) -> str:
-    if not conduct.languages:
+def _language(policy: AnswerPolicy) -> str:
+    if not policy.languages:
         return "Write in the language of the newest question."
-    known = ", ".join(conduct.languages)
-    return f"Write in the language of the newest question if it is one of {known}; else in {conduct.languages[0]}."
+    known = ", ".join(policy.languages)
+    return f"Write in the language of the newest question if it is one of {known}; else in {policy.languages[0]}."
 
 
 def _bases(inquiry: Inquiry) -> str:
@@ -380,12 +380,12 @@ def _searches(inquiry: Inquiry, fence: Fence) -> str:
     lines = []
     for search in inquiry.searches:
         note = f"\n{fence('note', _clip(search.note, MEDIUM))}" if search.note else ""
-        lines.append(f"- {_move(search.move)}: {search.found} found, {search.new} new{note}")
+        lines.append(f"- {_describe_action(search.action)}: {search.found} found, {search.new} new{note}")
     return "\n".join(lines)
 
 
-def _move(move: SearchAction) -> str:
-    match move:
+def _describe_action(action: SearchAction) -> str:
+    match action:
         case SearchKnowledge(query=query, knowledge_base=None):
             return f'search_knowledge_base "{query}"'
         case SearchKnowledge(query=query, knowledge_base=base):

@@ -139,7 +139,7 @@ class OpenAIReasoner:
         What fits into one batch is graded and found sufficient in one reply, except in the thorough profile: the one
         who sees a single batch sees all there is. Whatever else there is to decide has a call with tools of its own.
         """
-        if 0 < len(evidence) <= self._batch and inquiry.conduct.profile is not Profile.THOROUGH:
+        if 0 < len(evidence) <= self._batch and inquiry.policy.profile is not Profile.THOROUGH:
             return await self._grade_with_decision(inquiry, evidence, meter)
         batches = [evidence[start : start + self._batch] for start in range(0, len(evidence), self._batch)]
         # Together: each alone might pass while all would not.
@@ -186,10 +186,10 @@ class OpenAIReasoner:
     ) -> AsyncGenerator[DraftPart, None]:
         """One streamed call. Raises ModelMisbehaved when no prose comes: nothing but thoughts, data or white space.
 
-        In an attempt, the line that says what is missing, or asks back, ends it. Where that line says neither, below
+        On the fast path, the line that says what is missing, or asks back, ends it. Where that line says neither, below
         an answer, the answer stands.
         """
-        draft = DraftReader(evidence, attempt=inquiry.attempt)
+        draft = DraftReader(evidence, fast_path=inquiry.fast_path)
 
         def asked(room: int) -> ModelRequest:
             return prompts.compose_request(inquiry, thread, evidence, self._answer_tokens, room)

@@ -1,7 +1,7 @@
-"""The tools a language model decides with, and what its calls mean as moves.
+"""The tools a language model decides with, and what its calls mean as actions.
 
 Models call tools that do not exist, with arguments of the wrong type, or write the call into their text. What can be
-read as a move is one; what cannot is dropped.
+read as an action is one; what cannot is dropped.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,7 +22,7 @@ from core.model.inquiry import (
     Sufficient,
 )
 
-MOST_MOVES = 4
+MOST_ACTIONS = 4
 MOST_OPTIONS = 5
 QUERY_LENGTH = 300  # characters
 _EVERYWHERE = frozenset({"", "all", "any", "none", "null", "*"})
@@ -88,9 +88,11 @@ def decision_in(completion: Completion, bases: Sequence[str]) -> Decision | None
     """What a reply to the deciding step means; None when it means nothing that can be read."""
     written = json_in(completion.text) if not completion.calls else None
     calls = list(_native_calls(completion)) or list(_calls_in_text(written))
-    moves = tuple(dict.fromkeys(move for name, arguments in calls if (move := _move(name, arguments, bases))))
-    if moves:
-        return Insufficient(_missing_text(completion, written, moves), moves[:MOST_MOVES])
+    actions = tuple(
+        dict.fromkeys(action for name, arguments in calls if (action := _search_action(name, arguments, bases)))
+    )
+    if actions:
+        return Insufficient(_missing_text(completion, written, actions), actions[:MOST_ACTIONS])
     for name, arguments in calls:
         if name == "ask_user" and (question := as_text(arguments.get("question"), QUERY_LENGTH)):
             return AskBack(question, as_texts(arguments.get("options"), MOST_OPTIONS))
@@ -99,14 +101,14 @@ def decision_in(completion: Completion, bases: Sequence[str]) -> Decision | None
     return None
 
 
-def _missing_text(completion: Completion, written: object, moves: Sequence[SearchAction]) -> str:
+def _missing_text(completion: Completion, written: object, actions: Sequence[SearchAction]) -> str:
     """What is missing in the model's words, else what it wants to look for."""
     if isinstance(written, dict) and (said := as_text(written.get("missing"), QUERY_LENGTH)):
         return said
     said = "" if written is not None else " ".join(without_thoughts(completion.text).split())
     if said:
         return said[:QUERY_LENGTH]
-    return "; ".join(move.query for move in moves if isinstance(move, SearchKnowledge | SearchSource))
+    return "; ".join(action.query for action in actions if isinstance(action, SearchKnowledge | SearchSource))
 
 
 def _native_calls(completion: Completion) -> Iterable[tuple[str, dict[str, Any]]]:
@@ -132,7 +134,7 @@ def _calls_in_text(value: object) -> Iterable[tuple[str, dict[str, Any]]]:
         yield name, arguments if isinstance(arguments, dict) else {}
 
 
-def _move(name: str, arguments: dict[str, Any], bases: Sequence[str]) -> SearchAction | None:
+def _search_action(name: str, arguments: dict[str, Any], bases: Sequence[str]) -> SearchAction | None:
     query = as_text(arguments.get("query", arguments.get("keywords")), QUERY_LENGTH)
     source = as_text(arguments.get("source", arguments.get("title")), QUERY_LENGTH)
     match name:

@@ -11,12 +11,13 @@ from typing import Any, Generic, TypeVar
 import structlog
 from cachetools import LRUCache
 
-from adapters.slack.api.web_client import Refusal, Web
+from adapters.slack.api.errors import RequestRefused
+from adapters.slack.api.web_client import WebClient
 from core.model.errors import PlatformUnavailable
 
 RIGHTS_SECONDS = 60.0
 NAMES_SECONDS = 600.0
-MOST_CACHED = 2_000
+MOST_CACHED = 2_000  # of each kind
 
 V = TypeVar("V")
 log = structlog.get_logger(__name__)
@@ -26,10 +27,10 @@ log = structlog.get_logger(__name__)
 class Identity:
     """Who we are in this workspace."""
 
-    team: str
-    user: str
-    bot: str
-    url: str = ""
+    team: str  # T…
+    user: str  # U…: who is mentioned, and who writes our messages
+    bot: str  # B…: the ``bot_id`` of our messages
+    url: str = ""  # of the workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class Channel:
     """A conversation. ``shared``: people of other workspaces read it too."""
 
     id: str
@@ -78,24 +79,24 @@ class ExpiringCache(Generic[V]):
 class Directory:
     """Looks people and channels up. What cannot be looked up has no rights."""
 
-    def __init__(self, web: Web) -> None:
-        """Ask this workspace."""
+    def __init__(self, web: WebClient) -> None:
+        """Ask this workspace, and keep what it said for RIGHTS_SECONDS; names for NAMES_SECONDS."""
         self._web = web
         self._identity: Identity | None = None
         self._members: ExpiringCache[Member] = ExpiringCache(RIGHTS_SECONDS)
         self._names: ExpiringCache[str] = ExpiringCache(NAMES_SECONDS)
-        self._rooms: ExpiringCache[Room] = ExpiringCache(RIGHTS_SECONDS)
+        self._channels: ExpiringCache[Channel] = ExpiringCache(RIGHTS_SECONDS)
         self._groups: ExpiringCache[dict[str, tuple[str, frozenset[str]]]] = ExpiringCache(RIGHTS_SECONDS, 1)
 
     @property
-    def known(self) -> Identity | None:
+    def cached_identity(self) -> Identity | None:
         """Who we are, if that has been asked already."""
         return self._identity
 
     async def identity(self) -> Identity:
-        """Who we are. Raises Refusal when the token is refused, PlatformUnavailable."""
+        """Who we are. Raises RequestRefused when the token is refused, PlatformUnavailable."""
         if self._identity is None:
-            answer = await self._web.patiently("auth.test")
+            answer = await self._web.call("auth.test")
             self._identity = Identity(
                 str(answer["team_id"]),
                 str(answer["user_id"]),
@@ -108,12 +109,12 @@ class Directory:
         """A member, with their rights as of the last minute; one without rights when Slack does not tell."""
         try:
             return await self._members.get(user, lambda: self._fetch_member(user))
-        except (Refusal, PlatformUnavailable) as error:
+        except (RequestRefused, PlatformUnavailable) as error:
             log.info("member_unknown", user=user, reason=str(error))
             return Member(user, user)
 
     async def _fetch_member(self, user: str) -> Member:
-        found: dict[str, Any] = (await self._web.patiently("users.info", user=user))["user"]
+        found: dict[str, Any] = (await self._web.call("users.info", user=user))["user"]
         profile = found.get("profile") or {}
         name = profile.get("display_name") or profile.get("real_name") or found.get("real_name") or found.get("name")
         return Member(
@@ -131,17 +132,17 @@ class Directory:
 
         return await self._names.get(user, fetch)
 
-    def name_at_hand(self, user: str) -> str:
+    def cached_name(self, user: str) -> str:
         """A display name if it is known without asking; else empty."""
         return self._names.peek(user) or ""
 
-    async def room(self, channel: str) -> Room:
-        """A conversation. Raises Refusal and PlatformUnavailable: who reads there must be known."""
-        return await self._rooms.get(channel, lambda: self._fetch_room(channel))
+    async def channel(self, channel: str) -> Channel:
+        """A conversation. Raises RequestRefused and PlatformUnavailable: who reads there must be known."""
+        return await self._channels.get(channel, lambda: self._fetch_channel(channel))
 
-    async def _fetch_room(self, channel: str) -> Room:
-        found: dict[str, Any] = (await self._web.patiently("conversations.info", channel=channel))["channel"]
-        return Room(
+    async def _fetch_channel(self, channel: str) -> Channel:
+        found: dict[str, Any] = (await self._web.call("conversations.info", channel=channel))["channel"]
+        return Channel(
             channel,
             direct=bool(found.get("is_im")),
             private=bool(found.get("is_private") or found.get("is_mpim") or found.get("is_im")),
@@ -153,12 +154,12 @@ class Directory:
         """The user groups by id: (handle, members' ids). Empty where the scope is missing."""
         try:
             return await self._groups.get("", self._fetch_groups)
-        except (Refusal, PlatformUnavailable) as error:
+        except (RequestRefused, PlatformUnavailable) as error:
             log.info("groups_unknown", reason=str(error))
             return {}
 
     async def _fetch_groups(self) -> dict[str, tuple[str, frozenset[str]]]:
-        answer = await self._web.patiently("usergroups.list", include_users=True)
+        answer = await self._web.call("usergroups.list", include_users=True)
         return {
             str(one["id"]): (str(one.get("handle") or one.get("name") or one["id"]), frozenset(one.get("users") or ()))
             for one in answer.get("usergroups") or []

@@ -10,7 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from adapters.slack.api.web_client import SIGN_IN, Refusal, Web
+from adapters.slack.api.errors import RequestRefused
+from adapters.slack.api.web_client import SIGN_IN, WebClient
 from core.model.errors import DocumentRejected, FetchRefused
 from core.model.incoming_events import FileReference
 
@@ -59,15 +60,15 @@ def file_in(link: str) -> str:
 class Files:
     """The files that the bot may read."""
 
-    def __init__(self, web: Web) -> None:
+    def __init__(self, web: WebClient) -> None:
         """With this bot's token."""
         self._web = web
 
     async def about(self, file_id: str) -> SlackFile:
         """What Slack says of a file. Raises FetchRefused with the reason, PlatformUnavailable."""
         try:
-            found = (await self._web.patiently("files.info", file=file_id))["file"]
-        except Refusal as refusal:
+            found = (await self._web.call("files.info", file=file_id))["file"]
+        except RequestRefused as refusal:
             raise _refusal_error(refusal) from None
         return _file(found)
 
@@ -114,7 +115,7 @@ def _page(title: str, data: bytes) -> bytes:
     return head.encode() + data + b"</body></html>"
 
 
-def _refusal_error(refusal: Refusal) -> FetchRefused:
+def _refusal_error(refusal: RequestRefused) -> FetchRefused:
     if refusal.error == "missing_scope":
         return FetchRefused(NO_SCOPE, remedy=ADD_SCOPE)
     if refusal.error in _NO_ACCESS:

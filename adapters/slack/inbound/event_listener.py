@@ -13,8 +13,9 @@ import structlog
 from cachetools import LRUCache
 
 from adapters.slack.api.directory import Directory, Identity
+from adapters.slack.api.ids import PLATFORM, person_id
+from adapters.slack.inbound.message_text import mentions, plain_message
 from adapters.slack.outbound.answer_records import CurrentAnswer, SlackQuestionState, VisibleAnswer
-from adapters.slack.outbound.text import mentions, plain_message
 from core.model.answer import OPEN_OUTCOMES
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Person, ThreadKey
@@ -28,11 +29,10 @@ from core.service.delivery_codec import delivery
 from core.service.heard_places import HeardPlaces
 from core.service.message_routing import ANYWHERE, could_be_answered
 
-PLATFORM = "slack"
-SAID = {None, "file_share", "thread_broadcast", "bot_message"}
-MOST_FILES = 10
-MOST_EDITS = 1_000
-LOOK_AGAIN = FileReference("?", "")  # an app_mention does not say whether there are files
+MESSAGE_SUBTYPES = {None, "file_share", "thread_broadcast", "bot_message"}  # of messages in which something is said
+MOST_FILES = 10  # of one message
+MOST_EDITS = 1_000  # that are known not to be new when they come again
+FILES_UNKNOWN = FileReference("?", "")  # an app_mention does not say whether there are files
 
 log = structlog.get_logger(__name__)
 
@@ -41,10 +41,10 @@ Event = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class IntakeResult:
-    """What became of an event: whether it was new to us, and what to tell the writer, if anything."""
+    """What became of an event: whether it was new to us, and what to reply to the writer, if anything."""
 
     new: bool = False
-    told: str = ""
+    reply: str = ""
     message: IncomingMessage | None = None
 
 
@@ -92,7 +92,7 @@ class EventListener:
             return await self._on_edit(event, team, us)
         elif kind == "message" and subtype == "message_deleted":
             await self._on_delete(event, team, us)
-        elif kind in {"app_mention", "message"} and subtype in SAID:
+        elif kind in {"app_mention", "message"} and subtype in MESSAGE_SUBTYPES:
             return await self._on_message(event, team, us)
         return NOTHING
 
@@ -102,21 +102,21 @@ class EventListener:
             return IntakeResult(await self._inbox.put(delivery(delivery_id, message)), message=message)
         except Busy as busy:
             spoken_to = message.mentions_us or message.direct
-            return IntakeResult(told=str(busy) if spoken_to else "", message=message)
+            return IntakeResult(reply=str(busy) if spoken_to else "", message=message)
 
-    async def put_asked(self, message: IncomingMessage, subject: str, asker: Person) -> IntakeResult:
+    async def put_shortcut(self, message: IncomingMessage, subject: str, asker: Person) -> IntakeResult:
         """Keep a message that somebody asks about with a shortcut: as their question, each time anew."""
         asked = replace(message, id=subject, asker=asker, mentions_us=True, mentions_others=False, files=())
         return await self.put(f"{PLATFORM}:{asked.thread.space}:{asked.thread.channel}:{subject}:{asker.id}", asked)
 
-    async def put_suggested(self, message: IncomingMessage) -> None:
+    async def put_follow_up(self, message: IncomingMessage) -> None:
         """Keep a question that was pressed below an answer. Raises Busy and StoreUnavailable."""
         await self._inbox.put(delivery(f"{_delivery_id(message)}:{message.asker.id}", message))
 
     # --- what was said
 
     async def _on_message(self, event: Event, team: str, us: Identity) -> IntakeResult:
-        message = await self._heard(event, team, us)
+        message = await self._parse_if_relevant(event, team, us)
         if message is None:
             return NOTHING
         if message.mentions_us or message.direct:
@@ -125,16 +125,18 @@ class EventListener:
             await self._places.note(message, key.channel, *thread)
         return await self.put(_delivery_id(message), message)
 
-    async def _heard(self, event: Event, team: str, us: Identity, *, edited: bool = False) -> IncomingMessage | None:
+    async def _parse_if_relevant(
+        self, event: Event, team: str, us: Identity, *, edited: bool = False
+    ) -> IncomingMessage | None:
         """The message, if it could be for us; one that names nobody in a channel only where it is set up for that."""
-        message = self.message(event, team, us, edited=edited, unaddressed=True)
+        message = self.parse_message(event, team, us, edited=edited, unaddressed=True)
         if message is None or not message.in_channel:
             return message
         if not could_be_answered(message, ANYWHERE):
             return None
         return message if could_be_answered(message, await self._settings(message.thread)) else None
 
-    def message(
+    def parse_message(
         self, event: Event, team: str, us: Identity, *, edited: bool = False, unaddressed: bool = False
     ) -> IncomingMessage | None:
         """The message, if it could be for us: a mention, a direct message, or anything in a thread.
@@ -158,12 +160,14 @@ class EventListener:
             thread=ThreadKey(PLATFORM, team, channel, root),
             text=plain_message(text, us.user),
             asker=sender,
-            address=ReplyTarget(channel=channel, message=ts, asker=str(event.get("user") or event.get("bot_id") or "")),
+            reply_target=ReplyTarget(
+                channel=channel, message=ts, asker=str(event.get("user") or event.get("bot_id") or "")
+            ),
             mentions_us=mentioned,
             direct=direct,
             mentions_others=bool(called - {us.user}),
             edited=edited,
-            files=files if files or event.get("type") != "app_mention" else (LOOK_AGAIN,),
+            files=files if files or event.get("type") != "app_mention" else (FILES_UNKNOWN,),
             in_channel=not addressed,
         )
 
@@ -180,7 +184,7 @@ class EventListener:
         writer = user or bot
         if not writer or writer == "USLACKBOT":
             return None
-        name = str(profile.get("name") or self._directory.name_at_hand(writer))
+        name = str(profile.get("name") or self._directory.cached_name(writer))
         return Person(person_id(team, writer), name)
 
     # --- what was changed
@@ -195,7 +199,7 @@ class EventListener:
         if now.get("text") == before.get("text") or not now.get("ts"):
             return NOTHING
         place = {"channel": event["channel"], "channel_type": event.get("channel_type"), "type": "message"}
-        message = await self._heard({**now, **place}, team, us, edited=True)
+        message = await self._parse_if_relevant({**now, **place}, team, us, edited=True)
         if message is None:
             return NOTHING
         changed_at = str((now.get("edited") or {}).get("ts") or event.get("event_ts") or event.get("ts"))
@@ -203,7 +207,7 @@ class EventListener:
         first_time = edit not in self._edits
         self._edits[edit] = None
         try:
-            earlier = self.message({**before, **place}, team, us)
+            earlier = self.parse_message({**before, **place}, team, us)
             return await self._ask_again(message, edit, first_time=first_time, earlier=earlier)
         except FootnoteError:
             self._edits.pop(edit, None)
@@ -230,7 +234,7 @@ class EventListener:
         before: Event = event.get("previous_message") or {}
         ts = str(event.get("deleted_ts") or before.get("ts") or "")
         place = {"channel": event["channel"], "channel_type": event.get("channel_type"), "type": "message", "ts": ts}
-        message = await self._heard({**before, **place}, team, us) if ts else None
+        message = await self._parse_if_relevant({**before, **place}, team, us) if ts else None
         if message is not None:
             await take_in_deletion(self._message_states, self._inbox, message)
 
@@ -247,14 +251,9 @@ class EventListener:
                     await self._stop(question, str(event.get("user", "")))
 
 
-def person_id(team: str, user: str) -> str:
-    """A person's qualified id."""
-    return f"{PLATFORM}:{team}/{user}"
-
-
-def user_of(person: Person) -> str:
-    """The Slack id in a qualified one."""
-    return person.id.rsplit("/", 1)[-1]
+def question_ts(message: IncomingMessage) -> str:
+    """The ``ts`` of the message in which a question stands; of one that was pressed, of the answer above it."""
+    return message.reply_target.message or message.id
 
 
 def _delivery_id(message: IncomingMessage) -> str:

@@ -1,4 +1,4 @@
-"""What was said while no connection stood: Slack tells an event three times within minutes, and then never again.
+"""Messages of the time in which no connection stood: Slack sends an event three times within minutes, then never again.
 
 Read in the channels and threads where we were mentioned, and in direct messages, once after each new connection.
 https://docs.slack.dev/apis/events-api/#retries
@@ -10,14 +10,15 @@ from typing import Any
 
 import structlog
 
-from adapters.slack.api.web_client import Refusal, Web
+from adapters.slack.api.errors import RequestRefused
+from adapters.slack.api.web_client import WebClient
 from adapters.slack.inbound.event_listener import EventListener
 from core.model.errors import FootnoteError, PlatformUnavailable
 from core.service.heard_places import HeardPlaces, Silence
 from core.service.leases import pause
 
-LISTEN_SECONDS = 5.0  # between two notes that we hear
-GLANCE_SECONDS = 0.5  # between two looks for a connection
+MARK_SECONDS = 5.0  # between two records that we are connected
+CONNECTION_SECONDS = 0.5  # between two looks for a connection
 MOST_MESSAGES = 200  # of one place
 
 log = structlog.get_logger(__name__)
@@ -26,7 +27,7 @@ log = structlog.get_logger(__name__)
 class LookBack:
     """Keeps the event listener caught up with one workspace."""
 
-    def __init__(self, web: Web, event_listener: EventListener, places: HeardPlaces) -> None:
+    def __init__(self, web: WebClient, event_listener: EventListener, places: HeardPlaces) -> None:
         """Read through this Web API, into this event listener."""
         self._web = web
         self._event_listener = event_listener
@@ -50,7 +51,7 @@ class LookBack:
                 log.warning("not_caught_up", reason=str(error))
             except Exception:
                 log.exception("not_caught_up")
-            await pause(stop, LISTEN_SECONDS if current else GLANCE_SECONDS)
+            await pause(stop, MARK_SECONDS if current else CONNECTION_SECONDS)
 
     async def _look_back(self, team: str) -> None:
         silence = await self._places.silence()
@@ -58,20 +59,20 @@ class LookBack:
             return
         found = 0
         for place in silence.places:
-            for said in await self._said_in(place, silence):
+            for said in await self._messages_in(place, silence):
                 found += (await self._event_listener.take(said, team)).new
         log.info("looked_back", places=len(silence.places), taken_in=found)
 
-    async def _said_in(self, place: str, silence: Silence) -> list[dict[str, Any]]:
+    async def _messages_in(self, place: str, silence: Silence) -> list[dict[str, Any]]:
         """The messages of people there since, oldest first, as events would tell them."""
         channel, _, root = place.partition("/")
         where = {"channel": channel, "oldest": f"{silence.since:.6f}", "limit": MOST_MESSAGES}
         try:
             if root:
-                answer = await self._web.patiently("conversations.replies", ts=root, **where)
+                answer = await self._web.call("conversations.replies", ts=root, **where)
             else:
-                answer = await self._web.patiently("conversations.history", **where)
-        except (Refusal, PlatformUnavailable) as error:
+                answer = await self._web.call("conversations.history", **where)
+        except (RequestRefused, PlatformUnavailable) as error:
             log.info("place_unreadable", place=place, reason=str(error))
             return []
         recent = [one for one in answer.get("messages") or [] if float(one.get("ts") or 0) > silence.since]

@@ -1,7 +1,7 @@
 """Knowledge from Slack: ``/kb`` in words, as a form and by buttons, *Add to knowledge base*, and corrections.
 
 Replies are for the caller's eyes alone. Rights and audience are looked up anew for every command, form and press;
-what a button or a form stands for is kept by us (``PersonalActions``) and never read out of it. What
+what a button or a form stands for is kept by us (``KeptCommands``) and never read out of it. What
 ``KnowledgeService`` needs of Slack (files, conversations, a job's card) is lent by ``capabilities``.
 """
 
@@ -11,28 +11,27 @@ from typing import Any
 
 import structlog
 
+from adapters.slack.api.errors import RequestRefused
 from adapters.slack.api.files import Files, SlackFile, file_in
-from adapters.slack.api.web_client import Refusal
-from adapters.slack.api.workspace import SlackWorkspace, group_principal, user_principal
-from adapters.slack.inbound.button_press import Body, Press, who_sent
-from adapters.slack.inbound.commands import SlashCommand
-from adapters.slack.inbound.event_listener import PLATFORM, person_id, user_of
-from adapters.slack.inbound.one_time_actions import PersonalActions, PressOutcome
+from adapters.slack.api.ids import PLATFORM, group_principal, person_id, user_id, user_principal
+from adapters.slack.inbound.interactions import Body, Press, SlashCommand, sender_of
 from adapters.slack.kb import blocks as kb_blocks
 from adapters.slack.kb.command_parser import KB, parse_command
 from adapters.slack.kb.job_cards import JobCards
+from adapters.slack.kb.kept_commands import SlackKeptCommand
 from adapters.slack.kb.principals import PrincipalNames
 from adapters.slack.kb.transcripts import Transcripts, conversation_reference, thread_in
 from adapters.slack.outbound import blocks, views
 from adapters.slack.outbound.payloads import CommandForm, form_in
+from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import Audience, Person, ThreadKey
-from core.model.errors import FetchRefused, FootnoteError, PlatformUnavailable
-from core.model.incoming_events import Permissions
+from core.model.errors import AlreadyDone, FetchRefused, FootnoteError, NotFound, PlatformUnavailable
 from core.model.principals import EVERYONE, channel_principal
 from core.model.reply_target import ReplyTarget
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.job_wording import job_title
+from core.service.kb.kept_commands import KeptCommands
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.kb.results import (
     CancelRequested,
@@ -51,9 +50,9 @@ from core.service.kb.text_layout import Part, lay_out, plain_lines
 from core.service.kb.text_spans import Line, line_text, strong
 from core.service.kb.web_links import is_link
 from core.service.kb.wording import outcome_layout, outcome_lines, proposals_line
+from core.service.one_time_actions import PressOutcome
 
 LARGEST = 25 * 2**20  # bytes of one file
-EXPIRED = "That button is too old. Give the command again."
 FORM_EXPIRED = "This form is too old. Close it, and give the command again."
 NOTHING = "Attach a file, give a link, or choose this channel."
 NOBODY_PICKED = "Pick a channel, a group or a person."
@@ -99,7 +98,7 @@ class SlackKnowledge:
         self._transcripts = Transcripts(workspace.web, workspace.directory)
         self._principal_names = PrincipalNames(workspace)
         self.cards = JobCards(workspace)
-        self.personal_actions = PersonalActions(workspace.message_states)
+        self.kept_commands = KeptCommands(workspace.message_states, workspace.answer_actions.audit, SlackKeptCommand)
 
     def capabilities(self) -> PlatformCapabilities:
         """What jobs that came from Slack need of it: downloads, transcripts and cards."""
@@ -117,10 +116,10 @@ class SlackKnowledge:
     async def command(self, given: SlashCommand) -> ShownReply | None:
         """Do what ``/kb …`` says; what to show, or None when a form opened."""
         caller = await self._caller(given.place, given.user)
-        if not given.words:
+        if not given.text:
             return await self._form(given, caller, "") if caller.permissions.is_admin else text_reply(FOR_READERS)
         in_channel = not given.channel.startswith("D")
-        command = parse_command(given.words, given.channel if in_channel else "")
+        command = parse_command(given.text, given.channel if in_channel else "")
         if isinstance(command, str):
             return text_reply("\n".join(filter(None, [command, await self._proposals_waiting(caller)])))
         if command.verb in (KbVerb.GRANT, KbVerb.REVOKE):
@@ -176,15 +175,15 @@ class SlackKnowledge:
     async def _is_public(self, channel: str) -> bool:
         """Whether everybody of the workspace may read there."""
         try:
-            room = await self._workspace.directory.room(channel)
-        except Refusal:
+            room = await self._workspace.directory.channel(channel)
+        except RequestRefused:
             return False
         return not (room.private or room.direct)
 
     async def _channel_name(self, channel: str) -> str:
         try:
-            name = (await self._workspace.directory.room(channel)).name
-        except (Refusal, PlatformUnavailable):
+            name = (await self._workspace.directory.channel(channel)).name
+        except (RequestRefused, PlatformUnavailable):
             name = ""
         return f"#{name}" if name else ""
 
@@ -195,7 +194,7 @@ class SlackKnowledge:
         names = await self._kb.complete("", caller)
         meant = await self._kb.complete(base, caller) if base else ()
         chosen = next((name for name in meant if name.casefold() == base.casefold()), "")
-        offer = await self.personal_actions.make(caller.person.id, channel=given.channel)
+        offer = await self.kept_commands.keep(SlackKeptCommand(person=caller.person.id, channel=given.channel))
         in_channel = bool(given.channel) and not given.channel.startswith("D")
         note = await self._proposals_waiting(caller)
         view = kb_blocks.form(names, chosen, channel=in_channel, kept=CommandForm(offer), note=note)
@@ -204,10 +203,10 @@ class SlackKnowledge:
     async def _open(self, given: SlashCommand, view: views.View) -> ShownReply | None:
         """Open a form; what to say when Slack does not."""
         try:
-            await self._workspace.web.eagerly("views.open", trigger_id=given.trigger, view=view)
-        except (Refusal, PlatformUnavailable) as error:
+            await self._workspace.web.call_once("views.open", trigger_id=given.trigger_id, view=view)
+        except (RequestRefused, PlatformUnavailable) as error:
             log.info("view_not_opened", reason=str(error))
-            why = f" ({error.error})" if isinstance(error, Refusal) else ""
+            why = f" ({error.error})" if isinstance(error, RequestRefused) else ""
             return text_reply(f"Slack did not open the form{why}. Please try again.")
         return None
 
@@ -217,15 +216,17 @@ class SlackKnowledge:
         chosen = next((name for name in names if name.casefold() == command.base.casefold()), "")
         groups = await self._workspace.directory.groups()
         listed = {group: f"@{handle}" for group, (handle, _) in sorted(groups.items(), key=lambda one: one[1][0])}
-        form = await self.personal_actions.make(caller.person.id, command=command, channel=given.channel)
+        form = await self.kept_commands.keep(
+            SlackKeptCommand(person=caller.person.id, command=command, channel=given.channel)
+        )
         grants = command.verb is KbVerb.GRANT
         view = kb_blocks.readers_form(names, chosen, listed, grants=grants, kept=CommandForm(form))
         return await self._open(given, view)
 
     async def on_readers_submit(self, body: Body) -> FormResult:
         """Grant or revoke what the form brings, once."""
-        (team, user), form = who_sent(body), form_in(CommandForm, body["view"]).form
-        kept = await self.personal_actions.read(form, person_id(team, user))
+        (team, user), form = sender_of(body), form_in(CommandForm, body["view"]).form
+        kept = await self.kept_commands.read(form, person_id(team, user))
         if kept is None or kept.command is None:
             return FormResult({"channels": FORM_EXPIRED})
         filled = kb_blocks.read_readers(body["view"])
@@ -238,7 +239,7 @@ class SlackKnowledge:
         if not principals:
             return FormResult({"channels": NOBODY_PICKED})
         caller = await self._caller(ThreadKey(PLATFORM, team, kept.channel, ""), user)
-        taken = await self.personal_actions.take(kept)
+        taken = await self.kept_commands.take(kept)
         if taken is not PressOutcome.NOW:
             return FormResult({"channels": FORM_EXPIRED} if taken is PressOutcome.GONE else {})
         command = replace(kept.command, base=filled.base or kept.command.base, principals=principals)
@@ -249,10 +250,10 @@ class SlackKnowledge:
         caller = await self._caller(given.place, given.user)
         return await self._form(given, caller, "") if caller.permissions.is_admin else text_reply(FOR_READERS)
 
-    async def names(self, body: Body) -> list[dict[str, Any]]:
+    async def base_options(self, body: Body) -> list[dict[str, Any]]:
         """The bases whose names begin with what is typed into the form's menu."""
-        (team, user), form = who_sent(body), form_in(CommandForm, body.get("view") or {}).form
-        kept = await self.personal_actions.read(form, person_id(team, user))
+        (team, user), form = sender_of(body), form_in(CommandForm, body.get("view") or {}).form
+        kept = await self.kept_commands.read(form, person_id(team, user))
         if not kept:
             return []
         caller = await self._caller(ThreadKey(PLATFORM, team, kept.channel, ""), user)
@@ -260,8 +261,8 @@ class SlackKnowledge:
 
     async def on_submit(self, body: Body) -> FormResult:
         """Accept what the form brings, once; from then on it is kept."""
-        (team, user), form = who_sent(body), form_in(CommandForm, body["view"]).form
-        kept = await self.personal_actions.read(form, person_id(team, user))
+        (team, user), form = sender_of(body), form_in(CommandForm, body["view"]).form
+        kept = await self.kept_commands.read(form, person_id(team, user))
         if not kept:
             return FormResult({"link": FORM_EXPIRED})
         place = ThreadKey(PLATFORM, team, kept.channel, "")
@@ -273,7 +274,7 @@ class SlackKnowledge:
             commands = await self._commands(filled, kept.channel, caller)
         except FootnoteError as error:
             return FormResult({"link": str(error)})
-        taken = await self.personal_actions.take(kept)
+        taken = await self.kept_commands.take(kept)
         if taken is not PressOutcome.NOW:
             return FormResult({"link": FORM_EXPIRED} if taken is PressOutcome.GONE else {})
         return await self._accept(form, commands, caller)
@@ -283,10 +284,10 @@ class SlackKnowledge:
         for name, command in commands.items():
             result = await self._kb.handle(command, caller)
             if not succeeded(result) and not results:
-                await self.personal_actions.reopen(form, caller.person.id)
+                await self.kept_commands.reopen(form, caller.person.id)
                 return FormResult({name: outcome_text(result)})
             results.append(result)
-        await self.personal_actions.mark_done(form, caller.person.id)
+        await self.kept_commands.mark_done(form, caller.person.id)
         return FormResult(results=tuple(results), place=caller.thread)
 
     async def _commands(self, filled: kb_blocks.FilledForm, place: str, caller: Caller) -> dict[str, KbCommand]:
@@ -305,35 +306,30 @@ class SlackKnowledge:
     async def reopen(self, body: Body) -> None:
         """It took too long: the form may be sent once more."""
         if form := form_in(CommandForm, body["view"]).form:
-            await self.personal_actions.reopen(form, person_id(*who_sent(body)))
+            await self.kept_commands.reopen(form, person_id(*sender_of(body)))
 
-    async def follow(self, filed: FormResult, user: str) -> None:
+    async def announce(self, result: FormResult, user: str) -> None:
         """Tell what was accepted: a card for each job, and a word where the form was opened."""
-        if filed.place is not None and filed.results:
-            await self.tell(filed.results, filed.place, user)
+        if result.place is not None and result.results:
+            await self.tell(result.results, result.place, user)
+
+    async def keep_form(self, person: str) -> str:
+        """The id of a form that takes a correction, for this person by qualified id: it counts once."""
+        return await self.kept_commands.keep(SlackKeptCommand(person=person))
 
     # --- by buttons
 
     async def on_press(self, press: Press) -> ShownReply | None:
         """A button below a reply: the command it stands for, as whoever presses it may. None: nothing to show."""
-        kept = await self.personal_actions.read(press.value, press.person)
-        if kept is None or kept.command is None:  # too old, or the value was never ours to give to this person
-            await self._workspace.answer_actions.refuse(Person(press.person), "kb button", press.value[:64])
-            return text_reply(EXPIRED)
-        once = press.action == kb_blocks.CONFIRM or kept.once
-        if once:
-            match await self.personal_actions.take(kept):
-                case PressOutcome.GONE:
-                    return text_reply(EXPIRED)
-                case PressOutcome.EARLIER:
-                    return None
-                case PressOutcome.NOW:
-                    pass
-        caller = await self._caller(press.place, press.user)
-        shown = await self._to_shown(await self._kb.handle(kept.command, caller), caller)
-        if once:
-            await self.personal_actions.mark_done(press.value, press.person)
-        return shown
+        try:
+            kept = await self.kept_commands.find(press.value, press.person_id)
+            async with self.kept_commands.use(kept, once=press.action == kb_blocks.CONFIRM) as command:
+                caller = await self._caller(press.place, press.user)
+                return await self._to_shown(await self._kb.handle(command, caller), caller)
+        except NotFound as error:
+            return text_reply(str(error))
+        except AlreadyDone:
+            return None
 
     async def proposals(self, team: str, user: str) -> list[blocks.Block]:
         """What waits for this admin, with its buttons, for their Home tab; nothing where nothing waits."""
@@ -351,15 +347,15 @@ class SlackKnowledge:
         caller = await self._caller(press.place, press.user)
         result = await self._kb.handle(KbCommand(KbVerb.CANCEL, target=press.value), caller)
         if isinstance(result, CancelRequested):
-            await self.cards.show_cancelling(result.job, press.person)
+            await self.cards.show_cancelling(result.job, press.person_id)
         else:
-            await self._workspace.whisper(press.thread, press.user, outcome_text(result))
+            await self._workspace.messages.post_privately(press.thread, press.user, outcome_text(result))
 
     # --- proposals and corrections
 
     async def propose(self, thread: ThreadKey, person: Person) -> ShownReply:
         """Keep a thread, or let it wait for an admin; what to tell. Raises NotFound, Unavailable."""
-        user = user_of(person)
+        user = user_id(person)
         conversation = await self._transcripts.conversation(conversation_reference(thread.channel, thread.thread))
         caller = await self._caller(thread, user)
         return lines_reply(await self._announce([await self._kb.propose(conversation, caller)], caller))
@@ -373,8 +369,8 @@ class SlackKnowledge:
         except FootnoteError as error:
             return Refused.of(error)
         try:
-            link = await self._workspace.web.patiently("chat.getPermalink", **place)
-        except Refusal:
+            link = await self._workspace.web.call("chat.getPermalink", **place)
+        except RequestRefused:
             link = {}
         permalink = str(link.get("permalink") or "") or None
         return await self._kb.correct(turn.question, answer, permalink, caller, trace_id=trace_id)
@@ -382,23 +378,23 @@ class SlackKnowledge:
     async def tell(self, results: Sequence[KbResult], thread: ThreadKey, user: str) -> None:
         """Show results that nobody waits for: where the person is, or else in the direct message."""
         shown = lines_reply(await self._announce(results, await self._caller(thread, user)))
-        if thread.channel and await self._workspace.whisper(thread, user, shown.text, shown.blocks):
+        if thread.channel and await self._workspace.messages.post_privately(thread, user, shown.text, shown.blocks):
             return
         try:
-            direct = replace(thread, channel=await self.cards.direct_message(user), thread="")
-            await self._workspace.say(direct, shown.text, shown.blocks)
-        except (Refusal, PlatformUnavailable) as error:
+            direct = replace(thread, channel=await self._workspace.messages.direct_channel(user), thread="")
+            await self._workspace.messages.post(direct, shown.text, shown.blocks)
+        except (RequestRefused, PlatformUnavailable) as error:
             log.info("not_told", reason=str(error))
 
     # --- within
 
     async def _caller(self, thread: ThreadKey, user: str) -> Caller:
-        work = self._workspace
-        principals = await work.principals(thread.space, user)
-        rights = Permissions(await work.is_admin(user), principals)
-        person = await work.person(thread.space, user)
-        reader = await work.reader(thread, user) if thread.channel else Audience(principals)  # at home: by themselves
-        return Caller(person, rights, reader, thread, ReplyTarget(channel=thread.channel, asker=user))
+        """Who calls, with rights looked up now; on the Home tab, by what they may see alone."""
+        access = self._workspace.access
+        permissions = await access.permissions(thread.space, user)
+        person = await access.person(thread.space, user)
+        reader = await access.reader(thread, user) if thread.channel else Audience(permissions.principals)
+        return Caller(person, permissions, reader, thread, ReplyTarget(channel=thread.channel, asker=user))
 
     async def _proposals_waiting(self, caller: Caller) -> str:
         return proposals_line(await self._kb.proposals_waiting(caller), KB)
@@ -454,7 +450,8 @@ class SlackKnowledge:
 
     async def _offer(self, action: KbAction, caller: Caller) -> str:
         """The id that a button for this action carries."""
-        return await self.personal_actions.make(caller.person.id, command=action.command, once=action.once)
+        offered = SlackKeptCommand(person=caller.person.id, command=action.command, once=action.once)
+        return await self.kept_commands.keep(offered)
 
     async def _announce(self, results: Sequence[KbResult], caller: Caller) -> list[Line]:
         """What became of commands: what each job does, the rest in words, and where the cards are that it posts."""
@@ -493,4 +490,4 @@ def _wrong(filled: kb_blocks.FilledForm) -> str:
 
 
 def _user(caller: Caller) -> str:
-    return user_of(caller.person)
+    return user_id(caller.person)

@@ -15,11 +15,12 @@ from typing import Any
 
 import structlog
 
-from adapters.slack.api.web_client import Pace, Refusal, Uncertain
-from adapters.slack.api.workspace import SlackWorkspace
-from adapters.slack.inbound.event_listener import PLATFORM
+from adapters.slack.api.errors import OutcomeUnknown, RequestRefused
+from adapters.slack.api.ids import PLATFORM
+from adapters.slack.api.rate_limiter import RateLimiter
 from adapters.slack.kb import blocks as kb_blocks
 from adapters.slack.outbound import blocks
+from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import ThreadKey
 from core.model.errors import PlatformUnavailable, StoreUnavailable
 from core.model.jobs import Job
@@ -73,7 +74,7 @@ def card_of(job: Job) -> SlackJobCard:
     return SlackJobCard(
         person=job.by.id,
         job=job.id,
-        user=job.address.asker,
+        user=job.reply_target.asker,
         space=space,
         state=summarize_job(job),
         over=job.over,
@@ -82,7 +83,7 @@ def card_of(job: Job) -> SlackJobCard:
 
 def card_of_accepted(job: JobSummary, caller: Caller) -> SlackJobCard:
     """The card for a job that this caller has just been promised."""
-    user, space = caller.address.asker, caller.thread.space
+    user, space = caller.reply_target.asker, caller.thread.space
     return SlackJobCard(person=caller.person.id, job=job.id, user=user, space=space, state=job)
 
 
@@ -93,7 +94,7 @@ class JobCards:
         """Post and edit as this workspace's bot."""
         self._workspace = workspace
         self._states = JobCardStates(workspace.message_states, PLATFORM)
-        self._pace = Pace({"card": EDITS}, EDIT_SECONDS)
+        self._rate_limiter = RateLimiter({"card": EDITS}, EDIT_SECONDS)
         self._ending: set[asyncio.Task[None]] = set()
         self._concluding: set[str] = set()
         self._adopting: set[str] = set()
@@ -108,7 +109,7 @@ class JobCards:
                 continue
             try:
                 await self._show_last_state(card)
-            except Refusal as refusal:
+            except RequestRefused as refusal:
                 log.info("card_not_finished", job=card.job, reason=str(refusal))
 
     async def close(self) -> None:
@@ -123,9 +124,9 @@ class JobCards:
         """Post the card of a job that was just accepted; False where Slack takes no direct message of ours."""
         card = card_of_accepted(job, caller)
         try:
-            channel = await self.direct_message(card.user)
+            channel = await self._workspace.messages.direct_channel(card.user)
             await self._post(card, channel)
-        except Refusal as refusal:
+        except RequestRefused as refusal:
             log.info("card_not_posted", job=job.id, reason=str(refusal))
             await self._close(card)
             return False
@@ -139,19 +140,14 @@ class JobCards:
         place = ThreadKey(PLATFORM, card.space, channel, "")
         layout = card.layout
         try:
-            said = await self._workspace.say(place, card.text, layout, part=_part(card.job))
+            said = await self._workspace.messages.post(place, card.text, layout, part=_part(card.job))
             ts = str(said["ts"])
-        except Uncertain:
+        except OutcomeUnknown:
             ts = await self._lost(channel, card.job)
             if not ts:
                 raise
         await self._save(SlackJobCard(person=card.person, job=card.job, channel=channel, ts=ts))
         return await self._catch_up(card, layout)
-
-    async def direct_message(self, user: str) -> str:
-        """The channel in which this person reads us alone. Raises Refusal and PlatformUnavailable."""
-        answer = await self._workspace.web.patiently("conversations.open", users=user)
-        return str(answer["channel"]["id"])
 
     # --- while it goes on
 
@@ -168,8 +164,8 @@ class JobCards:
         elif not kept.ts:
             if _age(job) > FORGOTTEN_SECONDS:
                 await self._run_owned(self._adopt(card))
-        elif self._pace.allows("card"):
-            await self._edit(kept, card.layout, self._workspace.web.eagerly)
+        elif self._rate_limiter.try_acquire("card"):
+            await self._edit(kept, card.layout, self._workspace.web.call_once)
 
     async def _conclude(self, card: SlackJobCard, age: float) -> None:
         """The last state, waiting out whatever Slack asks for; a card that was never posted is posted now."""
@@ -187,7 +183,7 @@ class JobCards:
     async def _show_last_state(self, card: SlackJobCard) -> None:
         """Show the last state wherever the card is, and strike it from those that are still to show it."""
         kept = await self._read(card)
-        if kept.ts and not await self._edit(kept, kept.layout, self._workspace.web.patiently):
+        if kept.ts and not await self._edit(kept, kept.layout, self._workspace.web.call):
             return
         if not kept.ts and not kept.closed and not await self._adopt(card):
             return
@@ -202,13 +198,13 @@ class JobCards:
             return False
         self._adopting.add(card.job)
         try:
-            channel = await self.direct_message(card.user)
+            channel = await self._workspace.messages.direct_channel(card.user)
             ts = await self._lost(channel, card.job)
             if ts:
                 await self._save(SlackJobCard(person=card.person, job=card.job, channel=channel, ts=ts))
                 return await self._catch_up(card, [])
             return await self._post(card, channel)
-        except Refusal as refusal:
+        except RequestRefused as refusal:
             if not refusal.retry_after:
                 await self._close(card)
                 await self._states.mark_shown(card.job)
@@ -233,7 +229,7 @@ class JobCards:
         kept = await self._states.keep_cancelling(_blank(job.id, person), job)
         if kept is not None and kept.ts:
             layout = kept.layout
-            await self._edit(kept, layout, self._workspace.web.patiently)
+            await self._edit(kept, layout, self._workspace.web.call)
             await self._catch_up(kept, layout)
 
     # --- one message
@@ -244,7 +240,7 @@ class JobCards:
         kept = await self._read(card)
         while kept.layout and kept.layout != shown:
             shown = kept.layout
-            through = await self._edit(kept, shown, self._workspace.web.patiently)
+            through = await self._edit(kept, shown, self._workspace.web.call)
             kept = await self._read(card)
         return through
 
@@ -256,7 +252,7 @@ class JobCards:
         text = blocks.fallback(kept.text)
         try:
             await call("chat.update", text=text, blocks=layout, link_names=False, **place)
-        except Refusal as refusal:
+        except RequestRefused as refusal:
             log.info("card_not_edited", reason=str(refusal))
             return not refusal.retry_after
         except PlatformUnavailable as error:
@@ -267,7 +263,7 @@ class JobCards:
     async def _lost(self, channel: str, job_id: str) -> str:
         """The ``ts`` of a card that was posted, or may have been; empty when it is not there."""
         look = {"channel": channel, "limit": MOST_LOOKED_AT, "include_all_metadata": True}
-        found = await self._workspace.web.patiently("conversations.history", **look)
+        found = await self._workspace.web.call("conversations.history", **look)
         for message in found.get("messages") or []:
             payload = (message.get("metadata") or {}).get("event_payload") or {}
             if payload.get("part") == _part(job_id):
@@ -302,7 +298,7 @@ def _age(job: Job) -> float:
 async def _run_logged(work: Coroutine[Any, Any, object]) -> None:
     try:
         await work
-    except (Refusal, PlatformUnavailable, StoreUnavailable) as error:
+    except (RequestRefused, PlatformUnavailable, StoreUnavailable) as error:
         log.warning("card_not_concluded", reason=str(error))
     except Exception:
         log.exception("card_not_concluded")

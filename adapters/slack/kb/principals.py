@@ -7,9 +7,9 @@ Slack sends ``<#C1|general>``, ``<@U1|ada>`` and ``<!subteam^S1|ops>`` for what 
 import re
 from collections.abc import Iterable, Sequence
 
-from adapters.slack.api.web_client import Refusal
-from adapters.slack.api.workspace import SlackWorkspace, group_principal, user_principal
-from adapters.slack.inbound.event_listener import PLATFORM
+from adapters.slack.api.errors import RequestRefused
+from adapters.slack.api.ids import PLATFORM, group_principal, user_principal
+from adapters.slack.workspace import SlackWorkspace
 from core.model.errors import NotFound, PlatformUnavailable
 from core.model.principals import EVERYONE, Principal, PrincipalKind, channel_principal
 from core.service.kb.text_spans import Line, Span, Style
@@ -62,7 +62,7 @@ class PrincipalNames:
         return [tuple([await self._named(span, is_admin=is_admin) for span in line]) for line in lines]
 
     async def _named(self, span: Span, *, is_admin: bool) -> Span:
-        us = self._directory.known
+        us = self._directory.cached_identity
         if span.style is not Style.PRINCIPAL or us is None:
             return span
         try:
@@ -89,8 +89,8 @@ class PrincipalNames:
 
     async def _channel_name(self, channel: str, *, is_admin: bool) -> str:
         try:
-            room = await self._directory.room(channel)
-        except (Refusal, PlatformUnavailable):
+            room = await self._directory.channel(channel)
+        except (RequestRefused, PlatformUnavailable):
             return ""
         if room.private and not is_admin:
             return PRIVATE

@@ -11,16 +11,17 @@ from datetime import UTC, datetime
 from typing import Any
 
 from adapters.slack.api.directory import Directory
-from adapters.slack.api.web_client import Refusal, Web
-from adapters.slack.inbound.event_listener import PLATFORM
-from adapters.slack.outbound.text import plain_message
+from adapters.slack.api.errors import RequestRefused
+from adapters.slack.api.ids import PLATFORM
+from adapters.slack.api.web_client import WebClient
+from adapters.slack.inbound.message_text import plain_message
 from core.model.conversation import ThreadKey
 from core.model.errors import NotFound
 from core.model.transcripts import MOST_MESSAGES, Conversation, TranscriptMessage
 
 PAGE = 200
 MOST_PAGES = 50  # of one channel: 10,000 messages
-SAID = {None, "file_share", "thread_broadcast"}
+MESSAGE_SUBTYPES = {None, "file_share", "thread_broadcast"}
 TITLE = 80
 _PERSON = re.compile(r"<@([UW][A-Z0-9]+)>")
 
@@ -46,7 +47,7 @@ def conversation_reference(channel: str, root: str) -> str:
 class Transcripts:
     """Reads what the bot may read."""
 
-    def __init__(self, web: Web, directory: Directory) -> None:
+    def __init__(self, web: WebClient, directory: Directory) -> None:
         """Names come from this directory."""
         self._web = web
         self._directory = directory
@@ -102,7 +103,7 @@ class Transcripts:
         said = [one for message in reversed(messages) for one in await self._messages_of(message)]
         if not said:
             return None
-        name = (await self._directory.room(channel)).name or "a conversation"
+        name = (await self._directory.channel(channel)).name or "a conversation"
         when = said[0].at
         title = f"#{name}, {when.day} {when:%B %Y}"
         return await self._build_conversation(channel, day, title, said, str(messages[-1]["ts"]))
@@ -112,8 +113,8 @@ class Transcripts:
     ) -> Conversation:
         us = await self._directory.identity()
         try:
-            link = await self._web.patiently("chat.getPermalink", channel=channel, message_ts=ts)
-        except Refusal:  # a first message that was deleted has none; what was said is kept all the same
+            link = await self._web.call("chat.getPermalink", channel=channel, message_ts=ts)
+        except RequestRefused:  # a first message that was deleted has none; what was said is kept all the same
             link = {}
         source = f"{PLATFORM}/{us.team}/{channel}/{key}"
         return Conversation(source, title, tuple(said), str(link.get("permalink") or "") or None)
@@ -122,7 +123,11 @@ class Transcripts:
         """What a person said; nothing of a bot's, of an empty message, or of somebody's coming and going."""
         us = await self._directory.identity()
         user = str(message.get("user") or "")
-        if message.get("subtype") not in SAID or message.get("bot_id") or user in {"", us.user, "USLACKBOT"}:
+        if (
+            message.get("subtype") not in MESSAGE_SUBTYPES
+            or message.get("bot_id")
+            or user in {"", us.user, "USLACKBOT"}
+        ):
             return []
         written = str(message.get("text") or "")
         for called in dict.fromkeys(_PERSON.findall(written)):
@@ -139,8 +144,8 @@ class Transcripts:
         seen = 0
         while seen < most:
             try:
-                answer = await self._web.patiently(method, cursor=cursor, limit=PAGE, **place)
-            except Refusal as refusal:
+                answer = await self._web.call(method, cursor=cursor, limit=PAGE, **place)
+            except RequestRefused as refusal:
                 raise _unreadable(refusal) from None
             for message in answer.get("messages") or []:
                 seen += 1
@@ -162,7 +167,7 @@ def _title(text: str) -> str:
     return " ".join(text.splitlines()[0].split())[:TITLE]
 
 
-def _unreadable(refusal: Refusal) -> NotFound:
+def _unreadable(refusal: RequestRefused) -> NotFound:
     match refusal.error:
         case "not_in_channel" | "channel_not_found":
             return NotFound("I am not in that conversation, so I cannot read it.", remedy="Invite me there.")

@@ -5,7 +5,8 @@ import time
 import structlog
 from cachetools import TTLCache
 
-from adapters.slack.api.web_client import Refusal, Web
+from adapters.slack.api.errors import RequestRefused
+from adapters.slack.api.web_client import WebClient
 from adapters.slack.outbound.text import escape, shorten
 from core.model.conversation import ThreadKey
 from core.model.errors import PlatformUnavailable
@@ -19,10 +20,10 @@ TITLE = 150
 log = structlog.get_logger(__name__)
 
 
-class Sessions:
+class AgentSessions:
     """Sets statuses and titles where the app is an agent."""
 
-    def __init__(self, web: Web) -> None:
+    def __init__(self, web: WebClient) -> None:
         """Through this Web API."""
         self._web = web
         self._refused_until = 0.0
@@ -43,14 +44,14 @@ class Sessions:
             return
         named = shorten(escape(" ".join(title.split())), TITLE) or None
         try:
-            await self._web.eagerly(
+            await self._web.call_once(
                 "agents.sessions.setStatus",
                 channel_id=thread.channel,
                 thread_ts=thread.thread,
                 status=status,
                 title=named,
             )
-        except Refusal as refusal:
+        except RequestRefused as refusal:
             if refusal.error in NO_AGENT:
                 self._refused_until = time.monotonic() + ASK_AGAIN_SECONDS
             elif refusal.error == NOT_HERE:

@@ -14,8 +14,10 @@ from typing import Any, Protocol
 
 import structlog
 
-from adapters.slack.api.web_client import Refusal, SlackServerError, Uncertain, Web, refuses_us
+from adapters.slack.api.errors import OutcomeUnknown, RequestRefused, SlackServerError, is_token_refused
+from adapters.slack.api.web_client import WebClient
 from adapters.slack.outbound import blocks
+from adapters.slack.outbound.agent_sessions import AgentSessions
 from adapters.slack.outbound.answer_records import SlackQuestionState
 from adapters.slack.outbound.text import escape, shorten
 from core.model.channel_settings import ChannelSettings
@@ -45,20 +47,18 @@ class Workspace(Protocol):
     """What an answer view asks of the workspace around it."""
 
     @property
-    def web(self) -> Web:
+    def web(self) -> WebClient:
         """The Web API."""
 
-    def is_agent_in(self, channel: str) -> bool:
-        """Whether the app may act as an agent there, as far as is known."""
+    @property
+    def sessions(self) -> AgentSessions:
+        """The states of agent sessions, where the app is an agent."""
 
     async def bot_user_id(self) -> str:
         """Our own user id."""
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies in a place."""
-
-    async def show_session(self, thread: ThreadKey, status: str, title: str = "") -> None:
-        """Set an agent session's status and title; silently nothing where the app is no agent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +121,14 @@ class AnswerMessages:
         except SlackServerError as error:  # again and again, over this one message
             log.info("edit_failed", reason=str(error))
             return False
-        except Refusal as refusal:
+        except RequestRefused as refusal:
             log.info("edit_refused", reason=refusal.error)
             plain = blocks.plain_text(layout)
             if not is_about_content(refusal) or len(plain) > LONGEST_UPDATE:
                 return False
             try:
                 await self._call("chat.update", **arguments, text=plain, blocks=[])
-            except Refusal as again:
+            except RequestRefused as again:
                 log.info("edit_refused", reason=again.error)
                 return False
         return True
@@ -137,7 +137,7 @@ class AnswerMessages:
         """Take a message away, as far as Slack lets us. Raises PlatformUnavailable."""
         try:
             await self._call("chat.delete", channel=channel or self.spot.channel, ts=ts)
-        except Refusal as refusal:
+        except RequestRefused as refusal:
             log.info("not_removed", reason=refusal.error)
 
     async def find(self, part: str) -> str:
@@ -151,7 +151,7 @@ class AnswerMessages:
         for given in ({"text": text, "blocks": layout}, {"text": blocks.plain_text(layout)[:LONGEST_TEXT]}):
             try:
                 await self._call("chat.postEphemeral", **place, **given)
-            except Refusal as refusal:
+            except RequestRefused as refusal:
                 log.info("not_shown_privately", reason=refusal.error)
             else:
                 return True
@@ -176,7 +176,7 @@ class AnswerMessages:
                 ts = await self._post_somehow({"channel": channel}, shown, text, part)
                 kept = self.message_state.kept
                 await self.message_state.keep(replace(kept, direct_ts=(*kept.direct_ts, ts)))
-        except (Refusal, NowhereToPost) as error:
+        except (RequestRefused, NowhereToPost) as error:
             log.warning("nowhere_to_answer", trace_id=self.trace_id, reason=str(error), because=why)
             return False
         return True
@@ -190,7 +190,7 @@ class AnswerMessages:
         """The direct message with the asker; without the right to open one, Slack takes the person's id for it."""
         try:
             return str((await self._call("conversations.open", users=self.spot.user))["channel"]["id"])
-        except Refusal as refusal:
+        except RequestRefused as refusal:
             log.info("direct_message_not_opened", reason=refusal.error)
             return self.spot.user
 
@@ -200,7 +200,7 @@ class AnswerMessages:
         for given in (whole, {"text": blocks.plain_text(layout)[:LONGEST_TEXT]}):
             try:
                 return await self._post_once({**place, **given}, part)
-            except Refusal as refusal:
+            except RequestRefused as refusal:
                 reason = refusal.error
                 log.info("message_refused", reason=reason)
         raise NowhereToPost(reason)
@@ -211,7 +211,7 @@ class AnswerMessages:
             try:
                 answer = await self._call("chat.postMessage", **arguments, unfurl_links=False, unfurl_media=False)
                 return str(answer["ts"])
-            except Uncertain:
+            except OutcomeUnknown:
                 if found := await self._find_posted(arguments, part):
                     return found
                 if not pause:
@@ -227,7 +227,7 @@ class AnswerMessages:
     async def _find(self, method: str, part: str, **where: str) -> str:
         try:
             answer = await self._call(method, **where, limit=MOST_LOOKED_THROUGH, include_all_metadata=True)
-        except (Refusal, PlatformUnavailable) as error:
+        except (RequestRefused, PlatformUnavailable) as error:
             log.warning("thread_unreadable", reason=str(error))
             return ""
         ours, others = await self.workspace.bot_user_id(), {*self.message_state.kept.cards, self.message_state.kept.ts}
@@ -245,17 +245,17 @@ class AnswerMessages:
         return payload.get("question") == self.message_state.kept.message and str(payload.get("part")) == part
 
     async def _call(self, method: str, **arguments: Any) -> dict[str, Any]:
-        """Call patiently. Raises Refusal for what concerns this call, PlatformUnavailable for what concerns us all."""
+        """Raises RequestRefused for what concerns this call, PlatformUnavailable for what concerns every call."""
         try:
-            return await self.workspace.web.patiently(method, **arguments)
-        except Refusal as refusal:
-            if refuses_us(refusal):
+            return await self.workspace.web.call(method, **arguments)
+        except RequestRefused as refusal:
+            if is_token_refused(refusal):
                 raise PlatformUnavailable(f"Slack refuses the token ({refusal.error}).") from None
             if refusal.retry_after:
                 raise PlatformUnavailable(f"Slack limits {method} for long.") from None
             raise
 
 
-def is_about_content(refusal: Refusal) -> bool:
+def is_about_content(refusal: RequestRefused) -> bool:
     """Whether it is what we send that was refused, and not where we send it."""
     return refusal.error.startswith(_ABOUT_CONTENT)

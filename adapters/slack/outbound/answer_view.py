@@ -14,7 +14,8 @@ from typing import Any
 
 import structlog
 
-from adapters.slack.api.web_client import Refusal, Uncertain, Web
+from adapters.slack.api.errors import OutcomeUnknown, RequestRefused
+from adapters.slack.api.web_client import WebClient
 from adapters.slack.outbound import blocks
 from adapters.slack.outbound.answer_messages import AnswerMessages, NowhereToPost, Spot, Workspace
 from adapters.slack.outbound.answer_records import (
@@ -27,13 +28,13 @@ from adapters.slack.outbound.answer_records import (
 )
 from adapters.slack.outbound.text import Escaper, escape
 from core.model.answer import Answer, Outcome
-from core.model.channel_settings import ReplyStyle
 from core.model.conversation import ThreadKey
 from core.model.errors import PlatformUnavailable
 from core.model.inquiry import Checkpoint
 from core.model.message_records import CheckpointState
 from core.ports.answer_view import Step, StepState
 from core.ports.platform import MessageState
+from core.service.answer_visibility import AnswerVisibility, answer_visibility
 
 STREAM_SECONDS = 0.8  # between two pieces of one stream
 EDIT_SECONDS = 1.5  # between two edits of one placeholder
@@ -68,7 +69,7 @@ class SlackAnswerView:
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
-    def web(self) -> Web:
+    def web(self) -> WebClient:
         """The Web API."""
         return self.workspace.web
 
@@ -82,7 +83,8 @@ class SlackAnswerView:
         """Show the first sign, or take up what an earlier worker or an earlier choice left."""
         settings = await self.workspace.settings(self.spot.thread)
         self._handoff = bool(settings.handoff)
-        self._private = not self.spot.direct and (self.spot.private or settings.reply_style is ReplyStyle.PRIVATE)
+        visibility = answer_visibility(settings, direct=self.spot.direct, private=self.spot.private or None)
+        self._private = visibility is AnswerVisibility.ASKER
         state = self.message_state.kept.state
         if state is AnswerStage.OFFERED:
             await self._settle_card()
@@ -96,7 +98,7 @@ class SlackAnswerView:
             await self._take_up(found, state)
         else:
             await self._begin()
-        await self.workspace.show_session(self.spot.thread, "processing", self.spot.question)
+        await self.workspace.sessions.show(self.spot.thread, "processing", self.spot.question)
 
     async def _begin(self) -> None:
         kept = self.message_state.kept
@@ -113,10 +115,8 @@ class SlackAnswerView:
     async def _take_up(self, ts: str, state: AnswerStage) -> None:
         await self._record_shown(ts)
         self._quiet = state in {AnswerStage.DONE, AnswerStage.CONCLUDING}
-        with suppress(Refusal, PlatformUnavailable):  # it was no stream, or it is over: an edit does the rest
-            await self.web.patiently(
-                "chat.stopStream", channel=self.spot.channel, ts=ts, metadata=self._messages.metadata()
-            )
+        with suppress(RequestRefused, PlatformUnavailable):  # it was no stream, or it is over: an edit does the rest
+            await self.web.call("chat.stopStream", channel=self.spot.channel, ts=ts, metadata=self._messages.metadata())
         if not self._quiet:
             await self._edit_placeholder()
 
@@ -129,7 +129,7 @@ class SlackAnswerView:
 
     async def _start_stream(self) -> bool:
         """Whether a stream shows now. When no answer came, one that may have been begun is looked for."""
-        if self.spot.suggested or not self.web.pace.allows("chat.startStream"):
+        if self.spot.suggested or not self.web.rate_limiter.try_acquire("chat.startStream"):
             return False  # what stands above the answer, a stream cannot show
         arguments: dict[str, Any] = {
             "channel": self.spot.channel,
@@ -139,15 +139,15 @@ class SlackAnswerView:
         }
         if not self.spot.direct:
             arguments |= {"recipient_user_id": self.spot.user, "recipient_team_id": self.spot.thread.space}
-        if not self.workspace.is_agent_in(self.spot.channel):
+        if not self.workspace.sessions.available_in(self.spot.channel):
             row = blocks.stop_row(self.message_state.kept.message)
             arguments["chunks"].append({"type": "blocks", "blocks": [row]})
         try:
-            answer = await self.web.eagerly("chat.startStream", **arguments)
-        except Refusal as refusal:
+            answer = await self.web.call_once("chat.startStream", **arguments)
+        except RequestRefused as refusal:
             log.info("stream_refused", reason=refusal.error)
             return False
-        except Uncertain:
+        except OutcomeUnknown:
             found = await self._messages.find("0")
             if found:
                 await self._take_up(found, AnswerStage.OPEN)
@@ -223,7 +223,7 @@ class SlackAnswerView:
 
     def _is_turn(self) -> bool:
         method, pause = ("chat.appendStream", STREAM_SECONDS) if self._streaming else ("chat.update", EDIT_SECONDS)
-        return time.monotonic() - self._last_flush >= pause and self.web.pace.allows(method)
+        return time.monotonic() - self._last_flush >= pause and self.web.rate_limiter.try_acquire(method)
 
     async def _send(self) -> None:
         self._last_flush = time.monotonic()
@@ -240,10 +240,10 @@ class SlackAnswerView:
             return
         steps, self._unsent_steps = self._unsent_steps, {}
         try:
-            await self.web.eagerly(
+            await self.web.call_once(
                 "chat.appendStream", channel=self.spot.channel, ts=self.message_state.kept.ts, chunks=chunks
             )
-        except Refusal as refusal:
+        except RequestRefused as refusal:
             if refusal.retry_after:  # nothing was taken: it goes with the next piece
                 self._unsent_steps = steps | self._unsent_steps
                 return
@@ -251,7 +251,7 @@ class SlackAnswerView:
             self._streaming = False
             if refusal.error != "stopped_by_user":
                 await self._edit_placeholder()
-        except Uncertain:  # it may have been taken: only an edit can tell no text twice
+        except OutcomeUnknown:  # it may have been taken: only an edit can tell no text twice
             await self._leave_stream()
             await self._edit_placeholder()
         else:
@@ -261,15 +261,15 @@ class SlackAnswerView:
         """End the stream and go on by editing its message."""
         self._streaming = False
         try:
-            await self.web.patiently("chat.stopStream", channel=self.spot.channel, ts=self.message_state.kept.ts)
-        except (Refusal, PlatformUnavailable) as error:
+            await self.web.call("chat.stopStream", channel=self.spot.channel, ts=self.message_state.kept.ts)
+        except (RequestRefused, PlatformUnavailable) as error:
             log.info("stream_not_ended", reason=str(error))
 
     async def _edit_placeholder(self) -> None:
         self._unsent_steps = {}
         self._sent = len(self._text)
         try:
-            await self.web.eagerly(
+            await self.web.call_once(
                 "chat.update",
                 channel=self.spot.channel,
                 ts=self.message_state.kept.ts,
@@ -277,7 +277,7 @@ class SlackAnswerView:
                 blocks=self._placeholder(),
                 link_names=False,
             )
-        except (Refusal, Uncertain) as error:
+        except (RequestRefused, OutcomeUnknown) as error:
             log.info("edit_skipped", reason=str(error))  # the next one, or the end, shows it
 
     def _placeholder(self) -> list[blocks.Block]:
@@ -298,7 +298,7 @@ class SlackAnswerView:
         await self._remember_latest()
         await self._finish(layouts, answer.text, AnswerStage.DONE, answer.outcome, below=foot if streamed else None)
         status = "suspended" if answer.outcome is Outcome.PARKED else "active"
-        await self.workspace.show_session(self.spot.thread, status)
+        await self.workspace.sessions.show(self.spot.thread, status)
 
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
         """Show a checkpoint's card."""
@@ -308,7 +308,7 @@ class SlackAnswerView:
         await self.message_state.store.save(card, fence=self.message_state.fence)
         await self._remember_latest()
         await self._finish([layout], checkpoint.message, AnswerStage.OFFERED, answer.outcome)
-        await self.workspace.show_session(self.spot.thread, "suspended")
+        await self.workspace.sessions.show(self.spot.thread, "suspended")
 
     async def fail(self, message: str, trace_id: str) -> None:
         """Say that it did not work, under which trace; what was written so far stays."""
@@ -317,7 +317,7 @@ class SlackAnswerView:
         layout = [*self.spot.heading, *layout]
         layout += [blocks.section(escape(message)), blocks.context(f"trace {trace_id}")]
         await self._finish([layout], message, AnswerStage.DONE, "")
-        await self.workspace.show_session(self.spot.thread, "active")
+        await self.workspace.sessions.show(self.spot.thread, "active")
 
     async def _finish(
         self,
@@ -364,13 +364,17 @@ class SlackAnswerView:
 
     async def _end_stream(self, below: list[blocks.Block]) -> bool:
         """Whether the stream could end as it is, with the rest of the text and the blocks below it."""
-        if not self._streaming or not self.workspace.is_agent_in(self.spot.channel) or len(self._text) > MOST_STREAMED:
+        if (
+            not self._streaming
+            or not self.workspace.sessions.available_in(self.spot.channel)
+            or len(self._text) > MOST_STREAMED
+        ):
             return False
         new = self._text[self._sent :]
         chunks: list[dict[str, Any]] = [blocks.task(step) for step in self._unsent_steps.values()]
         chunks += [{"type": "markdown_text", "text": new}] if new else []
         try:
-            await self.web.patiently(
+            await self.web.call(
                 "chat.stopStream",
                 channel=self.spot.channel,
                 ts=self.message_state.kept.ts,
@@ -378,7 +382,7 @@ class SlackAnswerView:
                 blocks=below,
                 metadata=self._messages.metadata(),
             )
-        except (Refusal, PlatformUnavailable) as error:
+        except (RequestRefused, PlatformUnavailable) as error:
             log.info("stream_not_ended", reason=str(error))
             self._streaming = False
             return False

@@ -7,9 +7,9 @@ https://docs.slack.dev/reference/block-kit/blocks
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from adapters.slack.api.sanitizer import ActiveContent, permit, permit_as_shown
+from adapters.slack.api.sanitizer import markdown as sanitized
 from adapters.slack.outbound.payloads import ChoiceValue, FollowUpValue, RatingValue
-from adapters.slack.outbound.sanitizer import ActiveContent, permit, permit_as_shown
-from adapters.slack.outbound.sanitizer import markdown as sanitized
 from adapters.slack.outbound.text import escape, link, safe_markdown, shorten, without_markup
 from core.model.answer import Answer, Citation
 from core.model.inquiry import Checkpoint

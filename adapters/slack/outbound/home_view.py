@@ -28,12 +28,12 @@ CANNOT_ANSWER = "What I cannot answer yet"
 
 @dataclass(frozen=True, slots=True)
 class HomeContents:
-    """What one person sees when they open the app. ``told`` is what came of the last press."""
+    """What one person sees when they open the app. ``outcome`` is what came of the last press."""
 
     knowledge_bases: Sequence[KnowledgeBaseSummary] = ()
     recent: Sequence[AskedQuestion] = ()  # theirs
     workspace_url: str = ""  # of messages; empty where it is not known
-    told: Sequence[blocks.Block] = ()
+    outcome: Sequence[blocks.Block] = ()
     waiting: Sequence[blocks.Block] = ()  # proposals with their buttons
     system_status: SystemStatus | None = None  # for admins
     buttons: Sequence[blocks.Block] = ()
@@ -52,7 +52,7 @@ def admin_buttons(*, adds: bool, gaps: bool, told_daily: bool) -> list[blocks.Bl
 
 def home(shown: HomeContents) -> View:
     """What it knows, what this person asked last, how to ask, and for admins what waits and how things are."""
-    rows: list[blocks.Block] = [*shown.told]
+    rows: list[blocks.Block] = [*shown.outcome]
     if shown.buttons:
         rows.append({"type": "actions", "block_id": "footnote_home", "elements": list(shown.buttons)})
     if shown.waiting:

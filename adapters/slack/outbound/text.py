@@ -7,20 +7,19 @@ https://docs.slack.dev/messaging/formatting-message-text
 """
 
 import re
-from html import unescape
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+
+from core.model.plain_text import JOINER
 
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 _WITH_WORDS = {"inline", "fence", "code_block"}
 _MARKS = re.compile(r" ?\[\d{1,6}\]")
 
-JOINER = "⁠"
 _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _LINE_BEGIN = re.compile(r"(?m)^[ >]*>")
 _WORD = re.compile(r"[\w.]")
-_ENTITY = re.compile(r"<([^<>]+)>")
 _GROUP_ID = re.compile(r"S[A-Z0-9]{2,20}")
 
 
@@ -85,32 +84,6 @@ def shorten(text: str, limit: int) -> str:
     cut = text[: limit - 1]
     cut = re.sub(r"&[a-z]{0,5}$", "", cut)
     return (cut.rsplit(" ", 1)[0] if " " in cut[limit // 2 :] else cut).rstrip() + "…"
-
-
-def plain_message(text: str, bot_user_id: str) -> str:
-    """What somebody wrote, as plain text without the mention of us."""
-
-    def plain(match: re.Match[str]) -> str:
-        target, _, label = match.group(1).partition("|")
-        if target.startswith("@"):
-            return "" if target[1:] == bot_user_id else f"@{label.removeprefix('@') or target[1:]}"
-        if target.startswith("#"):
-            return f"#{label or target[1:]}"
-        if target.startswith("!"):
-            return label or "@" + target[1:].partition("^")[0]
-        return label if label and label != target else target.removeprefix("mailto:")
-
-    return re.sub(r"[ \t]{2,}", " ", unescape(_ENTITY.sub(plain, text))).strip(" \t\n,:")
-
-
-def mentions(text: str) -> frozenset[str]:
-    """The ids of the people and groups that a message calls."""
-    targets = (match.group(1).partition("|")[0] for match in _ENTITY.finditer(text))
-    return frozenset(
-        target.removeprefix("!subteam^").removeprefix("@")
-        for target in targets
-        if target.startswith(("@", "!subteam^"))
-    )
 
 
 def group_call(group: str) -> str:

@@ -6,9 +6,9 @@ Limits are Slack's: titles of 24 characters, 100 blocks, 3,000 characters of pri
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from adapters.slack.api.sanitizer import permit
 from adapters.slack.outbound import blocks
 from adapters.slack.outbound.payloads import ChoiceForm, CommandForm, ReasonForm, SettingsForm, encode_form
-from adapters.slack.outbound.sanitizer import permit
 from adapters.slack.outbound.text import escape, shorten
 from core.model.channel_settings import ChannelSettings, ChosenSettings, ReplyStyle, threshold_name
 from core.model.inquiry import Behaviour, Profile
@@ -107,24 +107,24 @@ def settings(
     now: ChannelSettings, bases: Sequence[str], groups: Mapping[str, str], place: str, kept: SettingsForm
 ) -> View:
     """The settings of a channel. ``groups`` are user groups that may be called, by id."""
-    conduct = now.conduct
+    policy = now.policy
     rows: list[blocks.Block] = [blocks.context(f"What applies in {place}.")]
     if bases:
         rows.append(
             _many("bases", "Knowledge bases (none chosen: all that may be read here)", bases, sorted(now.bases or ()))
         )
     rows += [
-        one("profile", "How much an answer may cost", PROFILES, conduct.profile),
-        one("behaviour", "How readily it searches and believes", BEHAVIOURS, conduct.behaviour),
-        checks("checkpoints", "Ask how to go on when", CHECKPOINTS, sorted(conduct.checkpoints)),
-        checks("sources_first", "Always", {"yes": "Show sources before answering"}, ("yes",) * conduct.sources_first),
-        checks("follow_ups", "Below an answer", {"yes": FOLLOW_UPS_LABEL}, ("yes",) * conduct.follow_ups),
+        one("profile", "How much an answer may cost", PROFILES, policy.profile),
+        one("behaviour", "How readily it searches and believes", BEHAVIOURS, policy.behaviour),
+        checks("checkpoints", "Ask how to go on when", CHECKPOINTS, sorted(policy.checkpoints)),
+        checks("sources_first", "Always", {"yes": "Show sources before answering"}, ("yes",) * policy.sources_first),
+        checks("follow_ups", "Below an answer", {"yes": FOLLOW_UPS_LABEL}, ("yes",) * policy.follow_ups),
         one("reply_style", "Where answers appear", REPLIES, now.reply_style),
         _auto_answer(now.auto_answer),
         _text_field(
             "languages",
             "Languages to answer in, separated by commas (empty: the asker's)",
-            ", ".join(conduct.languages),
+            ", ".join(policy.languages),
         ),
     ]
     told = ("yes",) * now.proposal_digest

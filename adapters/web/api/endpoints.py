@@ -41,6 +41,7 @@ from core.service.answer_actions import AnswerActions
 from core.service.api_clients import PLATFORM, ApiClient, ApiClients
 from core.service.knowledge_reader import KnowledgeReader
 from core.service.question_service import Question, QuestionService
+from core.service.visible_bases import VisibleBases
 
 BODY_LIMIT = 64 * 1024  # bytes
 MOST_ASKING = 16  # questions of programs at once in a process: chat comes first
@@ -161,11 +162,7 @@ class Api:
     async def _bases(self, client: ApiClient, base: str | None) -> frozenset[str] | None:
         if base is None:
             return client.bases
-        names = {one.name for one in await client.visible_bases(self.actions.catalog)}
-        if base not in names:
-            there = ", ".join(sorted(names)) or "none"
-            raise NotFound(f"There is no knowledge base called “{base[:60]}” here; there is: {there}.")
-        return frozenset({base})
+        return await VisibleBases(self.actions.catalog).select(base, client.audience, client.bases)
 
     async def _resume(self, request: web.Request, client: ApiClient) -> web.StreamResponse:
         chosen = await _body(request, ResumeRequest)

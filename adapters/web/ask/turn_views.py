@@ -17,6 +17,7 @@ from core.model.inquiry import Checkpoint
 from core.ports.checkpoints import Checkpoints
 from core.ports.message_state import MessageStateStore
 from core.service.answer_actions import AnswerActions
+from core.service.visible_bases import VisibleBases
 
 _CHECKED_ONE = {True: "checked against its source", False: "not found word for word in its source"}
 NOT_READABLE = "This answer is from documents that you may not read any more, or it has been forgotten."
@@ -92,7 +93,7 @@ class TurnViews:
             remembered = await self.actions.turn(message.thread, shown.trace_id, visitor.audience)
         except NotFound:
             return _with(turn, trace_id=shown.trace_id, failure=NOT_READABLE)
-        visible = {base.name for base in await self.actions.visible_bases(visitor.audience)}
+        visible = await VisibleBases(self.actions.catalog).names(visitor.audience)
         near = [one for one in shown.answer.nearest if one.knowledge_base in visible]
         nearest = () if remembered.citations else near
         return _with(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from core.model.answer import Answer
 from core.model.event_text import describe_event
-from core.model.events import AgentCompleted, AgentStarted, CheckpointReached, TracedEvent
+from core.model.events import AgentCompleted, AgentStarted, CheckpointReached, TimedEvent, TracedEvent
 
 _LEAST = 0.4  # percent: what takes no time can be seen as well
 
@@ -53,4 +53,5 @@ def _row(traced: TracedEvent, began: float, per_cent: float) -> TraceRow:
 
 
 def _took(traced: TracedEvent) -> float:
-    return float(getattr(traced.event, "duration_ms", 0.0)) / 1000
+    """The seconds that a step took; 0 for what only happened."""
+    return traced.event.duration_ms / 1000 if isinstance(traced.event, TimedEvent) else 0.0

@@ -17,6 +17,7 @@ from core.model.errors import NotFound
 from core.model.knowledge import Document
 from core.service.answer_actions import AnswerActions
 from core.service.kb.queries import KnowledgeQueries
+from core.service.visible_bases import VisibleBases
 
 GONE = "That document is not there any more."
 _A_DAY = "private, max-age=86400, immutable"  # a version's page never changes
@@ -60,7 +61,7 @@ class SourceScreen:
         message_thread = visitor.thread(request.match_info["name"])
         quotes = await self.actions.quotes(message_thread, trace_id, visitor.audience)
         found = quotes.citations or await self.turns.nearest(message_thread, request.match_info["question"])
-        visible = {base.name for base in await self.actions.visible_bases(visitor.audience)}
+        visible = await VisibleBases(self.actions.catalog).names(visitor.audience)
         for citation in found:
             if str(citation.n) == wanted and citation.knowledge_base in visible:
                 return citation

@@ -20,6 +20,7 @@ from core.ports.platform_capabilities import Announcements
 from core.service.gaps.analysis import GapAnalysis, Reader
 from core.service.gaps.report import Gap, GapReport
 from core.service.leases import pause
+from core.service.visible_bases import VisibleBases
 
 WEEK = timedelta(days=7)
 FIRST = datetime(2024, 1, 1, 8, tzinfo=UTC)  # a Monday, at eight
@@ -81,7 +82,7 @@ class GapDigest:
         return True
 
     async def _text(self, readers: Audience) -> str:
-        bases = frozenset(base.name for base in await self.catalog.bases() if base.visible_to(readers))
+        bases = await VisibleBases(self.catalog).names(readers)
         workspace = (self.channel.platform, self.channel.space)
         return digest_text(await self.analysis.report(WEEK, Reader(bases, frozenset({workspace}))))
 

@@ -12,6 +12,8 @@ from core.model.incoming_events import FileReference, Permissions
 from core.model.reply_target import IN_THREAD, ReplyTarget
 
 MOST_FILES = 10  # of one command
+MOST_PAGES = 500  # below one link
+LARGEST_FILE = 25 * 2**20  # bytes of one file that is handed over in a client
 
 
 class KbVerb(StrEnum):
@@ -35,6 +37,16 @@ class KbVerb(StrEnum):
     PROPOSALS = "proposals"
     APPROVE = "approve"
     REJECT = "reject"
+
+    @property
+    def takes_text(self) -> bool:
+        """Whether what is given with it, after the base's name, is a description."""
+        return self in {KbVerb.CREATE, KbVerb.DESCRIBE}
+
+    @property
+    def takes_principals(self) -> bool:
+        """Whether what is given with it, after the base's name, is whom the base is for."""
+        return self in {KbVerb.GRANT, KbVerb.REVOKE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +76,22 @@ class KbCommand:
 class Caller:
     """Who calls, from where, and who will read the reply. Everything as looked up now, never as a button said.
 
-    ``address`` is kept with a job so that its card can be shown and edited later.
+    ``reply_target`` is kept with a job so that its card can be shown and edited later.
     """
 
     person: Person
     permissions: Permissions
     audience: Audience  # of the reply: the person's own where it is private, the channel's where it is not
     thread: ThreadKey
-    address: ReplyTarget = IN_THREAD
+    reply_target: ReplyTarget = IN_THREAD
     private: bool = True  # only this person will see the reply: admins are then shown bases they are not granted
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether every base may be named in the reply: an admin's eyes alone may see them all."""
+        return self.permissions.is_admin and self.private
+
+    @property
+    def readers(self) -> Audience:
+        """Who will read the reply, as far as bases go."""
+        return Audience(unrestricted=True) if self.sees_all else self.audience

@@ -10,6 +10,7 @@ from core.ingestion.consistency import IndexConsistency
 from core.ingestion.originals import Originals
 from core.model.jobs import ItemKind, Job, JobItem, JobKind
 from core.model.knowledge import Document, KnowledgeBase
+from core.ports.catalog import Catalog
 from core.service.kb.commands import Caller
 from core.service.kb.job_queue import JobQueue
 from core.service.kb.web_links import is_link
@@ -32,6 +33,7 @@ class Repair:
 class IndexRepair:
     """Finds what is missing and puts it in line. Holds no state of its own."""
 
+    catalog: Catalog
     consistency: IndexConsistency
     originals: Originals
     job_queue: JobQueue
@@ -41,8 +43,7 @@ class IndexRepair:
 
         Raises Busy when too much waits.
         """
-        catalog = self.job_queue.trash.catalog
-        documents = await catalog.documents(frozenset(base.name for base in bases))
+        documents = await self.catalog.documents(frozenset(base.name for base in bases))
         missing = await self.consistency.incomplete(documents)
         await self.consistency.adopt()
         begun = Repair(whole=len(documents) - len(missing))

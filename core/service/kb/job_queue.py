@@ -1,64 +1,52 @@
-"""From a command to a job in the queue: durable before anybody is told, so that what was accepted is done."""
+"""From a command to a job in line: validated, and durable before anybody is told, so that what was accepted is done."""
 
-import asyncio
-import hashlib
-import logging
 import uuid
 from collections.abc import AsyncIterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from core.ingestion.ingestor import document_id_of
-from core.ingestion.orphans import OrphanedPassages
-from core.ingestion.trash import Trash
 from core.model.clock import Clock
-from core.model.errors import Busy, DocumentRejected, FootnoteError, NotFound
+from core.model.errors import Busy, DocumentRejected, NotFound
 from core.model.jobs import ItemKind, Job, JobItem, JobKind, JobState, content_digest, waiting_duplicate
 from core.model.json_codec import to_json
 from core.model.knowledge import Document
 from core.ports.blob_store import BlobStore
 from core.ports.file_stores import FileStores
-from core.ports.inbox import Inbox
+from core.ports.inbox import Delivery, Inbox
 from core.ports.job_store import JobStore
-from core.ports.proposal_store import Decision, Proposal, ProposalStore
-from core.ports.schedule_store import Every, Schedule, ScheduleStore
-from core.service.kb.commands import MOST_FILES, Caller, KbCommand
-from core.service.kb.item_sources import file_name, spool_name
-from core.service.kb.job_runner import job_delivery
-from core.service.kb.place_watch import PlaceWatch
-from core.service.kb.web_links import is_link, redact_link
+from core.service.kb.commands import MOST_FILES, MOST_PAGES, Caller, KbCommand
+from core.service.kb.item_sources import spool_name
+from core.service.kb.web_links import is_link
+from core.service.kb.wording import ADD_AGAIN
 
-ADD_AGAIN = "Add the new file or conversation under the same name: it takes the old one's place."
-MOST_PAGES = 500
 DEFAULT_PAGES = 100  # of a sitemap or a channel, where nothing else was said
 MOST_STORED = 900  # files of one place; a job has at most 1,000 items
 ORPHANED = timedelta(seconds=60)  # after which a queued job is put into the inbox once more
-MOST_JOBS = 1_000  # looked through for documents that are about to be written
-_SWEEP = timedelta(hours=1)
-
-log = logging.getLogger(__name__)
 
 
-@dataclass(slots=True)
+def job_thread(base: str) -> str:
+    """What orders jobs: those of one base are worked on one after another."""
+    return f"kb/{base}"
+
+
+def job_delivery(job: Job) -> Delivery:
+    """The inbox's envelope for a job's next turn."""
+    return Delivery(f"{job.id}.{job.turn}", job.platform, job_thread(job.base), job.by.id, job.id, "job")
+
+
+@dataclass(frozen=True, slots=True)
 class JobQueue:
-    """Makes jobs, keeps them, and puts them into the inbox, from which one worker at a time takes those of a base.
+    """Makes jobs of what callers ask for, keeps them, and puts them into the inbox of ``JobWorker``. Holds no state.
 
-    What is accepted here is durable before the caller is told. ``orphans``, ``stores`` and ``watch`` are None where
-    there is nothing to sweep, where no place but the web may be read, and where none is watched.
+    ``stores`` is None where no place but the web may be read.
     """
 
     jobs: JobStore
     inbox: Inbox
     blobs: BlobStore
-    trash: Trash
-    schedule_store: ScheduleStore
-    proposal_store: ProposalStore
     clock: Clock
-    orphans: OrphanedPassages | None = None
     stores: FileStores | None = None
-    watch: PlaceWatch | None = None
-    _swept: float = float("-inf")
 
     async def accept(self, job: Job) -> Job:
         """Keep a job and put it in line; a job of an id that is known is left as it is.
@@ -74,6 +62,23 @@ class JobQueue:
             raise Busy("Too many jobs are waiting already.", remedy="Please wait until some are done.") from None
         return job
 
+    async def ensure_enqueued(self, job: Job) -> None:
+        """Keep a job and put it in line, each unless that was done before. Raises Busy, StoreUnavailable."""
+        await self.jobs.keep(job)
+        await self.inbox.put(job_delivery(job))
+
+    async def requeue_orphaned(self) -> None:
+        """Put in line again what was kept ``ORPHANED`` ago and not begun: whoever accepted it may have died over it.
+
+        What stands in line already stays as it is, and what finds no room now is looked at again. Raises
+        StoreUnavailable.
+        """
+        now = self.clock.now()
+        for job in await self.jobs.recent():
+            if job.state is JobState.QUEUED and now - job.created_at > ORPHANED:
+                with suppress(Busy):
+                    await self.inbox.put(job_delivery(job))
+
     def create_job(self, kind: JobKind, base: str, caller: Caller, subject: str, items: Sequence[JobItem] = ()) -> Job:
         """A new job of this caller, with a random id; neither kept nor in line yet."""
         return Job(
@@ -84,7 +89,7 @@ class JobQueue:
             created_at=self.clock.now(),
             platform=caller.thread.platform,
             thread=str(caller.thread),
-            address=caller.address,
+            reply_target=caller.reply_target,
             subject=subject,
             items=tuple(items),
         )
@@ -128,7 +133,7 @@ class JobQueue:
         are taken.
         """
         made = self.create_job(JobKind.SITE, base, caller, link)
-        return await self.accept(replace(made, reference=link, limit=_site_limit(link, limit), listed=False))
+        return await self.accept(replace(made, reference=link, limit=site_limit(link, limit), listed=False))
 
     async def ingest_bytes(self, files: AsyncIterable[tuple[str, str, bytes]], base: str, caller: Caller) -> Job:
         """Take in bytes that are at hand: (source, name, bytes) each, set aside until their turn comes.
@@ -174,146 +179,13 @@ class JobQueue:
         ]
         return await self.accept(self.create_job(kind, base, caller, f"{len(items)} documents", items))
 
-    async def ingest_proposal(self, proposal: Proposal, base: str, caller: Caller) -> Job:
-        """Take in what an admin would add, which needs nobody's approval. Raises Busy."""
-        return await self.accept(self._proposal_job(proposal, base, caller))
-
-    async def decide(self, proposal: Proposal, caller: Caller, base: str = "") -> tuple[bool, Decision | None]:
-        """Approve a proposal for a base, or without one reject it: whether it was this that decided, and what holds.
-
-        What is approved is taken up: the decision is durable with its job, so if this process dies over it, or there
-        is no room in the line just now, ``tick`` goes on with it.
-        """
-        job = self._proposal_job(proposal, base, caller) if base else None
-        now = self.clock.now()
-        decision = Decision(uuid.uuid4().hex[:12], proposal.id, job is not None, caller.person, now, base, job)
-        held = await self.proposal_store.decide(decision)
-        if held is None or held.id != decision.id:
-            return False, held
-        await self.take_up(held)
-        return True, held
-
-    async def take_up(self, decision: Decision) -> None:
-        """Put the job of an approval in line. Said again, by whomever, it is still that one job.
-
-        What is in the way is not raised: the approval holds, and is gone on with in a while.
-        """
-        if decision.job is None:
-            return
-        try:
-            await self.jobs.keep(decision.job)
-            await self.inbox.put(job_delivery(decision.job))
-            await self.proposal_store.settle(decision.proposal)
-        except FootnoteError as error:
-            log.info("approval_not_in_line", extra={"job": decision.job.id, "reason": str(error)})
-
-    def _proposal_job(self, proposal: Proposal, base: str, caller: Caller) -> Job:
-        item = JobItem(
-            ItemKind.TEXT,
-            proposal.source,
-            proposal.text,
-            name=file_name(proposal.title),
-            url=proposal.permalink,
-            title=proposal.title,
-        )
-        return self.create_job(JobKind.INGEST, base, caller, proposal.title, [item])
-
-    async def schedule(self, link: str, every: Every, limit: int, base: str, caller: Caller) -> Schedule:
-        """Fetch a link again and again, for the first time an interval from now. Raises NotFound where it is none.
-
-        ``limit`` is in pages: up to 1 it is the link alone, and no more than MOST_PAGES. Only places that keep files
-        are watched (ON_CHANGE).
-        """
-        if not is_link(link) and (self.stores is None or self.stores.why_refused(link)):
-            raise NotFound(
-                "Only links can be fetched again.", remedy=f"Name one that begins with https://. {ADD_AGAIN}"
-            )
-        if is_link(link) and every is Every.ON_CHANGE:
-            raise NotFound(
-                "Pages of the web are not watched, only places that keep files.", remedy="Choose daily or weekly."
-            )
-        limit = min(limit, MOST_PAGES) if is_link(link) else _site_limit(link, limit)
-        due = self.clock.now() + (every.interval or timedelta())
-        schedule = Schedule(base, link, every, caller.person, due, limit if limit > 1 or not is_link(link) else 0)
-        await self.schedule_store.save_schedule(schedule)
-        return schedule
-
-    async def tick(self) -> None:
-        """What is due by the clock, to be called about once a minute in every process. Raises StoreUnavailable.
-
-        Scheduled refreshes; approvals and jobs that were kept and did not get into the line; once an hour, copies of
-        what cannot be restored any more; passages of versions that never became visible.
-        """
-        now = self.clock.now()
-        due = [schedule for schedule in await self.schedule_store.schedules() if schedule.next_at <= now]
-        watched = [schedule for schedule in due if schedule.every is Every.ON_CHANGE]
-        for schedule in due:
-            if schedule.every is not Every.ON_CHANGE:
-                await self._due(schedule)
-        for decision in await self.proposal_store.unsettled():
-            await self.take_up(decision)
-        for job in await self.jobs.recent():
-            if job.state is JobState.QUEUED and now - job.created_at > ORPHANED:
-                with suppress(Busy):
-                    await self.inbox.put(job_delivery(job))
-        if self.clock.monotonic() - self._swept > _SWEEP.total_seconds():
-            self._swept = self.clock.monotonic()
-            await self.trash.sweep()
-        if self.orphans is not None and self.orphans.due:
-            await self.orphans.look(await self._unwritten_documents())
-        await asyncio.gather(*(self._look(schedule) for schedule in watched))  # last: a place may take its time
-
-    async def _look(self, schedule: Schedule) -> None:
-        """Look at a place that is watched, and put its sync in line where something is new."""
-        interval = schedule.every.interval or timedelta(minutes=1)
-        await self.schedule_store.save_schedule(replace(schedule, next_at=self.clock.now() + interval))
-        if self.watch is None or await self._is_under_way(schedule):
-            return
-        job_id = await self.watch.due(schedule, self.clock.now())
-        if job_id is not None:
-            with suppress(FootnoteError):
-                await self.accept(self._scheduled_job(job_id, schedule))
-
-    async def _is_under_way(self, schedule: Schedule) -> bool:
-        """Whether a sync of this place has not ended yet: what came since it began is seen a look later."""
-        return any(
-            (job.base, job.reference) == (schedule.base, schedule.link) and not job.over
-            for job in await self.jobs.recent()
-        )
-
-    async def _unwritten_documents(self) -> frozenset[str]:
-        """The ids of the documents that jobs are about to write: their passages are no orphans."""
-        jobs = [job for job in await self.jobs.recent(MOST_JOBS) if not job.over]
-        return frozenset(document_id_of(job.base, item.source) for job in jobs for item in job.items)
-
-    async def _due(self, schedule: Schedule) -> None:
-        """Put a refresh in line, once, however many processes look at the clock."""
-        marks = f"{schedule.base}\x1f{schedule.link}\x1f{schedule.next_at.isoformat()}"
-        with suppress(FootnoteError):
-            await self.accept(self._scheduled_job(hashlib.sha256(marks.encode()).hexdigest()[:12], schedule))
-        interval = schedule.every.interval or timedelta(days=1)
-        await self.schedule_store.save_schedule(replace(schedule, next_at=self.clock.now() + interval))
-
-    def _scheduled_job(self, job_id: str, schedule: Schedule) -> Job:
-        return Job(
-            id=job_id,
-            kind=JobKind.SITE if schedule.limit else JobKind.REFRESH,
-            base=schedule.base,
-            by=schedule.by,
-            created_at=self.clock.now(),
-            subject=schedule.link,
-            reference=schedule.link if schedule.limit else "",
-            limit=schedule.limit,
-            listed=not schedule.limit,
-            items=() if schedule.limit else (JobItem(ItemKind.LINK, schedule.link, schedule.link),),
-        )
-
 
 def _page_limit(limit: int) -> int:
     return min(limit, MOST_PAGES) if limit > 0 else DEFAULT_PAGES
 
 
-def _site_limit(link: str, limit: int) -> int:
+def site_limit(link: str, limit: int) -> int:
+    """How many pages of a site, or files of a place, one job takes: 0 means as many as it does by itself."""
     if is_link(link):
         return _page_limit(limit)
     return min(limit, MOST_STORED) if limit > 0 else MOST_STORED
@@ -344,12 +216,3 @@ def _conversations(command: KbCommand) -> list[JobItem]:
     if not command.conversation:
         return []
     return [JobItem(ItemKind.CONVERSATION, command.conversation, command.conversation, name="this conversation")]
-
-
-def audit_text(command: KbCommand) -> str:
-    """What a command is about, for the audit: without secrets of links."""
-    what = [redact_link(command.target), command.text[:80], command.every, *command.principals]
-    what += [file.name for file in command.files]
-    what += ["a conversation"] if command.conversation else []
-    what += ["a channel's history"] if command.channel else []
-    return ", ".join(part for part in what if part)

@@ -16,7 +16,7 @@ from core.ingestion.ingestor import Ingestor, document_id_of
 from core.ingestion.jobs import state_of
 from core.ingestion.trash import Trash
 from core.model.clock import Clock
-from core.model.errors import Busy, FootnoteError, LeaseLost, NotFound, StoreUnavailable
+from core.model.errors import FootnoteError, LeaseLost, NotFound, StoreUnavailable
 from core.model.jobs import (
     MOST_ITEMS,
     ItemKind,
@@ -32,36 +32,22 @@ from core.model.jobs import (
 from core.model.json_codec import from_json
 from core.model.knowledge import Document
 from core.ports.catalog import Catalog
-from core.ports.inbox import Delivery, Inbox, Lease
 from core.ports.job_store import JobStore
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.ports.site_store import SiteStore
 from core.service.kb.item_sources import ItemSources
 from core.service.kb.site_sync import SiteSync
-from core.service.leases import HandBack, pause, work_off
 
 TURN_SECONDS = 20.0  # then a job lets the next one of its base go first
-TICK_SECONDS = 60.0
 LOOK_SECONDS = 0.5  # how soon a cancellation is noticed
 CARD_SECONDS = 1.5  # between two edits of a card, below what every platform allows
 CARD_DEADLINE = 10.0
-HAND_BACK_SECONDS = 1.0  # before a job of a platform that is not connected here is offered to others
 MOST_ATTEMPTS = 5  # a job that outlives this many workers without any item coming out is given up
 WENT_WRONG = "Something went wrong on my side while reading it; the log has the details. Try it once more."
 
 log = logging.getLogger(__name__)
 
 Guard = Callable[[], Awaitable[None]]
-
-
-def job_thread(base: str) -> str:
-    """What orders jobs: those of one base are worked on one after another."""
-    return f"kb/{base}"
-
-
-def job_delivery(job: Job) -> Delivery:
-    """The inbox's envelope for a job's next turn."""
-    return Delivery(f"{job.id}.{job.turn}", job.platform, job_thread(job.base), job.by.id, job.id, "job")
 
 
 @dataclass(slots=True)
@@ -103,7 +89,7 @@ class JobRunner:
         """Work with these; cards are shown by the platforms that the item sources know."""
         self._jobs = jobs
         self._ingestor = ingestor
-        self._catalogue = catalog
+        self._catalog = catalog
         self._trash = trash
         self._item_sources = item_sources
         self._clock = clock
@@ -221,7 +207,7 @@ class JobRunner:
         removed = await self._trash.removal(document_id)
         if removed is not None:
             return await self._trash.restore(removed)
-        document = await self._catalogue.document(document_id)  # a worker died just after it was back
+        document = await self._catalog.document(document_id)  # a worker died just after it was back
         if document is None:
             raise NotFound("It is not among what was removed.", remedy="Add it again.")
         return document
@@ -298,58 +284,6 @@ class JobRunner:
                 await card.show(run.job)
         except Exception:
             log.exception("job_card_failed", extra={"job": run.job.id})
-
-
-class JobWorker:
-    """A few lanes over the jobs' inbox, and the clock that makes scheduled refreshes due."""
-
-    def __init__(
-        self, *, name: str, inbox: Inbox, runner: JobRunner, tick: Callable[[], Awaitable[None]], lanes: int = 2
-    ) -> None:
-        """Work under this name; ``tick`` is called about once a minute."""
-        self._name = name
-        self._inbox = inbox
-        self._runner = runner
-        self._tick = tick
-        self._lanes = lanes
-        self.away: StoreUnavailable | None = None  # what kept the latest turn from its end: it is tried again, later
-
-    async def run(self, stop: asyncio.Event) -> None:
-        """Work until ``stop`` is set, then finish what is under way. Cancelled, it hands back what is not finished."""
-        async with asyncio.TaskGroup() as group:
-            for lane in range(self._lanes):
-                group.create_task(work_off(self._inbox, self.handle, f"{self._name}-job-{lane}", stop))
-            group.create_task(self._keep_time(stop))
-
-    async def handle(self, lease: Lease) -> None:
-        """One turn of one job. Raises LeaseLost and StoreUnavailable."""
-
-        async def guard() -> None:
-            await self._inbox.renew(lease)
-
-        if not await self._runner.is_ours(lease.delivery.body):
-            await asyncio.sleep(HAND_BACK_SECONDS)
-            raise HandBack
-        try:
-            while (job := await self._runner.work(lease.delivery.body, guard)) is not None:
-                if job.over:
-                    return
-                with suppress(Busy):  # too much is waiting to stand in line again: go on at once
-                    await self._inbox.put(job_delivery(job))
-                    return
-        except StoreUnavailable as error:
-            self.away = error
-            raise
-
-    async def _keep_time(self, stop: asyncio.Event) -> None:
-        while not stop.is_set():
-            try:
-                await self._tick()
-            except FootnoteError as error:
-                log.warning("schedule_failed", extra={"reason": str(error)})
-            except Exception:
-                log.exception("schedule_failed")
-            await pause(stop, TICK_SECONDS)
 
 
 def _in_hand(job: Job) -> str:

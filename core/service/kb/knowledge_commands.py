@@ -1,16 +1,17 @@
 """What a client of ``/kb`` calls: Slack, Discord, the terminal and the page."""
 
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterable, Mapping, Sequence
 from typing import Protocol
 
-from core.model.knowledge import KnowledgeBase
+from core.ingestion.ingestor import IngestResult
+from core.model.knowledge import Document, KnowledgeBase, Passage
 from core.model.transcripts import Conversation
 from core.service.kb.commands import Caller, KbCommand
 from core.service.kb.results import KbResult, Refused
 
 
 class KnowledgeCommands(Protocol):
-    """Nothing is raised: every result can be shown as it is."""
+    """What every client calls. Nothing is raised: every result can be shown as it is."""
 
     async def handle(self, command: KbCommand, caller: Caller) -> KbResult:
         """Do it, or say in one line why not. Work that takes longer is accepted as a job, within a second."""
@@ -41,3 +42,23 @@ class KnowledgeUploads(KnowledgeCommands, Protocol):
 
     async def require_base(self, name: str, caller: Caller) -> KnowledgeBase | Refused:
         """The base of this name, whatever the case of its letters; created, on record, when it is new."""
+
+    async def find_unchanged(
+        self, files: AsyncIterable[tuple[str, str, bytes]], base: str, caller: Caller
+    ) -> Mapping[str, Document]:
+        """Those of these files that need no ingest, by source, each with its document. Raises Denied, Unavailable."""
+
+    async def preview_ingest(
+        self, files: AsyncIterable[tuple[str, str, bytes]], base: str, caller: Caller
+    ) -> Sequence[IngestResult]:
+        """How an ingest of these would come out, in their order; nothing is changed. Raises Denied, Unavailable."""
+
+
+class KnowledgeDocuments(Protocol):
+    """What a client calls that shows documents whole: the terminal."""
+
+    async def documents(self, caller: Caller, base: str = "") -> Sequence[Document]:
+        """Every document of a base, or of all that the caller may know of. Raises NotFound, Unavailable."""
+
+    async def document(self, name: str, caller: Caller, base: str = "") -> tuple[Document, Sequence[Passage]]:
+        """The one document that is meant, with all its passages. Raises NotFound, Unavailable."""

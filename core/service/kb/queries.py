@@ -8,14 +8,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from core.model.clock import Clock
 from core.model.errors import FootnoteError, NotFound
 from core.model.jobs import Job, JobState
-from core.model.knowledge import Document, KnowledgeBase
+from core.model.knowledge import Document, KnowledgeBase, Passage, base_named
 from core.model.source_names import matching_sources
 from core.ports.catalog import Catalog
+from core.ports.inbox import Inbox
 from core.ports.index import Index, Scope
+from core.ports.job_store import JobStore
+from core.ports.proposal_store import ProposalStore
+from core.ports.schedule_store import ScheduleStore
 from core.service.kb.commands import Caller, KbCommand, KbVerb
-from core.service.kb.job_queue import JobQueue
 from core.service.kb.results import (
     BaseDetails,
     BaseList,
@@ -42,6 +46,7 @@ from core.service.kb.summaries import (
 )
 from core.service.kb.text_spans import join_names
 from core.service.kb.web_links import redact_link
+from core.service.visible_bases import VisibleBases
 
 PAGE = 10
 PROPOSALS = 5  # on a page: with their beginnings and buttons, what a message of Discord's holds
@@ -60,7 +65,11 @@ class KnowledgeQueries:
 
     catalog: Catalog
     index: Index
-    job_queue: JobQueue
+    jobs: JobStore
+    inbox: Inbox
+    schedule_store: ScheduleStore
+    proposal_store: ProposalStore
+    clock: Clock
 
     # --- completing -------------------------------------------------------------------------------------------------
 
@@ -91,7 +100,7 @@ class KnowledgeQueries:
             base = await self.base(command.base, caller)
             documents, page = page_of(await self.documents(base), command)
             rows = tuple(map(summarize_document, documents))
-            now = self.job_queue.clock.now()
+            now = self.clock.now()
             return DocumentList(base.name, rows, now, page, await self.proposals_waiting(caller))
         bases, page = page_of(await self.visible(caller), command)
         admin = caller.permissions.is_admin
@@ -103,8 +112,8 @@ class KnowledgeQueries:
         if not command.target:
             return await self._base_details(await self.base(command.base, caller), caller)
         document, admin = await self.document(command, caller), caller.permissions.is_admin
-        found = await self.index.passages(document.id, document.version, Scope(frozenset({document.knowledge_base})))
-        jobs = await self.job_queue.jobs.recent(MOST_JOBS) if admin else ()
+        found = await self.passages(document)
+        jobs = await self.jobs.recent(MOST_JOBS) if admin else ()
         passages, page = page_of(found, command)
         return DocumentDetails(
             document=summarize_document(document),
@@ -114,7 +123,7 @@ class KnowledgeQueries:
             last_look=last_look(document, jobs),
             notes=document.notes,
             passages=tuple(map(preview_passage, passages)),
-            as_of=self.job_queue.clock.now(),
+            as_of=self.clock.now(),
             page=page,
         )
 
@@ -123,8 +132,8 @@ class KnowledgeQueries:
         summary = summarize_base(base, await self.documents(base), admin=admin)
         if not admin:
             return BaseDetails(summary)
-        schedules = [one for one in await self.job_queue.schedule_store.schedules() if one.base == base.name]
-        recent = [job for job in await self.job_queue.jobs.recent() if job.base == base.name]
+        schedules = [one for one in await self.schedule_store.schedules() if one.base == base.name]
+        recent = [job for job in await self.jobs.recent() if job.base == base.name]
         failed = {redact_link(item.source): item.reason for job in recent for item in job.failed_items}
         return BaseDetails(
             base=summary,
@@ -135,12 +144,12 @@ class KnowledgeQueries:
 
     async def status(self, command: KbCommand, caller: Caller) -> QueueStatus:
         """The queue, running jobs, failures, schedules."""
-        jobs = [summarize_job(job) for job in await self.jobs(caller)]
+        jobs = [summarize_job(job) for job in await self.jobs_of(caller)]
         visible = {base.name for base in await self.visible(caller)}
-        schedules = [one for one in await self.job_queue.schedule_store.schedules() if one.base in visible]
+        schedules = [one for one in await self.schedule_store.schedules() if one.base in visible]
         troubled = [job for job in jobs if job.over and (job.failures or job.reason)]
         return QueueStatus(
-            in_line=await self.job_queue.inbox.count_waiting(),
+            in_line=await self.inbox.count_waiting(),
             running=tuple(job for job in jobs if job.state is JobState.RUNNING),
             queued=tuple(job for job in jobs if job.state is JobState.QUEUED),
             troubled=tuple(troubled[:TROUBLED]),
@@ -150,7 +159,7 @@ class KnowledgeQueries:
 
     async def job_list(self, command: KbCommand, caller: Caller) -> JobList | JobDetails:
         """The newest jobs, or one with all its failures."""
-        jobs = await self.jobs(caller)
+        jobs = await self.jobs_of(caller)
         if command.target:
             return JobDetails(summarize_job(one_job(jobs, command.target)))
         rows, page = page_of(jobs, command)
@@ -160,9 +169,9 @@ class KnowledgeQueries:
         """What waits for an admin, each with what can be done about it."""
         require_privacy(caller)
         turning = KbCommand(KbVerb.PROPOSALS, page=command.page)
-        shown, page = page_of(await self.job_queue.proposal_store.proposals(), turning, PROPOSALS)
+        shown, page = page_of(await self.proposal_store.proposals(), turning, PROPOSALS)
         bases = await self.visible(caller)
-        base = next((one for one in bases if one.name.casefold() == _find_name("", bases)), KnowledgeBase(DEFAULT_BASE))
+        base = base_named(bases, _find_name("", bases)) or KnowledgeBase(DEFAULT_BASE)
         summaries = tuple(summarize_proposal(one, page.number) for one in shown)
         return ProposalList(summaries, base.name, readers_of(base), page)
 
@@ -170,28 +179,23 @@ class KnowledgeQueries:
         """How many proposals wait for this admin, with the way to them; None where none does."""
         if not caller.permissions.is_admin:
             return None
-        waiting = len(await self.job_queue.proposal_store.proposals())
+        waiting = len(await self.proposal_store.proposals())
         look = KbAction("Look at them", KbCommand(KbVerb.PROPOSALS)) if caller.private else None
         return ProposalsWaiting(waiting, look) if waiting else None
 
     # --- finding what is meant --------------------------------------------------------------------------------------
 
-    def shown_to(self, base: KnowledgeBase, caller: Caller) -> bool:
-        """Whether the readers of the reply may know of a base: an admin's eyes alone may see every one."""
-        return base.visible_to(caller.audience) or (caller.permissions.is_admin and caller.private)
-
-    async def visible(self, caller: Caller) -> list[KnowledgeBase]:
+    async def visible(self, caller: Caller) -> Sequence[KnowledgeBase]:
         """The bases that the readers of the reply may know of."""
-        return [base for base in await self.catalog.bases() if self.shown_to(base, caller)]
+        return await VisibleBases(self.catalog).for_audience(caller.readers)
 
     async def base(self, name: str, caller: Caller, *, create: bool = False) -> KnowledgeBase:
         """The base of this name; without one, the only base there is, or the default one. Raises NotFound."""
         bases = await self.visible(caller)
         wanted = _find_name(name, bases)
-        for base in bases:
-            if base.name.casefold() == wanted:
-                return base
-        if create and wanted == DEFAULT_BASE and await self.job_queue.trash.base(DEFAULT_BASE) is None:
+        if (base := base_named(bases, wanted)) is not None:
+            return base
+        if create and wanted == DEFAULT_BASE and base_named(await self.catalog.bases(), wanted) is None:
             base = KnowledgeBase(DEFAULT_BASE)
             await self.catalog.save_base(base)
             return base
@@ -212,11 +216,16 @@ class KnowledgeQueries:
             raise not_one(command.target, found, "here")
         return found[0]
 
-    async def jobs(self, caller: Caller) -> list[Job]:
+    async def passages(self, document: Document) -> Sequence[Passage]:
+        """All passages of a document's visible version, in reading order."""
+        scope = Scope(frozenset({document.knowledge_base}))
+        return await self.index.passages(document.id, document.version, scope)
+
+    async def jobs_of(self, caller: Caller) -> list[Job]:
         """The newest jobs, of bases the caller may see; of bases that are gone, for an admin's eyes alone."""
         visible = {base.name for base in await self.visible(caller)}
-        alone = caller.permissions.is_admin and caller.private
-        return [job for job in await self.job_queue.jobs.recent(MOST_JOBS) if alone or job.base in visible]
+        jobs = await self.jobs.recent(MOST_JOBS)
+        return [job for job in jobs if caller.sees_all or job.base in visible]
 
 
 def _find_name(name: str, bases: Sequence[KnowledgeBase]) -> str:

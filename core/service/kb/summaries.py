@@ -15,6 +15,7 @@ from core.service.kb.commands import KbCommand, KbVerb
 from core.service.kb.results import (
     BaseSummary,
     DocumentSummary,
+    JobAccepted,
     JobSummary,
     KbAction,
     LastLook,
@@ -66,6 +67,11 @@ def summarize_job(job: Job) -> JobSummary:
         created_at=job.created_at,
         ended_at=job.ended_at,
     )
+
+
+def summarize_accepted(job: Job, base: KnowledgeBase) -> JobAccepted:
+    """A new job, and whom what it adds will be visible to: conversations and files carry words of few to many."""
+    return JobAccepted(summarize_job(job), readers_of(base))
 
 
 def _reasons(items: Sequence[JobItem]) -> tuple[SourceNote, ...]:

@@ -9,7 +9,6 @@ from typing import assert_never
 from core.model.conversation import Person
 from core.ports.proposal_store import Decision
 from core.ports.schedule_store import Every
-from core.service.kb.job_queue import ADD_AGAIN
 from core.service.kb.results import (
     BaseCreated,
     BaseDescribed,
@@ -68,6 +67,7 @@ _PlainOutcome = (
 )  # fmt: skip
 
 MOST_NAMED = 20  # documents that have to be added again
+ADD_AGAIN = "Add the new file or conversation under the same name: it takes the old one's place."
 KEPT_A_WEEK = "It can be restored for 7 days."
 
 # --- lists and what stands around them

@@ -81,14 +81,14 @@ def cards(process: Callable[[], JobCards]) -> JobCards:
 @pytest.fixture
 def job(clock: ManualClock) -> Job:
     pressed = str(discord.utils.time_snowflake(clock.now()))
-    address = ReplyTarget(ReplyMode.PRIVATE, "44", pressed, asker=str(ADA), token="t")
-    return Job("0123456789ab", JobKind.INGEST, "default", Person("discord:user:33"), clock.now(), address=address)
+    target = ReplyTarget(ReplyMode.PRIVATE, "44", pressed, asker=str(ADA), token="t")
+    return Job("0123456789ab", JobKind.INGEST, "default", Person("discord:user:33"), clock.now(), reply_target=target)
 
 
 def caller_of(job: Job) -> Caller:
     """Who asked for the job, by the interaction in which that was."""
-    thread = ThreadKey("discord", "1", job.address.channel, "")
-    return Caller(job.by, Permissions(is_admin=True), Audience(), thread, job.address)
+    thread = ThreadKey("discord", "1", job.reply_target.channel, "")
+    return Caller(job.by, Permissions(is_admin=True), Audience(), thread, job.reply_target)
 
 
 def done(job: Job) -> Job:
@@ -225,7 +225,7 @@ async def test_a_card_that_an_earlier_version_kept_as_text_is_shown_as_that(job:
         """From the beginning."""
 
     kept = {"message": str(CARD), "channel": "44", "asker": str(ADA), "token": "t"}
-    kept |= {"token_of": job.address.message, "latest": "**Adding a.md to “default”**\nDone.", "over": "yes"}
+    kept |= {"token_of": job.reply_target.message, "latest": "**Adding a.md to “default”**\nDone.", "over": "yes"}
     state.records[f"discord/job/{job.id}", "card"] = kept
     state.records["discord/kb", "endings"] = {job.id: job.by.id}
     await JobCards(written, postings, connected, job.created_at.timestamp).finish()

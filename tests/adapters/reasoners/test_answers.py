@@ -79,7 +79,7 @@ async def test_every_profile_answers_within_its_tokens(
 ) -> None:
     scene = Scene(cooperative)
     await scene.knows(REFUNDS, "The planner's timeout is 90 seconds.", "Leave is 28 days a year.")
-    said = await scene.asks(QUESTION, conduct=AnswerPolicy(profile=profile))
+    said = await scene.asks(QUESTION, policy=AnswerPolicy(profile=profile))
     assert said.outcome is Outcome.ANSWERED
     assert said.answer.verdict is None or said.answer.verdict.grounding == 1.0
     assert said.answer.spent.tokens == sum(len(request.text) // 4 for request in endpoint.requests) + (
@@ -189,7 +189,7 @@ async def test_a_tiny_model_that_barely_follows_still_comes_to_an_honest_outcome
             standby = FallbackReasoner(reasoner, ExtractiveReasoner(HashingEncoder()), clock=ManualClock())
             scene = Scene(reasoner if alone else standby, confident=0.0 if seed % 2 else 2.0)
             await scene.knows(REFUNDS)
-            said = await scene.asks(QUESTION, conduct=AnswerPolicy(profile=list(Profile)[seed % 3]))
+            said = await scene.asks(QUESTION, policy=AnswerPolicy(profile=list(Profile)[seed % 3]))
             if said.outcome is Outcome.FAILED:
                 assert alone, "a standby leaves no question without an answer"
                 assert said.all(AgentFailed)[0].message
@@ -226,7 +226,7 @@ async def test_a_dripping_model_cannot_hold_an_answer_beyond_its_seconds(endpoin
         standby = FallbackReasoner(reasoner, quoting, clock=ManualClock(), reserves=reserves)
         scene = Scene(standby, limits=within(seconds=10.0), confident=0.0)
         await scene.knows(FAQ)
-        said = await scene.asks(QUESTION, conduct=AnswerPolicy(profile=Profile.QUICK))
+        said = await scene.asks(QUESTION, policy=AnswerPolicy(profile=Profile.QUICK))
     assert said.outcome is Outcome.ANSWERED
     assert "30 days" in said.text
     assert QUOTING in said.answer.notices

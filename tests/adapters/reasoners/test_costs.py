@@ -51,7 +51,7 @@ def steps(endpoint: ScriptedEndpoint) -> list[str]:
 @pytest.mark.parametrize("profile", list(Profile))
 async def test_a_greeting_costs_one_call(endpoint: ScriptedEndpoint, scene: Scene, profile: Profile) -> None:
     endpoint.answers_with(InItsOwnWords())
-    told = await scene.asks("Hi there!", conduct=AnswerPolicy(profile=profile))
+    told = await scene.asks("Hi there!", policy=AnswerPolicy(profile=profile))
     assert told.outcome is Outcome.ANSWERED
     assert steps(endpoint) == ["understand"]
 
@@ -76,7 +76,7 @@ async def test_an_answer_costs_no_more_than_the_table_says(
     endpoint: ScriptedEndpoint, scene: Scene, question: str, profile: Profile
 ) -> None:
     endpoint.answers_with(InItsOwnWords())
-    told = await scene.asks(question, conduct=AnswerPolicy(profile=profile))
+    told = await scene.asks(question, policy=AnswerPolicy(profile=profile))
     assert told.outcome is Outcome.ANSWERED
     assert steps(endpoint) == COSTS[question, profile]
     assert told.answer.spent.calls == len(endpoint.requests)

@@ -88,7 +88,7 @@ async def test_an_attempt_is_withheld_rather_than_quoted_from_evidence_that_nobo
     pair: FallbackReasoner, model: ScriptedReasoner, quoting: ScriptedReasoner, away: Exception
 ) -> None:
     model.enqueue("compose", ["Refunds ", away])
-    assert await written(pair, attempt=True) == ["Refunds ", DraftDeclined()]
+    assert await written(pair, fast_path=True) == ["Refunds ", DraftDeclined()]
     assert quoting.calls == []
 
 
@@ -98,7 +98,7 @@ async def test_a_draft_that_the_model_withholds_shows_that_the_model_works(
     model.enqueue("decide", *[DOWN] * 4, DOWN).enqueue("compose", [DraftDeclined("the price")])
     for _ in range(4):
         await pair.decide(inquiry(), thread(), meter())
-    async with aclosing(pair.compose(inquiry(attempt=True), thread(), library().items, meter())) as parts:
+    async with aclosing(pair.compose(inquiry(fast_path=True), thread(), library().items, meter())) as parts:
         assert await anext(parts) == DraftDeclined("the price")
     await pair.decide(inquiry(), thread(), meter())
     assert pair.state is BreakerState.CLOSED

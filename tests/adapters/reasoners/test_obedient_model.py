@@ -63,7 +63,7 @@ async def test_it_works_on_an_endpoint_that_has_next_to_nothing() -> None:
         endpoint.answers_with(ObedientModel())
         decision = await reasoner.decide(inquiry(), thread(), meter())
         assert isinstance(decision, Insufficient)
-        assert decision.moves == (SearchKnowledge("How long are refunds open?"),)
+        assert decision.actions == (SearchKnowledge("How long are refunds open?"),)
 
 
 async def test_it_obeys_documents_only_when_told_to(endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner) -> None:
@@ -76,7 +76,7 @@ async def test_it_obeys_documents_only_when_told_to(endpoint: ScriptedEndpoint, 
     assert "<!channel>" in poisoned
     decision = await reasoner.decide(asked, thread(), meter())
     assert isinstance(decision, Insufficient)
-    assert decision.moves == (SearchSource("salaries", "HR"),)
+    assert decision.actions == (SearchSource("salaries", "HR"),)
 
 
 async def test_it_counts_what_it_reads(endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner) -> None:

@@ -28,7 +28,7 @@ async def decided(question: str, library: EvidenceLibrary, *made: str) -> Decisi
 
 def queries(decision: Decision) -> list[str]:
     assert isinstance(decision, Insufficient)
-    return [move.query for move in decision.moves if isinstance(move, SearchKnowledge)]
+    return [action.query for action in decision.actions if isinstance(action, SearchKnowledge)]
 
 
 def titled(title: str) -> list[Evidence]:
@@ -88,6 +88,6 @@ async def test_only_a_question_that_was_put_in_other_words_for_the_thread_is_sea
     earlier = thread(turn("What is the planner's timeout?", "90 seconds [2]", 2))
     asked = inquiry(plan=plan, library=library(grade=8), searches=(Search(SearchKnowledge(plan.queries[0])),))
     decision = await ExtractiveReasoner(HashingEncoder()).decide(asked, earlier, meter())
-    moves = decision.moves if isinstance(decision, Insufficient) else ()
-    assert any(isinstance(move, SearchSource) for move in moves) is leans
+    actions = decision.actions if isinstance(decision, Insufficient) else ()
+    assert any(isinstance(action, SearchSource) for action in actions) is leans
     assert bool(leant_on(asked, earlier)) is leans

@@ -66,7 +66,7 @@ async def test_what_the_question_names_and_no_quote_has_is_searched_for(reasoner
     )
     decision = await reasoner.decide(asked, thread(), meter())
     assert isinstance(decision, Insufficient)
-    queries = [move.query for move in decision.moves if isinstance(move, SearchKnowledge)]
+    queries = [action.query for action in decision.actions if isinstance(action, SearchKnowledge)]
     assert any("odometer" in query and "owns" in query for query in queries)
 
 
@@ -148,19 +148,19 @@ async def decided_after(reasoner: ExtractiveReasoner, question: str, *turns: Tur
         searches=(Search(SearchKnowledge(plan.question), found=1, new=1),),
     )
     decision = await reasoner.decide(asked, thread(*turns), meter())
-    return decision.moves if isinstance(decision, Insufficient) else ()
+    return decision.actions if isinstance(decision, Insufficient) else ()
 
 
 async def test_a_follow_up_is_looked_up_in_the_source_of_the_last_answer(reasoner: ExtractiveReasoner) -> None:
     before = turn("What is the refund policy?", "As quoted [1].", 1)
-    moves = await decided_after(reasoner, "When does it apply?", before)
-    assert moves == (SearchSource("When does the refund policy apply?", "Refunds"),)
+    actions = await decided_after(reasoner, "When does it apply?", before)
+    assert actions == (SearchSource("When does the refund policy apply?", "Refunds"),)
 
 
 async def test_a_new_topic_is_not(reasoner: ExtractiveReasoner) -> None:
     before = turn("What is the refund policy?", "As quoted [1].", 1)
-    moves = await decided_after(reasoner, "How many days of annual leave do we get?", before)
-    assert not any(isinstance(move, SearchSource) for move in moves)
+    actions = await decided_after(reasoner, "How many days of annual leave do we get?", before)
+    assert not any(isinstance(action, SearchSource) for action in actions)
 
 
 async def test_what_people_ask_about_keeps_the_name_they_gave_it(reasoner: ExtractiveReasoner) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 from adapters.slack.api.files import Files, file_in
-from adapters.slack.api.web_client import Web
+from adapters.slack.api.web_client import WebClient
 from core.model.errors import DocumentRejected, FetchRefused
 from tests.fakes.slack import FakeSlack, specs_are_here
 
@@ -18,7 +18,7 @@ needs_slack = pytest.mark.skipif(
 @dataclass
 class Cabinet:
     slack: FakeSlack
-    web: Web
+    web: WebClient
 
     @property
     def files(self) -> Files:
@@ -31,7 +31,7 @@ class Cabinet:
 @pytest.fixture
 async def cabinet() -> AsyncIterator[Cabinet]:
     async with FakeSlack() as slack:
-        web = Web(slack.bot_token, slack.api_url)
+        web = WebClient(slack.bot_token, slack.api_url)
         yield Cabinet(slack, web)
         await web.close()
 

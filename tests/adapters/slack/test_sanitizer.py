@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from adapters.slack.outbound.sanitizer import CallSanitizer, permit, permit_as_shown
+from adapters.slack.api.sanitizer import CallSanitizer, permit, permit_as_shown
 from tests.e2e.hostile_texts import ALLOWED, HOSTILE
 from tests.e2e.slack_links import active_in_calls
 

@@ -5,16 +5,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.slack.outbound.text import (
-    Escaper,
-    escape,
-    group_call,
-    link,
-    mentions,
-    plain_message,
-    safe_markdown,
-    shorten,
-)
+from adapters.slack.inbound.message_text import mentions, plain_message
+from adapters.slack.outbound.text import Escaper, escape, group_call, link, safe_markdown, shorten
 
 CALLS = re.compile(r"<[!@]|<#|(?<![\w.])@(?:channel|here|everyone)\b")
 HOSTILE = st.lists(

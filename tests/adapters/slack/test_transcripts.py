@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from adapters.slack.api.directory import Directory
-from adapters.slack.api.web_client import Web
+from adapters.slack.api.web_client import WebClient
 from adapters.slack.kb.transcripts import PAGE, Transcripts, conversation_reference, thread_in
 from core.model.errors import NotFound
 from tests.fakes.slack import Channel, FakeSlack, Message, specs_are_here
@@ -39,7 +39,7 @@ class Place:
 @pytest.fixture
 async def place() -> AsyncIterator[Place]:
     async with FakeSlack() as slack:
-        web = Web(slack.bot_token, slack.api_url)
+        web = WebClient(slack.bot_token, slack.api_url)
         yield Place(slack, Transcripts(web, Directory(web)))
         await web.close()
         assert slack.violations == []

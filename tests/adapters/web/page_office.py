@@ -35,7 +35,6 @@ from core.model.health import Check, Health
 from core.model.setup_steps import Place, RunningOptions, SetupStep, SetupStepState, TokenField, TokenOutcome
 from core.ports.page_pictures import Box, PagePicture
 from core.service.answer_actions import AnswerActions
-from core.service.kb.queries import KnowledgeQueries
 from core.service.message_handler import MessageHandler
 from tests.core.scene import Scene
 from tests.core.service.kb.knowledge_room import Room
@@ -203,7 +202,6 @@ class PageOffice:
         self.conversations = conversations = Conversations(self.message_states, scene.clock)
         turns = TurnViews(self.message_states, scene.checkpoints, actions)
         self.live = live = LiveStreams(self.stream, turns, pages)
-        queries = KnowledgeQueries(scene.catalog, scene.index, room.job_queue)
         screens: list[Screen] = [
             AskScreen(pages, conversations, turns, live, self.inbox, actions, room.kb_service),
             KnowledgeScreen(pages, room.kb_service, room.audit, scene.clock, _samples, self.guide.files),
@@ -211,7 +209,7 @@ class PageOffice:
             InspectScreen(
                 pages,
                 room.retriever,
-                queries,
+                room.queries,
                 scene.trace_store,
                 InProcessChannelSettingsStore(),
                 ChannelSettings(),
@@ -224,7 +222,7 @@ class PageOffice:
                 conversations,
                 turns,
                 actions,
-                queries,
+                room.queries,
                 DocumentPages(scene.index, room.originals, PaperPictures()),
             ),
         ]

@@ -78,7 +78,7 @@ async def page() -> AsyncIterator[Page]:
         pages=pages,
         analysis=house.analysis,
         drafts=GapDrafts(house.feedback, records, audit, house.clock),
-        queries=KnowledgeQueries(house.catalog, SimpleNamespace(), SimpleNamespace()),  # type: ignore[arg-type]
+        queries=KnowledgeQueries(house.catalog, *[SimpleNamespace()] * 6),
     )
     pages.show_menu(screen.menu)
     guard = Guard(AccessRules(), sessions, audit, pages)

@@ -82,8 +82,8 @@ async def test_searches_are_counted_on_through_the_rounds(scene: Scene) -> None:
 @pytest.mark.parametrize("behaviour", list(Behaviour))
 async def test_grading_is_told_with_how_many_count_here(scene: Scene, behaviour: Behaviour) -> None:
     scene.script.enqueue("grade", CUTOFFS[behaviour], CUTOFFS[behaviour] - 1)
-    at_the_cutoff = await scene.asks("refunds", conduct=AnswerPolicy(behaviour=behaviour))
-    below = await scene.asks("refunds", thread="u", conduct=AnswerPolicy(behaviour=behaviour, checkpoints=frozenset()))
+    at_the_cutoff = await scene.asks("refunds", policy=AnswerPolicy(behaviour=behaviour))
+    below = await scene.asks("refunds", thread="u", policy=AnswerPolicy(behaviour=behaviour, checkpoints=frozenset()))
     (counts,), (counts_not,) = at_the_cutoff.all(GradingCompleted), below.all(GradingCompleted)
     assert (counts.total, counts.relevant, counts.average) == (2, 2, CUTOFFS[behaviour])
     assert (counts_not.total, counts_not.relevant) == (2, 0)

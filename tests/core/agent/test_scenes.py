@@ -183,7 +183,7 @@ class TestUnderstanding:
 
     async def test_readings_are_listed_where_choices_are_switched_off(self, scene: Scene) -> None:
         scene.script.enqueue("understand", AskBack("Which days?", ("Of refunds?", "Of leave?")))
-        answer = await scene.asks("days?", conduct=AnswerPolicy(checkpoints=frozenset()))
+        answer = await scene.asks("days?", policy=AnswerPolicy(checkpoints=frozenset()))
         assert answer.outcome is Outcome.CLARIFIED
         assert answer.text == "Which days?\n- Of refunds?\n- Of leave?"
         assert answer.all(CheckpointReached) == []
@@ -238,7 +238,7 @@ class TestGathering:
     async def test_the_searches_of_a_profile_are_a_hard_cap(self, scene: Scene) -> None:
         for n in range(20):
             scene.script.enqueue("decide", Insufficient("more", (SearchKnowledge(f"refunds {n}"),)))
-        answer = await scene.asks("refunds", conduct=AnswerPolicy(checkpoints=frozenset(), profile=Profile.QUICK))
+        answer = await scene.asks("refunds", policy=AnswerPolicy(checkpoints=frozenset(), profile=Profile.QUICK))
         assert answer.answer.spent.searches == 3
         assert answer.outcome is Outcome.ANSWERED
 
@@ -274,15 +274,15 @@ class TestGathering:
         scene = stage()
         await scene.knows(*(f"Refund number {n}." for n in range(30)))
         further = [SearchKnowledge(f"refund number {n}", top_k=n) for n in (12, 16, 20)]
-        scene.script.enqueue("decide", *(Insufficient("more", (move,)) for move in further))
-        answer = await scene.asks("refund", conduct=AnswerPolicy(checkpoints=frozenset(), profile=Profile.QUICK))
+        scene.script.enqueue("decide", *(Insufficient("more", (action,)) for action in further))
+        answer = await scene.asks("refund", policy=AnswerPolicy(checkpoints=frozenset(), profile=Profile.QUICK))
         assert all(event.new for event in answer.all(RetrievalCompleted)), "or it would have ended for that"
         assert [call.step for call in scene.script.calls] == ["understand", *["grade", "decide"] * 3, "compose"]
 
     async def test_of_more_searches_than_are_left_the_first_are_made(self, scene: Scene) -> None:
         scene.script.enqueue("understand", Investigate("q", ("refunds", "leave")))
         scene.script.enqueue("decide", Insufficient("more", tuple(SearchKnowledge(f"finance {n}") for n in range(4))))
-        answer = await scene.asks("all?", conduct=AnswerPolicy(checkpoints=frozenset(), profile=Profile.QUICK))
+        answer = await scene.asks("all?", policy=AnswerPolicy(checkpoints=frozenset(), profile=Profile.QUICK))
         assert [event.query for event in answer.all(RetrievalStarted)] == ["refunds", "leave", "finance 0"]
         assert answer.outcome is Outcome.ANSWERED
 
@@ -290,7 +290,7 @@ class TestGathering:
         for n in range(20):
             scene.script.enqueue("decide", Insufficient("more", (SearchKnowledge(f"refunds {n}"),)))
         answer = await scene.asks(
-            "refunds leave", conduct=AnswerPolicy(checkpoints=frozenset(), profile=Profile.THOROUGH)
+            "refunds leave", policy=AnswerPolicy(checkpoints=frozenset(), profile=Profile.THOROUGH)
         )
         assert answer.answer.spent.searches == 3
 
@@ -346,7 +346,7 @@ class TestTheShortWay:
         assert [event.query for event in answer.all(RetrievalStarted)] == [self.QUESTION, "who approves refunds"]
         assert answer.all(QueryRefined)[0].refined == "who approves refunds"
         inquiry, *_ = scene.script.calls_of("compose")[1].given
-        assert (inquiry.attempt, inquiry.missing) == (False, ""), "it was found to suffice"
+        assert (inquiry.fast_path, inquiry.missing) == (False, ""), "it was found to suffice"
         assert self.steps(scene) == ["understand", "compose", "grade", "decide", "compose"]
         assert answer.outcome is Outcome.ANSWERED
 
@@ -356,11 +356,11 @@ class TestTheShortWay:
         answer = await scene.asks(self.QUESTION)
         assert answer.streamed == answer.text == f"{REFUNDS} [1]"
 
-    async def asked_back(self, scene: Scene, **conduct: object) -> Told:
+    async def asked_back(self, scene: Scene, **policy: object) -> Told:
         options = ("How many days until refunds are paid?", "How many days of annual leave are there?")
         withheld = DraftDeclined(unclear=AskBack("Which days do you mean?", options))
         scene.script.enqueue("compose", ["There are ", "several.\n", withheld])
-        return await scene.asks("days", conduct=AnswerPolicy(**conduct))  # type: ignore[arg-type]
+        return await scene.asks("days", policy=AnswerPolicy(**policy))  # type: ignore[arg-type]
 
     async def test_a_writer_that_finds_several_readings_has_the_person_choose(self, scene: Scene) -> None:
         parked = await self.asked_back(scene)
@@ -471,7 +471,7 @@ class TestTheShortWay:
         assert answer.outcome is Outcome.ABSTAINED
 
     @pytest.mark.parametrize(
-        ("question", "conduct", "plan"),
+        ("question", "policy", "plan"),
         [
             ("What does it cost?", AnswerPolicy(), None),  # nothing is good
             (QUESTION, AnswerPolicy(profile=Profile.THOROUGH), None),
@@ -481,15 +481,15 @@ class TestTheShortWay:
         ],
     )
     async def test_what_is_not_simple_is_judged_first(
-        self, scene: Scene, question: str, conduct: AnswerPolicy, plan: Investigate | None
+        self, scene: Scene, question: str, policy: AnswerPolicy, plan: Investigate | None
     ) -> None:
         scene.script.enqueue("understand", *([plan] if plan else []))
-        await scene.asks(question, conduct=conduct)
+        await scene.asks(question, policy=policy)
         assert self.steps(scene)[:2] == ["understand", "grade"]
 
     async def test_sources_that_were_shown_are_not_tried_out_again(self, scene: Scene) -> None:
-        conduct = AnswerPolicy(checkpoints=ALL_CHECKPOINTS, sources_first=True)
-        parked = await scene.asks(self.QUESTION, conduct=conduct)
+        policy = AnswerPolicy(checkpoints=ALL_CHECKPOINTS, sources_first=True)
+        parked = await scene.asks(self.QUESTION, policy=policy)
         await scene.presses(parked.checkpoint, "Answer")
         assert self.steps(scene) == ["understand", "grade", "compose"]
 
@@ -519,8 +519,8 @@ class TestDeciding:
 
     async def test_sources_come_first_also_where_the_grader_has_enough(self, scene: Scene) -> None:
         scene.script.enqueue("grade", Sufficient())
-        conduct = AnswerPolicy(checkpoints=ALL_CHECKPOINTS, sources_first=True)
-        assert (await scene.asks("refunds", conduct=conduct)).checkpoint.kind is CheckpointKind.SOURCES_FIRST
+        policy = AnswerPolicy(checkpoints=ALL_CHECKPOINTS, sources_first=True)
+        assert (await scene.asks("refunds", policy=policy)).checkpoint.kind is CheckpointKind.SOURCES_FIRST
 
     async def test_what_is_missing_becomes_the_next_query(self, scene: Scene) -> None:
         scene.script.enqueue("decide", Insufficient("who approves", (SearchKnowledge("finance approves"),)))
@@ -578,10 +578,10 @@ class TestDeciding:
 
 
 class TestCheckpoints:
-    async def long_search(self, scene: Scene, **conduct: object) -> Told:
+    async def long_search(self, scene: Scene, **policy: object) -> Told:
         scene.script.enqueue("understand", Investigate("q", ("refunds", "leave", "finance")))
         scene.script.enqueue("decide", Insufficient("the price", (SearchKnowledge("price"),)))
-        return await scene.asks("refunds and prices?", conduct=AnswerPolicy(**conduct))  # type: ignore[arg-type]
+        return await scene.asks("refunds and prices?", policy=AnswerPolicy(**policy))  # type: ignore[arg-type]
 
     async def test_after_three_searches_a_person_chooses(self, scene: Scene) -> None:
         parked = await self.long_search(scene)
@@ -755,8 +755,8 @@ class TestCheckpoints:
         assert answer.answer.nearest
 
     async def test_when_nobody_asks_for_the_answer_after_the_sources_it_comes_by_itself(self, scene: Scene) -> None:
-        conduct = AnswerPolicy(checkpoints=ALL_CHECKPOINTS, sources_first=True)
-        parked = await scene.asks("refunds", conduct=conduct)
+        policy = AnswerPolicy(checkpoints=ALL_CHECKPOINTS, sources_first=True)
+        parked = await scene.asks("refunds", policy=policy)
         answer = await told(scene.question_service.expire(parked.checkpoint.id))
         assert answer.outcome is Outcome.ANSWERED
 
@@ -765,12 +765,12 @@ class TestCheckpoints:
             return AnswerPolicy(checkpoints=ALL_CHECKPOINTS - {kind})
 
         scene.script.enqueue("decide", AskBack("Which?", ("This?", "That?")))
-        assert (await scene.asks("refunds", conduct=without(CheckpointKind.CLARIFY))).outcome is Outcome.ANSWERED
+        assert (await scene.asks("refunds", policy=without(CheckpointKind.CLARIFY))).outcome is Outcome.ANSWERED
         always = AnswerPolicy(sources_first=True)  # the menu says so, and the default checkpoints do not undo it
-        told = await scene.asks("refunds", thread="u", conduct=always)
+        told = await scene.asks("refunds", thread="u", policy=always)
         assert told.checkpoint.kind is CheckpointKind.SOURCES_FIRST
         scene.script.always("grade", 3).always("decide", Insufficient("a price list"))
-        told = await scene.asks("refunds", thread="v", conduct=without(CheckpointKind.NOTHING_RELEVANT))
+        told = await scene.asks("refunds", thread="v", policy=without(CheckpointKind.NOTHING_RELEVANT))
         assert told.outcome is Outcome.ABSTAINED
         assert (await scene.asks("refunds", thread="w")).outcome is Outcome.PARKED
 
@@ -901,7 +901,7 @@ class TestVerifying:
 
     async def test_the_quick_profile_checks_by_words_alone(self, scene: Scene) -> None:
         scene.script.enqueue("compose", citing(f"{REFUNDS} [R] Refunds cost 30 euros in fees [R]."))
-        answer = await scene.asks("refunds", conduct=AnswerPolicy(profile=Profile.QUICK))
+        answer = await scene.asks("refunds", policy=AnswerPolicy(profile=Profile.QUICK))
         assert answer.text == f"{REFUNDS} [1]"
         assert scene.script.calls_of("check") == []
         (checked,) = answer.all(HallucinationChecked)
@@ -909,7 +909,7 @@ class TestVerifying:
 
     async def test_the_thorough_profile_looks_for_what_is_left_open_once(self, scene: Scene) -> None:
         scene.script.always("critique", "who approves refunds")
-        answer = await scene.asks("refunds", conduct=AnswerPolicy(profile=Profile.THOROUGH))
+        answer = await scene.asks("refunds", policy=AnswerPolicy(profile=Profile.THOROUGH))
         assert len(scene.script.calls_of("critique")) == 1
         assert len(answer.all(GenerationStarted)) == 2
         assert answer.outcome is Outcome.ANSWERED

@@ -39,7 +39,7 @@ def doubt(message: str, reply: str, thread: Thread | None = None, behaviour: Beh
         ADA,
         Audience(),
         NOW,
-        conduct=AnswerPolicy(behaviour=behaviour),
+        policy=AnswerPolicy(behaviour=behaviour),
         bases=(KnowledgeBase("handbook", "How we work at Helio"),),
         library=library(PERIOD).carried_over(),
     )

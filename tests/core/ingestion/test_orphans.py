@@ -29,7 +29,7 @@ async def room() -> Room:
 async def _looks(room: Room, seconds: float) -> int:
     """So much later the clock ticks; how many passages there are then."""
     room.clock.advance(seconds)
-    await room.job_queue.tick()
+    await room.scheduler.tick()
     return await room.index.count()
 
 

@@ -51,13 +51,13 @@ def test_money_is_capped_where_it_is_and_what_is_written_has_its_own_price() -> 
 
 def test_what_is_held_back_is_refused_now_and_there_later() -> None:
     counted = meter(tokens=1_000, cost=1.0)
-    counted.held_back = 0.25
+    counted.reserved_share = 0.25
     counted.admit(750)
     with pytest.raises(BudgetExhausted, match="tokens"):
         counted.admit(751)
     with pytest.raises(BudgetExhausted, match="cost"):
         counted.admit(500, 26)
-    counted.held_back = 0.0
+    counted.reserved_share = 0.0
     counted.admit(500, 50)
     assert counted.room == 1_000
 

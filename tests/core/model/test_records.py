@@ -99,7 +99,7 @@ def test_what_the_first_version_kept_of_a_card_still_leads_back_to_its_question(
     kept = from_fields(blank, {"question": json.dumps(asked), "card": "Which?", "@person": ANA})
     assert kept is not None
     assert kept.question is not None
-    assert kept.question.address == ReplyTarget(channel="C1", message="17.5", asker="U1")
+    assert kept.question.reply_target == ReplyTarget(channel="C1", message="17.5", asker="U1")
 
 
 def test_where_a_question_was_asked_that_is_answered_elsewhere_still_reads() -> None:

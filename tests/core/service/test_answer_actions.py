@@ -95,7 +95,7 @@ async def test_settings_of_who_is_no_admin_are_refused_and_on_record(counter: Co
     settings, chosen = counter.answer_actions.place_settings, ChosenSettings(profile=Profile.QUICK, sources_first=True)
     with pytest.raises(Denied):
         await settings.save("p", chosen, ALICE, OPEN, is_admin=False)
-    assert (await settings.applying("p")).conduct.profile is Profile.BALANCED
+    assert (await settings.applying("p")).policy.profile is Profile.BALANCED
     assert not (await counter.audit.recent())[0].allowed
     with pytest.raises(Denied):
         await settings.require_admin(ALICE, "p", is_admin=False)
@@ -117,9 +117,9 @@ async def test_settings_come_back_as_they_were_chosen_within_bounds(counter: Cou
     applies = await counter.answer_actions.place_settings.save("p", chosen, ALICE, OPEN, is_admin=True)
     assert applies == await counter.answer_actions.place_settings.applying("p")
     assert applies.bases == frozenset({"default"})
-    assert applies.conduct.checkpoints == frozenset({CheckpointKind.CLARIFY})
-    assert applies.conduct.sources_first
-    assert applies.conduct.languages == ("German", "x" * 40)
+    assert applies.policy.checkpoints == frozenset({CheckpointKind.CLARIFY})
+    assert applies.policy.sources_first
+    assert applies.policy.languages == ("German", "x" * 40)
     assert applies.reply_style is ReplyStyle.PRIVATE
     assert applies.handoff == "S0HELP"
 
@@ -129,7 +129,7 @@ async def test_what_is_chosen_for_a_channel_stands_over_what_is_chosen_for_its_c
     await settings.store.write("category", ChosenSettings(profile=Profile.QUICK, handoff="S0"))
     await settings.store.write("channel", ChosenSettings(profile=Profile.THOROUGH))
     applies = await settings.applying("category", "channel")
-    assert (applies.conduct.profile, applies.handoff) == (Profile.THOROUGH, "S0")
+    assert (applies.policy.profile, applies.handoff) == (Profile.THOROUGH, "S0")
 
 
 def test_what_the_first_version_kept_of_settings_still_reads() -> None:

@@ -52,7 +52,7 @@ def test_a_choice_that_an_earlier_version_put_in_line_knows_who_made_it() -> Non
     body = {"checkpoint": "c1", "choice": "1", "person": PERSON, "thread": THREAD, "address": {"user": "U1"}}
     made: Incoming | Deletion = decode_delivery(kept("choice", body))
     assert isinstance(made, IncomingChoice)
-    assert made.address == ReplyTarget(asker="U1")
+    assert made.reply_target == ReplyTarget(asker="U1")
 
 
 @pytest.mark.parametrize(
@@ -67,5 +67,5 @@ def test_a_job_that_an_earlier_version_accepted_knows_where_its_card_is(
         "platform": "slack", "thread": "slack/T1/C1/", "address": address, "subject": "2 documents",
     })  # fmt: skip
     job: Job = from_json(Job, text)
-    assert job.address == target
+    assert job.reply_target == target
     assert from_json(Job, to_json(job)) == job

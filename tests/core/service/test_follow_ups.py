@@ -36,7 +36,7 @@ async def scene() -> Scene:
 
 async def asked(scene: Scene, question: str = "How much annual leave is there?", **more: object) -> Told:
     scene.script.enqueue("compose", _citing_the_first)
-    return await scene.asks(question, audience=STAFF, conduct=ON, **more)  # type: ignore[arg-type]
+    return await scene.asks(question, audience=STAFF, policy=ON, **more)  # type: ignore[arg-type]
 
 
 def _citing_the_first(_inquiry: object, _thread: object, evidence: tuple[object, ...]) -> str:
@@ -64,7 +64,7 @@ async def test_nothing_is_suggested_unless_it_is_switched_on(scene: Scene) -> No
     assert told.answer.follow_ups == ()
     assert not AnswerPolicy().follow_ups
     chosen = ChosenSettings.from_mapping({"follow_ups": "yes"})
-    assert channel_settings(ChannelSettings(), chosen).conduct.follow_ups
+    assert channel_settings(ChannelSettings(), chosen).policy.follow_ups
 
 
 async def test_two_sections_that_were_found_and_not_used_are_suggested(scene: Scene) -> None:

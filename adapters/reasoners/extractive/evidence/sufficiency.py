@@ -56,8 +56,8 @@ _LAYERED = re.compile(
 )
 
 
-def next_moves(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, tuple[SearchAction, ...]]:
-    """What is missing in a person's words, and the searches that may find it; nothing missing, no moves.
+def next_actions(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, tuple[SearchAction, ...]]:
+    """What is missing in a person's words, and the searches that may find it; nothing missing, no actions.
 
     It searches on once, and once more only where a single search brought the trail a step further.
     """
@@ -72,11 +72,11 @@ def next_moves(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, tup
     followed = _follow_name_trail(inquiry, relevant)
     named = open_names(question, relevant[:2])
     if not first_time or _one_covers(question, relevant, inquiry):
-        moves = followed
+        actions = followed
     else:
-        moves = tuple(dict.fromkeys((*_about(inquiry, named), *followed, *(bridges(inquiry) if leads else ()))))
-    moves = moves[:_BRIDGES]
-    return (", ".join(named) or "the rest of the question", moves) if moves else ("", ())
+        actions = tuple(dict.fromkeys((*_about(inquiry, named), *followed, *(bridges(inquiry) if leads else ()))))
+    actions = actions[:_BRIDGES]
+    return (", ".join(named) or "the rest of the question", actions) if actions else ("", ())
 
 
 def _follow_name_trail(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[SearchAction, ...]:
@@ -117,7 +117,7 @@ def _phrase(question: str, name: str) -> str:
 def rest_of_table(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchAction, ...]:
     """For a question that a whole table answers, its section: the table may go on in passages that were not found."""
     asked = aggregation_of(inquiry.standalone)
-    if asked is None or any(isinstance(made.move, ReadSection) for made in inquiry.searches):
+    if asked is None or any(isinstance(made.action, ReadSection) for made in inquiry.searches):
         return ()
     sections: dict[str, int] = {}
     for item in near:
@@ -243,8 +243,10 @@ def uncovered_words(question: str, evidence: Iterable[Evidence]) -> tuple[str, .
 
 def searches_tried(inquiry: Inquiry) -> set[frozenset[str]]:
     """The searches already made, as sets of stems."""
-    made = [search.move for search in inquiry.searches]
-    return {frozenset(content_words(move.query)) for move in made if isinstance(move, SearchKnowledge | SearchSource)}
+    made = [search.action for search in inquiry.searches]
+    return {
+        frozenset(content_words(action.query)) for action in made if isinstance(action, SearchKnowledge | SearchSource)
+    }
 
 
 def bridges(inquiry: Inquiry) -> tuple[SearchAction, ...]:

@@ -8,7 +8,7 @@ import pytest
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.reasoners.fallback import FallbackReasoner
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
-from adapters.reasoners.openai.tools import MOST_MOVES
+from adapters.reasoners.openai.tools import MOST_ACTIONS
 from adapters.testing.clock import ManualClock
 from adapters.testing.encoder import HashingEncoder
 from adapters.testing.endpoint import FEATURES, Fails, Garbles, Request, Says, ScriptedEndpoint
@@ -128,14 +128,14 @@ async def test_plain_text_instead_of_tools_goes_on_with_what_there_is(
     endpoint.says("I would say that refunds stay open for a while.")
     decision = await reasoner.decide(inquiry(library=library(grade=grade)), thread(), meter())
     assert isinstance(decision, expected)
-    assert not getattr(decision, "moves", ())
+    assert not getattr(decision, "actions", ())
 
 
 async def test_a_tool_call_written_into_the_text_is_read(endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner) -> None:
     endpoint.says('I call: {"name": "search_knowledge_base", "arguments": {"query": "refund share"}}')
     decision = await reasoner.decide(inquiry(), thread(), meter())
     assert isinstance(decision, Insufficient)
-    assert decision.moves == (SearchKnowledge("refund share"),)
+    assert decision.actions == (SearchKnowledge("refund share"),)
 
 
 async def test_an_unknown_tool_is_no_move(endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner) -> None:
@@ -144,11 +144,11 @@ async def test_an_unknown_tool_is_no_move(endpoint: ScriptedEndpoint, reasoner: 
     endpoint.calls_all(("run_shell", "{}"), ("search_knowledge_base", '{"query": "refund share"}'))
     decision = await reasoner.decide(inquiry(library=library(grade=8)), thread(), meter())
     assert isinstance(decision, Insufficient)
-    assert decision.moves == (SearchKnowledge("refund share"),)
+    assert decision.actions == (SearchKnowledge("refund share"),)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "move"),
+    ("arguments", "action"),
     [
         ('{"query": ["refund", "share"], "top_k": "many"}', SearchKnowledge("refund share")),
         ('{"query": "refund", "top_k": -3, "knowledge_base": null}', SearchKnowledge("refund", None, 1)),
@@ -158,12 +158,12 @@ async def test_an_unknown_tool_is_no_move(endpoint: ScriptedEndpoint, reasoner: 
     ],
 )
 async def test_arguments_of_the_wrong_type_are_understood(
-    endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner, arguments: str, move: SearchKnowledge
+    endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner, arguments: str, action: SearchKnowledge
 ) -> None:
     endpoint.calls_all(("search_knowledge_base", arguments))
     decision = await reasoner.decide(inquiry(), thread(), meter())
     assert isinstance(decision, Insufficient)
-    assert decision.moves == (move,)
+    assert decision.actions == (action,)
 
 
 @pytest.mark.parametrize("arguments", ['{"query": ""}', '{"query": {}}', "refund", "[1, 2]", '{"query": "ref'])
@@ -173,14 +173,14 @@ async def test_arguments_without_a_query_are_no_move(
     endpoint.calls_all(("search_knowledge_base", arguments), ("read_section", '{"id": "the second"}'))
     decision = await reasoner.decide(inquiry(), thread(), meter())
     assert isinstance(decision, Insufficient)
-    assert decision.moves == ()
+    assert decision.actions == ()
 
 
 async def test_a_flood_of_calls_is_bounded(endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner) -> None:
     endpoint.calls_all(*(("read_section", f'{{"id": {n}}}') for n in range(1, 50)))
     decision = await reasoner.decide(inquiry(), thread(), meter())
     assert isinstance(decision, Insufficient)
-    assert decision.moves == tuple(ReadSection(n) for n in range(1, MOST_MOVES + 1))
+    assert decision.actions == tuple(ReadSection(n) for n in range(1, MOST_ACTIONS + 1))
 
 
 async def test_verdicts_that_cannot_be_read_are_left_to_the_standby(

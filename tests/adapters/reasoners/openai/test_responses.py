@@ -86,6 +86,6 @@ async def test_thorough_grading_and_checking_go_the_same_way() -> None:
     async with ResponsesEndpoint() as endpoint, opened(endpoint) as reasoner:
         endpoint.answers_with(MODEL)
         asking = inquiry()
-        asking = replace(asking, conduct=replace(asking.conduct, profile=Profile.THOROUGH))
+        asking = replace(asking, policy=replace(asking.policy, profile=Profile.THOROUGH))
         grades = await reasoner.grade(asking, tuple(library()), meter())
     assert [grade.score > 0 for grade in grades] == [True, True]

@@ -87,8 +87,8 @@ async def test_the_behaviour_and_the_languages_of_a_channel_are_in_the_rules(
     endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner
 ) -> None:
     endpoint.says({"action": "search", "question": "q", "queries": ["q"]})
-    conduct = AnswerPolicy(behaviour=Behaviour.CONSERVATIVE, languages=("German", "French"))
-    await reasoner.understand(inquiry(conduct=conduct), thread(), meter())
+    policy = AnswerPolicy(behaviour=Behaviour.CONSERVATIVE, languages=("German", "French"))
+    await reasoner.understand(inquiry(policy=policy), thread(), meter())
     assert "When in doubt, search." in endpoint.requests[0].task
     assert "German, French" in endpoint.requests[0].task
 
@@ -194,7 +194,7 @@ async def test_whether_it_suffices_is_asked_apart_of_several_batches_and_in_the_
 ) -> None:
     endpoint.answers_with(lambda _: '{"grades": [], "enough": true}')
     many = library(*(f"Passage number {n}." for n in range(1, 10)))
-    thorough = inquiry(conduct=AnswerPolicy(profile=Profile.THOROUGH))
+    thorough = inquiry(policy=AnswerPolicy(profile=Profile.THOROUGH))
     for asked, found in ((inquiry(), many), (thorough, library())):
         assert not isinstance(await reasoner.grade(asked, found.items, meter()), GradesWithDecision)
     assert not any('"enough"' in request.task for request in endpoint.requests)
@@ -225,7 +225,7 @@ async def test_an_attempt_may_be_withheld_with_what_is_missing(
 ) -> None:
     endpoint.streams("Thirty days [1].\nMIS", "SING: who ", "approves refunds\n", "and more", " and more")
     counted = meter()
-    stream = reasoner.compose(inquiry(attempt=True), thread(), library().items, counted)
+    stream = reasoner.compose(inquiry(fast_path=True), thread(), library().items, counted)
     assert [part async for part in stream] == ["Thirty days [1].", DraftDeclined("who approves refunds")]
     assert "MISSING: keywords" in endpoint.requests[0].task
     assert counted.spent.calls == 1
@@ -235,7 +235,7 @@ async def test_an_attempt_may_be_withheld_with_a_question_back(
     endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner
 ) -> None:
     endpoint.streams("UNCLEAR: Which time", "out do you mean? | The planner's? | The", " webhook's?\n", "and more")
-    stream = reasoner.compose(inquiry(attempt=True), thread(), library().items, meter())
+    stream = reasoner.compose(inquiry(fast_path=True), thread(), library().items, meter())
     readings = ("The planner's?", "The webhook's?")
     (withheld,) = [part async for part in stream]
     assert withheld == DraftDeclined(
@@ -247,10 +247,10 @@ async def test_a_question_back_is_offered_only_where_one_may_be_asked(
     endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner
 ) -> None:
     tries = (
-        inquiry(attempt=True),
-        inquiry(attempt=True, conduct=AnswerPolicy(checkpoints=frozenset())),
-        inquiry(attempt=True, settled=frozenset({CheckpointKind.CLARIFY})),
-        inquiry(attempt=True, closing=True),
+        inquiry(fast_path=True),
+        inquiry(fast_path=True, policy=AnswerPolicy(checkpoints=frozenset())),
+        inquiry(fast_path=True, settled=frozenset({CheckpointKind.CLARIFY})),
+        inquiry(fast_path=True, closing=True),
         inquiry(),
     )
     for asked in tries:
@@ -269,7 +269,7 @@ async def test_an_answer_below_which_nothing_is_missing_stands(
     endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner, line: str
 ) -> None:
     endpoint.says(f"Thirty days [1].\n{line}\n")
-    text = await text_of(reasoner.compose(inquiry(attempt=True), thread(), library().items, meter()))
+    text = await text_of(reasoner.compose(inquiry(fast_path=True), thread(), library().items, meter()))
     assert text == "Thirty days [1]."
 
 
@@ -282,7 +282,7 @@ async def test_only_an_attempt_can_be_withheld(endpoint: ScriptedEndpoint, reaso
 
 async def test_an_attempt_that_is_an_answer_is_one(endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner) -> None:
     endpoint.streams("Thirty", " days [1].\n", "\n- M", "ISS the date and it is over [1].\n")
-    text = await text_of(reasoner.compose(inquiry(attempt=True), thread(), library().items, meter()))
+    text = await text_of(reasoner.compose(inquiry(fast_path=True), thread(), library().items, meter()))
     assert text == "Thirty days [1].\n\n- MISS the date and it is over [1].\n"
 
 

@@ -35,7 +35,7 @@ async def played(name: str) -> tuple[Told, list[ModelFailure], int]:
         await scene.knows(FILE, title="Refund policy")
         await scene.knows("The planner's timeout is 90 seconds.", title="Timeouts")
         thorough = AnswerPolicy(Profile.THOROUGH)  # all steps, the one with tools among them
-        return await scene.asks(QUESTION, conduct=thorough), kinds, len(endpoint.requests)
+        return await scene.asks(QUESTION, policy=thorough), kinds, len(endpoint.requests)
 
 
 @pytest.mark.parametrize("name", list(ERRORS))

@@ -64,7 +64,7 @@ async def office(model: ObedientModel, *texts: str) -> AsyncIterator[Scene]:
 async def test_a_figure_of_something_else_is_not_said_of_what_was_asked_for(profile: Profile) -> None:
     weak = WeakModel("The trial period for new colleagues lasts 21 days [1].")
     async with office(weak, TRIAL) as scene:
-        said = await scene.asks("How long is the trial period for new colleagues?", conduct=AnswerPolicy(profile))
+        said = await scene.asks("How long is the trial period for new colleagues?", policy=AnswerPolicy(profile))
     assert "colleagues lasts" not in said.text
 
 

@@ -36,13 +36,21 @@ from core.ports.parser import PageProgress
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.ports.web import FetchResult, PageGone
 from core.retrieval.hybrid import Retriever
+from core.service.kb.bases import Bases
+from core.service.kb.command_audit import CommandAudit
 from core.service.kb.commands import Caller, KbCommand, KbVerb
+from core.service.kb.housekeeping import Housekeeping
 from core.service.kb.index_repair import IndexRepair
 from core.service.kb.item_sources import ItemSources
 from core.service.kb.job_cards import job_card
+from core.service.kb.job_commands import JobCommands
 from core.service.kb.job_queue import JobQueue
-from core.service.kb.job_runner import JobRunner, JobWorker
+from core.service.kb.job_runner import JobRunner
+from core.service.kb.job_worker import JobWorker
 from core.service.kb.place_watch import PlaceWatch
+from core.service.kb.proposals import Proposals
+from core.service.kb.queries import KnowledgeQueries
+from core.service.kb.removals import Removals
 from core.service.kb.results import (
     JobSummary,
     KbOutcome,
@@ -53,10 +61,13 @@ from core.service.kb.results import (
     RemovalPreview,
     accepted_jobs,
 )
+from core.service.kb.scheduler import Scheduler
+from core.service.kb.schedules import Schedules
 from core.service.kb.service import KnowledgeService
 from core.service.kb.summaries import summarize_job
 from core.service.kb.text_layout import lay_out
 from core.service.kb.text_spans import line_text
+from core.service.kb.uploads import Uploads
 from core.service.kb.wording import outcome_lines
 
 ADMIN = Person("paper:ada", "Ada")
@@ -195,29 +206,37 @@ class Room:
             clock=self.clock,
             originals=self.originals,
         )
-        self.orphans = OrphanedPassages(index=self.index, catalog=self.catalog, clock=self.clock)
-        self.job_queue = JobQueue(
-            self.jobs,
-            self.inbox,
-            self.blobs,
-            self.trash,
-            self.schedule_store,
-            self.proposal_store,
-            self.clock,
-            self.orphans,
-            self.stores,
-            PlaceWatch(self.stores, self.site_store),
+        self.wire()
+
+    def wire(self) -> None:
+        """Put together ``/kb``, its queue and its clock."""
+        clock, audit, trash = self.clock, CommandAudit(self.audit), self.trash
+        self.job_queue = queue = JobQueue(self.jobs, self.inbox, self.blobs, clock, self.stores)
+        self.queries = queries = KnowledgeQueries(
+            self.catalog, self.index, self.jobs, self.inbox, self.schedule_store, self.proposal_store, clock
         )
+        self.proposals = Proposals(self.proposal_store, queue, queries, audit, clock)
+        self.schedules = Schedules(self.schedule_store, queue, queries, clock, self.stores)
+        repair = IndexRepair(self.catalog, self.consistency, self.originals, queue)
+        removals = Removals(
+            self.catalog, self.index, self.retriever, trash, self.site_store, queue, self.schedules, queries
+        )
+        forms = (*PRINCIPAL_FORMS, PrincipalForm("paper", PrincipalKind.CHANNEL, "CHANNEL", "TEAM"))
         self.kb_service = KnowledgeService(
-            self.catalog,
-            self.index,
-            self.retriever,
-            self.job_queue,
-            self.site_store,
-            self.audit,
-            (*PRINCIPAL_FORMS, PrincipalForm("paper", PrincipalKind.CHANNEL, "CHANNEL", "TEAM")),
-            IndexRepair(self.consistency, self.originals, self.job_queue),
+            queries=queries,
+            job_commands=JobCommands(queries, queue, self.jobs, self.site_store, audit, repair),
+            schedules=self.schedules,
+            removals=removals,
+            bases=Bases(self.catalog, queries, forms),
+            proposals=self.proposals,
+            uploads=Uploads(self.ingestor, self.consistency, self.jobs),
+            audit=audit,
         )
+        housekeeping = Housekeeping(
+            trash, self.jobs, clock, OrphanedPassages(index=self.index, catalog=self.catalog, clock=clock)
+        )
+        watch = PlaceWatch(self.stores, self.site_store)
+        self.scheduler = Scheduler(self.schedule_store, self.jobs, queue, self.proposals, housekeeping, clock, watch)
 
     def runner(self, platforms: Mapping[str, PlatformCapabilities] | None = None) -> JobRunner:
         capabilities = {"paper": self.platform.capabilities()} if platforms is None else platforms
@@ -241,7 +260,7 @@ class Room:
         )
 
     def worker(self) -> JobWorker:
-        return JobWorker(name="w", inbox=self.inbox, runner=self.runner(), tick=self.job_queue.tick)
+        return JobWorker(name="w", inbox=self.inbox, runner=self.runner(), tick=self.scheduler.tick)
 
     async def works(self) -> None:
         """Let a worker do everything that waits."""
@@ -271,6 +290,15 @@ class Room:
         self.platform.files.update(names)
         reply = await self.says(KbVerb.INGEST, base=base, files=tuple(FileReference(name, name) for name in names))
         await self.works()
+        return await self.job(job_in(reply).id)
+
+    async def accepts(self, count: int, base: str = "handbook", text: str = "Thirty days.") -> Job:
+        """A job of so many files, waiting."""
+        if await self.trash.base(base) is None:
+            await self.says(KbVerb.CREATE, base=base)
+        names = [f"{base}{n}.md" for n in range(count)]
+        self.platform.files.update({name: f"# Doc {name}\n\n{text}".encode() for name in names})
+        reply = await self.says(KbVerb.INGEST, base=base, files=tuple(FileReference(name, name) for name in names))
         return await self.job(job_in(reply).id)
 
     async def job(self, job_id: str) -> Job:

@@ -276,7 +276,7 @@ async def test_killed_while_it_is_accepted_a_job_is_done_or_was_never_there(verb
             await work.ask(process(room, fuse))
         except Killed:
             room.clock.advance(61)
-            await room.job_queue.tick()
+            await room.scheduler.tick()
             await room.works()
             job = (await room.jobs.recent(1))[0]
             assert job.state is JobState.DONE
@@ -344,7 +344,7 @@ async def test_killed_while_it_is_decided_a_proposal_waits_or_its_decision_holds
                 assert succeeded(reply) or "You " in words(reply), where
                 held = await room.proposal_store.decision(proposal)
             room.clock.advance(61)
-            await room.job_queue.tick()
+            await room.scheduler.tick()
             await room.works()
             jobs = await room.jobs.recent()
             approved = held is not None and held.approved
@@ -376,10 +376,10 @@ async def test_a_process_that_is_slow_and_one_that_takes_over_put_one_job_in_lin
         if held.job is None:
             break
         for _ in range(3):  # whoever looks at the clock, and the slow one that goes on after all
-            await room.job_queue.tick()
-            await room.job_queue.take_up(held)
+            await room.scheduler.tick()
+            await room.proposals.enqueue(held)
         await room.works()
-        await room.job_queue.take_up(held)
+        await room.proposals.enqueue(held)
         await room.works()
         assert [job.state for job in await room.jobs.recent()] == [JobState.DONE]
         assert await _texts(room) == 1

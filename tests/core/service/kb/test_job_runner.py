@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -17,10 +16,11 @@ from core.ports.encoder import Vectors
 from core.ports.index import Scope
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.kb.commands import KbVerb
-from core.service.kb.job_runner import LOOK_SECONDS, MOST_ATTEMPTS, job_thread
+from core.service.kb.job_queue import job_thread
+from core.service.kb.job_runner import LOOK_SECONDS, MOST_ATTEMPTS
 from core.service.kb.results import succeeded
 from core.service.leases import hold
-from tests.core.service.kb.knowledge_room import ADMIN, Room, card_words, job_in, words
+from tests.core.service.kb.knowledge_room import ADMIN, Room, card_words, job_in
 
 HANDBOOK = Scope(frozenset({"handbook"}))
 
@@ -30,22 +30,12 @@ def room() -> Room:
     return Room()
 
 
-async def _accepted(room: Room, count: int, base: str = "handbook", text: str = "Thirty days.") -> Job:
-    """A job of so many files, waiting."""
-    if await room.trash.base(base) is None:
-        await room.says(KbVerb.CREATE, base=base)
-    names = [f"{base}{n}.md" for n in range(count)]
-    room.platform.files.update({name: f"# Doc {name}\n\n{text}".encode() for name in names})
-    reply = await room.says(KbVerb.INGEST, base=base, files=tuple(FileReference(name, name) for name in names))
-    return await room.job(job_in(reply).id)
-
-
 async def _nothing() -> None:
     """A guard: the lease is ours."""
 
 
 async def test_a_killed_job_goes_on_with_the_first_item_that_has_no_outcome(room: Room) -> None:
-    job = await _accepted(room, 4)
+    job = await room.accepts(4)
     working = asyncio.create_task(room.runner().work(job.id, _nothing))
     while len(room.parser.read) < 2:
         await asyncio.sleep(0)
@@ -89,7 +79,7 @@ async def test_until_the_new_version_is_whole_the_old_one_is_what_is_found(room:
 
 
 async def test_a_job_is_cancelled_before_the_next_item_and_what_is_done_stays(room: Room) -> None:
-    job = await _accepted(room, 3)
+    job = await room.accepts(3)
     room.parser.opened.clear()
     working = asyncio.create_task(room.runner().work(job.id, _nothing))
     while (await room.job(job.id)).state is not JobState.RUNNING:
@@ -107,7 +97,7 @@ async def test_a_job_is_cancelled_before_the_next_item_and_what_is_done_stays(ro
 
 
 async def test_a_job_that_is_cancelled_while_it_waits_never_begins(room: Room) -> None:
-    job = await _accepted(room, 2)
+    job = await room.accepts(2)
     await room.says(KbVerb.CANCEL, target=job.id)
     await room.works()
     assert (await room.job(job.id)).state is JobState.CANCELLED
@@ -115,9 +105,9 @@ async def test_a_job_that_is_cancelled_while_it_waits_never_begins(room: Room) -
 
 
 async def test_two_jobs_of_one_base_never_work_at_the_same_time(room: Room) -> None:
-    await _accepted(room, 2)
-    await _accepted(room, 2, "other")
-    await _accepted(room, 2)
+    await room.accepts(2)
+    await room.accepts(2, "other")
+    await room.accepts(2)
     first = await room.inbox.take("a", timedelta())
     second = await room.inbox.take("b", timedelta())
     assert first is not None
@@ -127,7 +117,7 @@ async def test_two_jobs_of_one_base_never_work_at_the_same_time(room: Room) -> N
 
 
 async def test_a_long_job_lets_another_persons_go_first_after_a_while(room: Room) -> None:
-    long, short = await _accepted(room, 5), await _accepted(room, 1, "handbook", "Sixty days.")
+    long, short = await room.accepts(5), await room.accepts(1, "handbook", "Sixty days.")
     runner = room.runner()
     turn = await runner.work(long.id, _nothing, seconds=0)
     assert turn is not None
@@ -164,7 +154,7 @@ class _Impatient:
 
 
 async def test_the_card_shows_the_stages_and_always_the_end(room: Room) -> None:
-    job = await _accepted(room, 1)
+    job = await room.accepts(1)
     room.parser.opened.clear()
     working = asyncio.create_task(room.runner().work(job.id, _nothing))
     while not room.platform.cards:
@@ -179,13 +169,13 @@ async def test_the_card_shows_the_stages_and_always_the_end(room: Room) -> None:
 
 
 async def test_the_card_is_edited_at_a_bounded_rate(room: Room) -> None:
-    job = await _accepted(room, 10)
+    job = await room.accepts(10)
     await room.runner().work(job.id, _nothing)
     assert len(room.platform.cards) == 2  # no time has passed: its beginning and its end
 
 
 async def test_a_card_that_cannot_be_shown_stops_nothing(room: Room) -> None:
-    job = await _accepted(room, 2)
+    job = await room.accepts(2)
 
     class Torn:
         async def show(self, job: Job) -> None:
@@ -197,7 +187,7 @@ async def test_a_card_that_cannot_be_shown_stops_nothing(room: Room) -> None:
 
 
 async def test_a_fault_in_one_item_is_one_failure_and_says_nothing_of_its_inside(room: Room) -> None:
-    job = await _accepted(room, 2)
+    job = await room.accepts(2)
 
     async def breaks(reference: str) -> tuple[str, bytes]:
         if reference == "handbook0.md":
@@ -212,7 +202,7 @@ async def test_a_fault_in_one_item_is_one_failure_and_says_nothing_of_its_inside
 
 
 async def test_a_job_that_stops_every_worker_is_given_up(room: Room) -> None:
-    job = await _accepted(room, 1)
+    job = await room.accepts(1)
     room.parser.opened.clear()
     for _ in range(MOST_ATTEMPTS):
         working = asyncio.create_task(room.runner().work(job.id, _nothing))
@@ -227,30 +217,15 @@ async def test_a_job_that_stops_every_worker_is_given_up(room: Room) -> None:
 
 
 async def test_a_job_of_a_platform_that_is_not_connected_here_is_left_to_others(room: Room) -> None:
-    job = await _accepted(room, 1)
+    job = await room.accepts(1)
     assert not await room.runner({}).is_ours(job.id)
     assert await room.runner().is_ours(job.id)
     await room.jobs.cancel(job.id, "x")
     assert await room.runner({}).is_ours(job.id)  # ending it needs no platform
 
 
-async def test_a_job_that_was_kept_but_never_put_in_line_is_put_there_later(room: Room) -> None:
-    await room.says(KbVerb.CREATE, base="handbook")
-    room.platform.files["a.md"] = b"# A\n\nWords."
-    lost = room.job_queue.create_job(
-        kind=(await _accepted(room, 1)).kind, base="handbook", caller=room.caller(ADMIN), subject="a"
-    )
-    await room.jobs.keep(lost)
-    await room.works()
-    assert (await room.job(lost.id)).state is JobState.QUEUED
-    room.clock.advance(61)
-    await room.job_queue.tick()
-    await room.works()
-    assert (await room.job(lost.id)).state is JobState.DONE
-
-
 async def test_a_worker_that_loses_its_lease_stops_and_leaves_no_outcome(room: Room) -> None:
-    job = await _accepted(room, 1)
+    job = await room.accepts(1)
     lease = await room.inbox.take("w", timedelta())
     assert lease is not None
     room.inbox._lines[lease.delivery.thread].held = False  # it ran out, and another took the base over
@@ -263,7 +238,7 @@ async def test_a_worker_that_loses_its_lease_stops_and_leaves_no_outcome(room: R
 
 
 async def test_a_job_whose_base_was_removed_ends_without_bringing_anything_back(room: Room) -> None:
-    job = await _accepted(room, 2)
+    job = await room.accepts(2)
     await room.says(KbVerb.REMOVE, base="handbook", confirmed=True)
     await room.works()
     ended = await room.job(job.id)
@@ -272,15 +247,8 @@ async def test_a_job_whose_base_was_removed_ends_without_bringing_anything_back(
     assert await room.index.count() == 0
 
 
-async def test_who_has_many_jobs_waiting_is_asked_to_wait(room: Room) -> None:
-    await room.says(KbVerb.CREATE, base="handbook")
-    replies = [await room.says(KbVerb.INGEST, base="handbook", target=f"https://docs.example/{n}") for n in range(22)]
-    assert [succeeded(reply) for reply in replies] == [True] * 20 + [False] * 2
-    assert "wait until" in words(replies[-1])
-
-
 async def test_who_loses_the_lease_after_the_new_version_is_visible_records_no_outcome(room: Room) -> None:
-    job = await _accepted(room, 1)
+    job = await room.accepts(1)
     looks = 0
 
     async def lost_at_the_end() -> None:
@@ -293,14 +261,6 @@ async def test_who_loses_the_lease_after_the_new_version_is_visible_records_no_o
         await room.runner().work(job.id, lost_at_the_end)
     assert looks == 2
     assert (await room.job(job.id)).counts == {ItemState.WAITING: 1}
-
-
-async def test_a_job_that_is_known_is_not_put_in_line_again(room: Room) -> None:
-    job = await _accepted(room, 1)
-    await room.works()
-    again = await room.job_queue.accept(replace(job, turn=7))
-    assert again.id == job.id
-    assert await room.inbox.count_waiting() == 0
 
 
 def _long(edition: str, changed: int = -1) -> bytes:

@@ -91,7 +91,7 @@ class Office:
 
 @pytest.fixture
 async def office() -> Office:
-    return Office(Room().job_queue.proposal_store)
+    return Office(Room().proposal_store)
 
 
 async def test_nobody_is_told_unless_an_admin_chose_it(office: Office) -> None:

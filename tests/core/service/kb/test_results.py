@@ -41,7 +41,7 @@ async def room() -> Room:
     room = Room()
     await room.says(KbVerb.CREATE, base="handbook")
     room.site.pages[LINK] = "# Guide\n\nThe guide."
-    caller = replace(room.caller(ADMIN), address=ReplyTarget(token=SECRET, channel="C"))
+    caller = replace(room.caller(ADMIN), reply_target=ReplyTarget(token=SECRET, channel="C"))
     for command in (
         KbCommand(KbVerb.SCHEDULE, "handbook", LINK, every="daily"),
         KbCommand(KbVerb.INGEST, "handbook", f"https://docs.example/gone?token={SECRET}"),

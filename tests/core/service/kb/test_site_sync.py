@@ -32,7 +32,7 @@ class Guide:
     async def day(self) -> Job:
         """A day passes; the job that it brought."""
         self.room.clock.advance(DAY)
-        await self.room.job_queue.tick()
+        await self.room.scheduler.tick()
         await self.room.works()
         return (await self.room.jobs.recent(1))[0]
 

@@ -44,7 +44,7 @@ async def scheduled(room: Room, place: Place, every: str = "daily") -> Job:
 async def after(room: Room, seconds: float) -> Job:
     """The newest job, when the clock has gone on and all that was due is done."""
     room.clock.advance(seconds)
-    await room.job_queue.tick()
+    await room.scheduler.tick()
     await room.works()
     return (await room.jobs.recent(1))[0]
 
@@ -137,7 +137,7 @@ async def _killed(place: Place, calls: int) -> tuple[Room, Job, Fuse]:
     write(place, **{name: f"The new edition of {name}." for name in ("alpha", "delta")})
     place.remove("gamma.md")
     room.clock.advance(DAY)
-    await room.job_queue.tick()
+    await room.scheduler.tick()
     fuse = Fuse(calls)
     try:
         await process(room, fuse).works()

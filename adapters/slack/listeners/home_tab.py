@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import structlog
 
-from adapters.slack.api.web_client import Refusal
-from adapters.slack.api.workspace import SlackWorkspace
-from adapters.slack.inbound.event_listener import PLATFORM, person_id
+from adapters.slack.api.errors import RequestRefused
+from adapters.slack.api.ids import PLATFORM, person_id
 from adapters.slack.kb import blocks as kb_blocks
 from adapters.slack.kb.handlers import SlackKnowledge
 from adapters.slack.outbound.blocks import Block
 from adapters.slack.outbound.home_view import HomeContents, admin_buttons, home
+from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import PlatformUnavailable
 from core.service.kb.text_spans import Line
@@ -27,7 +27,7 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Home:
+class HomeTab:
     """Publishes what a person sees when they open the app."""
 
     workspace: SlackWorkspace
@@ -36,20 +36,20 @@ class Home:
 
     async def publish(self, team: str, user: str, outcome: Sequence[Line] = ()) -> None:
         """Show the Home tab as it is for this person now, and what came of a button that they pressed on it."""
-        audience, actions = Audience(await self.workspace.principals(team, user)), self.workspace.answer_actions
-        is_admin = await self.workspace.is_admin(user)
+        audience, actions = Audience(await self.workspace.access.principals(team, user)), self.workspace.answer_actions
+        is_admin = await self.workspace.access.is_admin(user)
         shown = HomeContents(
             knowledge_bases=await actions.knowledge_bases(audience),
             recent=await actions.recent_questions(Person(person_id(team, user)), PLATFORM, team),
             workspace_url=(await self.workspace.directory.identity()).url,
-            told=kb_blocks.paragraphs(outcome) if outcome else [],
+            outcome=kb_blocks.paragraphs(outcome) if outcome else [],
             waiting=await self.knowledge.proposals(team, user) if is_admin and self.knowledge is not None else [],
             system_status=await actions.system_status() if is_admin else None,
             buttons=await self._buttons(team, user) if is_admin else (),
         )
         try:
-            await self.workspace.web.patiently("views.publish", user_id=user, view=home(shown))
-        except (Refusal, PlatformUnavailable) as error:
+            await self.workspace.web.call("views.publish", user_id=user, view=home(shown))
+        except (RequestRefused, PlatformUnavailable) as error:
             log.warning("home_not_published", reason=str(error))
 
     async def _buttons(self, team: str, user: str) -> Sequence[Block]:
@@ -63,17 +63,17 @@ class Home:
     async def direct_place(self, team: str, user: str) -> ThreadKey:
         """The direct message with somebody; without a channel where Slack does not open it."""
         try:
-            opened = await self.workspace.web.patiently("conversations.open", users=user)
-        except (Refusal, PlatformUnavailable) as error:
+            channel = await self.workspace.messages.direct_channel(user)
+        except (RequestRefused, PlatformUnavailable) as error:
             log.info("direct_message_not_opened", reason=str(error))
-            return ThreadKey(PLATFORM, team, "", "")
-        return ThreadKey(PLATFORM, team, str(opened["channel"]["id"]), "")
+            channel = ""
+        return ThreadKey(PLATFORM, team, channel, "")
 
-    async def suggest(self, team: str, channel: str, user: str) -> None:
+    async def suggest_prompts(self, team: str, channel: str, user: str) -> None:
         """Suggest how to begin: what the knowledge holds comes first. Silently nothing where the app is no agent."""
-        if not self.workspace.is_agent:
+        if not self.workspace.sessions.available:
             return
-        audience = await self.workspace.audience(ThreadKey(PLATFORM, team, channel, ""), user)
+        audience = await self.workspace.access.audience(ThreadKey(PLATFORM, team, channel, ""), user)
         bases = [
             summary.base.name
             for summary in await self.workspace.answer_actions.knowledge_bases(audience)
@@ -82,8 +82,8 @@ class Home:
         about = [(f"About {name}"[:75], f"What is in the knowledge base {name}?") for name in bases[:1]]
         prompts = [{"title": title, "message": message} for title, message in (*about, *PROMPTS)][:MOST_PROMPTS]
         try:
-            await self.workspace.web.eagerly(
+            await self.workspace.web.call_once(
                 "assistant.threads.setSuggestedPrompts", channel_id=channel, title="Ask me", prompts=prompts
             )
-        except (Refusal, PlatformUnavailable) as error:
+        except (RequestRefused, PlatformUnavailable) as error:
             log.debug("prompts_not_set", reason=str(error))

@@ -1,0 +1,75 @@
+"""Who reads what is said in a channel, who is an admin, and what somebody may see: as of the last minute.
+
+The directory keeps rights for RIGHTS_SECONDS; whoever decides over a right asks here each time, and keeps no answer.
+"""
+
+from dataclasses import dataclass
+
+import structlog
+
+from adapters.slack.api.directory import Channel, Directory
+from adapters.slack.api.errors import RequestRefused
+from adapters.slack.api.ids import PLATFORM, group_principal, person_id, team_principal, user_principal
+from core.model.conversation import Audience, Person, ThreadKey
+from core.model.errors import PlatformUnavailable
+from core.model.incoming_events import Permissions
+from core.model.principals import channel_principal
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelAccess:
+    """The rights of one workspace. ``admin_users`` are Slack ids that count as admins beside Slack's own."""
+
+    directory: Directory
+    admin_users: frozenset[str] = frozenset()
+
+    async def is_admin(self, user: str) -> bool:
+        """Whether someone is an admin: of the workspace, as Slack says now, or named in SLACK_ADMIN_USERS."""
+        return user in self.admin_users or (await self.directory.member(user)).is_admin
+
+    async def permissions(self, team: str, user: str) -> Permissions:
+        """What one person may do, wherever they are."""
+        return Permissions(await self.is_admin(user), await self.principals(team, user))
+
+    async def audience(self, thread: ThreadKey, user: str) -> Audience:
+        """Who will read what is said in this thread.
+
+        A public channel: the channel's principal, and the workspace's (``slack:team:T``), because every reader is in
+        it. A private channel or group message: the same two; never another channel's. A channel shared with another
+        workspace: the channel's principal alone. A direct message: the person (``slack:user:T/U``), their user groups
+        (``slack:group:T/S``), the workspace unless they are a guest, and the direct message itself; the channels they
+        are a member of are not added. A guest reads in a channel what that channel may see. Where Slack does not say
+        what kind of place it is, only the place's own principal remains.
+        """
+        here = channel_principal(PLATFORM, thread.space, thread.channel)
+        channel = await self._channel(thread.channel)
+        if channel is None or channel.shared:
+            return Audience(frozenset({here}))
+        if channel.direct:
+            return Audience(await self.principals(thread.space, user) | {here})
+        return Audience(frozenset({here, team_principal(thread.space)}), public=not channel.private)
+
+    async def reader(self, thread: ThreadKey, user: str) -> Audience:
+        """One person who looks at something in this thread alone: what they may see, and what the place may."""
+        place = await self.audience(thread, user)
+        return Audience(place.principals | await self.principals(thread.space, user))
+
+    async def principals(self, team: str, user: str) -> frozenset[str]:
+        """What one person holds by themselves: the person, their user groups, the workspace unless they are a guest."""
+        member = await self.directory.member(user)
+        groups = {group_principal(team, group) for group in await self.directory.groups_of(user)}
+        workspace = set() if member.is_guest else {team_principal(team)}
+        return frozenset({user_principal(team, user)} | groups | workspace)
+
+    async def _channel(self, channel: str) -> Channel | None:
+        try:
+            return await self.directory.channel(channel)
+        except (RequestRefused, PlatformUnavailable) as error:
+            log.warning("channel_unknown", channel=channel, reason=str(error))
+            return None
+
+    async def person(self, team: str, user: str) -> Person:
+        """A person by their Slack id, with the name that others see."""
+        return Person(person_id(team, user), await self.directory.name(user))

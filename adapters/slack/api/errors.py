@@ -1,0 +1,86 @@
+"""What can become of a call that is no success, and how the SDK's errors are read as that.
+
+Slack's words for it: https://docs.slack.dev/reference/methods/chat.postMessage/#errors lists those of one method; the
+ones that any method may give stand in every such list.
+"""
+
+from urllib.parse import urlsplit
+
+import aiohttp
+from slack_sdk.errors import SlackApiError
+
+from core.model.errors import ConfigurationError, PlatformUnavailable
+
+# Slack does not take the token, whatever is asked for.
+_TOKEN_REFUSED = {
+    "invalid_auth", "not_allowed_token_type", "not_authed", "account_inactive", "token_revoked", "token_expired",
+    "app_uninstalled", "team_access_not_granted", "org_login_required", "invalid_token", "bad_token",
+}  # fmt: skip
+# Of these, trying again is of no use: it is no token of ours, or not of this kind.
+_CONFIGURATION_WRONG = {"invalid_auth", "not_authed", "not_allowed_token_type", "missing_scope", "no_permission"}
+_RATE_LIMITED = {"ratelimited", "rate_limited"}
+# Slack's own trouble: "some aspect of the operation may have succeeded before the error was raised".
+_SERVER_ERRORS = {
+    "internal_error", "fatal_error", "request_timeout", "service_unavailable", "team_added_to_org",
+    "external_channel_migrating",
+}  # fmt: skip
+
+
+class RequestRefused(Exception):
+    """Slack answered ``ok: false``, with ``error`` for why; ``retry_after`` is in seconds, 0 when not rate limited."""
+
+    def __init__(self, method: str, error: str, retry_after: float = 0.0) -> None:
+        super().__init__(f"{method}: {error}")
+        self.error = error
+        self.retry_after = retry_after
+
+
+class OutcomeUnknown(PlatformUnavailable):
+    """No answer came: what was asked may or may not have happened."""
+
+
+class SlackServerError(OutcomeUnknown):
+    """Slack answered, but with an error of its own: what was asked may or may not have happened."""
+
+
+def translate_api_error(method: str, error: SlackApiError) -> RequestRefused | SlackServerError:
+    """Slack's word for it; a server error without a word is an answer that did not come."""
+    response = error.response
+    status = int(getattr(response, "status_code", None) or getattr(response, "status", None) or 200)
+    word = error_word(error)
+    if status == 429 or word in _RATE_LIMITED:
+        headers = {str(name).lower(): value for name, value in (getattr(response, "headers", None) or {}).items()}
+        return RequestRefused(method, "ratelimited", float(headers.get("retry-after", 1) or 1))
+    if status >= 500 or not word or word in _SERVER_ERRORS:
+        return SlackServerError(f"Slack answered {method} with {word or status}.")
+    return RequestRefused(method, word)
+
+
+def translate_connection_error(method: str, url: str, error: Exception) -> OutcomeUnknown:
+    """No answer came from ``url``; where nothing could even be reached, with what to look at."""
+    reached = not isinstance(error, aiohttp.ClientConnectorError)
+    remedy = None if reached else "Check the network and its name service, and SLACK_API_URL if it is set."
+    host = urlsplit(url).netloc.rpartition("@")[2]
+    return OutcomeUnknown(f"Slack at {host} did not answer {method} ({type(error).__name__}).", remedy=remedy)
+
+
+def error_word(error: SlackApiError) -> str:
+    """The ``error`` of Slack's answer; empty where it has none."""
+    data = getattr(error.response, "data", None)
+    return str(data.get("error", "")) if isinstance(data, dict) else ""
+
+
+def is_token_refused(refusal: RequestRefused) -> bool:
+    """Whether Slack does not take our token at all, whatever we ask for."""
+    return refusal.error in _TOKEN_REFUSED
+
+
+def configuration_error(refusal: RequestRefused) -> ConfigurationError | None:
+    """What to say when trying again is of no use: it is no token of ours, or not of this kind.
+
+    None for one that was revoked or whose account is inactive: it may be taken again later.
+    """
+    if refusal.error not in _CONFIGURATION_WRONG:
+        return None
+    remedy = "Check SLACK_BOT_TOKEN and SLACK_APP_TOKEN; footnote doctor says what is missing."
+    return ConfigurationError(f"Slack refuses the token ({refusal.error}).", remedy=remedy)

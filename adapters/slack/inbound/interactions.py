@@ -1,0 +1,106 @@
+"""What people do beside writing, as Slack tells of it: a press, a slash command, a submitted form.
+
+Who, where and on what; what a press stands for, and whether this person may, is looked up by the listeners.
+https://docs.slack.dev/reference/interaction-payloads
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from adapters.slack.api.ids import PLATFORM, person_id
+from adapters.slack.outbound.blocks import Block
+from core.model.conversation import Person, ThreadKey
+
+Body = Mapping[str, Any]  # a payload of Slack's, as Bolt hands it over
+Ack = Callable[..., Awaitable[Any]]  # Bolt's ``ack`` and ``respond``
+
+
+@dataclass(frozen=True, slots=True)
+class Press:
+    """One press of a button: who, where, on what."""
+
+    thread: ThreadKey
+    user: str
+    value: str
+    action_ts: str
+    message_ts: str
+    trigger_id: str
+    ephemeral: bool
+    action: str = ""
+    shown: tuple[Block, ...] = ()  # what the message shows that it was pressed on
+    on_home_tab: bool = False  # of the presser, which is no channel
+
+    @classmethod
+    def of(cls, body: Body) -> "Press":
+        """The press that a ``block_actions`` payload tells of."""
+        container, message = body.get("container") or {}, body.get("message") or {}
+        action = body["actions"][0]
+        channel = str((body.get("channel") or {}).get("id") or container.get("channel_id") or "")
+        ts = str(container.get("message_ts") or message.get("ts") or "")
+        root = str(container.get("thread_ts") or message.get("thread_ts") or ts)
+        return cls(
+            thread=ThreadKey(PLATFORM, str(body["team"]["id"]), channel, root),
+            user=str(body["user"]["id"]),
+            value=str(action.get("value") or ""),
+            action_ts=str(action.get("action_ts") or ""),
+            message_ts=ts,
+            trigger_id=str(body.get("trigger_id") or ""),
+            ephemeral=bool(container.get("is_ephemeral")),
+            action=str(action.get("action_id") or ""),
+            shown=tuple(message.get("blocks") or ()),
+            on_home_tab=(body.get("view") or {}).get("type") == "home",
+        )
+
+    @property
+    def place(self) -> ThreadKey:
+        """The channel that it was pressed in, as a place without a thread."""
+        return replace(self.thread, thread="")
+
+    @property
+    def person_id(self) -> str:
+        """The presser's qualified id."""
+        return person_id(self.thread.space, self.user)
+
+    @property
+    def person(self) -> Person:
+        """Who pressed, without a name."""
+        return Person(self.person_id)
+
+
+@dataclass(frozen=True, slots=True)
+class SlashCommand:
+    """A slash command as it was given: its ``text`` is what follows its name."""
+
+    team: str
+    channel: str
+    user: str
+    text: str
+    trigger_id: str
+
+    @classmethod
+    def of(cls, body: Body) -> "SlashCommand":
+        """From a ``slash_commands`` payload."""
+        return cls(
+            team=str(body["team_id"]),
+            channel=str(body["channel_id"]),
+            user=str(body["user_id"]),
+            text=str(body.get("text") or "").strip(),
+            trigger_id=str(body.get("trigger_id") or ""),
+        )
+
+    @property
+    def place(self) -> ThreadKey:
+        """The channel that it was given in, as a place without a thread."""
+        return ThreadKey(PLATFORM, self.team, self.channel, "")
+
+    @property
+    def person(self) -> Person:
+        """Who gave it, without a name."""
+        return Person(person_id(self.team, self.user))
+
+
+def sender_of(body: Body) -> tuple[str, str]:
+    """(workspace, user) of a submitted form."""
+    user: Mapping[str, Any] = body["user"]
+    return str((body.get("team") or {}).get("id") or user.get("team_id") or ""), str(user["id"])

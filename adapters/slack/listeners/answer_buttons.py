@@ -1,0 +1,142 @@
+"""The buttons below an answer: *Show quotes*, *Why*, a suggested question, *Ask a person*, *Share*, and *Stop*.
+
+A button's value is an id. What it stands for, and whether this person may have it, is looked up each time. The thumbs
+are ``ratings``.
+"""
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+
+from slack_bolt.app.async_app import AsyncApp
+
+from adapters.slack.api.sanitizer import permit
+from adapters.slack.inbound.event_listener import EventListener
+from adapters.slack.inbound.interactions import Ack, Body, Press
+from adapters.slack.listeners.error_reports import report_errors
+from adapters.slack.outbound import blocks, views
+from adapters.slack.outbound.answer_records import SlackQuestionState
+from adapters.slack.outbound.payloads import FollowUpValue
+from adapters.slack.outbound.text import escape, group_call
+from adapters.slack.workspace import SlackWorkspace
+from core.model.answer import Answer
+from core.model.conversation import Turn
+from core.model.errors import FootnoteError, NotFound
+from core.model.incoming_events import IncomingMessage
+from core.model.reply_target import ReplyTarget
+from core.service.answer_actions import NOBODY_TO_CALL
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerButtonListeners:
+    """Acknowledges a press at once, and tells the presser alone where it fails."""
+
+    workspace: SlackWorkspace
+    event_listener: EventListener
+
+    def register(self, app: AsyncApp) -> None:
+        """Each button by its action id; those of suggested questions end in a number."""
+        app.action(blocks.QUOTES)(self._listener(self._show_quotes))
+        app.action(blocks.WHY)(self._listener(self._show_why))
+        app.action(blocks.HANDOFF)(self._listener(self._hand_over))
+        app.action(blocks.STOP)(self._listener(self._stop))
+        app.action(re.compile(f"^{blocks.FOLLOW_UP}_"))(self._listener(self._ask_follow_up))
+        app.action(blocks.SHARE)(self._on_share)
+
+    def _listener(self, work: Callable[[Press], Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+        async def listener(ack: Ack, body: Body) -> None:
+            await ack()
+            press = Press.of(body)
+            async with report_errors(partial(self.workspace.messages.post_privately, press.thread, press.user)):
+                await work(press)
+
+        return listener
+
+    async def _on_share(self, ack: Ack, body: Body, respond: Ack) -> None:
+        """The private answer goes away where it is shown to all."""
+        await ack()
+        press = Press.of(body)
+        shared = False
+        async with report_errors(partial(self.workspace.messages.post_privately, press.thread, press.user)):
+            await self._share(press)
+            shared = True
+        if shared:
+            await self.workspace.web.respond(respond, delete_original=True)
+
+    async def _show_quotes(self, press: Press) -> None:
+        """The exact passages, for the one who asks: as far as they may see them now."""
+        reader = await self.workspace.access.reader(press.thread, press.user)
+        try:
+            shown = views.quotes(await self.workspace.answer_actions.quotes(press.thread, press.value, reader))
+        except FootnoteError as error:
+            shown = views.note("Quotes", str(error))
+        await self.workspace.open_view(press.trigger_id, shown)
+
+    async def _show_why(self, press: Press) -> None:
+        """How the answer came about, for the one who asks: as far as they may read what it is made of."""
+        reader = await self.workspace.access.reader(press.thread, press.user)
+        try:
+            text = (await self.workspace.answer_actions.why(press.thread, reader, press.value)).text
+        except FootnoteError as error:
+            text = str(error)
+        await self.workspace.open_view(press.trigger_id, views.note("Why", text))
+
+    async def _ask_follow_up(self, press: Press) -> None:
+        """Ask what was suggested below an answer, as whoever presses. Raises NotFound, AlreadyDone and Busy."""
+        pressed = FollowUpValue.decode(press.value)
+        person = await self.workspace.access.person(press.thread.space, press.user)
+        reader = await self.workspace.access.reader(press.thread, press.user)
+        asking = self.workspace.answer_actions.ask_follow_up(
+            press.thread, pressed.trace_id, pressed.number, person, reader
+        )
+        async with asking as suggested:
+            message = IncomingMessage(
+                id=f"{press.message_ts}:{pressed.trace_id}:{pressed.number}",
+                thread=press.thread,
+                text=suggested.question,
+                asker=person,
+                reply_target=ReplyTarget(channel=press.thread.channel, message=press.message_ts, asker=press.user),
+                mentions_us=True,
+                direct=press.thread.channel.startswith("D"),
+                private=press.ephemeral,
+                suggested=True,
+            )
+            await self.event_listener.put_follow_up(message)
+
+    async def _hand_over(self, press: Press) -> None:
+        """Call the channel's configured group, once for each answer. Raises NotFound and AlreadyDone."""
+        handoff = (await self.workspace.settings(press.thread)).handoff
+        group = group_call(handoff)
+        if not group:
+            raise NotFound(NOBODY_TO_CALL)
+        audience = await self.workspace.access.audience(press.thread, press.user)
+        async with self.workspace.answer_actions.hand_over(press.thread, press.value, press.person, audience) as turn:
+            name = escape(await self.workspace.directory.name(press.user))
+            words = f"{group} {name} asks for a person: “{escape(turn.question[:1_500])}”"
+            call = permit(blocks.section(words), group=handoff)
+            await self.workspace.messages.post(press.thread, "A person is asked for.", [call])
+
+    async def _share(self, press: Press) -> None:
+        """Show a private answer to the channel. Raises NotFound, Denied and AlreadyDone."""
+        audience = partial(self.workspace.access.audience, press.thread, press.user)
+        async with self.workspace.answer_actions.share(press.thread, press.value, press.person, audience) as turn:
+            await self._post_shared(press, turn)
+
+    async def _post_shared(self, press: Press, turn: Turn) -> None:
+        answer = Answer(turn.outcome, turn.answer, turn.citations)
+        parts = blocks.answer_parts(answer)
+        name = escape(await self.workspace.directory.name(press.user))
+        asked = blocks.context(f"{name} asked: “{escape(turn.question[:300])}”")
+        for part in parts[:-1]:
+            await self.workspace.messages.post(press.thread, turn.answer, [blocks.answer_part(part, answer)])
+        foot = blocks.sources(turn.citations)
+        if turn.citations:
+            shown = [blocks.button("Show quotes", blocks.QUOTES, press.value)]
+            foot.append({"type": "actions", "block_id": "footnote_answer", "elements": shown})
+        last = [asked, blocks.answer_part(parts[-1], answer), *foot, blocks.feedback(press.value)]
+        await self.workspace.messages.post(press.thread, turn.answer, last)
+
+    async def _stop(self, press: Press) -> None:
+        """Our own *Stop*, where Slack shows none: for the one who asked, or an admin. Raises NotFound and Denied."""
+        await self.workspace.stop(SlackQuestionState(thread=press.thread, message=press.value), press.user)

@@ -1,0 +1,138 @@
+"""The buttons of a checkpoint's card, and the text field that two of them open.
+
+A choice is kept durably before it is acknowledged; then the card says what was chosen.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import partial
+
+import structlog
+from slack_bolt.app.async_app import AsyncApp
+
+from adapters.slack.api.errors import RequestRefused
+from adapters.slack.api.ids import PLATFORM, person_id
+from adapters.slack.api.sanitizer import acknowledge
+from adapters.slack.inbound.interactions import Ack, Body, Press, sender_of
+from adapters.slack.listeners.error_reports import TRY_AGAIN, report_errors
+from adapters.slack.outbound import blocks, views
+from adapters.slack.outbound.payloads import ChoiceForm, ChoiceValue, form_in
+from adapters.slack.outbound.text import escape
+from adapters.slack.workspace import SlackWorkspace
+from core.model.conversation import Person, ThreadKey
+from core.model.errors import FootnoteError, PlatformUnavailable, Unavailable
+from core.model.incoming_events import IncomingChoice
+from core.model.inquiry import Choice
+from core.model.message_records import CheckpointState
+from core.model.reply_target import ReplyTarget
+from core.ports.checkpoints import ParkedInquiry
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointListeners:
+    """Keeps choices of checkpoints as they are pressed or typed."""
+
+    workspace: SlackWorkspace
+
+    def register(self, app: AsyncApp) -> None:
+        """The buttons of a card, whose action ids end in a number, and the text field."""
+        app.action(re.compile(f"^{blocks.CHOOSE}_"))(self._choose)
+        app.view(views.NARROW)(self._submit_text)
+
+    async def _choose(self, ack: Ack, body: Body, respond: Ack) -> None:
+        press = Press.of(body)
+        kept = False
+        async with report_errors(partial(self.workspace.messages.post_privately, press.thread, press.user)):
+            kept = await self._keep_press(press)
+        await ack()
+        if not kept:
+            return
+        checkpoint, shown = ChoiceValue.decode(press.value).checkpoint, list(press.shown)
+        if press.ephemeral:  # a message for one person's eyes is edited through the press alone
+            layout = await self._settled(press.thread, checkpoint, press.user, shown)
+            await self.workspace.web.respond(respond, text="Chosen.", blocks=layout, replace_original=True)
+        else:
+            await self._settle(press.thread, checkpoint, press.user, press.message_ts, shown)
+
+    async def _keep_press(self, press: Press) -> bool:
+        """Keep the choice, or ask for its text first; whether it was kept."""
+        pressed = ChoiceValue.decode(press.value)
+        parked, choice = await self._find(press.thread, press.user, pressed.checkpoint, pressed.choice)
+        if choice.asks_text:
+            form = ChoiceForm(
+                checkpoint=pressed.checkpoint,
+                choice=choice.id,
+                channel=press.thread.channel,
+                root=press.thread.thread,
+                card=press.message_ts,
+                ephemeral=press.ephemeral,
+            )
+            await self.workspace.open_view(press.trigger_id, views.narrow(parked.checkpoint.question, form))
+            return False
+        target = ReplyTarget(asker=press.user)
+        made = IncomingChoice(pressed.checkpoint, choice.id, press.person, press.thread, target)
+        return await self._keep(made, f"{press.user}:{press.action_ts}", choice.label)
+
+    async def _submit_text(self, ack: Ack, body: Body) -> None:
+        """The text field was sent: kept before the form closes."""
+        form = form_in(ChoiceForm, body["view"])
+        try:
+            made = await self._keep_text(form, body)
+        except Unavailable:
+            await acknowledge(ack, errors={"narrow": TRY_AGAIN})
+            return
+        except FootnoteError as error:
+            await acknowledge(ack, errors={"narrow": str(error)})
+            return
+        await ack()
+        if made is not None and form.card and not form.ephemeral:
+            await self._settle(made.thread, made.checkpoint, made.reply_target.asker, form.card, [])
+
+    async def _keep_text(self, form: ChoiceForm, body: Body) -> IncomingChoice | None:
+        """The choice with what was typed; None where nothing was, or where it was kept before."""
+        team, user = sender_of(body)
+        thread = ThreadKey(PLATFORM, team, form.channel, form.root)
+        text = views.typed_value(body["view"], "narrow")
+        if not text:
+            return None
+        parked, choice = await self._find(thread, user, form.checkpoint, form.choice)
+        person, target = Person(person_id(team, user)), ReplyTarget(asker=user)
+        made = IncomingChoice(parked.checkpoint.id, choice.id, person, thread, target, text=text)
+        kept = await self._keep(made, f"{user}:{body['view'].get('id', '')}", f"{choice.label}: {text}")
+        return made if kept else None
+
+    async def _find(
+        self, thread: ThreadKey, user: str, checkpoint_id: str, choice_id: str
+    ) -> tuple[ParkedInquiry, Choice]:
+        """What may be chosen here by this person. Raises NotFound and Denied."""
+        person = Person(person_id(thread.space, user))
+        is_admin = partial(self.workspace.access.is_admin, user)
+        return await self.workspace.answer_actions.find_choice(checkpoint_id, choice_id, person, is_admin, thread)
+
+    async def _keep(self, made: IncomingChoice, press_id: str, label: str) -> bool:
+        delivery_id = f"{PLATFORM}:choice:{made.checkpoint}:{press_id}"
+        return await self.workspace.answer_actions.keep_choice(delivery_id, made, label)
+
+    async def _settle(
+        self, thread: ThreadKey, checkpoint: str, user: str, card_ts: str, shown: list[blocks.Block]
+    ) -> None:
+        """Put what was chosen in place of the card's buttons."""
+        layout = await self._settled(thread, checkpoint, user, shown)
+        try:
+            await self.workspace.web.call(
+                "chat.update", channel=thread.channel, ts=card_ts, text="Chosen.", blocks=layout, link_names=False
+            )
+        except (RequestRefused, PlatformUnavailable) as error:
+            log.info("card_not_settled", reason=str(error))
+
+    async def _settled(
+        self, thread: ThreadKey, checkpoint: str, user: str, shown: list[blocks.Block]
+    ) -> list[blocks.Block]:
+        """The card without its buttons, with who chose what."""
+        blank = CheckpointState(thread=thread, checkpoint=checkpoint)
+        kept = await self.workspace.message_states.read(blank) or blank
+        name = await self.workspace.directory.name(user)
+        words = f"{escape(name)} chose *{escape(kept.chosen)}*"
+        return blocks.settled_card(shown or [blocks.markdown(kept.card or "…")], words)

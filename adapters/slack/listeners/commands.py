@@ -1,0 +1,123 @@
+"""``/footnote why|mute|unmute|forget|settings|help``.
+
+Slack's commands name no thread, so they mean the thread in this channel where the person was last answered.
+"""
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+
+from slack_bolt.app.async_app import AsyncApp
+
+from adapters.slack.api.ids import PLATFORM
+from adapters.slack.inbound.interactions import Ack, Body, SlashCommand
+from adapters.slack.kb.command_parser import KB
+from adapters.slack.listeners.error_reports import report_errors
+from adapters.slack.listeners.settings import ChannelSettingsForm
+from adapters.slack.outbound.answer_records import LatestInChannel, LatestOfPerson
+from adapters.slack.workspace import SlackWorkspace
+from core.model.conversation import ThreadKey
+from core.service.answer_actions import HELP
+from core.service.answer_visibility import answer_visibility
+
+COMMAND = "/footnote"
+NO_THREAD = "I have not answered you in this channel yet. Mention me in a thread, or give the link of one."
+NO_KNOWLEDGE = "The knowledge is not looked after from here."
+FORM_NOT_OPENED = "Slack did not open the form. Please try again."
+_LINK = re.compile(
+    r"/archives/(?P<channel>[A-Z0-9]+)/p(?P<s>\d{10})(?P<us>\d{6})(?:\?(?:[^\s>]*?)thread_ts=(?P<root>[\d.]+))?"
+)
+
+
+class FootnoteVerb(StrEnum):
+    """What can follow ``/footnote``; whatever else does is answered with the help."""
+
+    WHY = "why"
+    MUTE = "mute"
+    UNMUTE = "unmute"
+    FORGET = "forget"
+    SETTINGS = "settings"
+    HELP = "help"
+
+
+@dataclass(frozen=True, slots=True)
+class CommandListeners:
+    """Answers ``/footnote``, for the eyes of whoever gave it; and ``/kb`` where there is no knowledge to look after."""
+
+    workspace: SlackWorkspace
+    settings_form: ChannelSettingsForm
+    has_knowledge: bool
+
+    def register(self, app: AsyncApp) -> None:
+        """The commands by their names."""
+        app.command(COMMAND)(self._listener(self._answer))
+        if not self.has_knowledge:
+            app.command(KB)(self._listener(self._answer_without_knowledge))
+
+    def _listener(self, answer: Callable[[SlashCommand], Awaitable[str]]) -> Callable[..., Awaitable[None]]:
+        async def listener(ack: Ack, body: Body, respond: Ack) -> None:
+            await ack()
+            async with report_errors(partial(self._respond, respond)):
+                await self._respond(respond, await answer(SlashCommand.of(body)))
+
+        return listener
+
+    async def _respond(self, respond: Ack, text: str) -> None:
+        if text:
+            await self.workspace.web.respond(respond, text=text, response_type="ephemeral")
+
+    async def _answer_without_knowledge(self, _: SlashCommand) -> str:
+        return NO_KNOWLEDGE
+
+    async def _answer(self, given: SlashCommand) -> str:
+        """What to answer; empty when a modal opened instead."""
+        verb, _, rest = given.text.partition(" ")
+        match verb.casefold():
+            case FootnoteVerb.WHY:
+                return await self._why(given, rest)
+            case FootnoteVerb.MUTE | FootnoteVerb.UNMUTE:
+                thread = await self._thread(given, rest)
+                muted = verb.casefold() == FootnoteVerb.MUTE
+                return await self.workspace.answer_actions.mute(thread, muted=muted) if thread else NO_THREAD
+            case FootnoteVerb.FORGET:
+                return await self._forget(given, rest)
+            case FootnoteVerb.SETTINGS:
+                return await self._open_settings(given)
+            case _:
+                return "\n".join(HELP)
+
+    async def _why(self, given: SlashCommand, rest: str) -> str:
+        thread = await self._thread(given, rest)
+        if thread is None:
+            return NO_THREAD
+        settings = await self.workspace.settings(thread)
+        visibility = answer_visibility(settings, direct=given.channel.startswith("D"))
+        reader = await self.workspace.access.reader(thread, given.user)
+        asker = given.person.id if visibility.for_asker_alone else ""
+        return (await self.workspace.answer_actions.why(thread, reader, asker=asker)).text
+
+    async def _forget(self, given: SlashCommand, rest: str) -> str:
+        if rest.strip().casefold() in {"me", "everything", "all"}:
+            return await self.workspace.answer_actions.forget_person(given.person)
+        thread = await self._thread(given, rest)
+        if thread is None:
+            return NO_THREAD
+        is_admin = await self.workspace.access.is_admin(given.user)
+        return await self.workspace.answer_actions.forget_thread(thread, given.person, is_admin=is_admin)
+
+    async def _thread(self, given: SlashCommand, rest: str) -> ThreadKey | None:
+        """The thread that is meant: of the link, else where this person was last answered here."""
+        if named := _LINK.search(rest):
+            ts = named.group("root") or f"{named.group('s')}.{named.group('us')}"
+            # Only of this channel: who can give a command here can read here.
+            return ThreadKey(PLATFORM, given.team, given.channel, ts) if named["channel"] == given.channel else None
+        message_states = self.workspace.message_states
+        theirs = await message_states.read(LatestOfPerson(channel=given.place, asker=given.person.id))
+        latest = theirs or await message_states.read(LatestInChannel(channel=given.place))
+        return latest.thread if latest is not None else None
+
+    async def _open_settings(self, given: SlashCommand) -> str:
+        view = await self.settings_form.view(given.place, given.user)
+        return "" if await self.workspace.open_view(given.trigger_id, view) else FORM_NOT_OPENED

@@ -1,0 +1,34 @@
+"""What a person reads when a listener fails: one line, in a place of theirs, never silence and never a traceback."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import structlog
+
+from core.model.errors import FootnoteError, Unavailable
+
+TRY_AGAIN = "I cannot reach my memory right now. Please try again in a moment."
+WENT_WRONG = "Something went wrong on my side. Please try again."
+# Slack wants to be answered within 3 seconds:
+# https://docs.slack.dev/interactivity/handling-user-interaction/#acknowledgment_response
+ACKNOWLEDGE_SECONDS = 2.5
+
+log = structlog.get_logger(__name__)
+
+
+@asynccontextmanager
+async def report_errors(report: Callable[[str], Awaitable[object]]) -> AsyncIterator[None]:
+    """Tell ``report`` why the body failed; nothing is raised from here."""
+    words = ""
+    try:
+        yield
+    except Unavailable as error:
+        log.warning("listener_failed", reason=str(error))
+        words = TRY_AGAIN
+    except FootnoteError as error:
+        words = str(error)
+    except Exception:
+        log.exception("listener_failed")
+        words = WENT_WRONG
+    if words:
+        await report(words)

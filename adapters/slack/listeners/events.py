@@ -1,0 +1,69 @@
+"""Events: taken in ahead of Bolt's own acknowledgement, which comes before any ``@app.event`` listener runs.
+
+So this is a middleware: an event that could not be kept is answered with 503, and Slack delivers it again.
+https://docs.slack.dev/apis/events-api/#retries
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import structlog
+from slack_bolt.app.async_app import AsyncApp
+from slack_bolt.response import BoltResponse
+
+from adapters.slack.api.errors import RequestRefused
+from adapters.slack.inbound.event_listener import EventListener
+from adapters.slack.inbound.thread_order import ThreadOrder, thread_of
+from adapters.slack.listeners.background_tasks import BackgroundTasks
+from adapters.slack.listeners.error_reports import ACKNOWLEDGE_SECONDS
+from adapters.slack.listeners.home_tab import HomeTab
+from adapters.slack.outbound.messages import Messages
+from core.model.conversation import ThreadKey
+from core.model.errors import FootnoteError
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class EventMiddleware:
+    """Takes in every event of the Events API, in the order of its thread; all else goes on to its listener."""
+
+    event_listener: EventListener
+    home_tab: HomeTab
+    messages: Messages
+    background: BackgroundTasks
+    _order: ThreadOrder = field(default_factory=ThreadOrder)
+
+    def register(self, app: AsyncApp) -> None:
+        """Stand before all listeners of this app."""
+        app.middleware(self._take)
+
+    async def _take(self, body: dict[str, Any], next: Callable[[], Awaitable[None]]) -> BoltResponse | None:  # noqa: A002 - Bolt's name
+        if body.get("type") != "event_callback":
+            await next()
+            return None
+        event, team = body["event"], str(body["team_id"])
+        if event.get("type") == "app_home_opened":
+            self.background.start(self._open_home(event, team))
+            return BoltResponse(status=200, body="")
+        try:
+            async with asyncio.timeout(ACKNOWLEDGE_SECONDS), self._order.turn(thread_of(event)):
+                result = await self.event_listener.take(event, team)
+        except (FootnoteError, RequestRefused, TimeoutError) as error:
+            log.warning("event_not_kept", event_id=body.get("event_id"), reason=str(error) or "timeout")
+            return BoltResponse(status=503, body="")
+        if result.reply and result.message is not None:
+            message = result.message
+            self.background.start(self._reply(message.thread, message.reply_target.asker, result.reply))
+        return BoltResponse(status=200, body="")
+
+    async def _open_home(self, event: dict[str, Any], team: str) -> None:
+        if event.get("tab") == "messages":
+            await self.home_tab.suggest_prompts(team, str(event["channel"]), str(event["user"]))
+        else:
+            await self.home_tab.publish(team, str(event["user"]))
+
+    async def _reply(self, thread: ThreadKey, user: str, text: str) -> None:
+        await self.messages.post_privately(thread, user, text)

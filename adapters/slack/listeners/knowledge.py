@@ -1,0 +1,129 @@
+"""``/kb``: which commands, forms, buttons and menus there are, and how each is acknowledged.
+
+A form is acknowledged when what it brings is kept, so that a person who sees it close can rely on it. Commands and
+presses are acknowledged at once: who gave them sees the reply, or that there is none, and can press again.
+"""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+
+import aiohttp
+import structlog
+from slack_bolt.app.async_app import AsyncApp
+
+from adapters.slack.api.sanitizer import acknowledge
+from adapters.slack.inbound.interactions import Ack, Body, Press, SlashCommand, sender_of
+from adapters.slack.kb import blocks as kb_blocks
+from adapters.slack.kb.command_parser import KB
+from adapters.slack.kb.handlers import FormResult, ShownReply, SlackKnowledge, text_reply
+from adapters.slack.listeners.error_reports import ACKNOWLEDGE_SECONDS, TRY_AGAIN, report_errors
+from adapters.slack.listeners.home_tab import HomeTab
+from adapters.slack.outbound import blocks
+from adapters.slack.workspace import SlackWorkspace
+from core.model.errors import FootnoteError, Unavailable
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeListeners:
+    """Acknowledges, has ``SlackKnowledge`` do it, and shows the reply: of a press on a Home tab, on that tab."""
+
+    workspace: SlackWorkspace
+    knowledge: SlackKnowledge
+    home_tab: HomeTab
+
+    def register(self, app: AsyncApp) -> None:
+        """The command, the forms, the menu of bases, the buttons below replies, and the one of a job's card."""
+        app.command(KB)(self._command)
+        app.view(kb_blocks.FORM)(self._form_listener(self.knowledge.on_submit, "link"))
+        app.view(kb_blocks.READERS_FORM)(self._form_listener(self.knowledge.on_readers_submit, "channels"))
+        app.options(kb_blocks.BASE)(self._base_options)
+        for action in (kb_blocks.CONFIRM, kb_blocks.PAGE_BACK, kb_blocks.PAGE_ON):
+            app.action(action)(self._press)
+        app.action(re.compile(f"^{kb_blocks.CHOICE}_"))(self._press)
+        app.action(kb_blocks.CANCEL)(self._cancel)
+
+    async def _command(self, ack: Ack, body: Body, respond: Ack) -> None:
+        await ack()
+        async with report_errors(partial(self._respond_text, respond)):
+            await self._respond(respond, await self.knowledge.command(SlashCommand.of(body)))
+
+    async def _press(self, ack: Ack, body: Body, respond: Ack) -> None:
+        """The reply takes the place of the one that was pressed on."""
+        await ack()
+        press = Press.of(body)
+        if press.on_home_tab:
+            async with report_errors(lambda text: self._publish(press, text_reply(text))):
+                await self._publish(press, await self.knowledge.on_press(press))
+            return
+        async with report_errors(partial(self._respond_text, respond, in_place=True)):
+            await self._respond(respond, await self.knowledge.on_press(press), in_place=True)
+
+    async def _publish(self, press: Press, reply: ShownReply | None) -> None:
+        if reply is not None:
+            await self.home_tab.publish(press.thread.space, press.user, reply.outcome)
+
+    async def _cancel(self, ack: Ack, body: Body, respond: Ack) -> None:
+        """The job's card shows it; what fails is told below it."""
+        await ack()
+        async with report_errors(partial(self._respond_text, respond)):
+            await self.knowledge.cancel(Press.of(body))
+
+    async def _base_options(self, ack: Ack, body: Body) -> None:
+        try:
+            async with asyncio.timeout(ACKNOWLEDGE_SECONDS):
+                found = await self.knowledge.base_options(body)
+        except (FootnoteError, TimeoutError) as error:
+            log.info("bases_not_found", reason=str(error) or "timeout")
+            found = []
+        await acknowledge(ack, options=found)
+
+    def _form_listener(
+        self, submit: Callable[[Body], Awaitable[FormResult]], field: str
+    ) -> Callable[..., Awaitable[None]]:
+        """What happens when a form is sent; below ``field`` stands that it could not be kept."""
+
+        async def listener(ack: Ack, body: Body) -> None:
+            try:
+                async with asyncio.timeout(ACKNOWLEDGE_SECONDS):
+                    result = await submit(body)
+            except (Unavailable, TimeoutError) as error:
+                log.warning("form_not_kept", reason=str(error) or "timeout")
+                await acknowledge(ack, errors={field: TRY_AGAIN})
+                async with report_errors(_ignore):  # it was told on the form
+                    await self.knowledge.reopen(body)
+                return
+            if result.errors:
+                await acknowledge(ack, errors=result.errors)
+                return
+            await ack()
+            async with report_errors(_ignore):  # what was accepted is kept, and its card follows
+                await self.knowledge.announce(result, sender_of(body)[1])
+
+        return listener
+
+    async def _respond_text(self, respond: Ack, text: str, *, in_place: bool = False) -> None:
+        await self._respond(respond, text_reply(text), in_place=in_place)
+
+    async def _respond(self, respond: Ack, reply: ShownReply | None, *, in_place: bool = False) -> None:
+        """Show a reply to the one who asked, which Slack takes for half an hour; ``in_place`` of what stood there.
+
+        https://docs.slack.dev/interactivity/handling-user-interaction/#message_responses
+        """
+        if reply is None:
+            return
+        words = {"text": blocks.fallback(reply.text), "blocks": reply.blocks, "response_type": "ephemeral"}
+        try:
+            await self.workspace.web.respond(
+                respond, **words, replace_original=in_place, unfurl_links=False, unfurl_media=False
+            )
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            log.info("reply_not_shown", reason=type(error).__name__)
+
+
+async def _ignore(_: str) -> None:
+    """Nobody is told: who asked has been told already."""

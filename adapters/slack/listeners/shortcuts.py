@@ -1,0 +1,88 @@
+"""The shortcuts in a message's menu: *Answer this* and *Add to knowledge base*."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from slack_bolt.app.async_app import AsyncApp
+
+from adapters.slack.api.ids import PLATFORM
+from adapters.slack.inbound.event_listener import EventListener
+from adapters.slack.inbound.interactions import Ack, Body
+from adapters.slack.kb.handlers import ShownReply, SlackKnowledge, text_reply
+from adapters.slack.listeners.error_reports import report_errors
+from adapters.slack.outbound import blocks
+from adapters.slack.workspace import SlackWorkspace
+from core.model.conversation import Person, ThreadKey
+
+ANSWER_THIS, ADD_TO_KNOWLEDGE = "footnote_answer_this", "footnote_add_to_knowledge"  # callback ids, as in the manifest
+NO_PROPOSALS = "Adding messages to the knowledge is not available here yet."
+OWN_MESSAGE = "That is a message of mine. Pick one that asks something."
+NO_TEXT = "There is no text in that message."
+NOT_ANSWERABLE = "I cannot answer that message."
+
+
+@dataclass(frozen=True, slots=True)
+class ShortcutListeners:
+    """Each is told to whoever chose it, for their eyes alone."""
+
+    workspace: SlackWorkspace
+    event_listener: EventListener
+    knowledge: SlackKnowledge | None = None
+
+    def register(self, app: AsyncApp) -> None:
+        """Both by their callback ids."""
+        app.shortcut(ANSWER_THIS)(self._listener(self._answer_this))
+        app.shortcut(ADD_TO_KNOWLEDGE)(self._listener(self._add_to_knowledge))
+
+    def _listener(self, work: Callable[[Body], Awaitable[ShownReply]]) -> Callable[..., Awaitable[None]]:
+        async def listener(ack: Ack, body: Body, respond: Ack) -> None:
+            await ack()
+            async with report_errors(partial(self._respond_text, respond)):
+                await self._respond(respond, await work(body))
+
+        return listener
+
+    async def _respond_text(self, respond: Ack, text: str) -> None:
+        await self._respond(respond, text_reply(text))
+
+    async def _respond(self, respond: Ack, reply: ShownReply) -> None:
+        if reply.text:
+            await self.workspace.web.respond(
+                respond,
+                text=blocks.fallback(reply.text),
+                blocks=reply.blocks,
+                response_type="ephemeral",
+                replace_original=False,
+            )
+
+    async def _answer_this(self, body: Body) -> ShownReply:
+        """Answer a message that somebody else wrote, as a question of whoever chose this."""
+        thread, person, chosen = await self._message_of(body)
+        us = await self.workspace.directory.identity()
+        if chosen.get("user") == us.user:
+            return text_reply(OWN_MESSAGE)
+        if not chosen.get("text"):
+            return text_reply(NO_TEXT)
+        place = {"channel": thread.channel, "channel_type": "", "type": "app_mention"}
+        event = {**chosen, **place, "user": body["user"]["id"], "bot_id": None, "bot_profile": None}
+        message = self.event_listener.parse_message(event, thread.space, us)
+        if message is None:
+            return text_reply(NOT_ANSWERABLE)
+        subject = f"{message.id}:{body.get('action_ts', '')}"
+        result = await self.event_listener.put_shortcut(message, subject, person)
+        return text_reply(result.reply)
+
+    async def _add_to_knowledge(self, body: Body) -> ShownReply:
+        """Propose the thread of a message for the knowledge."""
+        thread, person, _ = await self._message_of(body)
+        return text_reply(NO_PROPOSALS) if self.knowledge is None else await self.knowledge.propose(thread, person)
+
+    async def _message_of(self, body: Body) -> tuple[ThreadKey, Person, Mapping[str, Any]]:
+        """Its thread, who chose the shortcut, and the message."""
+        message: Mapping[str, Any] = body.get("message") or {}
+        root = str(message.get("thread_ts") or message.get("ts") or "")
+        team = str(body["team"]["id"])
+        thread = ThreadKey(PLATFORM, team, str(body["channel"]["id"]), root)
+        return thread, await self.workspace.access.person(team, str(body["user"]["id"])), message

@@ -1,0 +1,61 @@
+"""One workspace as its listeners share it: the Web API and what is built on it, and the use cases of core."""
+
+from dataclasses import dataclass
+from functools import partial
+
+import structlog
+
+from adapters.slack.api.channel_access import ChannelAccess
+from adapters.slack.api.directory import Directory
+from adapters.slack.api.errors import RequestRefused
+from adapters.slack.api.ids import person_id
+from adapters.slack.api.web_client import WebClient
+from adapters.slack.outbound.agent_sessions import AgentSessions
+from adapters.slack.outbound.messages import Messages
+from adapters.slack.outbound.views import View
+from core.model.channel_settings import ChannelSettings
+from core.model.conversation import Person, ThreadKey
+from core.model.errors import PlatformUnavailable
+from core.model.message_records import QuestionState
+from core.ports.message_state import MessageStateStore
+from core.service.answer_actions import AnswerActions
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class SlackWorkspace:
+    """What a listener, a view or a job's card needs of the workspace that it is in."""
+
+    web: WebClient
+    directory: Directory
+    access: ChannelAccess
+    messages: Messages
+    sessions: AgentSessions
+    answer_actions: AnswerActions
+    message_states: MessageStateStore
+
+    async def bot_user_id(self) -> str:
+        """Our own user id."""
+        return (await self.directory.identity()).user
+
+    async def settings(self, thread: ThreadKey) -> ChannelSettings:
+        """What applies in this channel."""
+        return await self.answer_actions.place_settings.applying(thread.place)
+
+    async def stop(self, question: QuestionState, user: str) -> None:
+        """Stop the work on a question, for the one who asked or an admin. Raises NotFound and Denied."""
+        person = Person(person_id(question.thread.space, user))
+        await self.answer_actions.stop(question, person, partial(self.access.is_admin, user))
+
+    async def open_view(self, trigger_id: str, view: View) -> str:
+        """Open a modal; its id, empty where Slack did not: a trigger holds for three seconds, and cannot be renewed.
+
+        https://docs.slack.dev/interactivity/handling-user-interaction/#modal_responses
+        """
+        try:
+            answer = await self.web.call_once("views.open", trigger_id=trigger_id, view=view)
+        except (RequestRefused, PlatformUnavailable) as error:
+            log.info("view_not_opened", reason=str(error))
+            return ""
+        return str((answer.get("view") or {}).get("id") or "")

@@ -1,0 +1,99 @@
+"""The verbs whose work is a job: bringing in, fetching again, repairing, and cancelling it."""
+
+from collections.abc import AsyncIterable
+from dataclasses import dataclass, replace
+
+from core.model.errors import FootnoteError, NotFound
+from core.model.sites import Site
+from core.ports.job_store import JobStore
+from core.ports.site_store import SiteStore
+from core.service.kb.command_audit import CommandAudit
+from core.service.kb.commands import Caller, KbCommand, KbVerb
+from core.service.kb.index_repair import IndexRepair
+from core.service.kb.job_queue import JobQueue
+from core.service.kb.queries import KnowledgeQueries, one_job
+from core.service.kb.results import CancelRequested, JobAccepted, KbResult, RefreshAccepted, Refused, RepairAccepted
+from core.service.kb.summaries import summarize_accepted, summarize_document, summarize_job
+from core.service.kb.web_links import is_link
+
+
+@dataclass(frozen=True, slots=True)
+class JobCommands:
+    """Handles INGEST, REFRESH, REPAIR and CANCEL. ``repair`` is None where nothing is kept to repair an index from."""
+
+    queries: KnowledgeQueries
+    job_queue: JobQueue
+    jobs: JobStore
+    site_store: SiteStore
+    audit: CommandAudit
+    repair: IndexRepair | None = None
+
+    async def ingest(self, command: KbCommand, caller: Caller) -> KbResult:
+        """INGEST of what the command names."""
+        base = await self.queries.base(command.base, caller, create=True)
+        return summarize_accepted(await self.job_queue.ingest(command, base.name, caller), base)
+
+    async def ingest_bytes(self, files: AsyncIterable[tuple[str, str, bytes]], base: str, caller: Caller) -> KbResult:
+        """INGEST of bytes that are at hand: (source, name, bytes) each. The right to do so was checked."""
+        try:
+            target = await self.queries.base(base, caller, create=True)
+            job = await self.job_queue.ingest_bytes(files, target.name, caller)
+        except FootnoteError as error:
+            return Refused.of(error)
+        await self.audit.record(caller, KbVerb.INGEST, f"{target.name}/{job.subject}", detail=f"job {job.id}")
+        return summarize_accepted(job, target)
+
+    async def refresh(self, command: KbCommand, caller: Caller) -> KbResult:
+        """REFRESH of a document or a site, or of all that came from links in a base."""
+        if not command.target:
+            return await self._refresh_base(command, caller)
+        if (site := await self._site(command, caller)) is not None:
+            job = await self.job_queue.ingest_site(site.link, site.limit, site.base, caller)
+            return JobAccepted(summarize_job(job))
+        chosen = await self.queries.document(command, caller)
+        job = await self.job_queue.refresh([chosen], chosen.knowledge_base, caller)
+        return JobAccepted(summarize_job(job))
+
+    async def _refresh_base(self, command: KbCommand, caller: Caller) -> KbResult:
+        """A job for each site, which finds its own pages, and one for all other links."""
+        base = await self.queries.base(command.base, caller)
+        sites = await self.site_store.sites(base.name)
+        below = {source for site in sites for source in site.pages}
+        others = [one for one in await self.queries.documents(base) if one.source not in below]
+        jobs = [await self.job_queue.ingest_site(site.link, site.limit, base.name, caller) for site in sites]
+        if any(is_link(one.source) for one in others) or not sites:
+            jobs.append(await self.job_queue.refresh(others, base.name, caller))
+        left = sum(not is_link(one.source) for one in others)
+        return RefreshAccepted(tuple(map(summarize_job, jobs)), base.name, left)
+
+    async def _site(self, command: KbCommand, caller: Caller) -> Site | None:
+        """The site that is meant: one that was read through before, by the link where that began."""
+        bases = [await self.queries.base(command.base, caller)] if command.base else await self.queries.visible(caller)
+        for base in bases:
+            for site in await self.site_store.sites(base.name):
+                if site.link == command.target.strip():
+                    return site
+        return None
+
+    async def repair_index(self, command: KbCommand, caller: Caller) -> KbResult:
+        """REPAIR: fill what the index has lost of a base; without one, of all of them."""
+        if self.repair is None:
+            raise NotFound("What documents were made of is not kept here.", remedy="Add them again.")
+        name = command.base or command.target
+        bases = [await self.queries.base(name, caller)] if name else await self.queries.visible(caller)
+        begun = await self.repair.begin(bases, caller)
+        return RepairAccepted(
+            jobs=tuple(map(summarize_job, begun.jobs)),
+            lost=tuple(map(summarize_document, begun.lost)),
+            left=begun.left,
+            complete=begun.whole,
+        )
+
+    async def cancel(self, command: KbCommand, caller: Caller) -> KbResult:
+        """CANCEL: whoever works on the job ends it at the next point where nothing is half done."""
+        job = one_job(await self.queries.jobs_of(caller), command.target)
+        if job.over:
+            raise NotFound("That job is over.")
+        if not await self.jobs.cancel(job.id, caller.person.id):
+            raise NotFound("That job is being cancelled already.")
+        return CancelRequested(job.id, summarize_job(replace(job, cancelled_by=caller.person.id)))

@@ -1,0 +1,170 @@
+"""What people would have in the knowledge: it waits for an admin, who decides once; what was approved becomes a job."""
+
+import logging
+import uuid
+from dataclasses import dataclass
+
+from core.model.clock import Clock
+from core.model.errors import FootnoteError, NotFound
+from core.model.jobs import ItemKind, Job, JobItem, JobKind
+from core.model.transcripts import Conversation, TranscriptMessage, as_markdown, beginning_of
+from core.ports.proposal_store import Decision, Proposal, ProposalStore
+from core.ports.question_log import QuestionLog
+from core.service.kb.command_audit import CommandAudit
+from core.service.kb.commands import Caller, KbCommand, KbVerb
+from core.service.kb.item_sources import file_name
+from core.service.kb.job_queue import JobQueue
+from core.service.kb.queries import KnowledgeQueries, require_privacy
+from core.service.kb.results import (
+    KbOutcome,
+    KbResult,
+    ProposalDecided,
+    ProposalRejected,
+    ProposalSent,
+    RefusalReason,
+    Refused,
+    succeeded,
+)
+from core.service.kb.summaries import BEGINNING, summarize_accepted
+from core.service.kb.wording import decision_line
+
+MOST_TITLE = 200  # characters
+MOST_QUESTION = 160  # characters of a question that become the title of its correction
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Proposals:
+    """Takes proposals, and decides them for admins. ``questions`` is where it is noted which answers were corrected."""
+
+    proposal_store: ProposalStore
+    job_queue: JobQueue
+    queries: KnowledgeQueries
+    audit: CommandAudit
+    clock: Clock
+    questions: QuestionLog | None = None
+
+    async def propose(self, conversation: Conversation, caller: Caller, base: str = "") -> KbResult:
+        """*Add to knowledge base*: an admin's is ingested, anybody else's waits for an admin."""
+        proposal = Proposal(
+            id=uuid.uuid4().hex[:8],
+            base=base,
+            source=conversation.source,
+            title=" ".join(conversation.title.split())[:MOST_TITLE] or "A conversation",
+            text=as_markdown(conversation).decode(),
+            by=caller.person,
+            at=self.clock.now(),
+            permalink=conversation.permalink,
+            beginning=beginning_of(conversation, BEGINNING),
+        )
+        try:
+            if caller.permissions.is_admin:
+                return await self._ingest(proposal, caller)
+            if base:
+                await self.queries.base(base, caller)
+            await self.proposal_store.keep_proposal(proposal)
+        except FootnoteError as error:
+            return Refused.of(error)
+        return ProposalSent(proposal.id)
+
+    async def _ingest(self, proposal: Proposal, caller: Caller) -> KbResult:
+        """Take in what an admin would add, which needs nobody's approval."""
+        base = await self.queries.base(proposal.base, caller, create=True)
+        job = await self.job_queue.accept(self._job(proposal, base.name, caller))
+        await self.audit.record(caller, "add", f"{base.name}/{proposal.title}", detail=f"job {job.id}")
+        return summarize_accepted(job, base)
+
+    async def correct(
+        self, question: str, answer: str, permalink: str | None, caller: Caller, *, trace_id: str = ""
+    ) -> KbResult:
+        """The right answer to a question that was answered wrongly: goes the way of a proposal."""
+        said = (TranscriptMessage(caller.person.name or "A reader", self.clock.now(), answer),)
+        title = " ".join(question.split())[:MOST_QUESTION]
+        if not title or not answer.strip():
+            return Refused(RefusalReason.NOT_DONE, "A correction needs the right answer.")
+        marks = uuid.uuid5(uuid.NAMESPACE_URL, f"{caller.thread}\x1f{title}").hex[:12]
+        result = await self.propose(Conversation(f"correction {marks}", title, said, permalink), caller)
+        if succeeded(result) and trace_id and self.questions is not None:
+            try:
+                await self.questions.mark_corrected(trace_id)
+            except FootnoteError as error:  # the correction itself is kept
+                log.warning("correction_not_marked", extra={"trace_id": trace_id, "reason": str(error)})
+        return result
+
+    async def decide(self, command: KbCommand, caller: Caller) -> KbResult:
+        """APPROVE and REJECT, once; pressed in the list, the rest of that is shown below the outcome."""
+        require_privacy(caller)
+        if not command.listed:
+            return await self._decide(command, caller)
+        try:
+            outcome = await self._decide(command, caller)
+        except NotFound as error:
+            outcome = Refused.of(error)
+        return ProposalDecided(outcome, await self.queries.proposals(command, caller))
+
+    async def _decide(self, command: KbCommand, caller: Caller) -> KbOutcome:
+        """The outcome of a decision. What was approved is enqueued, by this process or by whichever looks next."""
+        approving, name = command.verb is KbVerb.APPROVE, command.target.strip()
+        proposal = await self.proposal_store.proposal(name)
+        if proposal is None:
+            return await self._repeated(await self.proposal_store.decision(name), approving, caller)
+        base = await self.queries.base(command.base or proposal.base, caller, create=True) if approving else None
+        job = self._job(proposal, base.name, caller) if base is not None else None
+        ours = Decision(
+            id=uuid.uuid4().hex[:12],
+            proposal=proposal.id,
+            approved=approving,
+            by=caller.person,
+            at=self.clock.now(),
+            base=base.name if base is not None else "",
+            job=job,
+        )
+        held = await self.proposal_store.decide(ours)
+        if held is None or held.id != ours.id:
+            return await self._repeated(held, approving, caller)
+        await self.enqueue(held)
+        return (
+            summarize_accepted(job, base) if base is not None and job is not None else ProposalRejected(proposal.title)
+        )
+
+    async def _repeated(self, held: Decision | None, approving: bool, caller: Caller) -> KbOutcome:
+        """The outcome where it was decided before: what this very admin approved goes on, which may have died over it.
+
+        Raises NotFound, which says who decided.
+        """
+        if held is None:
+            raise NotFound("There is no such proposal, or it is decided already.")
+        if approving and held.job is not None and held.by.id == caller.person.id:
+            await self.enqueue(held)
+            return summarize_accepted(held.job, await self.queries.base(held.base, caller))
+        raise NotFound(decision_line(held, caller.person, self.clock.now()))
+
+    async def enqueue_approved(self) -> None:
+        """Put in line what was approved and is not there yet. Raises StoreUnavailable."""
+        for decision in await self.proposal_store.unsettled():
+            await self.enqueue(decision)
+
+    async def enqueue(self, decision: Decision) -> None:
+        """Put the job of an approval in line. Said again, by whomever, it is still that one job.
+
+        What is in the way is not raised: the approval is durable with its job, and is gone on with in a while.
+        """
+        if decision.job is None:
+            return
+        try:
+            await self.job_queue.ensure_enqueued(decision.job)
+            await self.proposal_store.settle(decision.proposal)
+        except FootnoteError as error:
+            log.info("approval_not_in_line", extra={"job": decision.job.id, "reason": str(error)})
+
+    def _job(self, proposal: Proposal, base: str, caller: Caller) -> Job:
+        item = JobItem(
+            ItemKind.TEXT,
+            proposal.source,
+            proposal.text,
+            name=file_name(proposal.title),
+            url=proposal.permalink,
+            title=proposal.title,
+        )
+        return self.job_queue.create_job(JobKind.INGEST, base, caller, proposal.title, [item])

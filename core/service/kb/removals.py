@@ -1,0 +1,133 @@
+"""Taking documents and whole bases out, and putting them back; a search shows that they are gone, or there again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from core.ingestion.trash import Trash
+from core.model.errors import FootnoteError, NotFound
+from core.model.jobs import JobKind
+from core.model.knowledge import Document, KnowledgeBase, Passage, base_named
+from core.model.source_names import matching_sources
+from core.ports.catalog import Catalog
+from core.ports.index import Index, Scope
+from core.ports.site_store import SiteStore
+from core.ports.trash_store import RemovedDocument
+from core.retrieval.hybrid import Retriever
+from core.service.kb.commands import Caller, KbCommand
+from core.service.kb.job_queue import JobQueue
+from core.service.kb.queries import KnowledgeQueries, not_one, page_of
+from core.service.kb.results import (
+    BaseRemoved,
+    DocumentRemoved,
+    DocumentRestored,
+    JobAccepted,
+    KbAction,
+    KbResult,
+    RemovalPreview,
+    RestorableList,
+    SearchCheck,
+)
+from core.service.kb.schedules import Schedules
+from core.service.kb.summaries import summarize_job, summarize_removal
+from core.service.kb.web_links import redact_link
+
+CHECKED = 10  # passages that a search brings back to prove a removal
+OTHERS = 3  # titles that it names
+
+
+@dataclass(frozen=True, slots=True)
+class Removals:
+    """Handles REMOVE and RESTORE. What is removed is not fetched again by itself."""
+
+    catalog: Catalog
+    index: Index
+    retriever: Retriever
+    trash: Trash
+    site_store: SiteStore
+    job_queue: JobQueue
+    schedules: Schedules
+    queries: KnowledgeQueries
+
+    async def remove(self, command: KbCommand, caller: Caller) -> KbResult:
+        """REMOVE of a document, or of a whole base: asked first, done once it is confirmed."""
+        if command.target:
+            return await self._remove_document(command, await self.queries.document(command, caller), caller)
+        if not command.base:
+            raise NotFound("What should be removed?", remedy="Name a document, or a whole knowledge base.")
+        return await self._remove_base(command, await self.queries.base(command.base, caller), caller)
+
+    async def _remove_base(self, command: KbCommand, base: KnowledgeBase, caller: Caller) -> KbResult:
+        documents = await self.queries.documents(base)
+        if not command.confirmed:
+            asked = replace(command, base=base.name, confirmed=True)
+            confirm = KbAction(f"Remove {base.name}", asked, once=True)
+            return RemovalPreview(base.name, confirm, documents=len(documents))
+        gone = await self.trash.remove_base(base, caller.person.id)
+        await self.schedules.remove(base.name)
+        for site in await self.site_store.sites(base.name):
+            await self.site_store.save_site(replace(site, pages={}))
+        job = await self.job_queue.queue_documents(JobKind.REMOVE, gone, base.name, caller)
+        check = await self._search_check(gone[0]) if gone else None
+        return BaseRemoved(base.name, summarize_job(job), check)
+
+    async def _remove_document(self, command: KbCommand, document: Document, caller: Caller) -> KbResult:
+        if not command.confirmed:
+            asked = replace(command, base=document.knowledge_base, target=document.id, confirmed=True)
+            return RemovalPreview(document.knowledge_base, KbAction("Remove it", asked, once=True), document.title)
+        passages = await self.trash.remove(document, caller.person.id)
+        await self.schedules.remove(document.knowledge_base, document.source)
+        return DocumentRemoved(
+            title=document.title,
+            base=document.knowledge_base,
+            passages=passages,
+            passages_left=await self._count_left(document),
+            check=await self._search_check(document),
+        )
+
+    async def _count_left(self, document: Document) -> int:
+        return await self.index.count(Scope(frozenset({document.knowledge_base}), frozenset({document.id})))
+
+    async def _search_check(self, document: Document) -> SearchCheck:
+        """What a search for a document's title finds now; what has been done stays done where none can be made."""
+        scope = Scope(frozenset({document.knowledge_base}))
+        try:
+            hits = (await self.retriever.search(document.title, scope, CHECKED)).hits
+        except FootnoteError:
+            return SearchCheck(document.title, found=None)
+        others = dict.fromkeys(_distinct_title(hit.passage, document) for hit in hits)
+        found = any(hit.passage.document == document.id for hit in hits)
+        return SearchCheck(document.title, found, tuple(others)[:OTHERS])
+
+    async def restore(self, command: KbCommand, caller: Caller) -> KbResult:
+        """RESTORE of a document or of a whole base; without a name, what can be restored."""
+        now = {base.name: base for base in await self.catalog.bases()}  # whom it is for may have changed since
+        removed = await self.trash.restorable()
+        kept = [one for one in removed if now.get(one.base.name, one.base).visible_to(caller.readers)]
+        if command.base:
+            kept = [one for one in kept if one.base.name.casefold() == command.base.strip().casefold()]
+        if command.target:
+            return await self._restore_document(kept, command.target)
+        whole = [one for one in kept if one.whole_base]
+        if not command.base or not whole:
+            rows, page = page_of(kept, command)
+            return RestorableList(tuple(map(summarize_removal, rows)), page)
+        base = whole[0].base
+        if base_named(await self.catalog.bases(), base.name) is None:
+            await self.catalog.save_base(base)
+        documents = [one.document for one in whole]
+        job = await self.job_queue.queue_documents(JobKind.RESTORE, documents, base.name, caller)
+        return JobAccepted(summarize_job(job))
+
+    async def _restore_document(self, kept: Sequence[RemovedDocument], name: str) -> KbResult:
+        found = matching_sources([one.document for one in kept], name)
+        if len(found) != 1:
+            raise not_one(name, found, "among what was removed in the last 7 days")
+        removed = next(one for one in kept if one.document.id == found[0].id)
+        document = await self.trash.restore(removed)
+        return DocumentRestored(document.title, document.knowledge_base, await self._search_check(document))
+
+
+def _distinct_title(passage: Passage, document: Document) -> str:
+    """A passage's title, with its source where another document is called the same."""
+    same = passage.title == document.title
+    return f"{passage.title} ({redact_link(passage.source)})" if same else passage.title

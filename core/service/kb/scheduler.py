@@ -1,0 +1,88 @@
+"""The clock: what is due is put in line, once, however many processes look at the clock."""
+
+import asyncio
+import hashlib
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from core.model.clock import Clock
+from core.model.errors import FootnoteError
+from core.model.jobs import ItemKind, Job, JobItem, JobKind
+from core.ports.job_store import JobStore
+from core.ports.schedule_store import Every, Schedule, ScheduleStore
+from core.service.kb.housekeeping import Housekeeping
+from core.service.kb.job_queue import JobQueue
+from core.service.kb.place_watch import PlaceWatch
+from core.service.kb.proposals import Proposals
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduler:
+    """Looks at the clock for ``JobWorker``. ``watch`` is None where no place is watched."""
+
+    schedule_store: ScheduleStore
+    jobs: JobStore
+    job_queue: JobQueue
+    proposals: Proposals
+    housekeeping: Housekeeping
+    clock: Clock
+    watch: PlaceWatch | None = None
+
+    async def tick(self) -> None:
+        """Do what is due, to be called about once a minute in every process. Raises StoreUnavailable.
+
+        Scheduled refreshes; approvals and jobs that were kept and did not get into the line; what housekeeping is due.
+        Places that are watched come last, for a place may take its time.
+        """
+        now = self.clock.now()
+        due = [schedule for schedule in await self.schedule_store.schedules() if schedule.next_at <= now]
+        for schedule in due:
+            if schedule.every is not Every.ON_CHANGE:
+                await self._refresh(schedule)
+        await self.proposals.enqueue_approved()
+        await self.job_queue.requeue_orphaned()
+        await self.housekeeping.sweep()
+        await asyncio.gather(*(self._look_at(one) for one in due if one.every is Every.ON_CHANGE))
+
+    async def _refresh(self, schedule: Schedule) -> None:
+        """Put the refresh of a link in line; its job has the same id in every process."""
+        marks = f"{schedule.base}\x1f{schedule.link}\x1f{schedule.next_at.isoformat()}"
+        await self._accept(hashlib.sha256(marks.encode()).hexdigest()[:12], schedule)
+        await self._postpone(schedule, schedule.every.interval or timedelta(days=1))
+
+    async def _look_at(self, schedule: Schedule) -> None:
+        """Look at a place that is watched, and put its sync in line where something is new."""
+        await self._postpone(schedule, schedule.every.interval or timedelta(minutes=1))
+        if self.watch is None or await self._is_under_way(schedule):
+            return
+        job_id = await self.watch.due(schedule, self.clock.now())
+        if job_id is not None:
+            await self._accept(job_id, schedule)
+
+    async def _postpone(self, schedule: Schedule, interval: timedelta) -> None:
+        await self.schedule_store.save_schedule(replace(schedule, next_at=self.clock.now() + interval))
+
+    async def _is_under_way(self, schedule: Schedule) -> bool:
+        """Whether a sync of this place has not ended yet: what came since it began is seen a look later."""
+        return any(
+            (job.base, job.reference) == (schedule.base, schedule.link) and not job.over
+            for job in await self.jobs.recent()
+        )
+
+    async def _accept(self, job_id: str, schedule: Schedule) -> None:
+        """Put the job of a schedule in line; what is in the way now is not in the way at its next time."""
+        job = Job(
+            id=job_id,
+            kind=JobKind.SITE if schedule.limit else JobKind.REFRESH,
+            base=schedule.base,
+            by=schedule.by,
+            created_at=self.clock.now(),
+            subject=schedule.link,
+            reference=schedule.link if schedule.limit else "",
+            limit=schedule.limit,
+            listed=not schedule.limit,
+            items=() if schedule.limit else (JobItem(ItemKind.LINK, schedule.link, schedule.link),),
+        )
+        with suppress(FootnoteError):
+            await self.job_queue.accept(job)

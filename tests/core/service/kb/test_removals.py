@@ -1,0 +1,147 @@
+"""Taking out and putting back, of documents and whole bases; a search shows how it came out."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from adapters.testing.encoder import HashingEncoder
+from core.ingestion.trash import RESTORABLE
+from core.model.errors import NotFound, StoreUnavailable
+from core.model.incoming_events import FileReference
+from core.ports.encoder import Vectors
+from core.service.kb.commands import KbVerb
+from core.service.kb.results import succeeded
+from tests.core.service.kb.knowledge_room import ADMIN, CHANNEL, Room, asked_in, job_in, words
+
+
+@pytest.fixture
+def room() -> Room:
+    return Room()
+
+
+async def test_removing_asks_first_and_then_shows_by_a_search_that_it_is_gone(room: Room) -> None:
+    await room.adds(refunds_md="# Refunds\n\nThirty days.", leave_md="# Leave\n\nTwenty days.")
+    asked = await room.says(KbVerb.REMOVE, base="handbook", target="refunds")
+    assert await room.finds("refunds thirty") != ["Leave"]
+    reply = await room.kb_service.handle(asked_in(asked), room.caller(ADMIN))
+    assert "1 passage then, 0 now" in words(reply)
+    assert "now finds Leave" in words(reply)
+    assert "Refunds" not in await room.finds("refunds thirty days")
+
+
+async def test_another_document_of_the_same_title_is_told_apart_by_its_source(room: Room) -> None:
+    await room.adds(one_md="# Refunds\n\nThirty days.", two_md="# Refunds\n\nSixty days.")
+    reply = await room.says(KbVerb.REMOVE, base="handbook", target="one.md", confirmed=True)
+    assert "A search for “Refunds” now finds Refunds (two.md)." in words(reply)
+
+
+async def test_what_was_removed_can_be_restored_as_it_was_for_seven_days(room: Room) -> None:
+    await room.adds(refunds_md="# Refunds\n\nThirty days.")
+    before = (await room.catalog.documents(frozenset({"handbook"})))[0]
+    await room.says(KbVerb.REMOVE, target="refunds", confirmed=True)
+    read = len(room.parser.read)
+    reply = await room.says(KbVerb.RESTORE, target="refunds")
+    assert "is back" in words(reply)
+    assert await room.catalog.document(before.id) == before
+    assert await room.finds("refunds") == ["Refunds"]
+    assert len(room.parser.read) == read
+    await room.says(KbVerb.REMOVE, target="refunds", confirmed=True)
+    room.clock.advance(RESTORABLE.total_seconds() + 1)
+    assert not succeeded(await room.says(KbVerb.RESTORE, target="refunds"))
+
+
+async def test_a_whole_base_goes_at_once_and_comes_back_with_its_grants(room: Room) -> None:
+    await room.adds(refunds_md="# Refunds\n\nThirty days.", leave_md="# Leave\n\nTwenty days.")
+    await room.says(KbVerb.GRANT, base="handbook", principals=(CHANNEL,))
+    asked = await room.says(KbVerb.REMOVE, base="handbook")
+    assert "2 documents" in words(asked)
+    await room.says(KbVerb.REMOVE, base="handbook", confirmed=True)
+    assert await room.finds("days") == []  # before the job has even begun
+    await room.works()
+    assert await room.index.count() == 0
+    job_in(await room.says(KbVerb.RESTORE, base="handbook"))
+    await room.works()
+    assert sorted(await room.finds("days")) == ["Leave", "Refunds"]
+    base = await room.trash.base("handbook")
+    assert base is not None
+    assert base.grants == {CHANNEL}
+
+
+async def test_a_document_that_is_removed_while_a_job_brings_it_in_stays_out(room: Room) -> None:
+    await room.adds(refunds_md="# Refunds\n\nThirty days.")
+    room.platform.files["refunds.md"] = b"# Refunds\n\nSixty days."
+    reply = await room.says(KbVerb.INGEST, base="handbook", files=(FileReference("refunds.md", "refunds.md"),))
+    room.clock.advance(1)
+    await room.says(KbVerb.REMOVE, target="refunds", confirmed=True)
+    await room.works()
+    assert "removed while" in (await room.job(job_in(reply).id)).failed_items[0].reason
+    assert await room.finds("refunds") == []
+    assert await room.index.count() == 0
+
+
+async def test_removing_nothing_in_particular_is_refused(room: Room) -> None:
+    await room.adds(refunds_md="# Refunds\n\nThirty days.")
+    assert not succeeded(await room.says(KbVerb.REMOVE, confirmed=True))
+    assert await room.finds("refunds") == ["Refunds"]
+
+
+async def test_a_base_that_fills_every_search_can_be_removed_and_is_searched_for_afterwards(room: Room) -> None:
+    text = "parcels gates and harbours " * 40
+    sections = "".join(f"## Rule {n}\n\nRule {n} speaks of {text}.\n\n" for n in range(350))
+    await room.adds(rules_md=f"# Rules\n\n{sections}")
+    assert await room.index.count() > 300
+    reply = await room.says(KbVerb.REMOVE, base="handbook", confirmed=True)
+    assert succeeded(reply)
+    assert "A search for “Rules” now finds nothing." in words(reply)
+    assert await room.index.count() > 300  # its rows are still there, and nothing of them is found
+
+
+async def test_what_was_removed_is_said_to_be_even_when_no_search_can_be_made(room: Room) -> None:
+    await room.adds(refunds_md="# Refunds\n\nThirty days.")
+
+    async def away(*_: object) -> object:
+        raise StoreUnavailable("The encoder is away.")
+
+    room.encoder.encode_queries = away  # type: ignore[method-assign,assignment]
+    reply = await room.says(KbVerb.REMOVE, target="refunds", confirmed=True)
+    assert succeeded(reply)
+    assert "1 passage then, 0 now. No search can be made just now." in words(reply)
+
+
+async def test_a_base_that_was_closed_since_a_removal_hides_what_can_be_restored(room: Room) -> None:
+    await room.adds(refunds_md="# Refunds\n\nThirty days.")
+    await room.says(KbVerb.REMOVE, target="refunds", confirmed=True)
+    assert "Refunds" in words(await room.says(KbVerb.RESTORE, private=False))
+    await room.says(KbVerb.GRANT, base="handbook", principals=("paper:channel:T/BOARD",))
+    assert "Refunds" not in words(await room.says(KbVerb.RESTORE, private=False))
+    assert "Refunds" in words(await room.says(KbVerb.RESTORE))
+
+
+async def test_a_copy_is_not_put_back_after_its_time_whoever_asks(room: Room) -> None:
+    await room.adds(refunds_md="# Refunds\n\nThirty days.")
+    await room.says(KbVerb.REMOVE, target="refunds", confirmed=True)
+    removed = (await room.trash_store.removals())[0]
+    room.clock.advance(RESTORABLE.total_seconds() + 1)
+    with pytest.raises(NotFound, match="is gone"):
+        await room.trash.restore(removed)
+
+
+async def test_what_is_restored_under_another_encoder_is_encoded_anew(room: Room) -> None:
+    await room.adds(refunds_md="# Refunds\n\nThirty days.")
+    await room.says(KbVerb.REMOVE, target="refunds", confirmed=True)
+
+    class Other(HashingEncoder):
+        asked = 0
+
+        @property
+        def name(self) -> str:
+            return "another"
+
+        async def encode_passages(self, texts: Sequence[str]) -> Vectors:
+            self.asked += len(texts)
+            return await super().encode_passages(texts)
+
+    room.encoder = other = Other()
+    room.assemble()
+    assert succeeded(await room.says(KbVerb.RESTORE, target="refunds"))
+    assert other.asked == 1

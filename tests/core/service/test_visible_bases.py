@@ -1,0 +1,263 @@
+"""A base that somebody may not read reaches them by no way: not in a search, a suggestion, a digest, a list, an answer.
+
+Each way is gone twice: by whom the base is for, who does get its words, so that the scene is one; and by a stranger.
+"""
+
+import ast
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from adapters.testing.inbox import InProcessInbox
+from adapters.testing.message_state import InProcessMessageStateStore
+from adapters.testing.stores import (
+    InProcessAudit,
+    InProcessChannelSettingsStore,
+    InProcessFeedbackStore,
+)
+from core.model.channel_settings import ChannelSettings, ChosenSettings
+from core.model.conversation import Audience, Person, ThreadKey
+from core.model.errors import NotFound
+from core.model.evidence import Evidence
+from core.model.incoming_events import Permissions
+from core.model.inquiry import AnswerPolicy
+from core.model.knowledge import KnowledgeBase
+from core.ports.api_tokens import TokenScope
+from core.retrieval.hybrid import Retriever
+from core.service.answer_actions import AnswerActions
+from core.service.api_clients import ApiClient
+from core.service.channel_settings import SettingsService
+from core.service.gaps.analysis import GapAnalysis
+from core.service.gaps.digest import GapDigest
+from core.service.kb.commands import Caller
+from core.service.kb.queries import KnowledgeQueries
+from core.service.knowledge_reader import KnowledgeReader
+from core.service.visible_bases import VisibleBases
+from tests.core.scene import ALICE, BOB, Scene
+
+ROOT = Path(__file__).parents[3]
+BOARD = Audience(frozenset({"slack:channel:T/BOARD"}), public=True)
+STRANGERS = Audience(frozenset({"slack:channel:T/HALL"}), public=True)
+ADMIN = Person("slack:T/UADMIN", "Nia")
+QUESTION = "When does the canary sing?"
+SECRET = "canary"  # in the name of the base, the title, the headings and each passage of what is the board's
+SECTIONS = (
+    "The canary sings at dawn, before the board meets, on every Monday of the year.",
+    "The canary is fed at noon by whoever took the minutes of the board's last meeting.",
+)
+HEADINGS = ("When the canary sings", "Feeding the canary")
+
+
+class Noticeboard:
+    """A channel in which a digest is told."""
+
+    def __init__(self, readers: Audience) -> None:
+        self.audience, self.posted = readers, ""
+
+    async def readers(self, channel: ThreadKey) -> Audience:
+        return self.audience
+
+    async def has_posted(self, channel: ThreadKey, beginning: str, *, since: datetime) -> bool:
+        return False
+
+    async def post(self, channel: ThreadKey, text: str) -> None:
+        self.posted += text
+
+
+@pytest.fixture
+async def scene() -> Scene:
+    scene = Scene()
+    await scene.knows("Refunds are paid within 14 days.", title="Refunds", base="handbook")
+    await scene.knows(*SECTIONS, title="Canary minutes", base="canary", grants=BOARD.principals, headings=HEADINGS)
+    return scene
+
+
+def client(audience: Audience, *bases: str) -> ApiClient:
+    return ApiClient("P", "a program", audience, frozenset(TokenScope), frozenset(bases) or None)
+
+
+def reader(scene: Scene) -> KnowledgeReader:
+    return KnowledgeReader(scene.catalog, scene.index, Retriever(scene.index, scene.encoder, None, scene.catalog))
+
+
+async def searched(scene: Scene, audience: Audience) -> object:
+    return (await reader(scene).search(client(audience), QUESTION)).hits
+
+
+async def listed_for_a_program(scene: Scene, audience: Audience) -> object:
+    program = client(audience)
+    return await program.visible_bases(scene.catalog), await reader(scene).documents(program)
+
+
+async def answered(scene: Scene, audience: Audience) -> object:
+    return (await scene.asks("When are refunds paid, and who sings?", audience=audience)).events
+
+
+async def suggested(scene: Scene, audience: Audience) -> object:
+    scene.script.enqueue("compose", _citing_the_first)
+    told = await scene.asks("Who sings, and when?", audience=audience, policy=AnswerPolicy(follow_ups=True))
+    return told.answer.follow_ups
+
+
+async def suggestion_of_an_earlier_answer(scene: Scene, audience: Audience) -> object:
+    """Pressed below an answer that was made for the board."""
+    async with _actions(scene).ask_follow_up(scene.key(), await _asked_by_board(scene), 1, BOB, audience) as follow_up:
+        return follow_up
+
+
+async def quoted_from_an_earlier_answer(scene: Scene, audience: Audience) -> object:
+    return (await _actions(scene).quotes(scene.key(), await _asked_by_board(scene), audience)).citations
+
+
+async def explained(scene: Scene, audience: Audience) -> object:
+    return await _actions(scene).why(scene.key(), audience, await _asked_by_board(scene))
+
+
+async def told_in_a_digest(scene: Scene, audience: Audience) -> object:
+    """Of a question that everybody may read, to which a document of the board's came nearest."""
+    scene.script.always("compose", "")
+    await scene.asks("Where is it said who sings?", audience=BOARD)
+    board = Noticeboard(audience)
+    analysis = GapAnalysis(scene.questions, InProcessFeedbackStore(scene.state), scene.catalog, scene.clock)
+    states = InProcessMessageStateStore(scene.state)
+    channel = ThreadKey("test", "T", "C", "")
+    assert await GapDigest(analysis, scene.catalog, states, scene.clock, channel, lambda: board).look()
+    assert "Where is it said who sings?" in board.posted
+    return board.posted
+
+
+async def offered_in_settings(scene: Scene, audience: Audience) -> object:
+    return await _settings(scene).selectable_bases(audience)
+
+
+async def chosen_in_settings(scene: Scene, audience: Audience) -> object:
+    chosen = ChosenSettings(bases=frozenset({"handbook", "canary"}))
+    return (await _settings(scene).save("test:T/C", chosen, ADMIN, audience, is_admin=True)).bases
+
+
+async def listed_by_kb(scene: Scene, audience: Audience) -> object:
+    return await _queries(scene).visible(_caller(audience))
+
+
+async def completed_by_kb(scene: Scene, audience: Audience) -> object:
+    return await _queries(scene).complete_document("", _caller(audience))
+
+
+def _citing_the_first(_inquiry: object, _thread: object, evidence: Sequence[Evidence]) -> str:
+    return f"So it is [{evidence[0].id}]."
+
+
+async def _asked_by_board(scene: Scene) -> str:
+    scene.script.enqueue("compose", _citing_the_first)
+    told = await scene.asks(QUESTION, audience=BOARD, policy=AnswerPolicy(follow_ups=True))
+    assert told.answer.citations
+    return told.trace_id
+
+
+def _actions(scene: Scene) -> AnswerActions:
+    return AnswerActions(
+        memory=scene.memory,
+        trace_store=scene.trace_store,
+        catalog=scene.catalog,
+        feedback=InProcessFeedbackStore(scene.state),
+        preferences=InProcessChannelSettingsStore(),
+        audit=InProcessAudit(),
+        inbox=InProcessInbox(scene.state),
+        message_states=InProcessMessageStateStore(scene.state),
+        checkpoints=scene.checkpoints,
+        defaults=ChannelSettings(),
+    )
+
+
+def _settings(scene: Scene) -> SettingsService:
+    return SettingsService(InProcessChannelSettingsStore(), scene.catalog, InProcessAudit(), ChannelSettings())
+
+
+def _queries(scene: Scene) -> KnowledgeQueries:
+    return KnowledgeQueries(scene.catalog, scene.index, *[SimpleNamespace()] * 5)
+
+
+def _caller(audience: Audience, *, is_admin: bool = False, private: bool = False) -> Caller:
+    return Caller(ALICE, Permissions(is_admin=is_admin), audience, ThreadKey("test", "T", "C", "t"), private=private)
+
+
+Way = Callable[[Scene, Audience], Awaitable[object]]
+WAYS: tuple[Way, ...] = (
+    searched,
+    listed_for_a_program,
+    answered,
+    suggested,
+    suggestion_of_an_earlier_answer,
+    quoted_from_an_earlier_answer,
+    explained,
+    told_in_a_digest,
+    offered_in_settings,
+    chosen_in_settings,
+    listed_by_kb,
+    completed_by_kb,
+)
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+async def test_the_words_of_a_base_reach_those_whom_it_is_for(scene: Scene, way: Way) -> None:
+    assert SECRET in repr(await way(scene, BOARD)).casefold()
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+async def test_the_words_of_a_base_reach_no_stranger(scene: Scene, way: Way) -> None:
+    try:
+        got = repr(await way(scene, STRANGERS))
+    except NotFound as refusal:
+        got = str(refusal)
+    assert SECRET not in got.casefold()
+
+
+async def test_a_base_that_is_closed_later_is_visible_no_more(scene: Scene) -> None:
+    bases = VisibleBases(scene.catalog)
+    assert await bases.names(STRANGERS) == {"handbook"}
+    await scene.catalog.save_base(KnowledgeBase("handbook", grants=BOARD.principals))
+    assert await bases.names(STRANGERS) == frozenset()
+    assert await bases.names(BOARD) == {"handbook", "canary"}
+    assert await bases.names(Audience(unrestricted=True)) == {"handbook", "canary"}
+
+
+async def test_narrowing_adds_nothing(scene: Scene) -> None:
+    bases = VisibleBases(scene.catalog)
+    assert await bases.names(STRANGERS, {"canary"}) == frozenset()
+    assert await bases.names(STRANGERS, ()) == frozenset()
+    assert await bases.names(BOARD, {"canary", "elsewhere"}) == {"canary"}
+
+
+async def test_a_name_selects_what_may_be_read_and_a_refusal_names_nothing_else(scene: Scene) -> None:
+    bases = VisibleBases(scene.catalog)
+    assert await bases.select("canary", BOARD) == {"canary"}
+    with pytest.raises(NotFound, match="handbook") as hidden:
+        await bases.select("canary", STRANGERS)
+    with pytest.raises(NotFound, match="handbook") as unknown:
+        await bases.select("falcon", STRANGERS)
+    assert str(hidden.value) == str(unknown.value).replace("falcon", "canary")
+    with pytest.raises(NotFound):
+        await bases.select("canary", BOARD, {"handbook"})
+
+
+async def test_an_admin_sees_every_base_where_nobody_else_reads_the_reply(scene: Scene) -> None:
+    queries = _queries(scene)
+    alone = await queries.visible(_caller(STRANGERS, is_admin=True, private=True))
+    watched = await queries.visible(_caller(STRANGERS, is_admin=True))
+    assert [base.name for base in alone] == ["canary", "handbook"]
+    assert [base.name for base in watched] == ["handbook"]
+
+
+def test_whom_a_base_is_for_is_asked_in_one_place() -> None:
+    """And of what was removed, which is in no catalog any more, where it is put back."""
+    asking = [
+        str(path.relative_to(ROOT))
+        for package in ("core", "adapters", "bot")
+        for path in sorted((ROOT / package).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr == "visible_to"
+    ]
+    assert asking == ["core/service/kb/removals.py", "core/service/visible_bases.py"]
