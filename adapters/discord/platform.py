@@ -16,13 +16,9 @@ from cachetools import LRUCache
 
 from adapters.discord.api.channel_access import Readers
 from adapters.discord.api.endpoints import point_at
-from adapters.discord.api.messages import Messages, Spot, nonce, spot_of
-from adapters.discord.api.reply_target import PLATFORM
+from adapters.discord.api.identifiers import PLATFORM, handoff_role
 from adapters.discord.api.servers import Servers
 from adapters.discord.inbound.attachments import texts_of
-from adapters.discord.inbound.button_handlers import DiscordButtonHandlers, role_of
-from adapters.discord.inbound.commands import Commands
-from adapters.discord.inbound.edit_versions import EditVersions
 from adapters.discord.inbound.event_listener import EventListener
 from adapters.discord.inbound.gateway import FootnoteClient
 from adapters.discord.inbound.gateway_connection import GatewayConnection
@@ -30,6 +26,8 @@ from adapters.discord.inbound.identify_limiter import IdentifyLimiter
 from adapters.discord.inbound.look_back import LookBack
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.inbound.thread_context import earlier
+from adapters.discord.interactions.button_handlers import DiscordButtonHandlers
+from adapters.discord.interactions.commands import Commands
 from adapters.discord.kb.capabilities import DiscordKnowledge
 from adapters.discord.kb.commands import KbGroup
 from adapters.discord.kb.job_cards import JobCards
@@ -40,7 +38,9 @@ from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.answer_messages import AnswerMessages, Pauses
 from adapters.discord.outbound.answer_records import DiscordQuestionState
 from adapters.discord.outbound.answer_view import PACE_SECONDS, PAUSES, DiscordAnswerView, Pace
+from adapters.discord.outbound.edit_versions import EditVersions
 from adapters.discord.outbound.layouts import Extras
+from adapters.discord.outbound.messages import Messages, Spot, nonce, spot_of
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
 from core.model.errors import FootnoteError, PlatformUnavailable
@@ -311,7 +311,7 @@ class DiscordPlatform:
         async def extras() -> Extras:
             settings = await self.readers.settings(message.thread)
             visibility = _visibility(message)
-            handoff = visibility is AnswerVisibility.PLACE and role_of(settings.handoff) is not None
+            handoff = visibility is AnswerVisibility.PLACE and handoff_role(settings.handoff) is not None
             return Extras(handoff=handoff, share=visibility is AnswerVisibility.ASKER)
 
         return DiscordAnswerView(

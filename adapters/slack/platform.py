@@ -173,7 +173,7 @@ class SlackPlatform:
         """Why it is not ready yet; empty when it is."""
         if refusal := self.workspace.web.token_refusal:
             return f"Slack refuses the token ({refusal}); footnote doctor says what to do"
-        if self.workspace.directory.known is None:
+        if self.workspace.directory.cached_identity is None:
             return "Slack has not answered yet"
         return "Socket Mode is not connected" if self._socket is not None and not self._socket.connected else ""
 

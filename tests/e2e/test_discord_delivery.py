@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from adapters.discord.api import messages
+from adapters.discord.outbound import messages
 from core.model.channel_settings import ChosenSettings
 from core.model.principals import channel_principal
 from tests.e2e.conftest import REFUNDS

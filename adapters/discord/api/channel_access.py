@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import discord
 
+from adapters.discord.api.identifiers import user_id
 from adapters.discord.api.permissions import (
     Members,
     channel_principals,
@@ -16,7 +17,6 @@ from adapters.discord.api.permissions import (
     may_view,
     person_principals,
 )
-from adapters.discord.api.reply_target import user_id
 from adapters.discord.api.servers import Servers
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, Person, ThreadKey

@@ -14,14 +14,14 @@ import structlog
 
 from adapters.discord.api.api_errors import api_call
 from adapters.discord.api.channel_access import Readers
-from adapters.discord.api.messages import Messages
-from adapters.discord.api.reply_target import base_channel_id, key_of, private_key
+from adapters.discord.api.identifiers import base_channel_id, key_of, private_key
 from adapters.discord.inbound.bot_loop_guard import BotLoopGuard
-from adapters.discord.inbound.edit_versions import EditVersions
 from adapters.discord.inbound.message_parser import SAID, by_person, mentions_us, ourselves, parse_message, replied_to
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.answer_records import DiscordQuestionState
+from adapters.discord.outbound.edit_versions import EditVersions
+from adapters.discord.outbound.messages import Messages
 from core.model.channel_settings import ReplyStyle
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import FootnoteError

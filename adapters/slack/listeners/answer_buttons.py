@@ -103,7 +103,7 @@ class AnswerButtonListeners:
                 private=press.ephemeral,
                 suggested=True,
             )
-            await self.event_listener.put_suggested(message)
+            await self.event_listener.put_follow_up(message)
 
     async def _hand_over(self, press: Press) -> None:
         """Call the channel's configured group, once for each answer. Raises NotFound and AlreadyDone."""

@@ -6,6 +6,7 @@ Slack's commands name no thread, so they mean the thread in this channel where t
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import partial
 
 from slack_bolt.app.async_app import AsyncApp
@@ -28,6 +29,17 @@ FORM_NOT_OPENED = "Slack did not open the form. Please try again."
 _LINK = re.compile(
     r"/archives/(?P<channel>[A-Z0-9]+)/p(?P<s>\d{10})(?P<us>\d{6})(?:\?(?:[^\s>]*?)thread_ts=(?P<root>[\d.]+))?"
 )
+
+
+class FootnoteVerb(StrEnum):
+    """What can follow ``/footnote``; whatever else does is answered with the help."""
+
+    WHY = "why"
+    MUTE = "mute"
+    UNMUTE = "unmute"
+    FORGET = "forget"
+    SETTINGS = "settings"
+    HELP = "help"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +75,15 @@ class CommandListeners:
         """What to answer; empty when a modal opened instead."""
         verb, _, rest = given.text.partition(" ")
         match verb.casefold():
-            case "why":
+            case FootnoteVerb.WHY:
                 return await self._why(given, rest)
-            case "mute" | "unmute":
+            case FootnoteVerb.MUTE | FootnoteVerb.UNMUTE:
                 thread = await self._thread(given, rest)
-                muted = verb.casefold() == "mute"
+                muted = verb.casefold() == FootnoteVerb.MUTE
                 return await self._mute(thread, muted=muted) if thread else NO_THREAD
-            case "forget":
+            case FootnoteVerb.FORGET:
                 return await self._forget(given, rest)
-            case "settings":
+            case FootnoteVerb.SETTINGS:
                 return await self._open_settings(given)
             case _:
                 return "\n".join(HELP)

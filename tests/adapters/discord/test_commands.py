@@ -9,7 +9,7 @@ import discord
 import pytest
 from discord import app_commands
 
-from adapters.discord.inbound.commands import Commands
+from adapters.discord.interactions.commands import Commands
 from adapters.discord.kb.commands import KbGroup
 from adapters.discord.kb.options import MOST_OPTIONS
 

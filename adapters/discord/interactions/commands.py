@@ -18,10 +18,8 @@ from discord import app_commands
 
 from adapters.discord.api.api_errors import api_call
 from adapters.discord.api.channel_access import Readers
-from adapters.discord.api.messages import NOBODY
-from adapters.discord.api.reply_target import base_channel_id, direct_key, guild_key, key_of, person_of, private_key
-from adapters.discord.inbound.buttons import Press
-from adapters.discord.inbound.interaction_errors import (
+from adapters.discord.api.identifiers import base_channel_id, direct_key, guild_key, key_of, person_of, private_key
+from adapters.discord.inbound.interaction_responses import (
     LOOK_UP_SECONDS,
     WENT_WRONG,
     acknowledge,
@@ -35,6 +33,8 @@ from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.kb.commands import KbGroup
 from adapters.discord.outbound import settings_menu
 from adapters.discord.outbound.answer_index import AnswerIndex
+from adapters.discord.outbound.buttons import Press
+from adapters.discord.outbound.messages import NOBODY
 from adapters.discord.outbound.sanitizer import SanitizedView, choice
 from adapters.discord.outbound.text import clip, markdown, plain
 from core.model.channel_settings import LEAST_CONFIDENCE, ReplyStyle, parse_threshold

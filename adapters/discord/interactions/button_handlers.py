@@ -5,7 +5,6 @@ now; what was pressed too late, or by somebody else, is told so. Only what start
 """
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -15,20 +14,9 @@ import structlog
 from discord import ui
 
 from adapters.discord.api.channel_access import Readers
-from adapters.discord.api.messages import NOBODY, Messages, Spot, nonce
-from adapters.discord.api.reply_target import person_of
-from adapters.discord.inbound.buttons import CorrectButton, Press
-from adapters.discord.inbound.forms import (
-    LONGEST_CORRECTION,
-    LONGEST_WORDS,
-    MODAL,
-    correction_form,
-    entered_texts,
-    reason_form,
-    uploaded_files,
-    words_form,
-)
-from adapters.discord.inbound.interaction_errors import (
+from adapters.discord.api.identifiers import handoff_role, person_of
+from adapters.discord.inbound.form_values import entered_texts, uploaded_files
+from adapters.discord.inbound.interaction_responses import (
     LOOK_UP_SECONDS,
     TRY_AGAIN,
     acknowledge,
@@ -40,6 +28,16 @@ from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.answer_index import AnswerIndex, ShownAnswer
 from adapters.discord.outbound.answer_records import DiscordQuestionState
+from adapters.discord.outbound.buttons import CorrectButton, Press
+from adapters.discord.outbound.forms import (
+    LONGEST_CORRECTION,
+    LONGEST_WORDS,
+    MODAL,
+    correction_form,
+    reason_form,
+    words_form,
+)
+from adapters.discord.outbound.messages import NOBODY, Messages, Spot, nonce
 from adapters.discord.outbound.sanitizer import SanitizedView
 from adapters.discord.outbound.text import clip, markdown, pieces, plain, quote_blocks
 from core.model.answer import Answer
@@ -320,7 +318,7 @@ class DiscordButtonHandlers:
     async def _handoff(self, press: Press, shown: ShownAnswer, trace_id: str) -> None:
         """Call the place's group, once for an answer."""
         await press.response.defer(ephemeral=True, thinking=True)
-        role = role_of((await self._readers.settings(shown.thread)).handoff)
+        role = handoff_role((await self._readers.settings(shown.thread)).handoff)
         if role is None or press.channel_id is None or press.guild_id is None:
             raise NotFound(NOBODY_TO_CALL)
         person, audience = person_of(press.user), await self._readers.of_place(shown.thread)
@@ -385,12 +383,6 @@ def reply_target_of(press: Press) -> ReplyTarget:
         asker=str(press.user.id),
         token=press.token,
     )
-
-
-def role_of(handoff: str) -> int | None:
-    """The role's id in a place's setting, which may be written as a mention."""
-    found = re.search(r"\d{5,25}", handoff)
-    return int(found.group()) if found else None
 
 
 def _shared_views(turn: Turn, by: str) -> list[SanitizedView]:
