@@ -133,7 +133,7 @@ class Footnote:
     knowledge_stack: KnowledgeStack
     policy: AnswerPolicy
     daily_budget: DailyBudget | None
-    lent: "dict[str, PlatformCapabilities]" = field(default_factory=dict)  # by the platforms that are connected here
+    capabilities: "dict[str, PlatformCapabilities]" = field(default_factory=dict)  # of platforms connected here
 
     async def all_bases(self) -> frozenset[str]:
         """The names of all knowledge bases."""
@@ -174,7 +174,7 @@ class Footnote:
 
     def gap_drafts(self) -> GapDrafts:
         """Drafts of what they lack, with the words of threads of the platforms that are connected."""
-        return GapDrafts(self.feedback, self.knowledge_stack.proposal_store, self.audit, self.clock, self.lent)
+        return GapDrafts(self.feedback, self.knowledge_stack.proposal_store, self.audit, self.clock, self.capabilities)
 
     def gap_digest(self) -> GapDigest | None:
         """What tells a channel of it every week; None where none is set. Raises ConfigurationError."""
@@ -183,8 +183,8 @@ class Footnote:
             return None
 
         def announcements() -> "Announcements | None":
-            lent = self.lent.get(channel.platform)
-            return lent.announcements if lent is not None else None
+            found = self.capabilities.get(channel.platform)
+            return found.announcements if found is not None else None
 
         return GapDigest(self.gaps(), self.catalog, self.message_states, self.clock, channel, announcements)
 
@@ -196,8 +196,8 @@ class Footnote:
         """What tells admins once a day, where they chose it, that proposals wait."""
 
         def announcements(platform: str) -> "Announcements | None":
-            lent = self.lent.get(platform)
-            return lent.announcements if lent is not None else None
+            found = self.capabilities.get(platform)
+            return found.announcements if found is not None else None
 
         waiting = self.knowledge_stack.proposal_store
         return ProposalDigest(waiting, self.settings_store, self.message_states, self.clock, announcements)
@@ -216,7 +216,7 @@ async def open_footnote(
     Without ``models`` they are loaded at their first use, for commands that only look at what is kept. Without
     ``wait`` index and models open while the caller goes on: ``Footnote.opened`` ends when they are ready, or fails, and
     servers that are not there yet are waited for: ``Footnote.opening`` says which.
-    Who is to answer gets the index that the catalogue's documents are in, or IndexMismatch; ``any_index`` is for what
+    Who is to answer gets the index that the catalog's documents are in, or IndexMismatch; ``any_index`` is for what
     fills or compares one.
     """
     await asyncio.to_thread(_secure_home, settings.home)
@@ -388,7 +388,7 @@ def _footnote(settings: Settings, search: _Search, stack: AsyncExitStack) -> Foo
 
 
 async def has_documents(settings: Settings) -> bool:
-    """Whether anything is indexed, from the catalogue alone: index and models stay closed. Raises StoreUnavailable."""
+    """Whether anything is indexed, from the catalog alone: index and models stay closed. Raises StoreUnavailable."""
     if settings.redis_url is None and not (settings.home / "valkey").is_dir():
         return False
     await asyncio.to_thread(_secure_home, settings.home)

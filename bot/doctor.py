@@ -286,7 +286,7 @@ async def _blob_store(settings: Settings) -> Check:
 
 
 def _index(where: str, damaged: bool, report: "IndexReport") -> Check:
-    """Whether the index has what the catalogue says that there is."""
+    """Whether the index has what the catalog says that there is."""
     from adapters.milvus.embedded_server import REFILL
 
     detail = f"{where}, {count(report.rows, 'passage')}"
@@ -302,10 +302,10 @@ def _index(where: str, damaged: bool, report: "IndexReport") -> Check:
         return Check("Milvus", Health.FAILED, detail, "footnote kb repair fills it, or names what to add again.")
     if not report.same:
         remedy = "footnote kb repair makes it theirs; if it is the wrong one, set MILVUS_URI back."
-        return Check("Milvus", Health.FAILED, f"{detail}; not the index that the catalogue's documents are in", remedy)
+        return Check("Milvus", Health.FAILED, f"{detail}; not the index that the catalog's documents are in", remedy)
     if report.surplus and not report.documents:
-        remedy = "footnote restore brings the catalogue back, or footnote ingest the documents."
-        return Check("Milvus", Health.NOTE, f"{detail}, of which the catalogue knows none", remedy)
+        remedy = "footnote restore brings the catalog back, or footnote ingest the documents."
+        return Check("Milvus", Health.NOTE, f"{detail}, of which the catalog knows none", remedy)
     return Check("Milvus", Health.OK, f"{detail} of {count(report.documents, 'document')}, all there")
 
 

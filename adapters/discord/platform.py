@@ -192,7 +192,7 @@ class DiscordPlatform:
         return self._connection.waiting_for()
 
     def capabilities(self) -> PlatformCapabilities:
-        """What it lends to the knowledge service."""
+        """What the knowledge service can use of it."""
         announcements = DiscordAnnouncements(self.readers, self.messages, self.wait_until_connected)
         return replace(self.knowledge.capabilities(), announcements=announcements)
 

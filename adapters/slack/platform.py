@@ -190,10 +190,10 @@ class SlackPlatform:
 
     def capabilities(self) -> PlatformCapabilities:
         """What jobs and announcements need of Slack."""
-        lent = self._knowledge.capabilities() if self._knowledge is not None else PlatformCapabilities()
+        capabilities = self._knowledge.capabilities() if self._knowledge is not None else PlatformCapabilities()
         workspace = self.workspace
         announcements = SlackAnnouncements(workspace.web, workspace.directory, workspace.access, workspace.messages)
-        return replace(lent, announcements=announcements)
+        return replace(capabilities, announcements=announcements)
 
     # --- as the message handler knows it
 

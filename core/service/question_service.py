@@ -345,7 +345,7 @@ class QuestionService:
             traced = TracedEvent(self._clock.now().timestamp(), event)
             if isinstance(event, AgentStarted | FinalEvent):
                 # Whose trace it is, is told with the first event and the last: a minute lies between them, and it is
-                # kept for days. Told with each of a dozen events it was half of what journalling costs.
+                # kept for days. Told with each of a dozen events it was half of what recording costs.
                 whose = {"person_id": inquiry.asker.id, "thread": str(inquiry.thread)}
                 await self._trace_store.record(inquiry.id, [traced], **whose)
             else:

@@ -139,7 +139,7 @@ class EventListener:
     async def _heard_anew(self, incoming: IncomingMessage) -> None:
         """Take an edit in, once: Discord tells of an edited message again for other reasons, and repeats itself.
 
-        Announced before the earlier wording is called off, so that whoever has not begun on that does not; called off
+        Announced before the earlier wording is cancelled, so that whoever has not begun on that does not; cancelled
         before it is put into the inbox, so that it never calls itself off.
         """
         if not await self._edit_versions.is_news(incoming):

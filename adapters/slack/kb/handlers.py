@@ -2,7 +2,7 @@
 
 Replies are for the caller's eyes alone. Rights and audience are looked up anew for every command, form and press;
 what a button or a form stands for is kept by us (``KeptCommands``) and never read out of it. What
-``KnowledgeService`` needs of Slack (files, conversations, a job's card) is lent by ``capabilities``.
+``KnowledgeService`` needs of Slack (files, conversations, a job's card) is what ``capabilities`` returns.
 """
 
 from collections.abc import Mapping, Sequence
