@@ -8,7 +8,7 @@ import typer
 from bot.cli.runner import ConfirmationMissing, finish, open_to_read, print_json, say, there
 
 INDEX_INCOMPLETE = (
-    "This is not the index that the catalogue's other documents are in: footnote kb repair fills it with them."
+    "This is not the index that the catalog's other documents are in: footnote kb repair fills it with them."
 )
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Kb = Annotated[str | None, typer.Option("--kb", help="Only this knowledge base.")]

@@ -12,19 +12,19 @@ from typing import Any
 import discord
 from discord import app_commands, ui
 
-from adapters.discord.api.channel_access import Readers
-from adapters.discord.api.messages import NOBODY
-from adapters.discord.api.reply_target import base_channel_id, key_of, person_of
-from adapters.discord.inbound.buttons import KbButton, Press
-from adapters.discord.inbound.forms import files_form
-from adapters.discord.inbound.interaction_errors import LOOK_UP_SECONDS, is_admin, report_errors, tell
+from adapters.discord.api.channel_access import ChannelAccess
+from adapters.discord.api.identifiers import base_channel_id, key_of, person_of
+from adapters.discord.inbound.interaction_responses import LOOK_UP_SECONDS, is_admin, report_errors, tell
 from adapters.discord.kb.capabilities import LARGEST
 from adapters.discord.kb.job_cards import JobCards, card
 from adapters.discord.kb.kept_commands import ButtonUse, DiscordKeptCommand
-from adapters.discord.kb.line_format import markdown_lines
 from adapters.discord.kb.options import Subcommand, subcommands
 from adapters.discord.kb.transcripts import conversation_of, reference_of
 from adapters.discord.outbound import layouts
+from adapters.discord.outbound.buttons import KbButton, Press
+from adapters.discord.outbound.forms import files_form
+from adapters.discord.outbound.line_format import markdown_lines
+from adapters.discord.outbound.messages import NOBODY
 from adapters.discord.outbound.sanitizer import SanitizedView, Text, choice
 from adapters.discord.outbound.text import clip
 from core.model.conversation import Turn
@@ -63,7 +63,7 @@ class KbGroup:
     def __init__(
         self,
         kb: KnowledgeCommands,
-        readers: Readers,
+        readers: ChannelAccess,
         kept_commands: KeptCommands[DiscordKeptCommand],
         cards: JobCards,
     ) -> None:

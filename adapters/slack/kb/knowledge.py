@@ -2,7 +2,7 @@
 
 Replies are for the caller's eyes alone. Rights and audience are looked up anew for every command, form and press;
 what a button or a form stands for is kept by us (``KeptCommands``) and never read out of it. What
-``KnowledgeService`` needs of Slack (files, conversations, a job's card) is lent by ``capabilities``.
+``KnowledgeService`` needs of Slack (files, conversations, a job's card) is what ``capabilities`` returns.
 """
 
 from collections.abc import Sequence
@@ -52,7 +52,7 @@ class SlackKnowledge:
         self._principal_names = PrincipalNames(workspace.directory)
         self._links = SlackLinks(workspace)
         self.cards = JobCards(workspace)
-        self.kept_commands = KeptCommands(workspace.message_states, workspace.answer_actions.audit, SlackKeptCommand)
+        self.kept_commands = KeptCommands(workspace.message_states, workspace.user_actions.audit, SlackKeptCommand)
         self.forms = KbForms(workspace, kb, self._links, self.kept_commands)
         self._replies = ReplyRenderer(self._principal_names, self.kept_commands, self.cards)
 
@@ -154,7 +154,7 @@ class SlackKnowledge:
         """Propose the right answer to the question of this answer, which stands at ``shown``."""
         caller = await self._caller(thread, user)
         try:
-            turn = await self._workspace.answer_actions.turn(thread, trace_id, caller.audience)
+            turn = await self._workspace.user_actions.answers.read(thread, trace_id, caller.audience)
         except FootnoteError as error:
             return Refused.of(error)
         permalink = await fetch_permalink(self._workspace.web, thread.channel, shown or thread.thread)

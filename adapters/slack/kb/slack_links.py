@@ -49,7 +49,7 @@ class SlackLinks:
 
     async def _refuse(self, what: str, caller: Caller) -> FetchRefused:
         """We may read it, but do not know that the caller may: that is on record, and why it is not done."""
-        await self.workspace.answer_actions.refuse(caller.person, "kb ingest", what)
+        await self.workspace.user_actions.audit.record(caller.person.id, "kb ingest", what, allowed=False)
         return FetchRefused(NOT_KNOWN, remedy="Give the command where it is shared.")
 
     async def _is_public(self, channel: str) -> bool:

@@ -19,7 +19,7 @@ from adapters.slack.listeners.settings import ChannelSettingsForm
 from adapters.slack.outbound.answer_records import LatestInChannel, LatestOfPerson
 from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import ThreadKey
-from core.service.answer_actions import HELP
+from core.service.actions.wording import HELP, explanation_text, outcome_text
 from core.service.answer_visibility import answer_visibility
 
 COMMAND = "/footnote"
@@ -77,7 +77,7 @@ class CommandListeners:
             case FootnoteVerb.MUTE | FootnoteVerb.UNMUTE:
                 thread = await self._thread(given, rest)
                 muted = verb.casefold() == FootnoteVerb.MUTE
-                return await self.workspace.answer_actions.mute(thread, muted=muted) if thread else NO_THREAD
+                return await self._mute(thread, muted=muted) if thread else NO_THREAD
             case FootnoteVerb.FORGET:
                 return await self._forget(given, rest)
             case FootnoteVerb.SETTINGS:
@@ -93,16 +93,20 @@ class CommandListeners:
         visibility = answer_visibility(settings, direct=given.channel.startswith("D"))
         reader = await self.workspace.access.reader(thread, given.user)
         asker = given.person.id if visibility.for_asker_alone else ""
-        return (await self.workspace.answer_actions.why(thread, reader, asker=asker)).text
+        return explanation_text(await self.workspace.user_actions.answers.explain(thread, reader, asker=asker))
+
+    async def _mute(self, thread: ThreadKey, *, muted: bool) -> str:
+        return outcome_text(await self.workspace.user_actions.memory.mute(thread, muted=muted))
 
     async def _forget(self, given: SlashCommand, rest: str) -> str:
+        memory = self.workspace.user_actions.memory
         if rest.strip().casefold() in {"me", "everything", "all"}:
-            return await self.workspace.answer_actions.forget_person(given.person)
+            return outcome_text(await memory.forget_person(given.person))
         thread = await self._thread(given, rest)
         if thread is None:
             return NO_THREAD
         is_admin = await self.workspace.access.is_admin(given.user)
-        return await self.workspace.answer_actions.forget_thread(thread, given.person, is_admin=is_admin)
+        return outcome_text(await memory.forget_thread(thread, given.person, is_admin=is_admin))
 
     async def _thread(self, given: SlashCommand, rest: str) -> ThreadKey | None:
         """The thread that is meant: of the link, else where this person was last answered here."""

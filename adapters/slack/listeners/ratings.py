@@ -93,6 +93,6 @@ class RatingListeners:
     ) -> None:
         person = await self.workspace.access.person(thread.space, user)
         try:
-            await self.workspace.answer_actions.rate(thread, trace_id, person, helpful=helpful, reason=reason)
+            await self.workspace.user_actions.ratings.rate(thread, trace_id, person, helpful=helpful, reason=reason)
         except FootnoteError as error:
             await self.workspace.messages.post_privately(thread, user, str(error))
