@@ -16,13 +16,9 @@ from cachetools import LRUCache
 
 from adapters.discord.api.channel_access import Readers
 from adapters.discord.api.endpoints import point_at
-from adapters.discord.api.messages import Messages, Spot, nonce, spot_of
-from adapters.discord.api.reply_target import PLATFORM
+from adapters.discord.api.identifiers import PLATFORM, handoff_role
 from adapters.discord.api.servers import Servers
 from adapters.discord.inbound.attachments import texts_of
-from adapters.discord.inbound.button_handlers import DiscordButtonHandlers, role_of
-from adapters.discord.inbound.commands import Commands
-from adapters.discord.inbound.edit_versions import EditVersions
 from adapters.discord.inbound.event_listener import EventListener
 from adapters.discord.inbound.gateway import FootnoteClient
 from adapters.discord.inbound.gateway_connection import GatewayConnection
@@ -30,16 +26,21 @@ from adapters.discord.inbound.identify_limiter import IdentifyLimiter
 from adapters.discord.inbound.look_back import LookBack
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.inbound.thread_context import earlier
+from adapters.discord.interactions.button_handlers import DiscordButtonHandlers
+from adapters.discord.interactions.commands import Commands
 from adapters.discord.kb.capabilities import DiscordKnowledge
 from adapters.discord.kb.commands import KbGroup
 from adapters.discord.kb.job_cards import JobCards
+from adapters.discord.kb.kept_commands import DiscordKeptCommand
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.announcements import DiscordAnnouncements
 from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.answer_messages import AnswerMessages, Pauses
 from adapters.discord.outbound.answer_records import DiscordQuestionState
 from adapters.discord.outbound.answer_view import PACE_SECONDS, PAUSES, DiscordAnswerView, Pace
+from adapters.discord.outbound.edit_versions import EditVersions
 from adapters.discord.outbound.layouts import Extras
+from adapters.discord.outbound.messages import Messages, Spot, nonce, spot_of
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
 from core.model.errors import FootnoteError, PlatformUnavailable
@@ -51,8 +52,11 @@ from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
 from core.ports.platform import MessageState
 from core.ports.platform_capabilities import PlatformCapabilities
-from core.service.answer_actions import MUTED, UNMUTED, AnswerActions
+from core.service.actions.user_actions import UserActions
+from core.service.actions.wording import MUTED, UNMUTED
+from core.service.answer_visibility import AnswerVisibility, answer_visibility
 from core.service.heard_places import HeardPlaces
+from core.service.kb.kept_commands import KeptCommands
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.leader_lease import AlwaysLeader, LeaderLease
 from core.service.pending_card_updates import look_after
@@ -82,7 +86,7 @@ class DiscordPlatform:
         inbox: Inbox,
         message_states: MessageStateStore,
         checkpoints: Checkpoints,
-        answer_actions: AnswerActions,
+        user_actions: UserActions,
         parse: Parse,
         kb: KnowledgeCommands | None = None,
         dev_guild: str | None = None,
@@ -95,7 +99,7 @@ class DiscordPlatform:
     ) -> None:
         point_at(api_url, gateway_url)
         self._gateway_lease = gateway_lease or AlwaysLeader()
-        self._answer_actions = answer_actions
+        self._user_actions = user_actions
         self._parse = parse
         self._pace_seconds = pace_seconds
         self._pauses = pauses
@@ -107,7 +111,7 @@ class DiscordPlatform:
         self._edit_versions = EditVersions(message_states)
         self.servers = Servers(self.client, self._connection.holding)
         self.messages = Messages(self.client, self.servers)
-        self.readers = Readers(self.client, self.servers, answer_actions)
+        self.readers = Readers(self.client, self.servers, user_actions)
         self._cards = cards = JobCards(self.messages, message_states, self.wait_until_connected)
         self.knowledge = DiscordKnowledge(self.client, cards, self.wait_until_connected)
         places = HeardPlaces(message_states, PLATFORM)
@@ -119,7 +123,8 @@ class DiscordPlatform:
             places=places,
         )
         self._event_listener = self._new_event_listener(inbox, message_states, places, allowed_bots)
-        group = KbGroup(kb, self.readers, message_states, cards) if kb is not None else None
+        kept_commands = KeptCommands(message_states, user_actions.audit, DiscordKeptCommand)
+        group = KbGroup(kb, self.readers, kept_commands, cards) if kb is not None else None
         self._commands = self._new_commands(message_states, group, dev_guild)
         self._button_handlers = self._new_button_handlers(message_states, group)
 
@@ -144,7 +149,7 @@ class DiscordPlatform:
         self, message_states: MessageStateStore, group: KbGroup | None, dev_guild: str | None
     ) -> Commands:
         return Commands(
-            answer_actions=self._answer_actions,
+            user_actions=self._user_actions,
             readers=self.readers,
             ordered_queue=self._ordered_queue,
             message_states=message_states,
@@ -155,7 +160,7 @@ class DiscordPlatform:
 
     def _new_button_handlers(self, message_states: MessageStateStore, group: KbGroup | None) -> DiscordButtonHandlers:
         return DiscordButtonHandlers(
-            answer_actions=self._answer_actions,
+            user_actions=self._user_actions,
             message_states=message_states,
             shown=self._shown,
             readers=self.readers,
@@ -187,7 +192,7 @@ class DiscordPlatform:
         return self._connection.waiting_for()
 
     def capabilities(self) -> PlatformCapabilities:
-        """What it lends to the knowledge service."""
+        """What the knowledge service can use of it."""
         announcements = DiscordAnnouncements(self.readers, self.messages, self.wait_until_connected)
         return replace(self.knowledge.capabilities(), announcements=announcements)
 
@@ -305,9 +310,9 @@ class DiscordPlatform:
 
         async def extras() -> Extras:
             settings = await self.readers.settings(message.thread)
-            in_server = bool(message.thread.space)
-            handoff = in_server and not message.private and role_of(settings.handoff) is not None
-            return Extras(handoff=handoff, share=in_server and message.private)
+            visibility = _visibility(message)
+            handoff = visibility is AnswerVisibility.PLACE and handoff_role(settings.handoff) is not None
+            return Extras(handoff=handoff, share=visibility is AnswerVisibility.ASKER)
 
         return DiscordAnswerView(
             message=message,
@@ -334,14 +339,14 @@ class DiscordPlatform:
     async def audience(self, incoming: Incoming) -> Audience:
         """Who will be able to read the answer there, as of now."""
         await self.wait_until_connected()
-        message = _question(incoming) if not isinstance(incoming, IncomingChoice) else None
-        thread = message.thread if message is not None else _thread(incoming)
-        asker = message.asker if message is not None else _person(incoming)
-        if not thread.space:
-            return await self.readers.of_person(asker)
-        if message is not None and message.private:
-            return await self.readers.of_one_in(asker, thread)
-        return await self.readers.of_place(thread)
+        thread, asker = _thread(incoming), _person(incoming)
+        match _visibility(incoming):
+            case AnswerVisibility.DIRECT:
+                return await self.readers.of_person(asker)
+            case AnswerVisibility.ASKER:
+                return await self.readers.of_one_in(asker, thread)
+            case AnswerVisibility.PLACE:
+                return await self.readers.of_place(thread)
 
     async def permissions(self, person: Person, thread: ThreadKey) -> Permissions:
         """What this person may do there, as of now."""
@@ -427,6 +432,12 @@ def _question(incoming: Incoming) -> IncomingMessage:
 
 def _thread(incoming: Incoming) -> ThreadKey:
     return incoming.question.thread if isinstance(incoming, Expiry) else incoming.thread
+
+
+def _visibility(incoming: Incoming) -> AnswerVisibility:
+    """Who sees the answer, as was settled when the question came in."""
+    private = not isinstance(incoming, IncomingChoice) and _question(incoming).private
+    return answer_visibility(None, direct=not _thread(incoming).space, private=private)
 
 
 def _person(incoming: Incoming) -> Person:

@@ -10,11 +10,10 @@ import discord
 
 from adapters.discord.api.api_errors import api_call
 from adapters.discord.api.endpoints import point_at
-from adapters.discord.api.messages import NOBODY
-from adapters.discord.api.reply_target import PLATFORM
-from adapters.discord.inbound.button_handlers import role_of
+from adapters.discord.api.identifiers import PLATFORM, handoff_role
 from adapters.discord.inbound.gateway import NO_CONTENT_REMEDY, intents, logged_in, reads_content
 from adapters.discord.manifest import PERMISSIONS, invite
+from adapters.discord.outbound.messages import NOBODY
 from core.model.channel_settings import ChannelSettings
 from core.model.errors import FootnoteError, PlatformUnavailable
 
@@ -85,7 +84,7 @@ def _need_content(defaults: ChannelSettings | None, chosen: Mapping[str, Channel
 
 def _handoffs(defaults: ChannelSettings | None, chosen: Mapping[str, ChannelSettings]) -> frozenset[int]:
     of_discord = [one for place, one in chosen.items() if place.startswith(f"{PLATFORM}:")]
-    roles = [role_of(one.handoff) for one in (*([defaults] if defaults else []), *of_discord)]
+    roles = [handoff_role(one.handoff) for one in (*([defaults] if defaults else []), *of_discord)]
     return frozenset(role for role in roles if role is not None)
 
 

@@ -2,7 +2,7 @@
 
 One collection holds the passages of all knowledge bases. Each row has its vector for the dense leg, and a sparse field
 that Milvus computes from the text with its own BM25 function behind an analyzer that stems English. Which version of a
-document is visible is the catalogue's business: here several versions may stand side by side.
+document is visible is the catalog's business: here several versions may stand side by side.
 """
 
 import asyncio

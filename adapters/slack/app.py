@@ -21,7 +21,7 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from adapters.slack.api.errors import RequestRefused
 from adapters.slack.inbound.event_listener import EventListener
 from adapters.slack.inbound.interactions import Ack
-from adapters.slack.inbound.socket_mode import quiet_logger
+from adapters.slack.inbound.socket_mode import sdk_logger
 from adapters.slack.kb.handlers import SlackKnowledge
 from adapters.slack.listeners.answer_buttons import AnswerButtonListeners
 from adapters.slack.listeners.background_tasks import BackgroundTasks
@@ -107,7 +107,7 @@ def build_app(
         ssl_check_enabled=False,
         attaching_function_token_enabled=False,
         attaching_conversation_kwargs_enabled=False,
-        logger=quiet_logger(),
+        logger=sdk_logger(),
     )
     listeners.register(app)
     return app

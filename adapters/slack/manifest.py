@@ -8,8 +8,8 @@ from typing import Any, Literal
 from urllib.parse import quote
 
 from adapters.slack.app import PATH
-from adapters.slack.kb.command_parser import KB, USAGE
-from adapters.slack.listeners.commands import COMMAND
+from adapters.slack.kb.command_parser import KB, USAGE_HINT
+from adapters.slack.listeners.commands import COMMAND, FootnoteVerb
 from adapters.slack.listeners.home_tab import PROMPTS
 from adapters.slack.listeners.shortcuts import ADD_TO_KNOWLEDGE, ANSWER_THIS
 
@@ -65,13 +65,13 @@ def _manifest(mode: Mode, name: str, url: str) -> dict[str, Any]:
     command: dict[str, Any] = {
         "command": COMMAND,
         "description": "Why, mute, forget, settings, help",
-        "usage_hint": "why | mute | unmute | forget | settings | help",
+        "usage_hint": " | ".join(FootnoteVerb),
         "should_escape": False,
     }
     knowledge = {
         "command": KB,
         "description": "Look after the knowledge; alone, add to it",
-        "usage_hint": USAGE,
+        "usage_hint": USAGE_HINT,
         "should_escape": True,  # a channel, a group or a person that is named comes with its id
     }
     about = "Answers questions from your team's own documents, with citations you can check."

@@ -66,9 +66,14 @@ class ChannelSettings:
     proposal_digest: bool = False  # once a day it is said here how many proposals wait
 
     @property
+    def answers_privately(self) -> bool:
+        """Whether answers are for their asker alone, where nothing else was said; see ``answer_visibility``."""
+        return self.reply_style is ReplyStyle.PRIVATE
+
+    @property
     def answers_unasked(self) -> bool:
         """Whether questions in the channel are answered that do not name us: never where answers are private."""
-        return self.auto_answer > NEVER and self.reply_style is not ReplyStyle.PRIVATE
+        return self.auto_answer > NEVER and not self.answers_privately
 
     def to_mapping(self) -> dict[str, str]:
         """As the store keeps it."""

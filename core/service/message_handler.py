@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
 from core.model.answer import OPEN_OUTCOMES
-from core.model.channel_settings import ReplyStyle
 from core.model.errors import Denied, FootnoteError, LeaseLost, NotFound, PlatformUnavailable, StoreUnavailable
 from core.model.events import AgentCompleted, AgentEvent, CheckpointReached, FinalEvent
 from core.model.incoming_events import Deletion, Expiry, IncomingChoice, IncomingMessage, MessageRoute
@@ -26,6 +25,8 @@ from core.ports.memory import Memory, ThreadRecord
 from core.ports.message_state import CancelReason, MessageStateStore
 from core.ports.metrics import Metrics, NoMetrics
 from core.ports.platform import MessageState, Platform
+from core.service.actions.wording import CHOICE_GONE, NOT_YOURS_TO_CHOOSE, explanation_text
+from core.service.answer_visibility import visibility_of
 from core.service.delivery_codec import decode_delivery
 from core.service.event_presenter import EventPresenter
 from core.service.explanations import asks_why
@@ -33,8 +34,6 @@ from core.service.leases import HandBack
 from core.service.message_routing import MessageFacts, route_message
 from core.service.question_service import (
     CERTAIN,
-    CHOICE_GONE,
-    NOT_YOURS_TO_CHOOSE,
     OpenThread,
     Question,
     QuestionService,
@@ -223,11 +222,11 @@ class MessageHandler:
 
         Where answers are for their asker alone, so is that.
         """
-        private = message.private or (await platform.settings(message.thread)).reply_style is ReplyStyle.PRIVATE
-        asker = message.asker.id if private else ""
+        visibility = visibility_of(message, await platform.settings(message.thread))
+        asker = message.asker.id if visibility.for_asker_alone else ""
         try:
             audience = await platform.audience(message)
-            told = (await self.question_service.explain(message.thread, audience, asker=asker)).text
+            told = explanation_text(await self.question_service.explain(message.thread, audience, asker=asker))
         except NotFound as error:
             told = str(error)
         await platform.tell(message, told)
@@ -255,7 +254,7 @@ class MessageHandler:
         message = asked.message
         settings = await platform.settings(message.thread)
         audience = await platform.audience(message)
-        if message.private or settings.reply_style is ReplyStyle.PRIVATE:
+        if visibility_of(message, settings).for_asker_alone:
             audience = replace(audience, public=False)
         question = Question(
             text=message.text,

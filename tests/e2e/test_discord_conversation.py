@@ -255,7 +255,7 @@ async def test_asking_a_person_mentions_the_configured_role_and_nobody_else(
     role = discord.role("support", mentionable=True)
     discord.allow_pings_of(role)
     place = channel_principal("discord", str(discord.guild_id), str(discord.channel("general").id))
-    await office.preferences.write(place, ChosenSettings.from_mapping({"handoff": str(role.id)}))
+    await office.settings_store.write(place, ChosenSettings.from_mapping({"handoff": str(role.id)}))
     alice = discord.person("alice")
     answer = await discord.reply_to(await alice.says("<@bot> how long do refunds take?"))
     await alice.clicks(answer, "Ask a person")

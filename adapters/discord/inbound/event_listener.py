@@ -14,14 +14,14 @@ import structlog
 
 from adapters.discord.api.api_errors import api_call
 from adapters.discord.api.channel_access import Readers
-from adapters.discord.api.messages import Messages
-from adapters.discord.api.reply_target import base_channel_id, key_of, private_key
+from adapters.discord.api.identifiers import base_channel_id, key_of, private_key
 from adapters.discord.inbound.bot_loop_guard import BotLoopGuard
-from adapters.discord.inbound.edit_versions import EditVersions
 from adapters.discord.inbound.message_parser import SAID, by_person, mentions_us, ourselves, parse_message, replied_to
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.answer_records import DiscordQuestionState
+from adapters.discord.outbound.edit_versions import EditVersions
+from adapters.discord.outbound.messages import Messages
 from core.model.channel_settings import ReplyStyle
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import FootnoteError
@@ -29,6 +29,7 @@ from core.model.incoming_events import IncomingMessage
 from core.model.reply_target import ReplyMode, ReplyTarget
 from core.ports.inbox import Inbox
 from core.ports.message_state import CancelReason, MessageStateStore
+from core.service.answer_visibility import AnswerVisibility, visibility_of
 from core.service.deletions import take_in_deletion
 from core.service.heard_places import HeardPlaces
 from core.service.message_routing import ANYWHERE, could_be_answered
@@ -138,7 +139,7 @@ class EventListener:
     async def _heard_anew(self, incoming: IncomingMessage) -> None:
         """Take an edit in, once: Discord tells of an edited message again for other reasons, and repeats itself.
 
-        Announced before the earlier wording is called off, so that whoever has not begun on that does not; called off
+        Announced before the earlier wording is cancelled, so that whoever has not begun on that does not; cancelled
         before it is put into the inbox, so that it never calls itself off.
         """
         if not await self._edit_versions.is_news(incoming):
@@ -170,11 +171,10 @@ class EventListener:
         target = incoming.reply_target
         if target.mode is not ReplyMode.START:
             return incoming
-        style = (await self._readers.settings(incoming.thread)).reply_style
-        if style is ReplyStyle.THREAD:
-            return incoming
-        if style is ReplyStyle.CHANNEL:
-            return replace(incoming, reply_target=replace(target, mode=ReplyMode.REPLY))
+        settings = await self._readers.settings(incoming.thread)
+        if visibility_of(incoming, settings) is AnswerVisibility.PLACE:
+            mode = ReplyMode.REPLY if settings.reply_style is ReplyStyle.CHANNEL else ReplyMode.START
+            return replace(incoming, reply_target=replace(target, mode=mode))
         directly = replace(target, mode=ReplyMode.DIRECT)
         key = private_key(incoming.thread.space, incoming.thread.channel, target.asker)
         return replace(incoming, thread=key, reply_target=directly, private=True)

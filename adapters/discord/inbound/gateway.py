@@ -13,8 +13,8 @@ from discord import app_commands
 from adapters.discord.api.api_errors import RESET_REMEDY, api_call
 from adapters.discord.api.api_responses import ApiResponses
 from adapters.discord.api.endpoints import host
-from adapters.discord.api.messages import NOBODY
-from adapters.discord.inbound.buttons import (
+from adapters.discord.inbound.identify_limiter import IdentifyLimiter
+from adapters.discord.outbound.buttons import (
     AnswerButton,
     ButtonHandlers,
     ChoiceButton,
@@ -25,7 +25,7 @@ from adapters.discord.inbound.buttons import (
     RoleMenu,
     StopButton,
 )
-from adapters.discord.inbound.identify_limiter import IdentifyLimiter
+from adapters.discord.outbound.messages import NOBODY
 from core.model.errors import ConfigurationError, FootnoteError, PlatformUnavailable
 
 NO_CONTENT_REMEDY = (

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import discord
 
-from adapters.discord.api.reply_target import key_of, person_of
-from adapters.discord.inbound.edit_versions import stamp_of
+from adapters.discord.api.identifiers import key_of, person_of
+from adapters.discord.outbound.edit_versions import stamp_of
 from adapters.discord.outbound.layouts import only_text
 from core.model.conversation import ThreadKey
 from core.model.incoming_events import FileReference, IncomingMessage

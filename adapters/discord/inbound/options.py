@@ -5,7 +5,7 @@ from typing import Any
 import discord
 from discord import app_commands
 
-from adapters.discord.inbound.buttons import Press
+from adapters.discord.outbound.buttons import Press
 
 
 class PlaceOption(app_commands.Transformer):

@@ -5,38 +5,34 @@ are looked up here, now. A reply's further buttons carry the id of the command t
 """
 
 import asyncio
-import hashlib
-import uuid
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from dataclasses import replace
 from typing import Any
 
 import discord
 from discord import app_commands, ui
 
 from adapters.discord.api.channel_access import Readers
-from adapters.discord.api.messages import NOBODY
-from adapters.discord.api.reply_target import base_channel_id, key_of, person_of
-from adapters.discord.inbound.buttons import KbButton, Press
-from adapters.discord.inbound.forms import files_form
-from adapters.discord.inbound.interaction_errors import LOOK_UP_SECONDS, is_admin, report_errors, tell
+from adapters.discord.api.identifiers import base_channel_id, key_of, person_of
+from adapters.discord.inbound.interaction_responses import LOOK_UP_SECONDS, is_admin, report_errors, tell
 from adapters.discord.kb.capabilities import LARGEST
 from adapters.discord.kb.job_cards import JobCards, card
-from adapters.discord.kb.line_format import markdown_lines
+from adapters.discord.kb.kept_commands import ButtonUse, DiscordKeptCommand
 from adapters.discord.kb.options import Subcommand, subcommands
 from adapters.discord.kb.transcripts import conversation_of, reference_of
 from adapters.discord.outbound import layouts
+from adapters.discord.outbound.buttons import KbButton, Press
+from adapters.discord.outbound.forms import files_form
+from adapters.discord.outbound.line_format import markdown_lines
+from adapters.discord.outbound.messages import NOBODY
 from adapters.discord.outbound.sanitizer import SanitizedView, Text, choice
 from adapters.discord.outbound.text import clip
 from core.model.conversation import Turn
 from core.model.incoming_events import FileReference, Permissions
-from core.model.json_codec import to_json
-from core.model.records import PERSON
 from core.model.reply_target import ReplyMode, ReplyTarget
-from core.ports.message_state import MessageStateStore
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.job_wording import job_state, job_title
+from core.service.kb.kept_commands import KeptCommands
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.kb.results import (
     CancelRequested,
@@ -53,10 +49,7 @@ from core.service.kb.results import (
 from core.service.kb.text_layout import Part, lay_out
 from core.service.kb.text_spans import Line, strong
 from core.service.kb.wording import outcome_layout
-from core.service.one_time_actions import OneTimeAction, OneTimeActions, PressOutcome
 
-EXPIRED = "That button is too old. Use the command again."
-DONE_ALREADY = "That has been done already."
 ELSEWHERE = "-# `/kb proposals approve` adds one to another knowledge base."
 PAGES_COMPLETED = 5
 LONGEST_CHOICE = 620  # characters of a part with buttons: five of them, and what stands around, are one message
@@ -64,35 +57,20 @@ LONGEST_CHOICE = 620  # characters of a part with buttons: five of them, and wha
 Complete = Callable[[Press, str], Coroutine[Any, Any, list[app_commands.Choice[str]]]]
 
 
-class CommandUse(StrEnum):
-    """How the command behind a button is used."""
-
-    REPEATED = ""
-    ONCE = "once"  # one single time
-    ASIDE = "aside"  # without taking its message's place
-
-
-@dataclass(frozen=True, kw_only=True)
-class KeptCommand(OneTimeAction, place="discord/kb/{kept}", subject="command"):
-    """The command that a button below a reply of ``/kb`` stands for; the button carries ``kept``."""
-
-    kept: str
-    person: str = field(default="", metadata=PERSON | {"stored": "by"})
-    command: KbCommand | None = None
-    use: CommandUse = field(default=CommandUse.REPEATED, metadata={"stored": "kind"})
-
-
 class KbGroup:
     """The commands, over whoever handles them."""
 
     def __init__(
-        self, kb: KnowledgeCommands, readers: Readers, message_states: MessageStateStore, cards: JobCards
+        self,
+        kb: KnowledgeCommands,
+        readers: Readers,
+        kept_commands: KeptCommands[DiscordKeptCommand],
+        cards: JobCards,
     ) -> None:
         self._kb = kb
         self._readers = readers
-        self._message_states = message_states
+        self._kept_commands = kept_commands
         self._cards = cards
-        self._actions = OneTimeActions(message_states)
 
     # --- what is registered
 
@@ -140,19 +118,18 @@ class KbGroup:
     async def ask_for_files(self, press: Press, base: str) -> None:
         """Open the form that takes files. It carries an id: what they are for is kept."""
         async with report_errors(press):
-            kept = await self._keep(press, KbCommand(KbVerb.INGEST, base=base), CommandUse.REPEATED)
+            kept = await self._keep(press, KbCommand(KbVerb.INGEST, base=base), ButtonUse.REPEATED)
             await press.response.send_modal(files_form(kept))
 
     async def add_files(self, press: Press, kept: str, files: Sequence[FileReference]) -> None:
         """The form came back with these files."""
-        async with asyncio.timeout(LOOK_UP_SECONDS):
-            action = await self._message_states.read(KeptCommand(kept=kept))
-        if action is None or action.command is None:
-            return await tell(press, EXPIRED)
+        action = await self._find(press, kept)
         large = [one.name for one in files if one.size > LARGEST]
         if large:
             return await tell(press, f"{large[0]} is larger than {LARGEST // 2**20} MB. Add it in parts.")
-        return await self.run(press, replace(action.command, files=tuple(files)))
+        async with self._kept_commands.use(action) as command:
+            await self.run(press, replace(command, files=tuple(files)))
+        return None
 
     async def add_conversation(self, press: Press, base: str) -> None:
         """Take in this thread, or what was said in this channel."""
@@ -169,25 +146,23 @@ class KbGroup:
     async def on_press(self, press: Press, kept: str) -> None:
         """A button below a reply: the command it stands for, run again as whoever presses it."""
         async with report_errors(press):
-            async with asyncio.timeout(LOOK_UP_SECONDS):
-                action = await self._message_states.read(KeptCommand(kept=kept))
-            if action is None or action.command is None:
-                return await tell(press, EXPIRED)
+            action = await self._find(press, kept)
             await press.response.defer()
-            command, once = action.command, action.use is CommandUse.ONCE
-            if once and await self._actions.take(action) is not PressOutcome.NOW:
-                return await tell(press, DONE_ALREADY)
-            caller = await self.caller(press)
-            result = await self._kb.handle(command, caller)
-            if once:  # not before: a process that dies over it must not leave a button that claims it was done
-                await self._actions.mark_done(KeptCommand(kept=kept, person=action.person))
-            if action.use is not CommandUse.ASIDE:
+            async with self._kept_commands.use(action) as command:
+                caller = await self.caller(press)
+                result = await self._kb.handle(command, caller)
+            if action.use is not ButtonUse.ASIDE:
                 return await self._show(press, result, caller, in_place=True)
             await self._cards.renew_token(command.target, caller.person.id, press.token, str(press.id))
             await tell(press, markdown_lines(_result_lines(result)), mentions=True)
             if isinstance(result, CancelRequested):
                 await self._cards.show_cancelling(result.job, caller.person.id)
         return None
+
+    async def _find(self, press: Press, kept: str) -> DiscordKeptCommand:
+        """What a button or a form stands for, while a press can still be acknowledged. Raises NotFound."""
+        async with asyncio.timeout(LOOK_UP_SECONDS):
+            return await self._kept_commands.find(kept, person_of(press.user).id)
 
     async def add_message(self, press: Press, message: discord.Message) -> None:
         """A message, with the thread that it stands in or that hangs on it."""
@@ -253,7 +228,7 @@ class KbGroup:
         return items
 
     async def _action(self, press: Press, action: KbAction, *, danger: bool = False) -> KbButton:
-        use = CommandUse.ONCE if action.once else CommandUse.REPEATED
+        use = ButtonUse.ONCE if action.once else ButtonUse.REPEATED
         return await self._button(press, action.command, action.label, use, danger=danger)
 
     async def _show_jobs(
@@ -262,7 +237,7 @@ class KbGroup:
         """A card for each new job, which is edited from now on; what else is to be said goes with the first."""
         for number, job in enumerate(jobs):
             said = () if number else words
-            button = await self._button(press, KbCommand(KbVerb.CANCEL, target=job.id), "Cancel", CommandUse.ASIDE)
+            button = await self._button(press, KbCommand(KbVerb.CANCEL, target=job.id), "Cancel", ButtonUse.ASIDE)
             cancel = button.kept
             message = await self._show_view(press, card(job, said, cancel), in_place=in_place and not number)
             await self._cards.remember_message(job, caller, message, words=said, cancel=cancel)
@@ -283,23 +258,17 @@ class KbGroup:
         press: Press,
         command: KbCommand,
         label: str,
-        use: CommandUse = CommandUse.REPEATED,
+        use: ButtonUse = ButtonUse.REPEATED,
         *,
         danger: bool = False,
     ) -> KbButton:
-        """A button for a command, which is kept; one that counts once is another each time it is offered."""
+        """A button for a command, which is kept."""
         return KbButton.create(await self._keep(press, command, use), label, danger=danger)
 
-    async def _keep(self, press: Press, command: KbCommand, use: CommandUse) -> str:
-        """Keep a command under an id, which a button or a form carries."""
-        mark = f"{uuid.uuid4()}" if use is CommandUse.ONCE else to_json(command)
-        kept = hashlib.sha256(mark.encode()).hexdigest()[:24]
-        action = KeptCommand(kept=kept, person=person_of(press.user).id, command=command, use=use)
-        if use is CommandUse.ONCE:
-            await self._actions.open(action)
-        else:
-            await self._message_states.save(action)
-        return kept
+    async def _keep(self, press: Press, command: KbCommand, use: ButtonUse) -> str:
+        """Keep a command for the one who is offered it; the id that a button or a form carries."""
+        offered = DiscordKeptCommand(person=person_of(press.user).id, command=command, use=use)
+        return await self._kept_commands.keep(offered)
 
     # --- autocomplete
 

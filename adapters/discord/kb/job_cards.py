@@ -13,11 +13,11 @@ from typing import Any
 
 import structlog
 
-from adapters.discord.api.messages import Messages, Spot, given_at
-from adapters.discord.api.reply_target import PLATFORM, TOKEN_SECONDS
-from adapters.discord.inbound.buttons import KbButton
-from adapters.discord.kb.line_format import markdown_lines
+from adapters.discord.api.identifiers import PLATFORM
 from adapters.discord.outbound import layouts
+from adapters.discord.outbound.buttons import KbButton
+from adapters.discord.outbound.line_format import markdown_lines
+from adapters.discord.outbound.messages import TOKEN_SECONDS, Messages, Spot, given_at
 from adapters.discord.outbound.sanitizer import SanitizedView, Text
 from core.model.errors import FootnoteError, NotFound, PlatformUnavailable
 from core.model.jobs import Job

@@ -10,9 +10,9 @@ from typing import Any, Protocol
 import discord
 from discord import app_commands
 
-from adapters.discord.api.reply_target import PLATFORM, guild_principal, role_principal, user_principal
-from adapters.discord.inbound.buttons import Press
+from adapters.discord.api.identifiers import PLATFORM, guild_principal, role_principal, user_principal
 from adapters.discord.inbound.options import PlaceOption
+from adapters.discord.outbound.buttons import Press
 from core.model.principals import channel_principal
 from core.ports.schedule_store import Every
 from core.service.kb.commands import KbCommand, KbVerb

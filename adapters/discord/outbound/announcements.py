@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 
 from adapters.discord.api.channel_access import Readers
-from adapters.discord.api.messages import Messages, Spot, nonce
 from adapters.discord.outbound import layouts
+from adapters.discord.outbound.messages import Messages, Spot, nonce
 from core.model.conversation import Audience, ThreadKey
 from core.model.errors import Denied, NotFound
 

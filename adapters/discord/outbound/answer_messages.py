@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 import structlog
 
 from adapters.discord.api.api_errors import RequestRefused, TokenRefused
-from adapters.discord.api.messages import Messages, Spot, given_at, nonce, spot_of
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.answer_records import DiscordQuestionState
+from adapters.discord.outbound.messages import Messages, Spot, given_at, nonce, spot_of
 from adapters.discord.outbound.sanitizer import SanitizedView
 from core.model.errors import Denied, FootnoteError, NotFound, PlatformUnavailable
 from core.model.reply_target import ReplyMode, ReplyTarget

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field, replace
 import structlog
 
 from adapters.discord.api.api_errors import RequestRefused
-from adapters.discord.api.messages import Messages
-from adapters.discord.inbound.edit_versions import EditVersions, Superseded
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.answer_messages import AnswerMessages, Pauses, Render
 from adapters.discord.outbound.answer_records import AnswerStage, DiscordQuestionState
+from adapters.discord.outbound.edit_versions import EditVersions, Superseded
 from adapters.discord.outbound.layouts import Extras
+from adapters.discord.outbound.messages import Messages
 from adapters.discord.outbound.sanitizer import SanitizedView, Text
 from adapters.discord.outbound.text import clip, pieces, plain
 from core.model.answer import Answer

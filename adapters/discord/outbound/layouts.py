@@ -11,8 +11,8 @@ from typing import Any
 import discord
 from discord import ui
 
-from adapters.discord.inbound.buttons import AnswerButton, ChoiceButton, FollowUpButton, StopButton
 from adapters.discord.outbound import text as texts
+from adapters.discord.outbound.buttons import AnswerButton, ChoiceButton, FollowUpButton, StopButton
 from adapters.discord.outbound.sanitizer import SanitizedView, Text
 from core.model.answer import Answer, Citation
 from core.model.inquiry import Checkpoint

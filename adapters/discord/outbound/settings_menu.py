@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import discord
 from discord import ui
 
-from adapters.discord.inbound.button_handlers import role_of
-from adapters.discord.inbound.buttons import PlaceMenu, RoleMenu
-from adapters.discord.inbound.forms import form_of
+from adapters.discord.api.identifiers import handoff_role
+from adapters.discord.outbound.buttons import PlaceMenu, RoleMenu
+from adapters.discord.outbound.forms import form_of
 from adapters.discord.outbound.layouts import layout, row
 from adapters.discord.outbound.sanitizer import SanitizedForm, SanitizedView, Text
 from adapters.discord.outbound.text import clip, plain
@@ -59,7 +59,7 @@ def menu(
 ) -> SanitizedView:
     """The settings of one channel or category: what applies, each above the menu that changes it."""
     says = _explain(applies, chosen)
-    role = role_of(applies.handoff)
+    role = handoff_role(applies.handoff)
     settings: list[tuple[Sequence[str], PlaceMenu | RoleMenu]] = [
         *([(("bases",), _bases(place_id, chosen, bases))] if bases else []),
         (("profile", "behaviour"), _manner(place_id, chosen)),
@@ -84,7 +84,7 @@ def _above(says: Mapping[str, str], names: Sequence[str]) -> Text:
 
 def _explain(applies: ChannelSettings, chosen: ChosenSettings) -> dict[str, str]:
     """What applies, a line for each setting; marked where it was chosen here."""
-    policy, role, here = applies.policy, role_of(applies.handoff), chosen.to_mapping()
+    policy, role, here = applies.policy, handoff_role(applies.handoff), chosen.to_mapping()
     asks = [label for kind, label in CHECKPOINT_LABELS.items() if kind in policy.checkpoints]
     told = {
         "profile": ("Effort", policy.profile.value),

@@ -17,7 +17,7 @@ from core.model.errors import PlatformUnavailable
 
 RIGHTS_SECONDS = 60.0
 NAMES_SECONDS = 600.0
-MOST_CACHED = 2_000
+MOST_CACHED = 2_000  # of each kind
 
 V = TypeVar("V")
 log = structlog.get_logger(__name__)
@@ -27,10 +27,10 @@ log = structlog.get_logger(__name__)
 class Identity:
     """Who we are in this workspace."""
 
-    team: str
-    user: str
-    bot: str
-    url: str = ""
+    team: str  # T…
+    user: str  # U…: who is mentioned, and who writes our messages
+    bot: str  # B…: the ``bot_id`` of our messages
+    url: str = ""  # of the workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Directory:
     """Looks people and channels up. What cannot be looked up has no rights."""
 
     def __init__(self, web: WebClient) -> None:
-        """Ask this workspace."""
+        """Ask this workspace, and keep what it said for RIGHTS_SECONDS; names for NAMES_SECONDS."""
         self._web = web
         self._identity: Identity | None = None
         self._members: ExpiringCache[Member] = ExpiringCache(RIGHTS_SECONDS)
@@ -89,7 +89,7 @@ class Directory:
         self._groups: ExpiringCache[dict[str, tuple[str, frozenset[str]]]] = ExpiringCache(RIGHTS_SECONDS, 1)
 
     @property
-    def known(self) -> Identity | None:
+    def cached_identity(self) -> Identity | None:
         """Who we are, if that has been asked already."""
         return self._identity
 
@@ -132,7 +132,7 @@ class Directory:
 
         return await self._names.get(user, fetch)
 
-    def name_at_hand(self, user: str) -> str:
+    def cached_name(self, user: str) -> str:
         """A display name if it is known without asking; else empty."""
         return self._names.peek(user) or ""
 

@@ -29,9 +29,9 @@ from core.service.delivery_codec import delivery
 from core.service.heard_places import HeardPlaces
 from core.service.message_routing import ANYWHERE, could_be_answered
 
-SAID = {None, "file_share", "thread_broadcast", "bot_message"}
-MOST_FILES = 10
-MOST_EDITS = 1_000
+MESSAGE_SUBTYPES = {None, "file_share", "thread_broadcast", "bot_message"}  # of messages in which something is said
+MOST_FILES = 10  # of one message
+MOST_EDITS = 1_000  # that are known not to be new when they come again
 FILES_UNKNOWN = FileReference("?", "")  # an app_mention does not say whether there are files
 
 log = structlog.get_logger(__name__)
@@ -92,7 +92,7 @@ class EventListener:
             return await self._on_edit(event, team, us)
         elif kind == "message" and subtype == "message_deleted":
             await self._on_delete(event, team, us)
-        elif kind in {"app_mention", "message"} and subtype in SAID:
+        elif kind in {"app_mention", "message"} and subtype in MESSAGE_SUBTYPES:
             return await self._on_message(event, team, us)
         return NOTHING
 
@@ -104,12 +104,12 @@ class EventListener:
             spoken_to = message.mentions_us or message.direct
             return IntakeResult(reply=str(busy) if spoken_to else "", message=message)
 
-    async def put_asked(self, message: IncomingMessage, subject: str, asker: Person) -> IntakeResult:
+    async def put_shortcut(self, message: IncomingMessage, subject: str, asker: Person) -> IntakeResult:
         """Keep a message that somebody asks about with a shortcut: as their question, each time anew."""
         asked = replace(message, id=subject, asker=asker, mentions_us=True, mentions_others=False, files=())
         return await self.put(f"{PLATFORM}:{asked.thread.space}:{asked.thread.channel}:{subject}:{asker.id}", asked)
 
-    async def put_suggested(self, message: IncomingMessage) -> None:
+    async def put_follow_up(self, message: IncomingMessage) -> None:
         """Keep a question that was pressed below an answer. Raises Busy and StoreUnavailable."""
         await self._inbox.put(delivery(f"{_delivery_id(message)}:{message.asker.id}", message))
 
@@ -184,13 +184,13 @@ class EventListener:
         writer = user or bot
         if not writer or writer == "USLACKBOT":
             return None
-        name = str(profile.get("name") or self._directory.name_at_hand(writer))
+        name = str(profile.get("name") or self._directory.cached_name(writer))
         return Person(person_id(team, writer), name)
 
     # --- what was changed
 
     async def _on_edit(self, event: Event, team: str, us: Identity) -> IntakeResult:
-        """An edit: the question as it was is called off, and asked again as it is now, unless it is answered."""
+        """An edit: the question as it was is cancelled, and asked again as it is now, unless it is answered."""
         now: Event = event.get("message") or {}
         before: Event = event.get("previous_message") or {}
         if now.get("subtype") == "tombstone":

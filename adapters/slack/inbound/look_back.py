@@ -1,4 +1,4 @@
-"""What was said while no connection stood: Slack tells an event three times within minutes, and then never again.
+"""Messages of the time in which no connection stood: Slack sends an event three times within minutes, then never again.
 
 Read in the channels and threads where we were mentioned, and in direct messages, once after each new connection.
 https://docs.slack.dev/apis/events-api/#retries
@@ -17,8 +17,8 @@ from core.model.errors import FootnoteError, PlatformUnavailable
 from core.service.heard_places import HeardPlaces, Silence
 from core.service.leases import pause
 
-LISTEN_SECONDS = 5.0  # between two notes that we hear
-GLANCE_SECONDS = 0.5  # between two looks for a connection
+MARK_SECONDS = 5.0  # between two records that we are connected
+CONNECTION_SECONDS = 0.5  # between two looks for a connection
 MOST_MESSAGES = 200  # of one place
 
 log = structlog.get_logger(__name__)
@@ -51,7 +51,7 @@ class LookBack:
                 log.warning("not_caught_up", reason=str(error))
             except Exception:
                 log.exception("not_caught_up")
-            await pause(stop, LISTEN_SECONDS if current else GLANCE_SECONDS)
+            await pause(stop, MARK_SECONDS if current else CONNECTION_SECONDS)
 
     async def _look_back(self, team: str) -> None:
         silence = await self._places.silence()
@@ -59,11 +59,11 @@ class LookBack:
             return
         found = 0
         for place in silence.places:
-            for said in await self._said_in(place, silence):
+            for said in await self._messages_in(place, silence):
                 found += (await self._event_listener.take(said, team)).new
         log.info("looked_back", places=len(silence.places), taken_in=found)
 
-    async def _said_in(self, place: str, silence: Silence) -> list[dict[str, Any]]:
+    async def _messages_in(self, place: str, silence: Silence) -> list[dict[str, Any]]:
         """The messages of people there since, oldest first, as events would tell them."""
         channel, _, root = place.partition("/")
         where = {"channel": channel, "oldest": f"{silence.since:.6f}", "limit": MOST_MESSAGES}

@@ -1,7 +1,8 @@
-"""Socket Mode with a watch on it: a connection that has gone deaf is replaced within a minute.
+"""Socket Mode with a watchdog: a stale connection is replaced within a minute.
 
 The SDK's client reconnects by itself in most cases. What it cannot see is a reconnection that hangs, so the time of the
-last sign of life is watched from outside, and a client without one is thrown away as a whole.
+last message or pong is watched from outside, and a client without one is thrown away as a whole.
+https://docs.slack.dev/apis/events-api/using-socket-mode
 """
 
 import asyncio
@@ -21,19 +22,20 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 
 from adapters.slack.api.errors import RequestRefused, configuration_error, error_word
 from adapters.slack.api.web_client import WebClient
+from core.service.leases import pause
 
 PING_SECONDS = 5.0
-DEAF_SECONDS = 40.0  # without a pong or a message; the SDK itself reconnects after four missed pings
-WATCH_SECONDS = 2.0
+STALE_SECONDS = 40.0  # without a pong or a message; the SDK itself reconnects after four missed pings
+WATCH_SECONDS = 2.0  # between two looks at whether it is stale
 CONNECT_SECONDS = 30.0
 CLOSE_SECONDS = 5.0
-RETRY_SECONDS = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0)
+RETRY_SECONDS = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0)  # before the second, third, … attempt; the last again and again
 
 Handle = Callable[[AsyncBaseSocketModeClient, SocketModeRequest], Awaitable[None]]
 log = structlog.get_logger(__name__)
 
 
-class _NoSecrets(logging.Filter):
+class _SecretFilter(logging.Filter):
     """Keeps tickets and tokens out of what the SDK logs; tracebacks hold addresses, so they go too."""
 
     _SECRET = re.compile(r"(ticket=|xox[a-z]-|xapp-)[^\s&'\"]+")
@@ -47,32 +49,32 @@ class _NoSecrets(logging.Filter):
         return True
 
 
-def quiet_logger() -> logging.Logger:
-    """The logger that the SDK writes to."""
+def sdk_logger() -> logging.Logger:
+    """The logger that the SDK and Bolt write to: warnings and worse, without secrets."""
     logger = logging.getLogger("adapters.slack.sdk")
     if not logger.filters:
-        logger.addFilter(_NoSecrets())
+        logger.addFilter(_SecretFilter())
         logger.setLevel(logging.WARNING)
     return logger
 
 
 class SocketModeConnection:
-    """Listens on Socket Mode until it is told to stop."""
+    """One connection at a time, replaced as often as it takes."""
 
-    def __init__(self, web: WebClient, app_token: str, handle: Handle, *, deaf_seconds: float = DEAF_SECONDS) -> None:
+    def __init__(self, web: WebClient, app_token: str, handle: Handle, *, stale_seconds: float = STALE_SECONDS) -> None:
         """``handle`` is given every request and acknowledges it."""
         self._web = web
         self._app_token = app_token
         self._handle = handle
-        self._deaf_seconds = deaf_seconds
-        self._heard_at = 0.0
-        self._greeted = asyncio.Event()
+        self._stale_seconds = stale_seconds
+        self._last_message_at = 0.0
+        self._hello = asyncio.Event()
         self.connected = False
         self._opened = 0
 
     @property
     def connections(self) -> int:
-        """How many connections there have been, the one that stands included; 0 while there is none."""
+        """How many connections there have been, the one that stands included; 0 while none stands."""
         return self._opened if self.connected else 0
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -90,16 +92,13 @@ class SocketModeConnection:
                 self.connected = False
                 await _close(client)
             if not stop.is_set():
-                pause = RETRY_SECONDS[min(failures, len(RETRY_SECONDS) - 1)]
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(pause):
-                        await stop.wait()
+                await pause(stop, RETRY_SECONDS[min(failures, len(RETRY_SECONDS) - 1)])
 
     def _client(self) -> SocketModeClient:
         client = SocketModeClient(
             app_token=self._app_token,
             web_client=self._web.client,
-            logger=quiet_logger(),
+            logger=sdk_logger(),
             ping_interval=PING_SECONDS,
             on_message_listeners=[self._on_message],
         )
@@ -107,8 +106,8 @@ class SocketModeConnection:
         return client
 
     async def _on_message(self, message: Any) -> None:
-        self._heard_at = time.time()
-        self._greeted.set()
+        self._last_message_at = time.time()
+        self._hello.set()
         if _is_hello(message):  # the SDK connects again by itself, too
             self._opened += 1
 
@@ -116,10 +115,10 @@ class SocketModeConnection:
         """Whether it is connected. Raises ConfigurationError when it never was, and trying again is of no use."""
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
-                self._greeted.clear()
+                self._hello.clear()
                 client.wss_uri = await client.issue_new_wss_url()
                 await client.connect()  # type: ignore[no-untyped-call]
-                await self._greeted.wait()  # Slack says hello; a connection without one is deaf from the start
+                await self._hello.wait()  # Slack says hello; a connection without one is stale from the start
         except SlackApiError as error:
             word = error_word(error)
             wrong = configuration_error(RequestRefused("apps.connections.open", word))
@@ -130,7 +129,7 @@ class SocketModeConnection:
         except Exception as error:  # noqa: BLE001 - whatever kept it from connecting, it is tried again
             log.warning("socket_not_connected", reason=type(error).__name__)
             return False
-        self._heard_at = time.time()
+        self._last_message_at = time.time()
         self.connected = True
         log.info("socket_connected")
         return True
@@ -138,12 +137,10 @@ class SocketModeConnection:
     async def _watch(self, client: SocketModeClient, stop: asyncio.Event) -> None:
         """Return when it is time to stop, or when there has been no sign of life for too long."""
         while not stop.is_set():
-            with suppress(TimeoutError):
-                async with asyncio.timeout(WATCH_SECONDS):
-                    await stop.wait()
-            last = max(self._heard_at, client.last_ping_pong_time or 0.0)
-            if time.time() - last > self._deaf_seconds:
-                log.warning("socket_deaf", seconds=round(time.time() - last))
+            await pause(stop, WATCH_SECONDS)
+            last = max(self._last_message_at, client.last_ping_pong_time or 0.0)
+            if time.time() - last > self._stale_seconds:
+                log.warning("socket_stale", seconds=round(time.time() - last))
                 return
 
 
@@ -151,10 +148,10 @@ def _is_hello(message: Any) -> bool:
     """Whether this is what Slack begins a connection with."""
     text = str(getattr(message, "data", message))
     try:
-        told = json.loads(text) if '"hello"' in text else None
+        payload = json.loads(text) if '"hello"' in text else None
     except ValueError:
         return False
-    return isinstance(told, dict) and told.get("type") == "hello"
+    return isinstance(payload, dict) and payload.get("type") == "hello"
 
 
 async def _close(client: SocketModeClient) -> None:

@@ -10,7 +10,7 @@ from adapters.slack.outbound.payloads import CommandForm
 from adapters.slack.outbound.text import escape, shorten
 from core.model.incoming_events import FileReference
 from core.model.principals import EVERYONE
-from core.service.kb.commands import MOST_FILES
+from core.service.kb.commands import MOST_FILES, MOST_PAGES
 from core.service.kb.job_cards import JobCard
 from core.service.kb.text_spans import Line
 
@@ -21,7 +21,6 @@ BASE = "footnote_kb_base"  # of the menu whose options are asked for
 MOST_SHOWN = 25  # bases in a menu of its own; with more, what is typed is looked up
 MOST_SECTIONS = 4  # a message fails near 13,200 characters
 CUT = "There is more than a message holds."
-MOST_PAGES = 500
 HERE = "here"
 NAME = 75
 

@@ -1,23 +1,31 @@
-"""``/kb`` given in words: what was typed, as a command."""
+"""``/kb`` as it is typed: the command that the words stand for, and the help where they stand for none.
+
+Which verbs there are, and what each takes, is ``KbVerb``; here is only how that is written in Slack.
+"""
 
 import re
 import shlex
 from html import unescape
 
 from adapters.slack.inbound.message_text import plain_message
+from core.ports.schedule_store import Every
 from core.service.kb.commands import KbCommand, KbVerb
 
 KB = "/kb"
-USAGE = "ingest LINK | list | show | remove | restore | refresh | schedule | create | describe | grant | revoke | jobs"
+_HINTED = (  # the usage hint has room for the verbs of every day; the help has them all
+    KbVerb.INGEST, KbVerb.LIST, KbVerb.SHOW, KbVerb.REMOVE, KbVerb.RESTORE, KbVerb.REFRESH, KbVerb.SCHEDULE,
+    KbVerb.CREATE, KbVerb.DESCRIBE, KbVerb.GRANT, KbVerb.REVOKE, KbVerb.JOBS,
+)  # fmt: skip
+_ARGUMENTS = {KbVerb.INGEST: "LINK"}
+USAGE_HINT = " | ".join(f"{verb} {_ARGUMENTS.get(verb, '')}".rstrip() for verb in _HINTED)
+_OTHER_VERBS = " | ".join(verb for verb in KbVerb if verb not in _HINTED)
 HELP = (
     f"`{KB}` alone opens a form: files, a link, or this channel.\n"
     f"`{KB} grant NAME` opens one in which you pick who may read it; `#channel`, `@group` and `@person` work as well.\n"
-    f"`{KB} {USAGE} | status | repair | cancel | proposals | approve | reject`\n"
+    f"`{KB} {USAGE_HINT} | {_OTHER_VERBS}`\n"
     "Add `--kb NAME` for a knowledge base, `--here` for this channel's conversations, `--limit N` to follow a link to "
-    "so many pages, `--every daily|weekly|on-change|never`, `--page N`, and `--yes` to confirm."
+    f"so many pages, `--every {'|'.join(Every)}`, `--page N`, and `--yes` to confirm."
 )
-_TEXT = {KbVerb.CREATE, KbVerb.DESCRIBE}
-_PRINCIPALS = {KbVerb.GRANT, KbVerb.REVOKE}
 _PLAIN = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "—": "--"})  # what Slack's editor makes of them
 _MENTION = re.compile(r"<((?:#|@|!)[^<>|]+)(?:\|[^<>]*)?>")
 _LINK = re.compile(r"<((?:https?|mailto):[^<>|]+)(?:\|[^<>]*)?>")
@@ -25,13 +33,13 @@ _FLAGS = {"--yes", "--here"}
 _VALUED = {"--kb", "--limit", "--every", "--page"}
 
 
-def parse_command(words: str, channel: str = "") -> KbCommand | str:
-    """The command, or what to tell whoever wrote it otherwise. ``channel`` is what ``--here`` means.
+def parse_command(text: str, channel: str = "") -> KbCommand | str:
+    """The command, or what to answer where it is none. ``channel`` is what ``--here`` means.
 
     What was picked while it was typed stays a mention where it names somebody, and reads as its name in a text.
     """
     try:
-        parts = shlex.split(_readable(words).translate(_PLAIN))
+        parts = shlex.split(_readable(text).translate(_PLAIN))
     except ValueError:
         return "A quotation mark is not closed."
     options: dict[str, str] = {}
@@ -53,26 +61,28 @@ def parse_command(words: str, channel: str = "") -> KbCommand | str:
     return _command(KbVerb(said[0]), said[1:], options, channel)
 
 
-def _readable(words: str) -> str:
-    """The words without Slack's marks, but for those that say whom a base is to be for."""
-    verb = words.split(maxsplit=1)[0] if words.strip() else ""
-    linked = _LINK.sub(lambda link: link[1].removeprefix("mailto:"), words)
-    if verb in _PRINCIPALS:
+def _readable(text: str) -> str:
+    """The text without Slack's marks, but for those that say whom a base is to be for."""
+    verb = text.split(maxsplit=1)[0] if text.strip() else ""
+    linked = _LINK.sub(lambda link: link[1].removeprefix("mailto:"), text)
+    if verb in list(KbVerb) and KbVerb(verb).takes_principals:
         return unescape(_MENTION.sub(r"<\1>", linked))
     return plain_message(linked, "")
 
 
-def _command(verb: KbVerb, said: list[str], options: dict[str, str], channel: str) -> KbCommand:
-    names_base = verb in _TEXT | _PRINCIPALS and "kb" not in options
-    base = options.get("kb", said[0] if names_base and said else "")
-    given = said[1:] if names_base else said
+def _command(verb: KbVerb, given: list[str], options: dict[str, str], channel: str) -> KbCommand:
+    names_base = verb.takes_text or verb.takes_principals
+    base = options.get("kb", "")
+    if names_base and "kb" not in options and given:
+        base, *given = given
+    words = " ".join(given)
     return KbCommand(
         verb,
         base,
-        target="" if verb in _TEXT | _PRINCIPALS else " ".join(given),
-        text=" ".join(given) if verb in _TEXT else "",
+        target="" if names_base else words,
+        text=words if verb.takes_text else "",
         channel=channel if "here" in options and verb is KbVerb.INGEST else "",
-        principals=tuple(given) if verb in _PRINCIPALS else (),
+        principals=tuple(given) if verb.takes_principals else (),
         every=options.get("every", ""),
         limit=int(options.get("limit", "0")),
         page=max(1, int(options.get("page", "1"))),

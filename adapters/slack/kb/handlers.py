@@ -1,8 +1,8 @@
 """Knowledge from Slack: ``/kb`` in words, as a form and by buttons, *Add to knowledge base*, and corrections.
 
 Replies are for the caller's eyes alone. Rights and audience are looked up anew for every command, form and press;
-what a button or a form stands for is kept by us (``PersonalActions``) and never read out of it. What
-``KnowledgeService`` needs of Slack (files, conversations, a job's card) is lent by ``capabilities``.
+what a button or a form stands for is kept by us (``KeptCommands``) and never read out of it. What
+``KnowledgeService`` needs of Slack (files, conversations, a job's card) is what ``capabilities`` returns.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,22 +15,23 @@ from adapters.slack.api.errors import RequestRefused
 from adapters.slack.api.files import Files, SlackFile, file_in
 from adapters.slack.api.ids import PLATFORM, group_principal, person_id, user_id, user_principal
 from adapters.slack.inbound.interactions import Body, Press, SlashCommand, sender_of
-from adapters.slack.inbound.one_time_actions import PersonalActions, PressOutcome
 from adapters.slack.kb import blocks as kb_blocks
 from adapters.slack.kb.command_parser import KB, parse_command
 from adapters.slack.kb.job_cards import JobCards
+from adapters.slack.kb.kept_commands import SlackKeptCommand
 from adapters.slack.kb.principals import PrincipalNames
 from adapters.slack.kb.transcripts import Transcripts, conversation_reference, thread_in
 from adapters.slack.outbound import blocks, views
 from adapters.slack.outbound.payloads import CommandForm, form_in
 from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import Audience, Person, ThreadKey
-from core.model.errors import FetchRefused, FootnoteError, PlatformUnavailable
+from core.model.errors import AlreadyDone, FetchRefused, FootnoteError, NotFound, PlatformUnavailable
 from core.model.principals import EVERYONE, channel_principal
 from core.model.reply_target import ReplyTarget
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.job_wording import job_title
+from core.service.kb.kept_commands import KeptCommands
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.kb.results import (
     CancelRequested,
@@ -49,9 +50,9 @@ from core.service.kb.text_layout import Part, lay_out, plain_lines
 from core.service.kb.text_spans import Line, line_text, strong
 from core.service.kb.web_links import is_link
 from core.service.kb.wording import outcome_layout, outcome_lines, proposals_line
+from core.service.one_time_actions import PressOutcome
 
 LARGEST = 25 * 2**20  # bytes of one file
-EXPIRED = "That button is too old. Give the command again."
 FORM_EXPIRED = "This form is too old. Close it, and give the command again."
 NOTHING = "Attach a file, give a link, or choose this channel."
 NOBODY_PICKED = "Pick a channel, a group or a person."
@@ -97,7 +98,7 @@ class SlackKnowledge:
         self._transcripts = Transcripts(workspace.web, workspace.directory)
         self._principal_names = PrincipalNames(workspace)
         self.cards = JobCards(workspace)
-        self.personal_actions = PersonalActions(workspace.message_states)
+        self.kept_commands = KeptCommands(workspace.message_states, workspace.user_actions.audit, SlackKeptCommand)
 
     def capabilities(self) -> PlatformCapabilities:
         """What jobs that came from Slack need of it: downloads, transcripts and cards."""
@@ -168,7 +169,7 @@ class SlackKnowledge:
 
     async def _not_known(self, what: str, caller: Caller) -> FetchRefused:
         """We may read it, but do not know that the caller may: that is on record, and why it is not done."""
-        await self._workspace.answer_actions.refuse(caller.person, "kb ingest", what)
+        await self._workspace.user_actions.audit.record(caller.person.id, "kb ingest", what, allowed=False)
         return FetchRefused(NOT_KNOWN, remedy="Give the command where it is shared.")
 
     async def _is_public(self, channel: str) -> bool:
@@ -193,7 +194,7 @@ class SlackKnowledge:
         names = await self._kb.complete("", caller)
         meant = await self._kb.complete(base, caller) if base else ()
         chosen = next((name for name in meant if name.casefold() == base.casefold()), "")
-        offer = await self.personal_actions.make(caller.person.id, channel=given.channel)
+        offer = await self.kept_commands.keep(SlackKeptCommand(person=caller.person.id, channel=given.channel))
         in_channel = bool(given.channel) and not given.channel.startswith("D")
         note = await self._proposals_waiting(caller)
         view = kb_blocks.form(names, chosen, channel=in_channel, kept=CommandForm(offer), note=note)
@@ -215,7 +216,9 @@ class SlackKnowledge:
         chosen = next((name for name in names if name.casefold() == command.base.casefold()), "")
         groups = await self._workspace.directory.groups()
         listed = {group: f"@{handle}" for group, (handle, _) in sorted(groups.items(), key=lambda one: one[1][0])}
-        form = await self.personal_actions.make(caller.person.id, command=command, channel=given.channel)
+        form = await self.kept_commands.keep(
+            SlackKeptCommand(person=caller.person.id, command=command, channel=given.channel)
+        )
         grants = command.verb is KbVerb.GRANT
         view = kb_blocks.readers_form(names, chosen, listed, grants=grants, kept=CommandForm(form))
         return await self._open(given, view)
@@ -223,7 +226,7 @@ class SlackKnowledge:
     async def on_readers_submit(self, body: Body) -> FormResult:
         """Grant or revoke what the form brings, once."""
         (team, user), form = sender_of(body), form_in(CommandForm, body["view"]).form
-        kept = await self.personal_actions.read(form, person_id(team, user))
+        kept = await self.kept_commands.read(form, person_id(team, user))
         if kept is None or kept.command is None:
             return FormResult({"channels": FORM_EXPIRED})
         filled = kb_blocks.read_readers(body["view"])
@@ -236,7 +239,7 @@ class SlackKnowledge:
         if not principals:
             return FormResult({"channels": NOBODY_PICKED})
         caller = await self._caller(ThreadKey(PLATFORM, team, kept.channel, ""), user)
-        taken = await self.personal_actions.take(kept)
+        taken = await self.kept_commands.take(kept)
         if taken is not PressOutcome.NOW:
             return FormResult({"channels": FORM_EXPIRED} if taken is PressOutcome.GONE else {})
         command = replace(kept.command, base=filled.base or kept.command.base, principals=principals)
@@ -250,7 +253,7 @@ class SlackKnowledge:
     async def base_options(self, body: Body) -> list[dict[str, Any]]:
         """The bases whose names begin with what is typed into the form's menu."""
         (team, user), form = sender_of(body), form_in(CommandForm, body.get("view") or {}).form
-        kept = await self.personal_actions.read(form, person_id(team, user))
+        kept = await self.kept_commands.read(form, person_id(team, user))
         if not kept:
             return []
         caller = await self._caller(ThreadKey(PLATFORM, team, kept.channel, ""), user)
@@ -259,7 +262,7 @@ class SlackKnowledge:
     async def on_submit(self, body: Body) -> FormResult:
         """Accept what the form brings, once; from then on it is kept."""
         (team, user), form = sender_of(body), form_in(CommandForm, body["view"]).form
-        kept = await self.personal_actions.read(form, person_id(team, user))
+        kept = await self.kept_commands.read(form, person_id(team, user))
         if not kept:
             return FormResult({"link": FORM_EXPIRED})
         place = ThreadKey(PLATFORM, team, kept.channel, "")
@@ -271,7 +274,7 @@ class SlackKnowledge:
             commands = await self._commands(filled, kept.channel, caller)
         except FootnoteError as error:
             return FormResult({"link": str(error)})
-        taken = await self.personal_actions.take(kept)
+        taken = await self.kept_commands.take(kept)
         if taken is not PressOutcome.NOW:
             return FormResult({"link": FORM_EXPIRED} if taken is PressOutcome.GONE else {})
         return await self._accept(form, commands, caller)
@@ -281,10 +284,10 @@ class SlackKnowledge:
         for name, command in commands.items():
             result = await self._kb.handle(command, caller)
             if not succeeded(result) and not results:
-                await self.personal_actions.reopen(form, caller.person.id)
+                await self.kept_commands.reopen(form, caller.person.id)
                 return FormResult({name: outcome_text(result)})
             results.append(result)
-        await self.personal_actions.mark_done(form, caller.person.id)
+        await self.kept_commands.mark_done(form, caller.person.id)
         return FormResult(results=tuple(results), place=caller.thread)
 
     async def _commands(self, filled: kb_blocks.FilledForm, place: str, caller: Caller) -> dict[str, KbCommand]:
@@ -303,35 +306,30 @@ class SlackKnowledge:
     async def reopen(self, body: Body) -> None:
         """It took too long: the form may be sent once more."""
         if form := form_in(CommandForm, body["view"]).form:
-            await self.personal_actions.reopen(form, person_id(*sender_of(body)))
+            await self.kept_commands.reopen(form, person_id(*sender_of(body)))
 
     async def announce(self, result: FormResult, user: str) -> None:
         """Tell what was accepted: a card for each job, and a word where the form was opened."""
         if result.place is not None and result.results:
             await self.tell(result.results, result.place, user)
 
+    async def keep_form(self, person: str) -> str:
+        """The id of a form that takes a correction, for this person by qualified id: it counts once."""
+        return await self.kept_commands.keep(SlackKeptCommand(person=person))
+
     # --- by buttons
 
     async def on_press(self, press: Press) -> ShownReply | None:
         """A button below a reply: the command it stands for, as whoever presses it may. None: nothing to show."""
-        kept = await self.personal_actions.read(press.value, press.person_id)
-        if kept is None or kept.command is None:  # too old, or the value was never ours to give to this person
-            await self._workspace.answer_actions.refuse(press.person, "kb button", press.value[:64])
-            return text_reply(EXPIRED)
-        once = press.action == kb_blocks.CONFIRM or kept.once
-        if once:
-            match await self.personal_actions.take(kept):
-                case PressOutcome.GONE:
-                    return text_reply(EXPIRED)
-                case PressOutcome.EARLIER:
-                    return None
-                case PressOutcome.NOW:
-                    pass
-        caller = await self._caller(press.place, press.user)
-        shown = await self._to_shown(await self._kb.handle(kept.command, caller), caller)
-        if once:
-            await self.personal_actions.mark_done(press.value, press.person_id)
-        return shown
+        try:
+            kept = await self.kept_commands.find(press.value, press.person_id)
+            async with self.kept_commands.use(kept, once=press.action == kb_blocks.CONFIRM) as command:
+                caller = await self._caller(press.place, press.user)
+                return await self._to_shown(await self._kb.handle(command, caller), caller)
+        except NotFound as error:
+            return text_reply(str(error))
+        except AlreadyDone:
+            return None
 
     async def proposals(self, team: str, user: str) -> list[blocks.Block]:
         """What waits for this admin, with its buttons, for their Home tab; nothing where nothing waits."""
@@ -367,7 +365,7 @@ class SlackKnowledge:
         caller = await self._caller(thread, user)
         place = {"channel": thread.channel, "message_ts": shown or thread.thread}
         try:
-            turn = await self._workspace.answer_actions.turn(thread, trace_id, caller.audience)
+            turn = await self._workspace.user_actions.answers.read(thread, trace_id, caller.audience)
         except FootnoteError as error:
             return Refused.of(error)
         try:
@@ -452,7 +450,8 @@ class SlackKnowledge:
 
     async def _offer(self, action: KbAction, caller: Caller) -> str:
         """The id that a button for this action carries."""
-        return await self.personal_actions.make(caller.person.id, command=action.command, once=action.once)
+        offered = SlackKeptCommand(person=caller.person.id, command=action.command, once=action.once)
+        return await self.kept_commands.keep(offered)
 
     async def _announce(self, results: Sequence[KbResult], caller: Caller) -> list[Line]:
         """What became of commands: what each job does, the rest in words, and where the cards are that it posts."""

@@ -62,7 +62,7 @@ class PrincipalNames:
         return [tuple([await self._named(span, is_admin=is_admin) for span in line]) for line in lines]
 
     async def _named(self, span: Span, *, is_admin: bool) -> Span:
-        us = self._directory.known
+        us = self._directory.cached_identity
         if span.style is not Style.PRINCIPAL or us is None:
             return span
         try:

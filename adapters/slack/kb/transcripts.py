@@ -21,7 +21,7 @@ from core.model.transcripts import MOST_MESSAGES, Conversation, TranscriptMessag
 
 PAGE = 200
 MOST_PAGES = 50  # of one channel: 10,000 messages
-SAID = {None, "file_share", "thread_broadcast"}
+MESSAGE_SUBTYPES = {None, "file_share", "thread_broadcast"}
 TITLE = 80
 _PERSON = re.compile(r"<@([UW][A-Z0-9]+)>")
 
@@ -123,7 +123,11 @@ class Transcripts:
         """What a person said; nothing of a bot's, of an empty message, or of somebody's coming and going."""
         us = await self._directory.identity()
         user = str(message.get("user") or "")
-        if message.get("subtype") not in SAID or message.get("bot_id") or user in {"", us.user, "USLACKBOT"}:
+        if (
+            message.get("subtype") not in MESSAGE_SUBTYPES
+            or message.get("bot_id")
+            or user in {"", us.user, "USLACKBOT"}
+        ):
             return []
         written = str(message.get("text") or "")
         for called in dict.fromkeys(_PERSON.findall(written)):

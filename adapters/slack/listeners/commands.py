@@ -6,6 +6,7 @@ Slack's commands name no thread, so they mean the thread in this channel where t
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import partial
 
 from slack_bolt.app.async_app import AsyncApp
@@ -17,9 +18,9 @@ from adapters.slack.listeners.error_reports import report_errors
 from adapters.slack.listeners.settings import ChannelSettingsForm
 from adapters.slack.outbound.answer_records import LatestInChannel, LatestOfPerson
 from adapters.slack.workspace import SlackWorkspace
-from core.model.channel_settings import ReplyStyle
 from core.model.conversation import ThreadKey
-from core.service.answer_actions import HELP
+from core.service.actions.wording import HELP, explanation_text, outcome_text
+from core.service.answer_visibility import answer_visibility
 
 COMMAND = "/footnote"
 NO_THREAD = "I have not answered you in this channel yet. Mention me in a thread, or give the link of one."
@@ -28,6 +29,17 @@ FORM_NOT_OPENED = "Slack did not open the form. Please try again."
 _LINK = re.compile(
     r"/archives/(?P<channel>[A-Z0-9]+)/p(?P<s>\d{10})(?P<us>\d{6})(?:\?(?:[^\s>]*?)thread_ts=(?P<root>[\d.]+))?"
 )
+
+
+class FootnoteVerb(StrEnum):
+    """What can follow ``/footnote``; whatever else does is answered with the help."""
+
+    WHY = "why"
+    MUTE = "mute"
+    UNMUTE = "unmute"
+    FORGET = "forget"
+    SETTINGS = "settings"
+    HELP = "help"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +75,15 @@ class CommandListeners:
         """What to answer; empty when a modal opened instead."""
         verb, _, rest = given.text.partition(" ")
         match verb.casefold():
-            case "why":
+            case FootnoteVerb.WHY:
                 return await self._why(given, rest)
-            case "mute" | "unmute":
+            case FootnoteVerb.MUTE | FootnoteVerb.UNMUTE:
                 thread = await self._thread(given, rest)
-                muted = verb.casefold() == "mute"
-                return await self.workspace.answer_actions.mute(thread, muted=muted) if thread else NO_THREAD
-            case "forget":
+                muted = verb.casefold() == FootnoteVerb.MUTE
+                return await self._mute(thread, muted=muted) if thread else NO_THREAD
+            case FootnoteVerb.FORGET:
                 return await self._forget(given, rest)
-            case "settings":
+            case FootnoteVerb.SETTINGS:
                 return await self._open_settings(given)
             case _:
                 return "\n".join(HELP)
@@ -80,19 +92,24 @@ class CommandListeners:
         thread = await self._thread(given, rest)
         if thread is None:
             return NO_THREAD
-        alone = (await self.workspace.settings(thread)).reply_style is ReplyStyle.PRIVATE
+        settings = await self.workspace.settings(thread)
+        visibility = answer_visibility(settings, direct=given.channel.startswith("D"))
         reader = await self.workspace.access.reader(thread, given.user)
-        asker = given.person.id if alone else ""
-        return (await self.workspace.answer_actions.why(thread, reader, asker=asker)).text
+        asker = given.person.id if visibility.for_asker_alone else ""
+        return explanation_text(await self.workspace.user_actions.answers.explain(thread, reader, asker=asker))
+
+    async def _mute(self, thread: ThreadKey, *, muted: bool) -> str:
+        return outcome_text(await self.workspace.user_actions.memory.mute(thread, muted=muted))
 
     async def _forget(self, given: SlashCommand, rest: str) -> str:
+        memory = self.workspace.user_actions.memory
         if rest.strip().casefold() in {"me", "everything", "all"}:
-            return await self.workspace.answer_actions.forget_person(given.person)
+            return outcome_text(await memory.forget_person(given.person))
         thread = await self._thread(given, rest)
         if thread is None:
             return NO_THREAD
         is_admin = await self.workspace.access.is_admin(given.user)
-        return await self.workspace.answer_actions.forget_thread(thread, given.person, is_admin=is_admin)
+        return outcome_text(await memory.forget_thread(thread, given.person, is_admin=is_admin))
 
     async def _thread(self, given: SlashCommand, rest: str) -> ThreadKey | None:
         """The thread that is meant: of the link, else where this person was last answered here."""

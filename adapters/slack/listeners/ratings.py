@@ -10,7 +10,6 @@ from slack_bolt.app.async_app import AsyncApp
 from adapters.slack.api.ids import PLATFORM, person_id
 from adapters.slack.api.sanitizer import acknowledge
 from adapters.slack.inbound.interactions import Ack, Body, Press, sender_of
-from adapters.slack.inbound.one_time_actions import PressOutcome
 from adapters.slack.kb.handlers import FORM_EXPIRED, SlackKnowledge, outcome_text
 from adapters.slack.listeners.error_reports import ACKNOWLEDGE_SECONDS, TRY_AGAIN, report_errors
 from adapters.slack.outbound import blocks, views
@@ -19,6 +18,7 @@ from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import ThreadKey
 from core.model.errors import FootnoteError, Unavailable
 from core.service.kb.results import KbResult, RefusalReason, Refused, succeeded
+from core.service.one_time_actions import PressOutcome
 
 log = structlog.get_logger(__name__)
 
@@ -48,7 +48,7 @@ class RatingListeners:
         form = ReasonForm(press.thread.channel, press.thread.thread, trace_id)
         if self.knowledge is not None:
             shown = "" if press.ephemeral else press.message_ts
-            form = replace(form, shown=shown, form=await self.knowledge.personal_actions.make(press.person_id))
+            form = replace(form, shown=shown, form=await self.knowledge.keep_form(press.person_id))
         await self.workspace.open_view(press.trigger_id, views.reason(form, correctable=self.knowledge is not None))
 
     async def _submit_reason(self, ack: Ack, body: Body) -> None:
@@ -78,12 +78,12 @@ class RatingListeners:
             await self._keep_rating(thread, user, form.trace, helpful=False, reason=reason)
         if not right or self.knowledge is None:
             return None
-        person, personal_actions = person_id(team, user), self.knowledge.personal_actions
-        taken = await personal_actions.take(await personal_actions.read(form.form, person))
+        person, kept_commands = person_id(team, user), self.knowledge.kept_commands
+        taken = await kept_commands.take(await kept_commands.read(form.form, person))
         if taken is not PressOutcome.NOW:
             return Refused(RefusalReason.NOT_DONE, FORM_EXPIRED) if taken is PressOutcome.GONE else None
         result = await self.knowledge.correct(thread, user, form.trace, right, form.shown or form.root)
-        await (personal_actions.mark_done if succeeded(result) else personal_actions.reopen)(form.form, person)
+        await (kept_commands.mark_done if succeeded(result) else kept_commands.reopen)(form.form, person)
         return result
 
     async def _keep_rating(
@@ -91,6 +91,6 @@ class RatingListeners:
     ) -> None:
         person = await self.workspace.access.person(thread.space, user)
         try:
-            await self.workspace.answer_actions.rate(thread, trace_id, person, helpful=helpful, reason=reason)
+            await self.workspace.user_actions.ratings.rate(thread, trace_id, person, helpful=helpful, reason=reason)
         except FootnoteError as error:
             await self.workspace.messages.post_privately(thread, user, str(error))

@@ -71,7 +71,7 @@ class ShortcutListeners:
         if message is None:
             return text_reply(NOT_ANSWERABLE)
         subject = f"{message.id}:{body.get('action_ts', '')}"
-        result = await self.event_listener.put_asked(message, subject, person)
+        result = await self.event_listener.put_shortcut(message, subject, person)
         return text_reply(result.reply)
 
     async def _add_to_knowledge(self, body: Body) -> ShownReply:

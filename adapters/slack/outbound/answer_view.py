@@ -28,13 +28,13 @@ from adapters.slack.outbound.answer_records import (
 )
 from adapters.slack.outbound.text import Escaper, escape
 from core.model.answer import Answer, Outcome
-from core.model.channel_settings import ReplyStyle
 from core.model.conversation import ThreadKey
 from core.model.errors import PlatformUnavailable
 from core.model.inquiry import Checkpoint
 from core.model.message_records import CheckpointState
 from core.ports.answer_view import Step, StepState
 from core.ports.platform import MessageState
+from core.service.answer_visibility import AnswerVisibility, answer_visibility
 
 STREAM_SECONDS = 0.8  # between two pieces of one stream
 EDIT_SECONDS = 1.5  # between two edits of one placeholder
@@ -83,7 +83,8 @@ class SlackAnswerView:
         """Show the first sign, or take up what an earlier worker or an earlier choice left."""
         settings = await self.workspace.settings(self.spot.thread)
         self._handoff = bool(settings.handoff)
-        self._private = not self.spot.direct and (self.spot.private or settings.reply_style is ReplyStyle.PRIVATE)
+        visibility = answer_visibility(settings, direct=self.spot.direct, private=self.spot.private or None)
+        self._private = visibility is AnswerVisibility.ASKER
         state = self.message_state.kept.state
         if state is AnswerStage.OFFERED:
             await self._settle_card()

@@ -12,7 +12,8 @@ from adapters.slack.outbound.text import escape, link, shorten
 from adapters.slack.outbound.views import View, modal, plain
 from core.model.answer import Outcome
 from core.ports.memory import AskedQuestion
-from core.service.answer_actions import HELP, KnowledgeBaseSummary, SystemStatus
+from core.service.actions.overview import KnowledgeBaseSummary, SystemStatus
+from core.service.actions.wording import HELP
 
 ADD, SETTINGS, GAPS, TELL_DAILY = (f"footnote_home_{name}" for name in ("add", "settings", "gaps", "tell_daily"))
 CHOOSE_CHANNEL = "footnote_home_channel"  # the form that asks whose settings are meant

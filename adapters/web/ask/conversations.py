@@ -73,7 +73,6 @@ class Conversations:
             text=text,
             asker=visitor.person,
             direct=True,
-            private=True,
             bases=bases,
         )
         asked = AskedQuestion(thread=message.thread, message=message.id, person=visitor.person.id, question=message)

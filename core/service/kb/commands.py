@@ -12,6 +12,8 @@ from core.model.incoming_events import FileReference, Permissions
 from core.model.reply_target import IN_THREAD, ReplyTarget
 
 MOST_FILES = 10  # of one command
+MOST_PAGES = 500  # below one link
+LARGEST_FILE = 25 * 2**20  # bytes of one file that is handed over in a client
 
 
 class KbVerb(StrEnum):
@@ -35,6 +37,16 @@ class KbVerb(StrEnum):
     PROPOSALS = "proposals"
     APPROVE = "approve"
     REJECT = "reject"
+
+    @property
+    def takes_text(self) -> bool:
+        """Whether what is given with it, after the base's name, is a description."""
+        return self in {KbVerb.CREATE, KbVerb.DESCRIBE}
+
+    @property
+    def takes_principals(self) -> bool:
+        """Whether what is given with it, after the base's name, is whom the base is for."""
+        return self in {KbVerb.GRANT, KbVerb.REVOKE}
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ class IndexRepair:
     job_queue: JobQueue
 
     async def begin(self, bases: Sequence[KnowledgeBase], caller: Caller) -> Repair:
-        """Put in line what fills these bases again. The index that is open is the catalogue's from now on.
+        """Put in line what fills these bases again. The index that is open is the catalog's from now on.
 
         Raises Busy when too much waits.
         """

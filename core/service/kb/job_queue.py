@@ -14,12 +14,11 @@ from core.ports.blob_store import BlobStore
 from core.ports.file_stores import FileStores
 from core.ports.inbox import Delivery, Inbox
 from core.ports.job_store import JobStore
-from core.service.kb.commands import MOST_FILES, Caller, KbCommand
+from core.service.kb.commands import MOST_FILES, MOST_PAGES, Caller, KbCommand
 from core.service.kb.item_sources import spool_name
 from core.service.kb.web_links import is_link
 from core.service.kb.wording import ADD_AGAIN
 
-MOST_PAGES = 500
 DEFAULT_PAGES = 100  # of a sitemap or a channel, where nothing else was said
 MOST_STORED = 900  # files of one place; a job has at most 1,000 items
 ORPHANED = timedelta(seconds=60)  # after which a queued job is put into the inbox once more

@@ -8,8 +8,8 @@ from core.model.errors import NotFound
 from core.model.source_names import matching_sources
 from core.ports.file_stores import FileStores
 from core.ports.schedule_store import Every, Schedule, ScheduleStore
-from core.service.kb.commands import Caller, KbCommand, KbVerb
-from core.service.kb.job_queue import MOST_PAGES, JobQueue, site_limit
+from core.service.kb.commands import MOST_PAGES, Caller, KbCommand, KbVerb
+from core.service.kb.job_queue import JobQueue, site_limit
 from core.service.kb.queries import KnowledgeQueries
 from core.service.kb.results import KbResult, ScheduleRemoved, ScheduleSaved
 from core.service.kb.summaries import summarize_job, summarize_schedule

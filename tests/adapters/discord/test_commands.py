@@ -9,7 +9,7 @@ import discord
 import pytest
 from discord import app_commands
 
-from adapters.discord.inbound.commands import Commands
+from adapters.discord.interactions.commands import Commands
 from adapters.discord.kb.commands import KbGroup
 from adapters.discord.kb.options import MOST_OPTIONS
 
@@ -21,7 +21,7 @@ def _tree() -> dict[str, Any]:
     """All slash commands as they are registered, by name."""
     nothing: Any = None  # to be registered they need nobody
     commands = Commands(
-        answer_actions=nothing,
+        user_actions=nothing,
         readers=nothing,
         ordered_queue=nothing,
         message_states=nothing,

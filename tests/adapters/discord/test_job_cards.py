@@ -6,9 +6,9 @@ from dataclasses import replace
 import discord
 import pytest
 
-from adapters.discord.api.messages import Messages, Spot
 from adapters.discord.kb.job_cards import JobCards
 from adapters.discord.outbound.layouts import text_of
+from adapters.discord.outbound.messages import Messages, Spot
 from adapters.discord.outbound.sanitizer import SanitizedView
 from adapters.testing.clock import ManualClock
 from adapters.testing.message_state import InProcessMessageStateStore

@@ -4,8 +4,7 @@ import pytest
 
 from core.model.incoming_events import FileReference
 from core.model.jobs import ItemState, JobState
-from core.service.kb.commands import KbVerb
-from core.service.kb.job_queue import MOST_PAGES
+from core.service.kb.commands import MOST_PAGES, KbVerb
 from core.service.kb.results import succeeded
 from tests.core.service.kb.knowledge_room import CHANNEL, Room, conversation, job_in, words
 

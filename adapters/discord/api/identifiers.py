@@ -1,4 +1,6 @@
-"""Where things are on Discord: keys of conversations, and ids of people and places."""
+"""Ids on Discord: keys of conversations, principals of people, roles and servers, and the ids within them."""
+
+import re
 
 import discord
 
@@ -6,7 +8,7 @@ from core.model.conversation import Person, ThreadKey
 from core.model.principals import Principal, PrincipalKind
 
 PLATFORM = "discord"
-TOKEN_SECONDS = 14 * 60.0  # of the 15 minutes for which an interaction's token is good
+_ROLE = re.compile(r"\d{5,25}")
 
 
 def person_of(user: discord.abc.User) -> Person:
@@ -35,6 +37,12 @@ def guild_principal(guild_id: int | str) -> str:
 def role_principal(guild_id: int | str, role_id: int | str) -> str:
     """Everybody who has a role."""
     return str(Principal(PLATFORM, PrincipalKind.ROLE, str(role_id), str(guild_id)))
+
+
+def handoff_role(setting: str) -> int | None:
+    """The id of the role that *Ask a person* calls, from a place's setting, which may be written as a mention."""
+    found = _ROLE.search(setting)
+    return int(found.group()) if found else None
 
 
 def direct_key(channel_id: int | str) -> ThreadKey:

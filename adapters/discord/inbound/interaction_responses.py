@@ -8,9 +8,9 @@ import discord
 import structlog
 
 from adapters.discord.api.api_errors import api_call
-from adapters.discord.api.messages import NOBODY
-from adapters.discord.inbound.buttons import Press
 from adapters.discord.outbound import layouts
+from adapters.discord.outbound.buttons import Press
+from adapters.discord.outbound.messages import NOBODY
 from core.model.errors import FootnoteError
 
 LOOK_UP_SECONDS = 2.0  # of the 3 within which a press must be acknowledged

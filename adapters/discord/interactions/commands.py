@@ -18,10 +18,8 @@ from discord import app_commands
 
 from adapters.discord.api.api_errors import api_call
 from adapters.discord.api.channel_access import Readers
-from adapters.discord.api.messages import NOBODY
-from adapters.discord.api.reply_target import base_channel_id, direct_key, guild_key, key_of, person_of, private_key
-from adapters.discord.inbound.buttons import Press
-from adapters.discord.inbound.interaction_errors import (
+from adapters.discord.api.identifiers import base_channel_id, direct_key, guild_key, key_of, person_of, private_key
+from adapters.discord.inbound.interaction_responses import (
     LOOK_UP_SECONDS,
     WENT_WRONG,
     acknowledge,
@@ -35,6 +33,8 @@ from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.kb.commands import KbGroup
 from adapters.discord.outbound import settings_menu
 from adapters.discord.outbound.answer_index import AnswerIndex
+from adapters.discord.outbound.buttons import Press
+from adapters.discord.outbound.messages import NOBODY
 from adapters.discord.outbound.sanitizer import SanitizedView, choice
 from adapters.discord.outbound.text import clip, markdown, plain
 from core.model.channel_settings import LEAST_CONFIDENCE, ReplyStyle, parse_threshold
@@ -45,7 +45,9 @@ from core.model.principals import channel_principal
 from core.model.records import Record
 from core.model.reply_target import ReplyMode, ReplyTarget
 from core.ports.message_state import MessageStateStore
-from core.service.answer_actions import HELP, AnswerActions
+from core.service.actions.user_actions import UserActions
+from core.service.actions.wording import HELP, NOTHING_KEPT, explanation_text, outcome_text
+from core.service.answer_visibility import AnswerVisibility, answer_visibility
 
 LONGEST_QUESTION = 2_000
 LOOK_SECONDS = 1.0
@@ -82,7 +84,7 @@ class Commands:
     def __init__(
         self,
         *,
-        answer_actions: AnswerActions,
+        user_actions: UserActions,
         readers: Readers,
         ordered_queue: OrderedQueue,
         message_states: MessageStateStore,
@@ -90,7 +92,7 @@ class Commands:
         kb: KbGroup | None,
         dev_guild: str | None,
     ) -> None:
-        self._answer_actions = answer_actions
+        self._user_actions = user_actions
         self._readers = readers
         self._ordered_queue = ordered_queue
         self._message_states = message_states
@@ -137,8 +139,7 @@ class Commands:
     ) -> None:
         """Acknowledge, then put the question into the inbox; ``base`` names the only knowledge base to look in."""
         async with report_errors(press):
-            alone = private if private is not None else await self._is_private(press)
-            alone = alone and press.guild_id is not None
+            alone = await self._visibility(press, private) is AnswerVisibility.ASKER
             response = await acknowledge(press, alone=alone)
             bases = await self._readable_base(press, base, alone=alone) if base.strip() else ()
             target = ReplyTarget(
@@ -170,7 +171,7 @@ class Commands:
         thread = asked_in(press, alone=alone)
         readers = await (self.own_audience(press) if alone or not thread.space else self._readers.of_place(thread))
         wanted = name.strip().casefold()
-        for base in await self._answer_actions.visible_bases(readers):
+        for base in await self._user_actions.bases.for_audience(readers):
             if base.name.casefold() == wanted:
                 return (base.name,)
         raise NotFound(
@@ -182,22 +183,21 @@ class Commands:
         """Names of bases that the one who types may read."""
         try:
             async with asyncio.timeout(LOOK_UP_SECONDS):
-                bases = await self._answer_actions.visible_bases(await self.own_audience(press))
+                bases = await self._user_actions.bases.for_audience(await self.own_audience(press))
         except (FootnoteError, TimeoutError):
             return []
         names = [base.name for base in bases if base.name.casefold().startswith(typed.strip().casefold())]
         return [choice(name, name) for name in names[:25]]
 
-    async def _is_private(self, press: Press) -> bool:
-        """Whether answers here are for the asker alone. When nobody can tell in time: yes."""
-        if press.guild_id is None:
-            return False
-        try:
-            async with asyncio.timeout(LOOK_SECONDS):
-                settings = await self._readers.settings(asked_in(press, alone=False))
-        except (FootnoteError, TimeoutError):
-            return True
-        return settings.reply_style is ReplyStyle.PRIVATE
+    async def _visibility(self, press: Press, private: bool | None) -> AnswerVisibility:
+        """Who sees the answer to what is asked here; ``private`` is what the asker chose, if anything."""
+        direct = press.guild_id is None
+        settings = None
+        if not direct and private is None:
+            with suppress(FootnoteError, TimeoutError):
+                async with asyncio.timeout(LOOK_SECONDS):
+                    settings = await self._readers.settings(asked_in(press, alone=False))
+        return answer_visibility(settings, direct=direct, private=private)
 
     def _enqueue(self, press: Press, incoming: IncomingMessage) -> None:
         async def keep() -> None:
@@ -273,7 +273,7 @@ class Commands:
             thread = await self._conversation_of(press)
             if thread is None:
                 return await tell(press, NOT_ANSWERED)
-            await tell(press, markdown((await self._answer_actions.why(thread, audience)).text))
+            await tell(press, markdown(explanation_text(await self._user_actions.answers.explain(thread, audience))))
         return None
 
     async def _conversation_of(self, press: Press) -> ThreadKey | None:
@@ -298,7 +298,8 @@ class Commands:
                 return await tell(press, NOT_A_THREAD)
             async with asyncio.timeout(LOOK_UP_SECONDS):
                 thread = await self._conversation_of(press)
-                text = await self._answer_actions.mute(thread, muted=muted) if thread is not None else NOT_A_THREAD
+                muting = self._user_actions.memory.mute(thread, muted=muted) if thread is not None else None
+                text = outcome_text(await muting) if muting is not None else NOT_A_THREAD
             await tell(press, text)
         return None
 
@@ -308,11 +309,12 @@ class Commands:
             await press.response.defer(ephemeral=True, thinking=True)
             person = person_of(press.user)
             if what == "me":
-                return await tell(press, await self._answer_actions.forget_person(person))
+                return await tell(press, outcome_text(await self._user_actions.memory.forget_person(person)))
             thread = await self._conversation_of(press)
             if thread is None:
-                return await tell(press, "I kept nothing of that thread.")
-            await tell(press, await self._answer_actions.forget_thread(thread, person, is_admin=is_admin(press)))
+                return await tell(press, NOTHING_KEPT)
+            outcome = await self._user_actions.memory.forget_thread(thread, person, is_admin=is_admin(press))
+            await tell(press, outcome_text(outcome))
         return None
 
     async def own_audience(self, press: Press) -> Audience:
@@ -343,7 +345,7 @@ class Commands:
             return
         await press.response.defer()
         place = channel_principal("discord", str(press.guild_id), place_id)
-        settings, readers = self._answer_actions.place_settings, await self._readers_of(press, int(place_id))
+        settings, readers = self._user_actions.settings, await self._readers_of(press, int(place_id))
         chosen = settings_menu.change_field(await settings.store.read(place), field, values)
         await settings.save(place, chosen, person_of(press.user), readers, is_admin=True)
         await press.edit_original_response(view=await self._menu(press, int(place_id)), allowed_mentions=NOBODY)
@@ -351,7 +353,7 @@ class Commands:
     async def _menu(self, press: Press, place_id: int) -> SanitizedView:
         key = ThreadKey("discord", str(press.guild_id), str(place_id), "")
         applies = await self._readers.settings(key)
-        settings = self._answer_actions.place_settings
+        settings = self._user_actions.settings
         bases = await settings.selectable_bases(await self._readers_of(press, place_id))
         place = press.guild.get_channel(place_id) if press.guild is not None else None
         kind = settings_menu.PlaceKind(
@@ -373,13 +375,15 @@ class Commands:
         channel = press.guild.get_channel(place_id) if press.guild is not None else None
         place = channel_principal("discord", str(press.guild_id), str(place_id))
         allowed = is_admin(press) and channel is not None
-        await self._answer_actions.place_settings.require_admin(person_of(press.user), place, is_admin=allowed)
+        await self._user_actions.settings.require_admin(person_of(press.user), place, is_admin=allowed)
 
     async def _report_failure(self, press: Press, error: app_commands.AppCommandError) -> None:
         """What a command's own handling did not catch; who lacks the rights is refused on record."""
         name = press.command.qualified_name if press.command else ""
         if isinstance(error, app_commands.MissingPermissions):
-            await self._answer_actions.refuse(person_of(press.user), name.rpartition(" ")[2], f"/{name}")
+            await self._user_actions.audit.record(
+                person_of(press.user).id, name.rpartition(" ")[2], f"/{name}", allowed=False
+            )
             await tell(press, NO_ADMIN)
             return
         if isinstance(error, app_commands.CommandNotFound | app_commands.CommandSignatureMismatch):

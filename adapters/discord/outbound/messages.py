@@ -23,7 +23,6 @@ from adapters.discord.api.api_errors import (
     api_call,
 )
 from adapters.discord.api.api_responses import LimitedForLong
-from adapters.discord.api.reply_target import TOKEN_SECONDS
 from adapters.discord.api.servers import Servers
 from adapters.discord.outbound.layouts import only_text, text_of
 from adapters.discord.outbound.sanitizer import SanitizedView, label, markdown
@@ -34,6 +33,7 @@ from core.model.reply_target import ReplyMode, ReplyTarget
 NOBODY = discord.AllowedMentions.none()
 THREAD_MINUTES: Literal[1440] = 1440  # of silence, until a thread is put away; it opens again on a message
 TYPING_SECONDS = 5.0
+TOKEN_SECONDS = 14 * 60.0  # of the 15 minutes for which an interaction's token is good
 MOST_LOOKED_THROUGH = 200  # messages
 THREAD_SECONDS = 15.0
 

@@ -4,7 +4,6 @@ A form carries an id in its name and nothing else: what it is about is looked up
 """
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 import discord
@@ -12,7 +11,6 @@ from discord import ui
 
 from adapters.discord.outbound.sanitizer import SanitizedForm
 from adapters.discord.outbound.text import clip
-from core.model.incoming_events import FileReference
 from core.model.inquiry import Checkpoint, Choice
 from core.service.kb.commands import MOST_FILES
 
@@ -60,30 +58,3 @@ def files_form(kept: str) -> SanitizedForm:
 def form_of(title: str, custom_id: str, *items: ui.Item[Any]) -> SanitizedForm:
     """A form that the library need not remember: its answer is known by the id, also after a restart."""
     return SanitizedForm(title, custom_id, *items)
-
-
-def entered_texts(components: object) -> list[str]:
-    """The texts of a form that was sent."""
-    found: list[str] = []
-    for component in components if isinstance(components, list) else []:
-        if isinstance(component.get("value"), str):
-            found.append(component["value"])
-        found += entered_texts(component.get("components"))
-        found += entered_texts([component["component"]] if component.get("component") else None)
-    return found
-
-
-def uploaded_files(data: Mapping[str, Any]) -> tuple[FileReference, ...]:
-    """The files of a form that was sent, in the order in which they were chosen."""
-    attachments = (data.get("resolved") or {}).get("attachments") or {}
-    found = [attachments[one] for one in _upload_ids(data.get("components")) if one in attachments]
-    return tuple(FileReference(str(one["url"]), str(one["filename"]), int(one["size"])) for one in found)
-
-
-def _upload_ids(components: object) -> list[str]:
-    found: list[str] = []
-    for component in components if isinstance(components, list) else []:
-        if component.get("type") == discord.ComponentType.file_upload.value:
-            found += [str(one) for one in component.get("values") or ()]
-        found += _upload_ids([component["component"]] if component.get("component") else None)
-    return found

@@ -5,7 +5,6 @@ now; what was pressed too late, or by somebody else, is told so. Only what start
 """
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -15,20 +14,9 @@ import structlog
 from discord import ui
 
 from adapters.discord.api.channel_access import Readers
-from adapters.discord.api.messages import NOBODY, Messages, Spot, nonce
-from adapters.discord.api.reply_target import person_of
-from adapters.discord.inbound.buttons import CorrectButton, Press
-from adapters.discord.inbound.forms import (
-    LONGEST_CORRECTION,
-    LONGEST_WORDS,
-    MODAL,
-    correction_form,
-    entered_texts,
-    reason_form,
-    uploaded_files,
-    words_form,
-)
-from adapters.discord.inbound.interaction_errors import (
+from adapters.discord.api.identifiers import handoff_role, person_of
+from adapters.discord.inbound.form_values import entered_texts, uploaded_files
+from adapters.discord.inbound.interaction_responses import (
     LOOK_UP_SECONDS,
     TRY_AGAIN,
     acknowledge,
@@ -40,6 +28,16 @@ from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.answer_index import AnswerIndex, ShownAnswer
 from adapters.discord.outbound.answer_records import DiscordQuestionState
+from adapters.discord.outbound.buttons import CorrectButton, Press
+from adapters.discord.outbound.forms import (
+    LONGEST_CORRECTION,
+    LONGEST_WORDS,
+    MODAL,
+    correction_form,
+    reason_form,
+    words_form,
+)
+from adapters.discord.outbound.messages import NOBODY, Messages, Spot, nonce
 from adapters.discord.outbound.sanitizer import SanitizedView
 from adapters.discord.outbound.text import clip, markdown, pieces, plain, quote_blocks
 from core.model.answer import Answer
@@ -49,7 +47,8 @@ from core.model.incoming_events import FileReference, IncomingChoice, IncomingMe
 from core.model.inquiry import Checkpoint, Choice
 from core.model.reply_target import ReplyMode, ReplyTarget
 from core.ports.message_state import MessageStateStore
-from core.service.answer_actions import FINISHED, GONE, NOBODY_TO_CALL, AnswerActions
+from core.service.actions.user_actions import UserActions
+from core.service.actions.wording import FINISHED, GONE, NOBODY_TO_CALL, explanation_text
 from core.service.answer_buttons import AnswerAction
 from core.service.text_splitting import split_markdown
 
@@ -81,7 +80,7 @@ class DiscordButtonHandlers:
     def __init__(
         self,
         *,
-        answer_actions: AnswerActions,
+        user_actions: UserActions,
         message_states: MessageStateStore,
         shown: AnswerIndex,
         readers: Readers,
@@ -90,7 +89,7 @@ class DiscordButtonHandlers:
         set_place: Callable[[Press, str, str, list[str]], Awaitable[None]],
         kb: "KnowledgeButtonHandlers | None",
     ) -> None:
-        self._answer_actions = answer_actions
+        self._user_actions = user_actions
         self._message_states = message_states
         self._shown = shown
         self._readers = readers
@@ -110,7 +109,7 @@ class DiscordButtonHandlers:
                     raise NotFound(FINISHED)
                 is_admin = partial(_is_admin, press)
                 question = DiscordQuestionState(thread=shown.thread, message=shown.subject)
-                await self._answer_actions.stop(question, person_of(press.user), is_admin)
+                await self._user_actions.cancellation.stop(question, person_of(press.user), is_admin)
             await press.response.defer()
 
     # --- checkpoints
@@ -128,7 +127,7 @@ class DiscordButtonHandlers:
         """The choice if it can still be made, by this person. Raises NotFound and Denied."""
         async with asyncio.timeout(LOOK_UP_SECONDS):
             person, is_admin = person_of(press.user), partial(_is_admin, press)
-            parked, choice = await self._answer_actions.find_choice(checkpoint_id, choice_id, person, is_admin)
+            parked, choice = await self._user_actions.choices.find(checkpoint_id, choice_id, person, is_admin)
         return parked.checkpoint, choice, parked.inquiry.id
 
     async def _take(self, press: Press, checkpoint: Checkpoint, choice: Choice, trace_id: str, words: str) -> None:
@@ -201,7 +200,9 @@ class DiscordButtonHandlers:
     async def _reason(self, press: Press, trace_id: str, reason: str) -> None:
         shown = await self._of(press, trace_id)
         if shown is not None:
-            await self._answer_actions.rate(shown.thread, trace_id, person_of(press.user), helpful=False, reason=reason)
+            await self._user_actions.ratings.rate(
+                shown.thread, trace_id, person_of(press.user), helpful=False, reason=reason
+            )
             await self._offer_correction(press, trace_id)
 
     async def _offer_correction(self, press: Press, trace_id: str) -> None:
@@ -226,7 +227,7 @@ class DiscordButtonHandlers:
         if not answer:
             return await tell(press, "There was nothing in that field. Press again and write the right answer.")
         await press.response.defer(ephemeral=True, thinking=True)
-        turn = await self._answer_actions.turn(shown.thread, trace_id, await self.audience(press))
+        turn = await self._user_actions.answers.read(shown.thread, trace_id, await self.audience(press))
         await self._kb.correct(press, turn, answer, await self._link_to(shown))
         return None
 
@@ -252,14 +253,15 @@ class DiscordButtonHandlers:
                     await self._quotes(press, shown, trace_id)
                 case AnswerAction.WHY:
                     await press.response.defer(ephemeral=True, thinking=True)
-                    told = await self._answer_actions.why(shown.thread, await self.audience(press), trace_id)
-                    await tell(press, markdown(told.text))
+                    audience = await self.audience(press)
+                    told = explanation_text(await self._user_actions.answers.explain(shown.thread, audience, trace_id))
+                    await tell(press, markdown(told))
                 case AnswerAction.HELPFUL:
-                    await self._answer_actions.rate(shown.thread, trace_id, person_of(press.user), helpful=True)
+                    await self._user_actions.ratings.rate(shown.thread, trace_id, person_of(press.user), helpful=True)
                     await tell(press, THANKS)
                 case AnswerAction.UNHELPFUL:
                     await press.response.send_modal(reason_form(trace_id))
-                    await self._answer_actions.rate(shown.thread, trace_id, person_of(press.user), helpful=False)
+                    await self._user_actions.ratings.rate(shown.thread, trace_id, person_of(press.user), helpful=False)
                 case AnswerAction.HANDOFF:
                     await self._handoff(press, shown, trace_id)
                 case AnswerAction.SHARE:
@@ -274,7 +276,7 @@ class DiscordButtonHandlers:
             if shown is None:
                 return
             person, reader = person_of(press.user), await self.audience(press)
-            asking = self._answer_actions.ask_follow_up(shown.thread, trace_id, number, person, reader)
+            asking = self._user_actions.follow_ups.ask(shown.thread, trace_id, number, person, reader)
             async with asking as suggested:
                 response = await acknowledge(press, alone=shown.private)
                 mode = ReplyMode.PRIVATE if shown.private else ReplyMode.RESPONSE
@@ -302,7 +304,7 @@ class DiscordButtonHandlers:
     async def _quotes(self, press: Press, shown: ShownAnswer, trace_id: str) -> None:
         """The passages, as far as the one who pressed may read them now."""
         await press.response.defer(ephemeral=True, thinking=True)
-        quotes = await self._answer_actions.quotes(shown.thread, trace_id, await self.audience(press))
+        quotes = await self._user_actions.answers.quotes(shown.thread, trace_id, await self.audience(press))
         text = quote_blocks(quotes.question, quotes.citations, quotes.withheld)
         for part in split_markdown(text, ANSWER_LIMIT)[:5]:
             await press.followup.send(
@@ -316,11 +318,11 @@ class DiscordButtonHandlers:
     async def _handoff(self, press: Press, shown: ShownAnswer, trace_id: str) -> None:
         """Call the place's group, once for an answer."""
         await press.response.defer(ephemeral=True, thinking=True)
-        role = role_of((await self._readers.settings(shown.thread)).handoff)
+        role = handoff_role((await self._readers.settings(shown.thread)).handoff)
         if role is None or press.channel_id is None or press.guild_id is None:
             raise NotFound(NOBODY_TO_CALL)
         person, audience = person_of(press.user), await self._readers.of_place(shown.thread)
-        async with self._answer_actions.hand_over(shown.thread, trace_id, person, audience):
+        async with self._user_actions.handoff.hand_over(shown.thread, trace_id, person, audience):
             link = press.message.jump_url if press.message is not None else ""
             text = f"{clip(press.user.display_name, 60)} would like a person to look at this:"
             spot = Spot(press.channel_id, press.guild_id)
@@ -335,7 +337,7 @@ class DiscordButtonHandlers:
             await press.response.defer(ephemeral=True, thinking=True)
             return await self._readers.of_place(shown.thread)
 
-        async with self._answer_actions.share(shown.thread, trace_id, person_of(press.user), audience) as turn:
+        async with self._user_actions.sharing.share(shown.thread, trace_id, person_of(press.user), audience) as turn:
             spot = await self._shared_at(press, shown, turn)
             if spot is None:
                 raise NotFound(GONE)
@@ -381,12 +383,6 @@ def reply_target_of(press: Press) -> ReplyTarget:
         asker=str(press.user.id),
         token=press.token,
     )
-
-
-def role_of(handoff: str) -> int | None:
-    """The role's id in a place's setting, which may be written as a mention."""
-    found = re.search(r"\d{5,25}", handoff)
-    return int(found.group()) if found else None
 
 
 def _shared_views(turn: Turn, by: str) -> list[SanitizedView]:

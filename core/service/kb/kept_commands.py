@@ -1,0 +1,114 @@
+"""The buttons and forms of ``/kb``, on every platform: what one stands for is kept here, and it carries only an id.
+
+One rule for all of them. An id stands for what one person was offered, and nobody else's press finds it. It is kept for
+as long as everything about messages is. What acts once is done by one press, of however many, in whatever processes;
+everything else as often as it is pressed. Rights are not kept: whoever acts on it looks them up anew.
+"""
+
+import secrets
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+
+from core.model.errors import AlreadyDone, NotFound
+from core.ports.audit import Audit
+from core.ports.message_state import MessageStateStore
+from core.service.kb.commands import KbCommand
+from core.service.one_time_actions import OneTimeAction, OneTimeActions, PressOutcome
+
+EXPIRED = "That button is too old. Give the command again."
+DONE_ALREADY = "That has been done already."
+ID_BYTES = 12  # of an id, which is written as 24 hexadecimal digits
+LONGEST_TARGET = 64  # characters of a pressed id that the audit keeps
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptCommand(OneTimeAction):
+    """What a button or a form stands for, for ``person``; a platform says below this where it is kept."""
+
+    id: str = ""
+    command: KbCommand | None = None  # None: a form that says itself what is to be done
+
+    @property
+    def acts_once(self) -> bool:
+        """Whether one press alone counts."""
+        return True
+
+
+K = TypeVar("K", bound=KeptCommand)
+
+
+@dataclass(frozen=True, slots=True)
+class KeptCommands(Generic[K]):
+    """Keeps them and finds them again. ``kind`` is the platform's own record; ``now`` is in seconds since the epoch.
+
+    Every method raises StoreUnavailable.
+    """
+
+    message_states: MessageStateStore
+    audit: Audit
+    kind: type[K]
+    now: Callable[[], float] = time.time
+
+    async def keep(self, offered: K) -> str:
+        """Keep what is offered to its person; the id that the button or form carries."""
+        kept = replace(offered, id=secrets.token_hex(ID_BYTES))
+        await self._actions.open(kept)
+        return kept.id
+
+    async def read(self, kept_id: str, person: str) -> K | None:
+        """What was kept, without taking it; None when it is gone, or was offered to somebody else."""
+        kept = await self.message_states.read(self.kind(id=kept_id, person=person)) if kept_id else None
+        return kept if kept is not None and kept.person == person else None
+
+    # --- buttons
+
+    async def find(self, kept_id: str, person: str) -> K:
+        """What a pressed button stands for. Raises NotFound, on record, when it is gone or was somebody else's."""
+        kept = await self.read(kept_id, person)
+        if kept is None or kept.command is None:
+            await self.audit.record(person, "kb button", kept_id[:LONGEST_TARGET], allowed=False)
+            raise NotFound(EXPIRED)
+        return kept
+
+    @asynccontextmanager
+    async def use(self, kept: K, *, once: bool = False) -> AsyncIterator[KbCommand]:
+        """The command of a button that was just found: the caller gives it within.
+
+        It counts as done only afterwards: a process that dies over it must not leave a button that claims it was.
+        With ``once`` it acts once, whatever was kept. Raises NotFound, and AlreadyDone when another press was the one.
+        """
+        if kept.command is None:
+            raise NotFound(EXPIRED)
+        acts_once = once or kept.acts_once
+        if acts_once:
+            match await self.take(kept):
+                case PressOutcome.GONE:
+                    raise NotFound(EXPIRED)
+                case PressOutcome.EARLIER:
+                    raise AlreadyDone(DONE_ALREADY)
+                case PressOutcome.NOW:
+                    pass
+        yield kept.command
+        if acts_once:
+            await self.mark_done(kept.id, kept.person)
+
+    # --- forms, which may be sent again when what they brought was not accepted
+
+    async def take(self, kept: K | None) -> PressOutcome:
+        """Whether this is the one time that counts, of what was just read."""
+        return await self._actions.take(kept)
+
+    async def mark_done(self, kept_id: str, person: str) -> None:
+        """It has been done: it is never taken again."""
+        await self._actions.mark_done(self.kind(id=kept_id, person=person))
+
+    async def reopen(self, kept_id: str, person: str) -> None:
+        """It can be taken once more: it was not done."""
+        await self._actions.open(self.kind(id=kept_id, person=person))
+
+    @property
+    def _actions(self) -> OneTimeActions:
+        return OneTimeActions(self.message_states, self.now)

@@ -1,0 +1,49 @@
+"""Who sees an answer is decided in one place: by where it was asked, what its asker wants, and what is set up there."""
+
+import pytest
+
+from core.model.channel_settings import ChannelSettings, ReplyStyle
+from core.model.conversation import Person, ThreadKey
+from core.model.incoming_events import IncomingMessage
+from core.service.answer_visibility import AnswerVisibility, answer_visibility, visibility_of
+
+PUBLIC = [ChannelSettings(reply_style=style) for style in (ReplyStyle.THREAD, ReplyStyle.CHANNEL)]
+PRIVATE = ChannelSettings(reply_style=ReplyStyle.PRIVATE)
+
+
+@pytest.mark.parametrize("settings", PUBLIC)
+def test_where_nothing_else_was_said_whoever_reads_there_sees_it(settings: ChannelSettings) -> None:
+    assert answer_visibility(settings, direct=False) is AnswerVisibility.PLACE
+
+
+@pytest.mark.parametrize("settings", [PRIVATE, None])
+def test_where_answers_are_private_or_nobody_can_tell_in_time_the_asker_alone_sees_it(
+    settings: ChannelSettings | None,
+) -> None:
+    assert answer_visibility(settings, direct=False) is AnswerVisibility.ASKER
+
+
+@pytest.mark.parametrize("settings", [*PUBLIC, PRIVATE, None])
+def test_what_the_asker_wants_comes_before_what_the_place_has(settings: ChannelSettings | None) -> None:
+    assert answer_visibility(settings, direct=False, private=True) is AnswerVisibility.ASKER
+    assert answer_visibility(settings, direct=False, private=False) is AnswerVisibility.PLACE
+
+
+@pytest.mark.parametrize("settings", [*PUBLIC, PRIVATE, None])
+@pytest.mark.parametrize("private", [True, False, None])
+def test_where_nobody_else_reads_there_is_nobody_to_share_it_with(
+    settings: ChannelSettings | None, private: bool | None
+) -> None:
+    assert answer_visibility(settings, direct=True, private=private) is AnswerVisibility.DIRECT
+
+
+@pytest.mark.parametrize(("private", "alone"), [(True, True), (False, False)])
+def test_a_question_that_came_in_as_private_stays_so_whatever_its_place_has_now(private: bool, alone: bool) -> None:
+    message = IncomingMessage("1", ThreadKey("slack", "T", "C", "1"), "Why?", Person("u"), private=private)
+    assert visibility_of(message, PUBLIC[0]).for_asker_alone is alone
+    assert visibility_of(message, PRIVATE).for_asker_alone
+
+
+def test_nobody_is_answered_unasked_where_answers_are_private() -> None:
+    assert ChannelSettings(auto_answer=0.8).answers_unasked
+    assert not ChannelSettings(auto_answer=0.8, reply_style=ReplyStyle.PRIVATE).answers_unasked
