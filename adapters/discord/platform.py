@@ -14,7 +14,7 @@ import discord
 import structlog
 from cachetools import LRUCache
 
-from adapters.discord.api.channel_access import Readers
+from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.endpoints import point_at
 from adapters.discord.api.identifiers import PLATFORM, handoff_role
 from adapters.discord.api.servers import Servers
@@ -111,7 +111,7 @@ class DiscordPlatform:
         self._edit_versions = EditVersions(message_states)
         self.servers = Servers(self.client, self._connection.holding)
         self.messages = Messages(self.client, self.servers)
-        self.readers = Readers(self.client, self.servers, user_actions)
+        self.readers = ChannelAccess(self.client, self.servers, user_actions)
         self._cards = cards = JobCards(self.messages, message_states, self.wait_until_connected)
         self.knowledge = DiscordKnowledge(self.client, cards, self.wait_until_connected)
         places = HeardPlaces(message_states, PLATFORM)

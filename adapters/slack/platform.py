@@ -25,7 +25,7 @@ from adapters.slack.inbound.event_listener import EventListener, question_ts
 from adapters.slack.inbound.look_back import LookBack
 from adapters.slack.inbound.socket_mode import RETRY_SECONDS, SocketModeConnection
 from adapters.slack.inbound.thread_context import Parse, ThreadContext
-from adapters.slack.kb.handlers import SlackKnowledge
+from adapters.slack.kb.knowledge import SlackKnowledge
 from adapters.slack.listeners.background_tasks import BackgroundTasks
 from adapters.slack.outbound.agent_sessions import AgentSessions
 from adapters.slack.outbound.announcements import SlackAnnouncements

@@ -25,7 +25,7 @@ from core.model.principals import channel_principal
 from core.service.actions.user_actions import UserActions
 
 
-class Readers:
+class ChannelAccess:
     """Looked up anew each time, but for members, who are remembered for half a minute."""
 
     def __init__(self, client: Callable[[], discord.Client], servers: Servers, user_actions: UserActions) -> None:

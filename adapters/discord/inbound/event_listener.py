@@ -13,7 +13,7 @@ import discord
 import structlog
 
 from adapters.discord.api.api_errors import api_call
-from adapters.discord.api.channel_access import Readers
+from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.identifiers import base_channel_id, key_of, private_key
 from adapters.discord.inbound.bot_loop_guard import BotLoopGuard
 from adapters.discord.inbound.message_parser import SAID, by_person, mentions_us, ourselves, parse_message, replied_to
@@ -50,7 +50,7 @@ class EventListener:
         places: HeardPlaces,
         shown: AnswerIndex,
         edit_versions: EditVersions,
-        readers: Readers,
+        readers: ChannelAccess,
         messages: Messages,
         tell: Callable[[IncomingMessage, str], Awaitable[None]],
         allowed_bots: Collection[str] = (),

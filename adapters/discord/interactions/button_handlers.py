@@ -13,7 +13,7 @@ from typing import Protocol, assert_never
 import structlog
 from discord import ui
 
-from adapters.discord.api.channel_access import Readers
+from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.identifiers import handoff_role, person_of
 from adapters.discord.inbound.form_values import entered_texts, uploaded_files
 from adapters.discord.inbound.interaction_responses import (
@@ -26,7 +26,7 @@ from adapters.discord.inbound.interaction_responses import (
 )
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.outbound import layouts
-from adapters.discord.outbound.answer_index import AnswerIndex, ShownAnswer
+from adapters.discord.outbound.answer_index import AnsweredQuestion, AnswerIndex
 from adapters.discord.outbound.answer_records import DiscordQuestionState
 from adapters.discord.outbound.buttons import CorrectButton, Press
 from adapters.discord.outbound.forms import (
@@ -83,7 +83,7 @@ class DiscordButtonHandlers:
         user_actions: UserActions,
         message_states: MessageStateStore,
         shown: AnswerIndex,
-        readers: Readers,
+        readers: ChannelAccess,
         messages: Messages,
         ordered_queue: OrderedQueue,
         set_place: Callable[[Press, str, str, list[str]], Awaitable[None]],
@@ -231,7 +231,7 @@ class DiscordButtonHandlers:
         await self._kb.correct(press, turn, answer, await self._link_to(shown))
         return None
 
-    async def _link_to(self, shown: ShownAnswer) -> str | None:
+    async def _link_to(self, shown: AnsweredQuestion) -> str | None:
         """The way back to an answer that others can see."""
         if shown.private or not shown.thread.space:
             return None
@@ -294,14 +294,14 @@ class DiscordButtonHandlers:
                 )
                 await self._ordered_queue.put(f"discord:{press.id}", incoming, busy=lambda text: tell(press, text))
 
-    async def _of(self, press: Press, trace_id: str) -> ShownAnswer | None:
+    async def _of(self, press: Press, trace_id: str) -> AnsweredQuestion | None:
         async with asyncio.timeout(LOOK_UP_SECONDS):
             shown = await self._shown.of(trace_id)
         if shown is None:
             await tell(press, GONE)
         return shown
 
-    async def _quotes(self, press: Press, shown: ShownAnswer, trace_id: str) -> None:
+    async def _quotes(self, press: Press, shown: AnsweredQuestion, trace_id: str) -> None:
         """The passages, as far as the one who pressed may read them now."""
         await press.response.defer(ephemeral=True, thinking=True)
         quotes = await self._user_actions.answers.quotes(shown.thread, trace_id, await self.audience(press))
@@ -315,7 +315,7 @@ class DiscordButtonHandlers:
         """What the one who pressed may read here, for their own eyes."""
         return await self._readers.of_one(person_of(press.user), press.guild_id, press.channel, press.user)
 
-    async def _handoff(self, press: Press, shown: ShownAnswer, trace_id: str) -> None:
+    async def _handoff(self, press: Press, shown: AnsweredQuestion, trace_id: str) -> None:
         """Call the place's group, once for an answer."""
         await press.response.defer(ephemeral=True, thinking=True)
         role = handoff_role((await self._readers.settings(shown.thread)).handoff)
@@ -330,7 +330,7 @@ class DiscordButtonHandlers:
             await self._messages.call_role(spot, role, text, link, key)
         await tell(press, "I have asked for a person to look at it.")
 
-    async def _share(self, press: Press, shown: ShownAnswer, trace_id: str) -> None:
+    async def _share(self, press: Press, shown: AnsweredQuestion, trace_id: str) -> None:
         """Show a private answer to the channel, if everything in it may be read there."""
 
         async def audience() -> Audience:
@@ -345,7 +345,7 @@ class DiscordButtonHandlers:
                 await self._messages.post(spot, part, nonce(str(shown.thread), trace_id, f"share-{number}"))
         await tell(press, "Shared.")
 
-    async def _shared_at(self, press: Press, shown: ShownAnswer, turn: Turn) -> Spot | None:
+    async def _shared_at(self, press: Press, shown: AnsweredQuestion, turn: Turn) -> Spot | None:
         """Where a shared answer goes: where the button stands, or in a thread on a question asked elsewhere."""
         asked = shown.asked_at
         if asked is None:

@@ -17,7 +17,7 @@ import structlog
 from discord import app_commands
 
 from adapters.discord.api.api_errors import api_call
-from adapters.discord.api.channel_access import Readers
+from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.identifiers import base_channel_id, direct_key, guild_key, key_of, person_of, private_key
 from adapters.discord.inbound.interaction_responses import (
     LOOK_UP_SECONDS,
@@ -85,7 +85,7 @@ class Commands:
         self,
         *,
         user_actions: UserActions,
-        readers: Readers,
+        readers: ChannelAccess,
         ordered_queue: OrderedQueue,
         message_states: MessageStateStore,
         shown: AnswerIndex,

@@ -12,7 +12,7 @@ from slack_bolt.app.async_app import AsyncApp
 from adapters.slack.api.ids import PLATFORM
 from adapters.slack.api.sanitizer import acknowledge
 from adapters.slack.inbound.interactions import Ack, Body, Press, SlashCommand, sender_of
-from adapters.slack.kb.handlers import SlackKnowledge
+from adapters.slack.kb.knowledge import SlackKnowledge
 from adapters.slack.listeners.error_reports import ACKNOWLEDGE_SECONDS, TRY_AGAIN, report_errors
 from adapters.slack.listeners.home_tab import HomeTab
 from adapters.slack.listeners.settings import ChannelSettingsForm

@@ -8,7 +8,7 @@ import structlog
 from adapters.slack.api.errors import RequestRefused
 from adapters.slack.api.ids import PLATFORM, person_id
 from adapters.slack.kb import blocks as kb_blocks
-from adapters.slack.kb.handlers import SlackKnowledge
+from adapters.slack.kb.knowledge import SlackKnowledge
 from adapters.slack.outbound.blocks import Block
 from adapters.slack.outbound.home_view import HomeContents, admin_buttons, home
 from adapters.slack.workspace import SlackWorkspace
