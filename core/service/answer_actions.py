@@ -49,13 +49,6 @@ NOBODY_TO_CALL = "Nobody is set up to be asked here. An admin can do that: `/foo
 ASKED_ALREADY = "That has been asked already; the answer is in this conversation."
 CALLED_ALREADY = "Somebody has been asked about this answer already; please give them time."
 SHARED_ALREADY = "It is shared already."
-HELP = (
-    "Ask me anything that your team's documents may answer: mention me in a channel, or write to me directly.",
-    "In a thread I am in, just go on asking. I keep quiet when people talk to each other.",
-    "Every [n] is a source; *Show quotes* shows the exact passages. Tell me when an answer helped, or did not.",
-    "`why` tells how I came to the last answer, `mute` and `unmute` make me quiet here or not.",
-    "`forget` removes what I keep of a thread, `forget me` everything you asked, `settings` is for admins.",
-)
 
 
 IsAdmin = Callable[[], Awaitable[bool]]  # whether who pressed is an admin, looked up by the platform when it matters

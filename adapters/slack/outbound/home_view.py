@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters.slack.outbound import blocks
+from adapters.slack.outbound.line_format import mrkdwn
 from adapters.slack.outbound.text import escape, link, shorten
 from adapters.slack.outbound.views import View, modal, plain
 from core.model.answer import Outcome
 from core.ports.memory import AskedQuestion
-from core.service.answer_actions import HELP, KnowledgeBaseSummary, SystemStatus
+from core.service.answer_actions import KnowledgeBaseSummary, SystemStatus
+from core.service.help import HELP
 
 ADD, SETTINGS, GAPS, TELL_DAILY = (f"footnote_home_{name}" for name in ("add", "settings", "gaps", "tell_daily"))
 CHOOSE_CHANNEL = "footnote_home_channel"  # the form that asks whose settings are meant
@@ -64,7 +66,7 @@ def home(shown: HomeContents) -> View:
     rows += [blocks.section(_base_summary(one)) for one in shown.knowledge_bases[:MOST_BASES]]
     if not shown.knowledge_bases:
         rows.append(blocks.section("Nothing yet that you may read. An admin adds documents with `/kb`."))
-    rows += [_header("How to ask"), blocks.section("\n".join(f"• {line}" for line in HELP))]
+    rows += [_header("How to ask"), blocks.section("\n".join(f"• {mrkdwn(line)}" for line in HELP))]
     if shown.system_status is not None:
         rows += [_header("For admins"), blocks.section(_system_status(shown.system_status))]
         rows.append(blocks.context("`/footnote settings` in a channel sets what applies there."))
