@@ -58,7 +58,7 @@ from core.ports.question_log import QuestionLog
 from core.ports.reasoner import Reasoner
 from core.ports.trace_store import TraceStore
 from core.retrieval.hybrid import Retriever
-from core.service.answer_actions import AnswerActions
+from core.service.actions.user_actions import UserActions
 from core.service.gaps.analysis import GapAnalysis
 from core.service.gaps.digest import GapDigest
 from core.service.gaps.drafts import GapDrafts
@@ -121,7 +121,7 @@ class Footnote:
     leases: NamedLeases
     processes: ProcessRegistry
     inbox: RedisInbox
-    preferences: RedisChannelSettingsStore
+    settings_store: RedisChannelSettingsStore
     audit: RedisAudit
     feedback: RedisFeedbackStore
     questions: QuestionLog
@@ -133,7 +133,7 @@ class Footnote:
     knowledge_stack: KnowledgeStack
     policy: AnswerPolicy
     daily_budget: DailyBudget | None
-    lent: "dict[str, PlatformCapabilities]" = field(default_factory=dict)  # by the platforms that are connected here
+    capabilities: "dict[str, PlatformCapabilities]" = field(default_factory=dict)  # of platforms connected here
 
     async def all_bases(self) -> frozenset[str]:
         """The names of all knowledge bases."""
@@ -149,14 +149,14 @@ class Footnote:
             raise NotFound(f"There is no knowledge base called {base!r}; there is: {there}.")
         return frozenset({base})
 
-    def answer_actions(self) -> AnswerActions:
+    def user_actions(self) -> UserActions:
         """What people can do beside asking."""
-        return AnswerActions(
+        return UserActions.over(
             memory=self.memory,
             trace_store=self.trace_store,
             catalog=self.catalog,
             feedback=self.feedback,
-            preferences=self.preferences,
+            settings_store=self.settings_store,
             audit=self.audit,
             inbox=self.inbox,
             message_states=self.message_states,
@@ -174,7 +174,9 @@ class Footnote:
 
     def gap_drafts(self) -> GapDrafts:
         """Drafts of what they lack, with the words of threads of the platforms that are connected."""
-        return GapDrafts(self.feedback, self.knowledge_stack.proposal_store, self.audit, self.clock, self.lent)
+        return GapDrafts(
+            self.feedback, self.knowledge_stack.deps.proposal_store, self.audit, self.clock, self.capabilities
+        )
 
     def gap_digest(self) -> GapDigest | None:
         """What tells a channel of it every week; None where none is set. Raises ConfigurationError."""
@@ -183,8 +185,8 @@ class Footnote:
             return None
 
         def announcements() -> "Announcements | None":
-            lent = self.lent.get(channel.platform)
-            return lent.announcements if lent is not None else None
+            found = self.capabilities.get(channel.platform)
+            return found.announcements if found is not None else None
 
         return GapDigest(self.gaps(), self.catalog, self.message_states, self.clock, channel, announcements)
 
@@ -196,11 +198,11 @@ class Footnote:
         """What tells admins once a day, where they chose it, that proposals wait."""
 
         def announcements(platform: str) -> "Announcements | None":
-            lent = self.lent.get(platform)
-            return lent.announcements if lent is not None else None
+            found = self.capabilities.get(platform)
+            return found.announcements if found is not None else None
 
-        waiting = self.knowledge_stack.proposal_store
-        return ProposalDigest(waiting, self.preferences, self.message_states, self.clock, announcements)
+        waiting = self.knowledge_stack.deps.proposal_store
+        return ProposalDigest(waiting, self.settings_store, self.message_states, self.clock, announcements)
 
     def chat(self, console: "Console", bases: frozenset[str] | None) -> Chat:
         """A conversation in the terminal."""
@@ -216,7 +218,7 @@ async def open_footnote(
     Without ``models`` they are loaded at their first use, for commands that only look at what is kept. Without
     ``wait`` index and models open while the caller goes on: ``Footnote.opened`` ends when they are ready, or fails, and
     servers that are not there yet are waited for: ``Footnote.opening`` says which.
-    Who is to answer gets the index that the catalogue's documents are in, or IndexMismatch; ``any_index`` is for what
+    Who is to answer gets the index that the catalog's documents are in, or IndexMismatch; ``any_index`` is for what
     fills or compares one.
     """
     await asyncio.to_thread(_secure_home, settings.home)
@@ -372,7 +374,7 @@ def _footnote(settings: Settings, search: _Search, stack: AsyncExitStack) -> Foo
         leases=RedisNamedLeases(redis),
         processes=RedisProcessRegistry(redis),
         inbox=RedisInbox(redis),
-        preferences=RedisChannelSettingsStore(redis),
+        settings_store=RedisChannelSettingsStore(redis),
         audit=audit,
         feedback=RedisFeedbackStore(redis),
         questions=questions,
@@ -388,7 +390,7 @@ def _footnote(settings: Settings, search: _Search, stack: AsyncExitStack) -> Foo
 
 
 async def has_documents(settings: Settings) -> bool:
-    """Whether anything is indexed, from the catalogue alone: index and models stay closed. Raises StoreUnavailable."""
+    """Whether anything is indexed, from the catalog alone: index and models stay closed. Raises StoreUnavailable."""
     if settings.redis_url is None and not (settings.home / "valkey").is_dir():
         return False
     await asyncio.to_thread(_secure_home, settings.home)

@@ -81,7 +81,7 @@ async def explain(place: str, *, as_json: bool) -> int:
     if not PLACE.fullmatch(place):
         raise NotFound(f"{place!r} is no channel.", remedy="A channel is named as slack:channel:T1/C1.")
     async with open_footnote(load_settings(), models=False) as footnote:
-        chosen = await footnote.preferences.read(place)
+        chosen = await footnote.settings_store.read(place)
         applying = channel_settings(ChannelSettings(footnote.policy), chosen)
     lines = explain_settings(applying, chosen)
     if as_json:
@@ -237,8 +237,8 @@ async def _opened_stores(settings: Settings, opened_until: float, chosen: Chosen
         else:
             remedy = "Switch on AOF: appendonly yes, appendfsync everysec."
             yield Check("Redis", Health.FAILED, f"{where}, but memory is not durable: no append-only file", remedy)
-        preferences = footnote.preferences
-        chosen.set_result({place: await preferences.read(place) for place in await preferences.places()})
+        settings_store = footnote.settings_store
+        chosen.set_result({place: await settings_store.read(place) for place in await settings_store.places()})
         yield await _blob_store(settings)
         usage = await footnote.trace_store.counts()
         yield _overkill(usage.searched, usage.searched_once)
@@ -246,7 +246,9 @@ async def _opened_stores(settings: Settings, opened_until: float, chosen: Chosen
             yield _still_opening(footnote.opening.waiting_for())
             return
         damaged = await asyncio.to_thread(is_damaged, Path(settings.milvus_uri or settings.home / "milvus.db"))
-        yield _index(settings.milvus_uri or "embedded", damaged, await footnote.knowledge_stack.consistency.report())
+        yield _index(
+            settings.milvus_uri or "embedded", damaged, await footnote.knowledge_stack.deps.consistency.report()
+        )
         if (status := await footnote.index.status()) is not None:
             yield milvus_server_check(status)
         yield processes_check(await footnote.processes.serving())
@@ -286,7 +288,7 @@ async def _blob_store(settings: Settings) -> Check:
 
 
 def _index(where: str, damaged: bool, report: "IndexReport") -> Check:
-    """Whether the index has what the catalogue says that there is."""
+    """Whether the index has what the catalog says that there is."""
     from adapters.milvus.embedded_server import REFILL
 
     detail = f"{where}, {count(report.rows, 'passage')}"
@@ -302,10 +304,10 @@ def _index(where: str, damaged: bool, report: "IndexReport") -> Check:
         return Check("Milvus", Health.FAILED, detail, "footnote kb repair fills it, or names what to add again.")
     if not report.same:
         remedy = "footnote kb repair makes it theirs; if it is the wrong one, set MILVUS_URI back."
-        return Check("Milvus", Health.FAILED, f"{detail}; not the index that the catalogue's documents are in", remedy)
+        return Check("Milvus", Health.FAILED, f"{detail}; not the index that the catalog's documents are in", remedy)
     if report.surplus and not report.documents:
-        remedy = "footnote restore brings the catalogue back, or footnote ingest the documents."
-        return Check("Milvus", Health.NOTE, f"{detail}, of which the catalogue knows none", remedy)
+        remedy = "footnote restore brings the catalog back, or footnote ingest the documents."
+        return Check("Milvus", Health.NOTE, f"{detail}, of which the catalog knows none", remedy)
     return Check("Milvus", Health.OK, f"{detail} of {count(report.documents, 'document')}, all there")
 
 

@@ -37,7 +37,7 @@ _BY_HAND = "Run footnote doctor in a terminal: it says more."
 @asynccontextmanager
 async def open_page(settings: Settings, footnote: Footnote) -> AsyncIterator[WebPlatform]:
     """The page with all its screens."""
-    pages, stream, actions = Pages(), RedisAnswerStream(footnote.redis), footnote.answer_actions()
+    pages, stream, actions = Pages(), RedisAnswerStream(footnote.redis), footnote.user_actions()
     knowledge, guide = footnote.knowledge_stack, InstallationSetup(settings.home)
     conversations = Conversations(footnote.message_states, footnote.clock)
     turns = TurnViews(footnote.message_states, footnote.checkpoints, actions)
@@ -51,7 +51,7 @@ async def open_page(settings: Settings, footnote: Footnote) -> AsyncIterator[Web
         actions=actions,
         kb=knowledge.kb_service,
     )
-    queries = knowledge.queries
+    queries = knowledge.kb_service.queries
     async with SandboxedPagePictures() as pictures:
         source = SourceScreen(
             pages=pages,
@@ -59,7 +59,7 @@ async def open_page(settings: Settings, footnote: Footnote) -> AsyncIterator[Web
             turns=turns,
             actions=actions,
             queries=queries,
-            documents=DocumentPages(footnote.index, knowledge.originals, pictures),
+            documents=DocumentPages(footnote.index, knowledge.deps.originals, pictures),
         )
         knowledge_screen = KnowledgeScreen(
             pages=pages,
@@ -75,7 +75,7 @@ async def open_page(settings: Settings, footnote: Footnote) -> AsyncIterator[Web
             retriever=footnote.retriever,
             queries=queries,
             traces=footnote.trace_store,
-            preferences=footnote.preferences,
+            settings_store=footnote.settings_store,
             defaults=ChannelSettings(footnote.policy),
             conversations=conversations,
             turns=turns,
@@ -86,7 +86,7 @@ async def open_page(settings: Settings, footnote: Footnote) -> AsyncIterator[Web
             rules=access_rules(settings),
             sessions=RedisWebSessions(footnote.redis),
             audit=footnote.audit,
-            answer_actions=actions,
+            user_actions=actions,
             message_states=footnote.message_states,
             stream=stream,
             pages=pages,

@@ -29,7 +29,7 @@ def open_api(footnote: Footnote, warming: Callable[[], bool]) -> Api:
         clients=api_clients(footnote),
         questions=footnote.question_service,
         checkpoints=footnote.checkpoints,
-        actions=footnote.answer_actions(),
+        actions=footnote.user_actions(),
         reader=footnote.knowledge_reader(),
         policy=footnote.policy,
         version=version("footnote"),

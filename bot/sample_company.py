@@ -26,6 +26,6 @@ def has_samples(settings: Settings) -> bool:
 async def stands_in(settings: Settings) -> bool:
     """Whether the sample company answers: ``footnote demo`` left it, and nothing else is indexed.
 
-    Raises StoreUnavailable when the catalogue of one's own cannot be asked.
+    Raises StoreUnavailable when the catalog of one's own cannot be asked.
     """
     return has_samples(settings) and not await has_documents(settings)

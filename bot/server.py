@@ -183,9 +183,9 @@ class _ServedPlatform:
     async def _do_jobs(self, stop: asyncio.Event) -> None:
         """Jobs write: they begin when the index and the files are known to be everybody's."""
         offering = [platform for platform in self._connected if isinstance(platform, OffersKnowledge)]
-        lent = {one.name: one.capabilities() for one in offering}
-        self._footnote.lent.update(lent)
-        jobs = self._footnote.knowledge_stack.worker(self._name, lent)
+        capabilities = {one.name: one.capabilities() for one in offering}
+        self._footnote.capabilities.update(capabilities)
+        jobs = self._footnote.knowledge_stack.worker(self._name, capabilities)
         joined, stopping = asyncio.create_task(self._stores.joined.wait()), asyncio.create_task(stop.wait())
         try:
             await asyncio.wait({joined, stopping}, return_when=asyncio.FIRST_COMPLETED)
@@ -206,7 +206,7 @@ class _ServedPlatform:
 
     async def _report(self) -> None:
         log.info("ready", passages=await self._footnote.index.count())
-        report = await self._footnote.knowledge_stack.consistency.report()
+        report = await self._footnote.knowledge_stack.deps.consistency.report()
         if report.incomplete:
             log.warning("index_incomplete", documents=len(report.incomplete), remedy=f"{REPAIR} fills it again.")
 

@@ -1,6 +1,6 @@
-"""A consistent pair of catalogue and passages, with memory and kept files, taken while others go on writing.
+"""A consistent pair of catalog and passages, with memory and kept files, taken while others go on writing.
 
-Each document goes in as a pair: the catalogue's entry and the passages of exactly that version. What changes while the
+Each document goes in as a pair: the catalog's entry and the passages of exactly that version. What changes while the
 backup is made is in it as it was or as it is, never half of each.
 """
 

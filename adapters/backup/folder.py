@@ -1,7 +1,7 @@
 """What a backup looks like on disk: a folder of plain files, and a manifest that is written when all of them are whole.
 
     backup.json          what made it, when, with which model, how much there is, and a digest of each file below
-    passages.jsonl.gz    one document a line: the catalogue's entry, its passages and their vectors
+    passages.jsonl.gz    one document a line: the catalog's entry, its passages and their vectors
     memory.jsonl.gz      one key of Redis a line
     kept/, originals/    what was removed or waits to be read, and what documents were made of
 

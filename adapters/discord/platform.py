@@ -14,7 +14,7 @@ import discord
 import structlog
 from cachetools import LRUCache
 
-from adapters.discord.api.channel_access import Readers
+from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.endpoints import point_at
 from adapters.discord.api.identifiers import PLATFORM, handoff_role
 from adapters.discord.api.servers import Servers
@@ -58,7 +58,8 @@ from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
 from core.ports.platform import MessageState
 from core.ports.platform_capabilities import PlatformCapabilities
-from core.service.answer_actions import MUTED, UNMUTED, AnswerActions
+from core.service.actions.user_actions import UserActions
+from core.service.actions.wording import MUTED, UNMUTED
 from core.service.answer_visibility import AnswerVisibility, answer_visibility
 from core.service.heard_places import HeardPlaces
 from core.service.kb.kept_commands import KeptCommands
@@ -91,7 +92,7 @@ class DiscordPlatform:
         inbox: Inbox,
         message_states: MessageStateStore,
         checkpoints: Checkpoints,
-        answer_actions: AnswerActions,
+        user_actions: UserActions,
         parse: Parse,
         kb: KnowledgeCommands | None = None,
         dev_guild: str | None = None,
@@ -104,7 +105,7 @@ class DiscordPlatform:
     ) -> None:
         point_at(api_url, gateway_url)
         self._gateway_lease = gateway_lease or AlwaysLeader()
-        self._answer_actions = answer_actions
+        self._user_actions = user_actions
         self._parse = parse
         self._pace_seconds = pace_seconds
         self._pauses = pauses
@@ -116,7 +117,7 @@ class DiscordPlatform:
         self._edit_versions = EditVersions(message_states)
         self.servers = Servers(self.client, self._connection.holding)
         self.messages = Messages(self.client, self.servers)
-        self.readers = Readers(self.client, self.servers, answer_actions)
+        self.readers = ChannelAccess(self.client, self.servers, user_actions)
         self._cards = cards = JobCards(self.messages, message_states, self.wait_until_connected)
         self.knowledge = DiscordKnowledge(self.client, cards, self.wait_until_connected)
         places = HeardPlaces(message_states, PLATFORM)
@@ -128,9 +129,9 @@ class DiscordPlatform:
             places=places,
         )
         self._event_listener = self._new_event_listener(inbox, message_states, places, allowed_bots)
-        kept_commands = KeptCommands(message_states, answer_actions.audit, DiscordKeptCommand)
+        kept_commands = KeptCommands(message_states, user_actions.audit, DiscordKeptCommand)
         group = KbGroup(kb, self.readers, kept_commands, cards) if kb is not None else None
-        menus = ChannelSettingsMenus(answer_actions.place_settings, self.readers)
+        menus = ChannelSettingsMenus(user_actions.settings, self.readers)
         self._command_tree = self._new_command_tree(message_states, menus, group, dev_guild)
         self._button_handlers = self._new_button_handlers(message_states, menus, group)
 
@@ -158,18 +159,18 @@ class DiscordPlatform:
         kb: KbGroup | None,
         dev_guild: str | None,
     ) -> CommandTree:
-        ask = AskCommands(self._answer_actions, self.readers, self._ordered_queue)
-        footnote = FootnoteCommands(self._answer_actions, self.readers, self._shown, settings)
+        ask = AskCommands(self._user_actions, self.readers, self._ordered_queue)
+        footnote = FootnoteCommands(self._user_actions, self.readers, self._shown, settings)
         commands = [*ask.commands(), footnote.group(), *(kb.commands() if kb is not None else ())]
-        return CommandTree(commands, self._answer_actions, message_states, dev_guild)
+        return CommandTree(commands, self._user_actions.audit, message_states, dev_guild)
 
     def _new_button_handlers(
         self, message_states: MessageStateStore, settings: ChannelSettingsMenus, kb: KbGroup | None
     ) -> DiscordButtonHandlers:
-        actions, shown, queue = self._answer_actions, self._shown, self._ordered_queue
+        actions, shown, queue = self._user_actions, self._shown, self._ordered_queue
         ratings = Ratings(actions, message_states, shown, self.readers, kb)
         answers = AnswerButtons(
-            answer_actions=actions,
+            user_actions=actions,
             shown=shown,
             readers=self.readers,
             messages=self.messages,
@@ -203,7 +204,7 @@ class DiscordPlatform:
         return self._connection.waiting_for()
 
     def capabilities(self) -> PlatformCapabilities:
-        """What it lends to the knowledge service."""
+        """What the knowledge service can use of it."""
         announcements = DiscordAnnouncements(self.readers, self.messages, self.wait_until_connected)
         return replace(self.knowledge.capabilities(), announcements=announcements)
 

@@ -59,7 +59,7 @@ class SourceBase:
 
     @classmethod
     def of(cls, base: KnowledgeBase) -> "SourceBase":
-        """From the catalogue's."""
+        """From the catalog's."""
         return cls(base.name, base.description)
 
 
@@ -76,7 +76,7 @@ class SourceDocument:
 
     @classmethod
     def of(cls, document: Document) -> "SourceDocument":
-        """From the catalogue's."""
+        """From the catalog's."""
         return cls(
             document.id, document.title, document.source, document.knowledge_base, document.passages, document.dated
         )

@@ -2,7 +2,7 @@
 
 One collection holds the passages of all knowledge bases. Each row has its vector for the dense leg, and a sparse field
 that Milvus computes from the text with its own BM25 function behind an analyzer that stems English. Which version of a
-document is visible is the catalogue's business: here several versions may stand side by side.
+document is visible is the catalog's business: here several versions may stand side by side.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from adapters.milvus.collection_record import CollectionRecord
 from adapters.milvus.collection_status import CollectionStatus, read_status
 from adapters.milvus.connection import MilvusConnection
-from adapters.milvus.dense_search import INDEXED_FROM, Search
+from adapters.milvus.dense_search import INDEXED_FROM, DenseSearch
 from adapters.milvus.rows import (
     BASE_HASH,
     FIELDS,
@@ -169,7 +169,7 @@ class MilvusIndex:
         if sees_nothing(scope) or limit < 1:
             return DenseAndBm25Hits()
         lexical = without_stopwords(text).encode(errors="replace")[:_QUERY_BYTES].decode(errors="ignore")
-        search = Search(
+        search = DenseSearch(
             self._collection, self._within(scope), limit, HIT_FIELDS if self._hashed else FIELDS, _SEARCH_SECONDS
         )
         if not any(character.isalnum() for character in lexical):
@@ -186,13 +186,15 @@ class MilvusIndex:
             return DenseAndBm25Hits(dense.result(), bm25.result())
         raise failure
 
-    async def _dense_leg(self, search: Search, vector: "Vectors", scope: Scope) -> tuple[tuple[Passage, float], ...]:
+    async def _dense_leg(
+        self, search: DenseSearch, vector: "Vectors", scope: Scope
+    ) -> tuple[tuple[Passage, float], ...]:
         find = search.nearest if await self._looks_into_lists() else search.near
         return await self._call(
             lambda client: _scored_passages(find(client, "vector", vector), scope), 2 * _SEARCH_SECONDS
         )
 
-    async def _lexical_leg(self, search: Search, text: str, scope: Scope) -> tuple[tuple[Passage, float], ...]:
+    async def _lexical_leg(self, search: DenseSearch, text: str, scope: Scope) -> tuple[tuple[Passage, float], ...]:
         """The BM25 leg. Of an empty collection Milvus Lite divides by the number of its rows and refuses the NaN."""
         try:
             return await self._call(

@@ -1,7 +1,7 @@
 """Everything that Footnote keeps in Redis, key by key, as JSON that any Redis or Valkey of any version takes in again.
 
 Left out is what belongs to a moment: leases, what was delivered and waits for an answer, the ids of a day's deliveries.
-Jobs come along with their queue, because each item of a job is done once however often it is begun. The catalogue's
+Jobs come along with their queue, because each item of a job is done once however often it is begun. The catalog's
 documents are left out too: they go into a backup together with their passages, as pairs.
 """
 

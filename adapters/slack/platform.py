@@ -25,7 +25,7 @@ from adapters.slack.inbound.event_listener import EventListener, question_ts
 from adapters.slack.inbound.look_back import LookBack
 from adapters.slack.inbound.socket_mode import RETRY_SECONDS, SocketModeConnection
 from adapters.slack.inbound.thread_context import Parse, ThreadContext
-from adapters.slack.kb.handlers import SlackKnowledge
+from adapters.slack.kb.knowledge import SlackKnowledge
 from adapters.slack.listeners.background_tasks import BackgroundTasks
 from adapters.slack.outbound.agent_sessions import AgentSessions
 from adapters.slack.outbound.announcements import SlackAnnouncements
@@ -50,7 +50,8 @@ from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
 from core.ports.platform import MessageState
 from core.ports.platform_capabilities import PlatformCapabilities
-from core.service.answer_actions import MUTED, UNMUTED, AnswerActions
+from core.service.actions.user_actions import UserActions
+from core.service.actions.wording import MUTED, UNMUTED
 from core.service.gaps.overview import GapOverview
 from core.service.heard_places import HeardPlaces
 from core.service.kb.knowledge_commands import KnowledgeCommands
@@ -75,7 +76,7 @@ class SlackPlatform:
         signing_secret: str | None,
         inbox: Inbox,
         message_states: MessageStateStore,
-        answer_actions: AnswerActions,
+        user_actions: UserActions,
         parse: Parse,
         api_url: str | None = None,
         admin_users: Iterable[str] = (),
@@ -89,7 +90,7 @@ class SlackPlatform:
         One that does not listen answers what another process took in: it calls Slack, and Slack never calls it.
         """
         _check_listening(listens, app_token, signing_secret)
-        self.workspace = _connect(bot_token, api_url, admin_users, answer_actions, message_states)
+        self.workspace = _connect(bot_token, api_url, admin_users, user_actions, message_states)
         self._context = ThreadContext(self.workspace.web, self.workspace.directory, parse)
         places = HeardPlaces(message_states, PLATFORM)
         event_listener = _event_listener(self.workspace, inbox, places, allowed_bots)
@@ -189,10 +190,10 @@ class SlackPlatform:
 
     def capabilities(self) -> PlatformCapabilities:
         """What jobs and announcements need of Slack."""
-        lent = self._knowledge.capabilities() if self._knowledge is not None else PlatformCapabilities()
+        capabilities = self._knowledge.capabilities() if self._knowledge is not None else PlatformCapabilities()
         workspace = self.workspace
         announcements = SlackAnnouncements(workspace.web, workspace.directory, workspace.access, workspace.messages)
-        return replace(lent, announcements=announcements)
+        return replace(capabilities, announcements=announcements)
 
     # --- as the message handler knows it
 
@@ -269,7 +270,7 @@ def _connect(
     bot_token: str,
     api_url: str | None,
     admin_users: Iterable[str],
-    answer_actions: AnswerActions,
+    user_actions: UserActions,
     message_states: MessageStateStore,
 ) -> SlackWorkspace:
     """The workspace of this bot token. Nothing is connected before the first call."""
@@ -281,7 +282,7 @@ def _connect(
         access=ChannelAccess(directory, frozenset(admin_users)),
         messages=Messages(web_client),
         sessions=AgentSessions(web_client),
-        answer_actions=answer_actions,
+        user_actions=user_actions,
         message_states=message_states,
     )
 

@@ -18,7 +18,7 @@ from core.model.conversation import Person, ThreadKey
 from core.model.errors import PlatformUnavailable
 from core.model.message_records import QuestionState
 from core.ports.message_state import MessageStateStore
-from core.service.answer_actions import AnswerActions
+from core.service.actions.user_actions import UserActions
 
 log = structlog.get_logger(__name__)
 
@@ -32,7 +32,7 @@ class SlackWorkspace:
     access: ChannelAccess
     messages: Messages
     sessions: AgentSessions
-    answer_actions: AnswerActions
+    user_actions: UserActions
     message_states: MessageStateStore
 
     async def bot_user_id(self) -> str:
@@ -41,12 +41,12 @@ class SlackWorkspace:
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies in this channel."""
-        return await self.answer_actions.place_settings.applying(thread.place)
+        return await self.user_actions.settings.applying(thread.place)
 
     async def stop(self, question: QuestionState, user: str) -> None:
         """Stop the work on a question, for the one who asked or an admin. Raises NotFound and Denied."""
         person = Person(person_id(question.thread.space, user))
-        await self.answer_actions.stop(question, person, partial(self.access.is_admin, user))
+        await self.user_actions.cancellation.stop(question, person, partial(self.access.is_admin, user))
 
     async def open_view(self, trigger_id: str, view: View) -> str:
         """Open a modal; its id, empty where Slack did not: a trigger holds for three seconds, and cannot be renewed.

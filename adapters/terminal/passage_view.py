@@ -39,7 +39,7 @@ def passage_as_json(passage: Passage) -> dict[str, Any]:
 
 
 def document_as_json(document: Document) -> dict[str, Any]:
-    """A document as the catalogue knows it."""
+    """A document as the catalog knows it."""
     return asdict(document)
 
 

@@ -24,7 +24,7 @@ from core.ports.message_state import MessageStateStore
 from core.ports.platform import MessageState
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.ports.web_sessions import WebSessions
-from core.service.answer_actions import AnswerActions
+from core.service.actions.user_actions import UserActions
 
 
 class WebPlatform:
@@ -36,7 +36,7 @@ class WebPlatform:
         rules: AccessRules,
         sessions: WebSessions,
         audit: Audit,
-        answer_actions: AnswerActions,
+        user_actions: UserActions,
         message_states: MessageStateStore,
         stream: AnswerStream,
         pages: Pages,
@@ -44,7 +44,7 @@ class WebPlatform:
         screens: Sequence[Screen],
     ) -> None:
         self._screens = tuple(screens)
-        self._answer_actions = answer_actions
+        self._user_actions = user_actions
         self._stream = stream
         self._message_states = message_states
         self._live = live
@@ -106,7 +106,7 @@ class WebPlatform:
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies on the page: chosen for the page as a whole."""
-        return await self._answer_actions.place_settings.applying(PLATFORM)
+        return await self._user_actions.settings.applying(PLATFORM)
 
     async def audience(self, incoming: Incoming) -> Audience:
         """The one who asks, and they alone."""

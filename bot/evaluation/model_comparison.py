@@ -15,7 +15,7 @@ from bot.settings import Settings
 from core.evaluation.answer_scoring import AnswerVerdict, score_reply
 from core.evaluation.datasets import Query
 from core.evaluation.metrics import contains
-from core.evaluation.question_sets import Question
+from core.evaluation.question_sets import LabelledQuestion
 from core.model.answer import Answer, Outcome, Spent
 from core.model.conversation import Thread, ThreadKey
 from core.model.errors import ConfigurationError
@@ -116,7 +116,7 @@ def _verdict(query: Query, answer: Answer | None) -> AnswerVerdict:
     return AnswerVerdict.RIGHT if answers else AnswerVerdict.WRONG
 
 
-def _verdict_by_facts(question: Question, titles: Mapping[str, str], answer: Answer | None) -> AnswerVerdict:
+def _verdict_by_facts(question: LabelledQuestion, titles: Mapping[str, str], answer: Answer | None) -> AnswerVerdict:
     return score_reply(question, reply_of(answer), titles).verdict
 
 

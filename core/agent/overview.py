@@ -1,4 +1,4 @@
-"""What there is to read, for whoever asks: told from the catalogue, so that nothing in it can be invented."""
+"""What there is to read, for whoever asks: told from the catalog, so that nothing in it can be invented."""
 
 from collections.abc import Sequence
 from itertools import groupby

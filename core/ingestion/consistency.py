@@ -1,7 +1,7 @@
-"""Whether catalogue and index agree: the one says which passages there are, the other has them, or has lost them.
+"""Whether catalog and index agree: the one says which passages there are, the other has them, or has lost them.
 
 They are two stores, and each can be exchanged, emptied or restored without the other. An index that is not the one
-the catalogue was written with answers "the documents don't say" to everything, so it is refused, not searched.
+the catalog was written with answers "the documents don't say" to everything, so it is refused, not searched.
 """
 
 from collections.abc import Sequence
@@ -26,9 +26,9 @@ class Incomplete:
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
-    """Catalogue and index side by side: ``passages`` are the catalogue's, ``rows`` the index's."""
+    """Catalog and index side by side: ``passages`` are the catalog's, ``rows`` the index's."""
 
-    same: bool  # whether it is the index that the catalogue was written with
+    same: bool  # whether it is the index that the catalog was written with
     documents: int
     passages: int
     rows: int
@@ -41,7 +41,7 @@ class IndexReport:
 
 
 class IndexConsistency:
-    """Compares, and remembers which index the catalogue belongs to."""
+    """Compares, and remembers which index the catalog belongs to."""
 
     def __init__(self, catalog: Catalog, index: Index) -> None:
         self._catalog = catalog
@@ -57,7 +57,7 @@ class IndexConsistency:
         return tuple(found)
 
     async def check(self) -> None:
-        """Raise IndexMismatch where this is not the index that the catalogue's documents are in.
+        """Raise IndexMismatch where this is not the index that the catalog's documents are in.
 
         What the first version wrote has no identity: it is taken for what it says it is, unless it is empty.
         """
@@ -68,9 +68,9 @@ class IndexConsistency:
             await self.adopt()
             return
         what = (
-            "the document that the catalogue knows is"
+            "the document that the catalog knows is"
             if len(documents) == 1
-            else (f"the {len(documents)} documents that the catalogue knows are")
+            else (f"the {len(documents)} documents that the catalog knows are")
         )
         raise IndexMismatch(
             f"This is not the index that {what} in.",
@@ -85,11 +85,11 @@ class IndexConsistency:
         return bool(await self._index.count())
 
     async def adopt(self) -> None:
-        """This is the catalogue's index from now on, whatever may be missing in it."""
+        """This is the catalog's index from now on, whatever may be missing in it."""
         await self._catalog.remember_index(self._index.identity)
 
     async def settle(self) -> bool:
-        """Adopt this index if nothing is missing in it; whether it is the catalogue's now."""
+        """Adopt this index if nothing is missing in it; whether it is the catalog's now."""
         if await self._catalog.index_identity() == self._index.identity:
             return True
         if await self.incomplete(await self._documents()):

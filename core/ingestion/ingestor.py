@@ -1,6 +1,6 @@
 """One document's way into the index: parse, cut, encode what is new, write, publish, retire the old version.
 
-A failure at any point leaves the old version searchable: the new rows are invisible until the catalogue names their
+A failure at any point leaves the old version searchable: the new rows are invisible until the catalog names their
 version, and are removed again.
 """
 

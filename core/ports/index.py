@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What a search may see: always the bases, and one source where it is asked for (its id in the catalogue)."""
+    """What a search may see: always the bases, and one source where it is asked for (its id in the catalog)."""
 
     bases: frozenset[str]
     documents: frozenset[str] | None = None
@@ -66,7 +66,7 @@ class Index(Protocol):
     async def sweep(self, stale: Mapping[str, Collection[str]]) -> int:
         """Delete exactly these versions of these documents; how many passages there were.
 
-        Which are stale is for the caller to know: those of ``versions``, read first, that the catalogue does not
+        Which are stale is for the caller to know: those of ``versions``, read first, that the catalog does not
         publish, of documents that nobody writes meanwhile. An ingest begun again after a crash writes the very rows
         that the dead one left, so that an index cannot tell the two apart.
         """

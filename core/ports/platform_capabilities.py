@@ -59,7 +59,7 @@ class Announcements(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PlatformCapabilities:
-    """What one platform lends; ``None`` where it has no such thing."""
+    """What others can use of one platform; ``None`` where it has no such thing."""
 
     download: Download | None = None
     transcript: Transcript | None = None
@@ -69,7 +69,7 @@ class PlatformCapabilities:
 
 @runtime_checkable
 class OffersKnowledge(Protocol):
-    """A platform from which knowledge can be brought in; whoever runs jobs asks for its seams once, at the start."""
+    """A platform from which knowledge can be brought in; whoever runs jobs asks for its capabilities once."""
 
     def capabilities(self) -> PlatformCapabilities:
         """What this platform can do for knowledge commands and jobs."""

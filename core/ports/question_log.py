@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DocumentReference:
-    """A document by its id in the catalogue, with the title that it had when it was met."""
+    """A document by its id in the catalog, with the title that it had when it was met."""
 
     id: str
     knowledge_base: str

@@ -31,11 +31,6 @@ class Explanation:
     steps: tuple[str, ...]
     trace_id: str
 
-    @property
-    def text(self) -> str:
-        """All of it, for a client that shows lines."""
-        return "\n".join([f"“{self.question}”", *(f"• {step}" for step in (*self.steps, f"Trace {self.trace_id}."))])
-
 
 async def explain_answer(
     memory: Memory,

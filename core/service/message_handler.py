@@ -25,6 +25,7 @@ from core.ports.memory import Memory, ThreadRecord
 from core.ports.message_state import CancelReason, MessageStateStore
 from core.ports.metrics import Metrics, NoMetrics
 from core.ports.platform import MessageState, Platform
+from core.service.actions.wording import CHOICE_GONE, NOT_YOURS_TO_CHOOSE, explanation_text
 from core.service.answer_visibility import visibility_of
 from core.service.delivery_codec import decode_delivery
 from core.service.event_presenter import EventPresenter
@@ -33,8 +34,6 @@ from core.service.leases import HandBack
 from core.service.message_routing import MessageFacts, route_message
 from core.service.question_service import (
     CERTAIN,
-    CHOICE_GONE,
-    NOT_YOURS_TO_CHOOSE,
     OpenThread,
     Question,
     QuestionService,
@@ -227,7 +226,7 @@ class MessageHandler:
         asker = message.asker.id if visibility.for_asker_alone else ""
         try:
             audience = await platform.audience(message)
-            told = (await self.question_service.explain(message.thread, audience, asker=asker)).text
+            told = explanation_text(await self.question_service.explain(message.thread, audience, asker=asker))
         except NotFound as error:
             told = str(error)
         await platform.tell(message, told)

@@ -39,6 +39,7 @@ from core.ports.memory import Memory, ThreadRecord
 from core.ports.reasoner import Reasoner
 from core.ports.trace_store import TraceStore
 from core.retrieval.turn_recall import recall_turns
+from core.service.actions.wording import CHOICE_GONE, NOT_YOURS_TO_CHOOSE
 from core.service.explanations import Explanation, explain_answer
 from core.service.follow_ups import suggest_follow_ups
 from core.service.question_recorder import QuestionRecorder
@@ -46,8 +47,6 @@ from core.service.typed_choice import TypedChoice, match_typed_choice
 from core.service.visible_bases import VisibleBases
 from core.service.visible_memory import still_visible
 
-CHOICE_GONE = "This choice has been made already, or its time is over. Ask again if you like."
-NOT_YOURS_TO_CHOOSE = "Only the person who asked, or an admin, can choose here."
 WINDOW = 8  # turns a reasoner is shown as they were; older ones through the summary and by recall
 RECALLED = 3
 CERTAIN = THRESHOLDS[Confidence.MEDIUM]  # in a thread of ours, where nothing else was chosen
@@ -346,7 +345,7 @@ class QuestionService:
             traced = TracedEvent(self._clock.now().timestamp(), event)
             if isinstance(event, AgentStarted | FinalEvent):
                 # Whose trace it is, is told with the first event and the last: a minute lies between them, and it is
-                # kept for days. Told with each of a dozen events it was half of what journalling costs.
+                # kept for days. Told with each of a dozen events it was half of what recording costs.
                 whose = {"person_id": inquiry.asker.id, "thread": str(inquiry.thread)}
                 await self._trace_store.record(inquiry.id, [traced], **whose)
             else:

@@ -24,7 +24,7 @@ class VisibleMemory(Memory):
     """
 
     def __init__(self, kept: Memory, catalog: Catalog) -> None:
-        """Read threads from ``kept``, and what is visible from the catalogue."""
+        """Read threads from ``kept``, and what is visible from the catalog."""
         self._kept = kept
         self._catalog = catalog
 

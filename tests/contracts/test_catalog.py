@@ -1,4 +1,4 @@
-"""What every catalogue promises."""
+"""What every catalog promises."""
 
 from dataclasses import replace
 

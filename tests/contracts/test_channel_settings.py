@@ -14,32 +14,34 @@ PLACE = "slack:channel:T1/C1"
 
 
 class PreferencesContract:
-    """Override ``preferences``."""
+    """Override ``settings_store``."""
 
     @pytest.fixture
-    def preferences(self) -> ChannelSettingsStore:
+    def settings_store(self) -> ChannelSettingsStore:
         raise NotImplementedError
 
-    async def test_what_was_chosen_replaces_what_was_there(self, preferences: ChannelSettingsStore) -> None:
-        assert await preferences.read(PLACE) == ChosenSettings()
-        await preferences.write(PLACE, ChosenSettings(profile=Profile.QUICK, languages=("de", "ja: 日本語")))
-        assert (await preferences.read(PLACE)).languages == ("de", "ja: 日本語")
-        await preferences.write(PLACE, ChosenSettings(profile=Profile.THOROUGH))
-        assert await preferences.read(PLACE) == ChosenSettings(profile=Profile.THOROUGH)
-        assert await preferences.read("slack:channel:T1/C2") == ChosenSettings()
+    async def test_what_was_chosen_replaces_what_was_there(self, settings_store: ChannelSettingsStore) -> None:
+        assert await settings_store.read(PLACE) == ChosenSettings()
+        await settings_store.write(PLACE, ChosenSettings(profile=Profile.QUICK, languages=("de", "ja: 日本語")))
+        assert (await settings_store.read(PLACE)).languages == ("de", "ja: 日本語")
+        await settings_store.write(PLACE, ChosenSettings(profile=Profile.THOROUGH))
+        assert await settings_store.read(PLACE) == ChosenSettings(profile=Profile.THOROUGH)
+        assert await settings_store.read("slack:channel:T1/C2") == ChosenSettings()
 
-    async def test_choosing_nothing_goes_back_to_the_defaults(self, preferences: ChannelSettingsStore) -> None:
-        await preferences.write(PLACE, ChosenSettings(profile=Profile.QUICK))
-        await preferences.write(PLACE, ChosenSettings())
-        assert await preferences.read(PLACE) == ChosenSettings()
+    async def test_choosing_nothing_goes_back_to_the_defaults(self, settings_store: ChannelSettingsStore) -> None:
+        await settings_store.write(PLACE, ChosenSettings(profile=Profile.QUICK))
+        await settings_store.write(PLACE, ChosenSettings())
+        assert await settings_store.read(PLACE) == ChosenSettings()
 
-    async def test_every_place_in_which_something_is_chosen_is_known(self, preferences: ChannelSettingsStore) -> None:
+    async def test_every_place_in_which_something_is_chosen_is_known(
+        self, settings_store: ChannelSettingsStore
+    ) -> None:
         for place in (PLACE, "discord:channel:1/2"):
-            await preferences.write(place, ChosenSettings(proposal_digest=True))
-        assert set(await preferences.places()) == {PLACE, "discord:channel:1/2"}
-        assert (await preferences.read(PLACE)).proposal_digest
-        await preferences.write(PLACE, ChosenSettings())
-        assert list(await preferences.places()) == ["discord:channel:1/2"]
+            await settings_store.write(place, ChosenSettings(proposal_digest=True))
+        assert set(await settings_store.places()) == {PLACE, "discord:channel:1/2"}
+        assert (await settings_store.read(PLACE)).proposal_digest
+        await settings_store.write(PLACE, ChosenSettings())
+        assert list(await settings_store.places()) == ["discord:channel:1/2"]
 
 
 class AuditContract:
@@ -61,7 +63,7 @@ class AuditContract:
 
 class TestInProcessPreferences(PreferencesContract):
     @pytest.fixture
-    def preferences(self) -> ChannelSettingsStore:
+    def settings_store(self) -> ChannelSettingsStore:
         return InProcessChannelSettingsStore()
 
 
@@ -74,7 +76,7 @@ class TestInProcessAudit(AuditContract):
 @pytest.mark.live
 class TestRedisPreferences(PreferencesContract):
     @pytest.fixture
-    def preferences(self, redis: Redis) -> ChannelSettingsStore:
+    def settings_store(self, redis: Redis) -> ChannelSettingsStore:
         return RedisChannelSettingsStore(redis)
 
 

@@ -11,7 +11,7 @@ from core.model.principals import channel_principal
 from core.ports.checkpoints import Checkpoints
 from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
-from core.service.answer_actions import AnswerActions
+from core.service.actions.user_actions import UserActions
 from tests.e2e.driver import Running, Seen
 from tests.fakes.discord import FakeDiscord, Interaction, Message, Modal, Person
 
@@ -36,7 +36,7 @@ class DiscordDriver:
         inbox: Inbox,
         message_states: MessageStateStore,
         checkpoints: Checkpoints,
-        answer_actions: AnswerActions,
+        user_actions: UserActions,
         **more: Any,
     ) -> AsyncIterator[Running]:
         platform = DiscordPlatform(
@@ -47,7 +47,7 @@ class DiscordDriver:
             inbox=inbox,
             message_states=message_states,
             checkpoints=checkpoints,
-            answer_actions=answer_actions,
+            user_actions=user_actions,
             **more,
         )
         async with platform:
@@ -192,9 +192,9 @@ class DiscordDriver:
     def rating(self, helpful: bool) -> str:
         return "Helpful" if helpful else "Not helpful"
 
-    async def configure(self, answer_actions: AnswerActions, **values: str) -> None:
+    async def configure(self, user_actions: UserActions, **values: str) -> None:
         channel = self.discord.channel("general")
-        await answer_actions.preferences.write(
+        await user_actions.settings.store.write(
             channel_principal("discord", str(self.discord.guild_id), str(channel.id)),
             ChosenSettings.from_mapping(values),
         )

@@ -97,7 +97,7 @@ async def _directly(stage: Stage) -> Asked:
 
 async def _to_be_answered_directly(stage: Stage) -> Asked:
     place = channel_principal("discord", str(stage.discord.guild_id), str(stage.channel.id))
-    await stage.office.preferences.write(place, ChosenSettings.from_mapping({"reply_style": "private"}))
+    await stage.office.settings_store.write(place, ChosenSettings.from_mapping({"reply_style": "private"}))
     return await _mention(stage)
 
 

@@ -15,7 +15,7 @@ from adapters.testing.message_state import InProcessMessageStateStore
 from adapters.testing.stores import InProcessAudit, InProcessChannelSettingsStore, InProcessFeedbackStore
 from core.model.channel_settings import ChannelSettings
 from core.model.parsed_document import Block, ParsedDocument
-from core.service.answer_actions import AnswerActions
+from core.service.actions.user_actions import UserActions
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.message_handler import MessageHandler
 from core.service.queue_worker import Worker
@@ -57,7 +57,7 @@ class Office:
         self.inbox = InProcessInbox(self.scene.state, clock=self.scene.clock if timed_by_scene else None)
         self.work = WorkCount()
         self.lanes = lanes
-        self.preferences = InProcessChannelSettingsStore()
+        self.settings_store = InProcessChannelSettingsStore()
         self.feedback = InProcessFeedbackStore(self.scene.state)
         self.audit = InProcessAudit()
         self.pace_seconds = pace_seconds
@@ -68,12 +68,12 @@ class Office:
         self.platform: DiscordPlatform = self._platform()
 
     def _platform(self) -> DiscordPlatform:
-        answer_actions = AnswerActions(
+        user_actions = UserActions.over(
             memory=self.scene.memory,
             trace_store=self.scene.trace_store,
             catalog=self.scene.catalog,
             feedback=self.feedback,
-            preferences=self.preferences,
+            settings_store=self.settings_store,
             audit=self.audit,
             inbox=self.inbox,
             message_states=self.message_states,
@@ -85,7 +85,7 @@ class Office:
             inbox=self.inbox,
             message_states=self.message_states,
             checkpoints=self.scene.checkpoints,
-            answer_actions=answer_actions,
+            user_actions=user_actions,
             parse=parse,
             dev_guild=self.dev_guild,
             kb=self.kb,

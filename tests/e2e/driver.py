@@ -9,7 +9,7 @@ from core.ports.checkpoints import Checkpoints
 from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
 from core.ports.platform import Platform
-from core.service.answer_actions import AnswerActions
+from core.service.actions.user_actions import UserActions
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class PlatformDriver(Protocol):
         inbox: Inbox,
         message_states: MessageStateStore,
         checkpoints: Checkpoints,
-        answer_actions: AnswerActions,
+        user_actions: UserActions,
         **more: Any,
     ) -> AbstractAsyncContextManager[Running]:
         """The adapter under test, connected to the fake platform."""
@@ -107,7 +107,7 @@ class PlatformDriver(Protocol):
     def rating(self, helpful: bool) -> str:
         """The label of the feedback button."""
 
-    def configure(self, answer_actions: AnswerActions, **values: str) -> Any:
+    def configure(self, user_actions: UserActions, **values: str) -> Any:
         """Settings of the channel ``general``, awaitable."""
 
     def pings(self) -> list[Any]:

@@ -19,7 +19,7 @@ from core.model.inquiry import Inquiry
 from core.model.parsed_document import Block, ParsedDocument
 from core.ports.metrics import Metrics, NoMetrics
 from core.ports.reasoner import DraftPart
-from core.service.answer_actions import AnswerActions
+from core.service.actions.user_actions import UserActions
 from core.service.message_handler import MessageHandler
 from core.service.queue_worker import Worker
 from tests.core.scene import Scene
@@ -67,12 +67,12 @@ class Bot:
         self.inbox = InProcessInbox(self.scene.state)
         self.feedback = InProcessFeedbackStore(self.scene.state)
         self.audit = InProcessAudit()
-        self.answer_actions = AnswerActions(
+        self.user_actions = UserActions.over(
             memory=self.scene.memory,
             trace_store=self.scene.trace_store,
             catalog=self.scene.catalog,
             feedback=self.feedback,
-            preferences=InProcessChannelSettingsStore(),
+            settings_store=InProcessChannelSettingsStore(),
             audit=self.audit,
             inbox=self.inbox,
             message_states=self.message_states,
@@ -107,7 +107,7 @@ class Bot:
         """Connected and at work: how to stop it, its connection, its worker. What still runs at the end is killed."""
         stop = asyncio.Event()
         opening = self.driver.connecting(
-            self.inbox, self.message_states, self.scene.checkpoints, self.answer_actions, parse=parse, **self.more
+            self.inbox, self.message_states, self.scene.checkpoints, self.user_actions, parse=parse, **self.more
         )
         async with opening as platform:
             self.platform = platform

@@ -14,7 +14,7 @@ from core.model.principals import channel_principal
 from core.ports.checkpoints import Checkpoints
 from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
-from core.service.answer_actions import AnswerActions
+from core.service.actions.user_actions import UserActions
 from tests.e2e.driver import Running, Seen
 from tests.fakes.slack import FakeSlack, Message
 
@@ -37,7 +37,7 @@ class SlackDriver:
         inbox: Inbox,
         message_states: MessageStateStore,
         checkpoints: Checkpoints,
-        answer_actions: AnswerActions,
+        user_actions: UserActions,
         **more: Any,
     ) -> AsyncIterator[Running]:
         socket = self.road == "socket"
@@ -48,7 +48,7 @@ class SlackDriver:
             api_url=self.slack.api_url,
             inbox=inbox,
             message_states=message_states,
-            answer_actions=answer_actions,
+            user_actions=user_actions,
             **more,
         )
         async with platform:
@@ -140,9 +140,9 @@ class SlackDriver:
     def rating(self, helpful: bool) -> str:
         return "👍" if helpful else "👎"
 
-    async def configure(self, answer_actions: AnswerActions, **values: str) -> None:
+    async def configure(self, user_actions: UserActions, **values: str) -> None:
         channel = self.slack.channel("general")
-        await answer_actions.preferences.write(
+        await user_actions.settings.store.write(
             channel_principal("slack", self.slack.team_id, channel.id), ChosenSettings.from_mapping(values)
         )
 

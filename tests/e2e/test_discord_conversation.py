@@ -209,7 +209,7 @@ async def test_answer_this_is_for_the_one_who_asks_alone_where_answers_are_priva
     discord: FakeDiscord, office: Office
 ) -> None:
     place = channel_principal("discord", str(discord.guild_id), str(discord.channel("general").id))
-    await office.preferences.write(place, ChosenSettings(reply_style=ReplyStyle.PRIVATE))
+    await office.settings_store.write(place, ChosenSettings(reply_style=ReplyStyle.PRIVATE))
     question = await discord.person("bob").says("how long do refunds take?", files=[("plan.txt", b"Pay Lyon.")])
     alice = discord.person("alice")
     pressed = await alice.context_menu("Answer this", question)
@@ -279,7 +279,7 @@ async def test_asking_a_person_mentions_the_configured_role_and_nobody_else(
     role = discord.role("support", mentionable=True)
     discord.allow_pings_of(role)
     place = channel_principal("discord", str(discord.guild_id), str(discord.channel("general").id))
-    await office.preferences.write(place, ChosenSettings.from_mapping({"handoff": str(role.id)}))
+    await office.settings_store.write(place, ChosenSettings.from_mapping({"handoff": str(role.id)}))
     alice = discord.person("alice")
     answer = await discord.reply_to(await alice.says("<@bot> how long do refunds take?"))
     await alice.clicks(answer, "Ask a person")

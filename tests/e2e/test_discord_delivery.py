@@ -132,7 +132,7 @@ async def test_who_asks_where_answers_are_private_and_takes_no_direct_messages_h
     discord: FakeDiscord, office: Office
 ) -> None:
     place = channel_principal("discord", str(discord.guild_id), str(discord.channel("general").id))
-    await office.preferences.write(place, ChosenSettings.from_mapping({"reply_style": "private"}))
+    await office.settings_store.write(place, ChosenSettings.from_mapping({"reply_style": "private"}))
     discord.refuse("POST", DIRECT, code=50007, times=FOR_GOOD)
     alice = discord.person("alice")
     asked = await alice.says(ASKED)
@@ -308,7 +308,7 @@ async def test_show_sources_shows_them_and_the_answer_can_still_be_asked_for(
     discord: FakeDiscord, office: Office
 ) -> None:
     place = channel_principal("discord", str(discord.guild_id), str(discord.channel("general").id))
-    await office.preferences.write(
+    await office.settings_store.write(
         place, ChosenSettings.from_mapping({"sources_first": "yes", "checkpoints": "sources_first"})
     )
     alice = discord.person("alice")

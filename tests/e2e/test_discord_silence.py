@@ -131,7 +131,7 @@ async def test_a_card_of_a_deleted_question_goes_and_is_not_answered_when_its_ti
     discord: FakeDiscord, office: Office
 ) -> None:
     place = channel_principal("discord", str(discord.guild_id), str(discord.channel("general").id))
-    await office.preferences.write(
+    await office.settings_store.write(
         place, ChosenSettings.from_mapping({"sources_first": "yes", "checkpoints": "sources_first"})
     )
     alice = discord.person("alice")

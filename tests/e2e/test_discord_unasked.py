@@ -133,7 +133,7 @@ async def test_the_posts_of_bots_and_moderators_are_not_answered(discord: FakeDi
 async def test_a_post_is_answered_once_however_often_it_is_told_of(discord: FakeDiscord, closed: Office) -> None:
     forum = await discord.forum("questions")
     place = channel_principal("discord", str(discord.guild_id), str(forum.id))
-    await closed.preferences.write(place, ChosenSettings(forum_posts=True))
+    await closed.settings_store.write(place, ChosenSettings(forum_posts=True))
     alice = discord.person("alice")
     async with closed.open():
         posted = await alice.posts_in_forum("questions", "Refunds", ASKED)
@@ -164,8 +164,8 @@ async def test_without_message_content_a_post_is_left_alone_and_the_preflight_sa
         posted = await discord.person("alice").posts_in_forum("questions", "Refunds", ASKED)
         await closed.settled()
     assert discord.answers_to(posted) == []
-    (place,) = await closed.preferences.places()
-    chosen = {place: channel_settings(ChannelSettings(), await closed.preferences.read(place))}
+    (place,) = await closed.settings_store.places()
+    chosen = {place: channel_settings(ChannelSettings(), await closed.settings_store.read(place))}
     found = await preflight(discord.token, api_url=discord.api_url, gateway_url=discord.gateway_url, chosen=chosen)
     (intents,) = [one for one in found if one.name == "Discord intents"]
     assert "new posts and questions, which one place" in intents.detail
@@ -250,13 +250,13 @@ async def test_any_number_can_be_chosen_and_nothing_else(discord: FakeDiscord, o
     await ada.submits(opened, {"How sure, from 0.5 to 1": "0.85"})
     await discord.until(lambda: "at least 0.85 sure" in menu.text, what="the number in the settings")
     place = channel_principal("discord", str(discord.guild_id), str(general.id))
-    assert (await office.preferences.read(place)).auto_answer == 0.85
+    assert (await office.settings_store.read(place)).auto_answer == 0.85
 
 
 async def test_where_answers_are_private_nobody_is_written_to_unasked(discord: FakeDiscord, office: Office) -> None:
     general = discord.channel("general")
     place = channel_principal("discord", str(discord.guild_id), str(general.id))
-    await office.preferences.write(place, ChosenSettings.from_mapping({"reply_style": "private"}))
+    await office.settings_store.write(place, ChosenSettings.from_mapping({"reply_style": "private"}))
     menu = await choose(discord, general, "auto_answer", "low")
     assert "Off: answers are private here" in menu.text
     alice = discord.person("alice")

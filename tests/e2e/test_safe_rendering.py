@@ -34,7 +34,8 @@ from core.model.knowledge import KnowledgeBase
 from core.model.reply_target import ReplyMode, ReplyTarget
 from core.ports.memory import AskedQuestion
 from core.ports.platform import MessageState, Platform
-from core.service.answer_actions import KnowledgeBaseSummary, Quotes
+from core.service.actions.kept_answers import Quotes
+from core.service.actions.overview import KnowledgeBaseSummary
 from core.service.event_presenter import EventPresenter
 from core.service.kb.job_cards import job_card
 from core.service.kb.summaries import summarize_job
@@ -91,7 +92,7 @@ async def slack_bot(slack: FakeSlack) -> AsyncIterator[SlackPlatform]:
     driver = SlackDriver(slack, "socket")
     bot = Bot(driver)
     async with driver.connecting(
-        bot.inbox, bot.message_states, bot.scene.checkpoints, bot.answer_actions, parse=None
+        bot.inbox, bot.message_states, bot.scene.checkpoints, bot.user_actions, parse=None
     ) as platform:
         assert isinstance(platform, SlackPlatform)
         platform.workspace.web.rate_limiter = RateLimiter({})
@@ -168,9 +169,7 @@ async def test_nothing_on_discord_can_be_clicked_or_calls_anybody() -> None:
         driver = DiscordDriver(discord)
         bot = Bot(driver)
         stop = asyncio.Event()
-        opening = driver.connecting(
-            bot.inbox, bot.message_states, bot.scene.checkpoints, bot.answer_actions, parse=None
-        )
+        opening = driver.connecting(bot.inbox, bot.message_states, bot.scene.checkpoints, bot.user_actions, parse=None)
         async with opening as platform:
             assert isinstance(platform, DiscordPlatform)
             running = asyncio.create_task(platform.run(stop))

@@ -130,7 +130,7 @@ async def test_what_is_suggested_below_an_answer_is_asked_by_whoever_presses_it_
     bot: Bot, driver: PlatformDriver
 ) -> None:
     await bot.scene.knows(*CARDS, title="Cards", headings=("Credit cards", "Gift cards", "Lost cards"))
-    await driver.configure(bot.answer_actions, follow_ups="yes")
+    await driver.configure(bot.user_actions, follow_ups="yes")
     bot.reasoner.enqueue("compose", "Refunds are paid within 14 days [1].")
     said = await driver.says("alice", "how long do refunds to cards take?")
     answer = await driver.reply(said, containing="14 days")
@@ -153,7 +153,7 @@ async def test_what_is_suggested_below_a_private_answer_is_answered_as_privately
     bot: Bot, driver: PlatformDriver
 ) -> None:
     await bot.scene.knows(*CARDS, title="Cards", headings=("Credit cards", "Gift cards", "Lost cards"))
-    await driver.configure(bot.answer_actions, follow_ups="yes", reply_style="private")
+    await driver.configure(bot.user_actions, follow_ups="yes", reply_style="private")
     bot.reasoner.enqueue("compose", "Refunds are paid within 14 days [1].")
     said = await driver.says("alice", "how long do refunds to cards take?")
     answer = await driver.private("alice")
@@ -239,7 +239,7 @@ async def test_nobody_else_stops_it(bot: Bot, driver: PlatformDriver) -> None:
     await bot.reasoner.writing.wait()
     await driver.stops("bob", said)
     async with asyncio.timeout(30):
-        while not [one for one in await bot.answer_actions.audit.recent() if one.action == "stop" and not one.allowed]:
+        while not [one for one in await bot.user_actions.audit.recent() if one.action == "stop" and not one.allowed]:
             await asyncio.sleep(0.05)
     bot.reasoner.go_on()
     await driver.reply(said, containing=REFUNDS)
@@ -315,7 +315,7 @@ async def test_a_checkpoint_is_answered_in_words_too(bot: Bot, driver: PlatformD
 
 
 async def test_a_checkpoint_nobody_answers_ends_by_itself(bot: Bot, driver: PlatformDriver) -> None:
-    await driver.configure(bot.answer_actions, sources_first="yes", checkpoints="sources_first")
+    await driver.configure(bot.user_actions, sources_first="yes", checkpoints="sources_first")
     said = await driver.says("alice", "how long do refunds take?")
     await driver.reply(said, containing="sources first")
     bot.scene.clock.advance(3_600)
@@ -341,7 +341,7 @@ async def test_feedback_is_kept_with_question_answer_and_evidence(bot: Bot, driv
 
 
 async def test_a_private_answer_is_seen_by_the_asker_until_they_share_it(bot: Bot, driver: PlatformDriver) -> None:
-    await driver.configure(bot.answer_actions, reply_style="private")
+    await driver.configure(bot.user_actions, reply_style="private")
     said = await driver.says("alice", "how long do refunds take?")
     first = await driver.private("alice")
     assert "visible to you only" in first.text
@@ -475,7 +475,7 @@ async def test_a_failure_says_so_with_its_trace(bot: Bot, driver: PlatformDriver
 
 async def test_it_says_when_the_documents_do_not(bot: Bot, driver: PlatformDriver) -> None:
     bot.reasoner.always("grade", 1)
-    await driver.configure(bot.answer_actions, checkpoints="")
+    await driver.configure(bot.user_actions, checkpoints="")
     said = await driver.says("alice", "who won the cup?")
     await driver.reply(said, containing="The documents don't say")
     turns = [turn for record in bot.scene.state.threads.values() for turn in record.turns]

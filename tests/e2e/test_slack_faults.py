@@ -255,7 +255,7 @@ async def test_adding_to_the_knowledge_says_when_it_is_not_there(slack: FakeSlac
 async def test_ask_a_person_calls_the_channels_group_once(slack: FakeSlack, bot: Bot) -> None:
     group = slack.usergroup("helpdesk", ["bob"])
     slack.allow_pings_of(group)
-    await SlackDriver(slack, "socket").configure(bot.answer_actions, handoff=group.id)
+    await SlackDriver(slack, "socket").configure(bot.user_actions, handoff=group.id)
     question = await asked(slack)
     answer = await whole(slack, question)
     await slack.person("alice").clicks(answer, "Ask a person")
@@ -267,7 +267,7 @@ async def test_ask_a_person_calls_the_channels_group_once(slack: FakeSlack, bot:
 
 
 async def test_a_handoff_that_is_no_groups_id_calls_nobody(slack: FakeSlack, bot: Bot) -> None:
-    await SlackDriver(slack, "socket").configure(bot.answer_actions, handoff="!channel")
+    await SlackDriver(slack, "socket").configure(bot.user_actions, handoff="!channel")
     answer = await whole(slack, await asked(slack))
     await slack.person("alice").clicks(answer, "Ask a person")
     assert "Nobody is set up" in (await slack.person("alice").next_private()).markdown

@@ -92,7 +92,7 @@ async def test_settings_are_those_of_the_channel_that_is_picked(slack: FakeSlack
     assert "What applies in #general" in form.markdown
     await ada.submits(form, {"profile": "quick", "follow_ups": ["yes"]})
     assert "saved" in (await ada.next_private()).markdown
-    chosen = await bot.answer_actions.preferences.read(f"slack:channel:{slack.team_id}/{general.id}")
+    chosen = await bot.user_actions.settings.store.read(f"slack:channel:{slack.team_id}/{general.id}")
     assert chosen.follow_ups
     assert chosen.profile == "quick"
 
@@ -130,11 +130,11 @@ async def test_an_admin_is_told_daily_in_their_direct_message_while_they_want_it
     place = f"slack:channel:{slack.team_id}/{ada.dm.id}"
     await ada.clicks(await home(slack, "ada", "For admins"), "Tell me of proposals once a day")
     tab = await ada.home_shows("I tell you in our direct message")
-    assert (await bot.answer_actions.preferences.read(place)).proposal_digest
-    assert place in await bot.answer_actions.preferences.places()
+    assert (await bot.user_actions.settings.store.read(place)).proposal_digest
+    assert place in await bot.user_actions.settings.store.places()
     await ada.clicks(tab, "Stop telling me of proposals")
     await ada.home_shows("I do not tell you of proposals any more")
-    assert not (await bot.answer_actions.preferences.read(place)).proposal_digest
+    assert not (await bot.user_actions.settings.store.read(place)).proposal_digest
 
 
 async def test_recent_questions_are_of_this_workspace_alone(slack: FakeSlack, bot: Bot) -> None:

@@ -55,7 +55,7 @@ class SlackRoom(Room):
         stop, bot = asyncio.Event(), self.bot
         driver = SlackDriver(self.slack, self.road)
         opening = driver.connecting(
-            bot.inbox, bot.message_states, bot.scene.checkpoints, bot.answer_actions, parse=parse, kb=self.kb_service
+            bot.inbox, bot.message_states, bot.scene.checkpoints, bot.user_actions, parse=parse, kb=self.kb_service
         )
         async with opening as platform:
             assert isinstance(platform, SlackPlatform)

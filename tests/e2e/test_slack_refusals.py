@@ -60,7 +60,7 @@ async def test_an_answer_that_may_not_be_shown_to_one_alone_ends_nothing_and_is_
     slack: FakeSlack, bot: Bot
 ) -> None:
     slack.faults.fail("chat.postEphemeral", "user_not_in_channel", None)
-    await SlackDriver(slack, "socket").configure(bot.answer_actions, reply_style="private")
+    await SlackDriver(slack, "socket").configure(bot.user_actions, reply_style="private")
     slack.channel("other")
     async with bot.running():
         await ask(slack)

@@ -87,7 +87,7 @@ async def test_an_answer_that_nobody_asked_for_goes_with_its_question(slack: Fak
 
 
 async def test_where_answers_are_private_nobody_is_answered_unasked(slack: FakeSlack, bot: Bot) -> None:
-    await bot.driver.configure(bot.answer_actions, reply_style="private", auto_answer="low")
+    await bot.driver.configure(bot.user_actions, reply_style="private", auto_answer="low")
     asked = await slack.person("alice").says(ASKED, channel="general")
     await worked_off(slack, bot)
     assert slack.answers_to(asked) == []

@@ -50,7 +50,7 @@ from core.ports.catalog import Catalog
 from core.ports.index import Index
 from core.ports.memory import Memory
 from core.retrieval.hybrid import Retriever
-from core.service.answer_actions import AnswerActions
+from core.service.actions.user_actions import UserActions
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.results import accepted_jobs, succeeded
 from core.service.kb.service import KnowledgeService
@@ -70,7 +70,7 @@ class Installation:
     """What an attacker can reach, and what the reasoner was shown."""
 
     question_service: QuestionService
-    answer_actions: AnswerActions
+    user_actions: UserActions
     kb_service: KnowledgeService
     ingestor: Ingestor
     catalog: Catalog
@@ -185,9 +185,9 @@ async def _afterwards(at: Installation, dice: random.Random) -> None:
     key = at.key()
     await at.asks(dice.choice(QUESTIONS), key, BOARD, heard=False)
     trace = await at.question_service.last_trace(key)
-    await at.tries(at.answer_actions.quotes(key, trace, PUBLIC))
-    await at.tries(at.answer_actions.why(key, PUBLIC))
-    await at.tries(at.answer_actions.turn(key, trace, PUBLIC))
+    await at.tries(at.user_actions.answers.quotes(key, trace, PUBLIC))
+    await at.tries(at.user_actions.answers.explain(key, PUBLIC))
+    await at.tries(at.user_actions.answers.read(key, trace, PUBLIC))
 
 
 async def _kb(at: Installation, dice: random.Random) -> None:
@@ -324,12 +324,20 @@ def _in_process() -> Installation:
         catalog=room.catalog,
         clock=room.clock,
     )
-    answer_actions = AnswerActions(
-        memory, trace_store, room.catalog, InProcessFeedbackStore(state), InProcessChannelSettingsStore(), room.audit,
-        room.inbox, InProcessMessageStateStore(state), checkpoints, ChannelSettings(),
-    )  # fmt: skip
+    user_actions = UserActions.over(
+        memory=memory,
+        trace_store=trace_store,
+        catalog=room.catalog,
+        feedback=InProcessFeedbackStore(state),
+        settings_store=InProcessChannelSettingsStore(),
+        audit=room.audit,
+        inbox=room.inbox,
+        message_states=InProcessMessageStateStore(state),
+        checkpoints=checkpoints,
+        defaults=ChannelSettings(),
+    )
     return Installation(
-        question_service, answer_actions, room.kb_service, room.ingestor, room.catalog, room.index, memory, reasoner
+        question_service, user_actions, room.kb_service, room.ingestor, room.catalog, room.index, memory, reasoner
     )
 
 
@@ -379,7 +387,7 @@ async def stored(footnote: Footnote) -> AsyncIterator[Installation]:
     )
     yield Installation(
         question_service,
-        footnote.answer_actions(),
+        footnote.user_actions(),
         footnote.knowledge_stack.kb_service,
         footnote.ingestor,
         footnote.catalog,

@@ -27,7 +27,7 @@ from core.agent.run import AgentDeps
 from core.model.channel_settings import ChannelSettings
 from core.model.inquiry import PROFILE_LIMITS, AskBack
 from core.retrieval.hybrid import Retriever
-from core.service.answer_actions import AnswerActions
+from core.service.actions.user_actions import UserActions
 from core.service.question_service import QuestionService
 from core.service.visible_memory import VisibleMemory
 from tests.e2e.inprocess import Bot
@@ -68,12 +68,12 @@ class RedisBot(Bot):
         )
         self.inbox = RedisInbox(client)  # type: ignore[assignment]
         self.message_states = RedisMessageStateStore(client)  # type: ignore[assignment]
-        self.answer_actions = AnswerActions(
+        self.user_actions = UserActions.over(
             memory=memory,
             trace_store=trace_store,
             catalog=scene.catalog,
             feedback=RedisFeedbackStore(client),
-            preferences=RedisChannelSettingsStore(client),
+            settings_store=RedisChannelSettingsStore(client),
             audit=RedisAudit(client),
             inbox=self.inbox,
             message_states=self.message_states,

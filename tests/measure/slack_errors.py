@@ -193,7 +193,7 @@ class Stage:
             self.slack.faults.fail(method, error, None, channel=channel.id)
         if case.situation == "private":
             key = channel_principal("slack", self.slack.team_id, channel.id)
-            await self.bot.answer_actions.preferences.write(
+            await self.bot.user_actions.settings.store.write(
                 key, ChosenSettings.from_mapping({"reply_style": "private"})
             )
         if case.situation == "direct":

@@ -23,16 +23,16 @@ from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.incoming_events import Permissions
 from core.model.principals import channel_principal
-from core.service.answer_actions import AnswerActions
+from core.service.actions.user_actions import UserActions
 
 
-class Readers:
+class ChannelAccess:
     """Looked up anew each time, but for members, who are remembered for half a minute."""
 
-    def __init__(self, client: Callable[[], discord.Client], servers: Servers, answer_actions: AnswerActions) -> None:
+    def __init__(self, client: Callable[[], discord.Client], servers: Servers, user_actions: UserActions) -> None:
         self._client = client
         self._servers = servers
-        self._answer_actions = answer_actions
+        self._user_actions = user_actions
         self.members = Members()
 
     async def of_place(self, thread: ThreadKey) -> Audience:
@@ -94,7 +94,7 @@ class Readers:
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies: the defaults, what was chosen for the category, then for the channel."""
-        return await self._answer_actions.place_settings.applying(*await self.places(thread))
+        return await self._user_actions.settings.applying(*await self.places(thread))
 
     async def places(self, thread: ThreadKey) -> tuple[str, ...]:
         """The ids under which settings may have been chosen that concern this conversation, the widest first."""

@@ -13,7 +13,7 @@ import discord
 import structlog
 
 from adapters.discord.api.api_errors import api_call
-from adapters.discord.api.channel_access import Readers
+from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.identifiers import base_channel_id, key_of, private_key
 from adapters.discord.inbound.bot_loop_guard import BotLoopGuard
 from adapters.discord.inbound.message_parser import SAID, by_person, mentions_us, ourselves, parse_message, replied_to
@@ -50,7 +50,7 @@ class EventListener:
         places: HeardPlaces,
         shown: AnswerIndex,
         edit_versions: EditVersions,
-        readers: Readers,
+        readers: ChannelAccess,
         messages: Messages,
         tell: Callable[[IncomingMessage, str], Awaitable[None]],
         allowed_bots: Collection[str] = (),
@@ -139,7 +139,7 @@ class EventListener:
     async def _heard_anew(self, incoming: IncomingMessage) -> None:
         """Take an edit in, once: Discord tells of an edited message again for other reasons, and repeats itself.
 
-        Announced before the earlier wording is called off, so that whoever has not begun on that does not; called off
+        Announced before the earlier wording is cancelled, so that whoever has not begun on that does not; cancelled
         before it is put into the inbox, so that it never calls itself off.
         """
         if not await self._edit_versions.is_news(incoming):

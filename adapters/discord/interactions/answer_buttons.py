@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import assert_never
 
-from adapters.discord.api.channel_access import Readers
+from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.identifiers import handoff_role, person_of
 from adapters.discord.inbound.interaction_responses import (
     LOOK_UP_SECONDS,
@@ -22,7 +22,7 @@ from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.interactions.answer_lookup import find_answer
 from adapters.discord.interactions.ratings import Ratings
 from adapters.discord.outbound import layouts
-from adapters.discord.outbound.answer_index import AnswerIndex, ShownAnswer
+from adapters.discord.outbound.answer_index import AnsweredQuestion, AnswerIndex
 from adapters.discord.outbound.answer_records import DiscordQuestionState
 from adapters.discord.outbound.buttons import Press
 from adapters.discord.outbound.messages import NOBODY, Messages, Spot, nonce
@@ -33,7 +33,8 @@ from core.model.conversation import Audience, Turn
 from core.model.errors import NotFound
 from core.model.incoming_events import IncomingMessage
 from core.model.reply_target import ReplyMode, ReplyTarget
-from core.service.answer_actions import FINISHED, GONE, NOBODY_TO_CALL, AnswerActions
+from core.service.actions.user_actions import UserActions
+from core.service.actions.wording import FINISHED, GONE, NOBODY_TO_CALL
 from core.service.answer_buttons import AnswerAction
 from core.service.text_splitting import split_markdown
 
@@ -47,14 +48,14 @@ class AnswerButtons:
     def __init__(
         self,
         *,
-        answer_actions: AnswerActions,
+        user_actions: UserActions,
         shown: AnswerIndex,
-        readers: Readers,
+        readers: ChannelAccess,
         messages: Messages,
         ordered_queue: OrderedQueue,
         ratings: Ratings,
     ) -> None:
-        self._answer_actions = answer_actions
+        self._user_actions = user_actions
         self._shown = shown
         self._readers = readers
         self._messages = messages
@@ -67,7 +68,7 @@ class AnswerButtons:
             shown = await find_answer(self._shown, trace_id, FINISHED)
             async with asyncio.timeout(LOOK_UP_SECONDS):
                 question = DiscordQuestionState(thread=shown.thread, message=shown.subject)
-                await self._answer_actions.stop(question, person_of(press.user), partial(administers, press))
+                await self._user_actions.cancellation.stop(question, person_of(press.user), partial(administers, press))
             await press.response.defer()
 
     async def act(self, press: Press, action: AnswerAction, trace_id: str) -> None:
@@ -78,11 +79,7 @@ class AnswerButtons:
                 case AnswerAction.QUOTES:
                     await self._quotes(press, shown, trace_id)
                 case AnswerAction.WHY:
-                    await press.response.defer(ephemeral=True, thinking=True)
-                    told = await self._answer_actions.why(
-                        shown.thread, await self._readers.of_interaction(press), trace_id
-                    )
-                    await tell(press, markdown(told.text))
+                    await self._explain(press, shown, trace_id)
                 case AnswerAction.HELPFUL | AnswerAction.UNHELPFUL:
                     helpful = action is AnswerAction.HELPFUL
                     await self._ratings.rate(press, shown, trace_id, helpful=helpful)
@@ -98,7 +95,7 @@ class AnswerButtons:
         async with report_errors(press):
             shown = await find_answer(self._shown, trace_id)
             person, reader = person_of(press.user), await self._readers.of_interaction(press)
-            asking = self._answer_actions.ask_follow_up(shown.thread, trace_id, number, person, reader)
+            asking = self._user_actions.follow_ups.ask(shown.thread, trace_id, number, person, reader)
             async with asking as suggested:
                 response = await acknowledge(press, alone=shown.private)
                 mode = ReplyMode.PRIVATE if shown.private else ReplyMode.RESPONSE
@@ -116,24 +113,32 @@ class AnswerButtons:
                 )
                 await self._ordered_queue.put(f"discord:{press.id}", incoming, busy=lambda text: tell(press, text))
 
-    async def _quotes(self, press: Press, shown: ShownAnswer, trace_id: str) -> None:
+    async def _explain(self, press: Press, shown: AnsweredQuestion, trace_id: str) -> None:
+        """How the answer came about, as far as the one who pressed may read what it is made of."""
+        await press.response.defer(ephemeral=True, thinking=True)
+        reader = await self._readers.of_interaction(press)
+        explanation = await self._user_actions.answers.explain(shown.thread, reader, trace_id)
+        await tell(press, markdown(explanation_text(explanation)))
+
+    async def _quotes(self, press: Press, shown: AnsweredQuestion, trace_id: str) -> None:
         """The passages, as far as the one who pressed may read them now."""
         await press.response.defer(ephemeral=True, thinking=True)
-        quotes = await self._answer_actions.quotes(shown.thread, trace_id, await self._readers.of_interaction(press))
+        reader = await self._readers.of_interaction(press)
+        quotes = await self._user_actions.answers.quotes(shown.thread, trace_id, reader)
         text = quote_blocks(quotes.question, quotes.citations, quotes.withheld)
         for part in split_markdown(text, ANSWER_LIMIT)[:MOST_QUOTE_MESSAGES]:
             await press.followup.send(
                 view=layouts.text_layout(part, quotes.citations), ephemeral=True, allowed_mentions=NOBODY
             )
 
-    async def _handoff(self, press: Press, shown: ShownAnswer, trace_id: str) -> None:
+    async def _handoff(self, press: Press, shown: AnsweredQuestion, trace_id: str) -> None:
         """Call the place's group, once for an answer."""
         await press.response.defer(ephemeral=True, thinking=True)
         role = handoff_role((await self._readers.settings(shown.thread)).handoff)
         if role is None or press.channel_id is None or press.guild_id is None:
             raise NotFound(NOBODY_TO_CALL)
         person, audience = person_of(press.user), await self._readers.of_place(shown.thread)
-        async with self._answer_actions.hand_over(shown.thread, trace_id, person, audience):
+        async with self._user_actions.handoff.hand_over(shown.thread, trace_id, person, audience):
             link = press.message.jump_url if press.message is not None else ""
             text = f"{clip(press.user.display_name, 60)} would like a person to look at this:"
             spot = Spot(press.channel_id, press.guild_id)
@@ -141,14 +146,14 @@ class AnswerButtons:
             await self._messages.call_role(spot, role, text, link, key)
         await tell(press, "I have asked for a person to look at it.")
 
-    async def _share(self, press: Press, shown: ShownAnswer, trace_id: str) -> None:
+    async def _share(self, press: Press, shown: AnsweredQuestion, trace_id: str) -> None:
         """Show a private answer to the channel, if everything in it may be read there."""
 
         async def audience() -> Audience:
             await press.response.defer(ephemeral=True, thinking=True)
             return await self._readers.of_place(shown.thread)
 
-        async with self._answer_actions.share(shown.thread, trace_id, person_of(press.user), audience) as turn:
+        async with self._user_actions.sharing.share(shown.thread, trace_id, person_of(press.user), audience) as turn:
             spot = await self._shared_at(press, shown, turn)
             if spot is None:
                 raise NotFound(GONE)
@@ -156,7 +161,7 @@ class AnswerButtons:
                 await self._messages.post(spot, part, nonce(str(shown.thread), trace_id, f"share-{number}"))
         await tell(press, "Shared.")
 
-    async def _shared_at(self, press: Press, shown: ShownAnswer, turn: Turn) -> Spot | None:
+    async def _shared_at(self, press: Press, shown: AnsweredQuestion, turn: Turn) -> Spot | None:
         """Where a shared answer goes: where the button stands, or in a thread on a question asked elsewhere."""
         asked = shown.asked_at
         if asked is None:

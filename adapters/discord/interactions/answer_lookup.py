@@ -3,12 +3,12 @@
 import asyncio
 
 from adapters.discord.inbound.interaction_responses import LOOK_UP_SECONDS
-from adapters.discord.outbound.answer_index import AnswerIndex, ShownAnswer
+from adapters.discord.outbound.answer_index import AnsweredQuestion, AnswerIndex
 from core.model.errors import NotFound
-from core.service.answer_actions import GONE
+from core.service.actions.wording import GONE
 
 
-async def find_answer(index: AnswerIndex, trace_id: str, gone: str = GONE) -> ShownAnswer:
+async def find_answer(index: AnswerIndex, trace_id: str, gone: str = GONE) -> AnsweredQuestion:
     """Where this trace's answer is shown. Raises NotFound, in these words, and TimeoutError."""
     async with asyncio.timeout(LOOK_UP_SECONDS):
         shown = await index.of(trace_id)

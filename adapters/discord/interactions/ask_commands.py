@@ -9,7 +9,7 @@ from typing import Any
 import discord
 from discord import app_commands
 
-from adapters.discord.api.channel_access import Readers
+from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.identifiers import base_channel_id, direct_key, key_of, person_of, private_key
 from adapters.discord.inbound.interaction_responses import LOOK_UP_SECONDS, acknowledge, report_errors, tell
 from adapters.discord.inbound.message_parser import MOST_FILES, ourselves, readable
@@ -23,7 +23,7 @@ from core.model.conversation import ThreadKey
 from core.model.errors import FootnoteError, NotFound
 from core.model.incoming_events import FileReference, IncomingMessage
 from core.model.reply_target import ReplyMode, ReplyTarget
-from core.service.answer_actions import AnswerActions
+from core.service.actions.user_actions import UserActions
 from core.service.answer_visibility import AnswerVisibility, answer_visibility
 
 LONGEST_QUESTION = 2_000
@@ -39,8 +39,8 @@ NOTHING_TO_ANSWER = "There is nothing in that message that I could answer."
 class AskCommands:
     """Questions that are asked by a command."""
 
-    def __init__(self, answer_actions: AnswerActions, readers: Readers, ordered_queue: OrderedQueue) -> None:
-        self._answer_actions = answer_actions
+    def __init__(self, user_actions: UserActions, readers: ChannelAccess, ordered_queue: OrderedQueue) -> None:
+        self._user_actions = user_actions
         self._readers = readers
         self._ordered_queue = ordered_queue
 
@@ -128,7 +128,7 @@ class AskCommands:
             self._readers.of_interaction(press) if alone or not thread.space else self._readers.of_place(thread)
         )
         wanted = name.strip().casefold()
-        for base in await self._answer_actions.visible_bases(readers):
+        for base in await self._user_actions.bases.for_audience(readers):
             if base.name.casefold() == wanted:
                 return (base.name,)
         raise NotFound(
@@ -140,7 +140,7 @@ class AskCommands:
         """Names of bases that the one who types may read."""
         try:
             async with asyncio.timeout(LOOK_UP_SECONDS):
-                bases = await self._answer_actions.visible_bases(await self._readers.of_interaction(press))
+                bases = await self._user_actions.bases.for_audience(await self._readers.of_interaction(press))
         except (FootnoteError, TimeoutError):
             return []
         names = [base.name for base in bases if base.name.casefold().startswith(typed.strip().casefold())]

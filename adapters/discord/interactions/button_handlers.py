@@ -14,7 +14,7 @@ from adapters.discord.outbound.buttons import Press
 from adapters.discord.outbound.forms import LONGEST_CORRECTION, LONGEST_WORDS
 from adapters.discord.outbound.payloads import FormId, FormKind, SettingsMenu
 from adapters.discord.outbound.text import clip
-from core.service.answer_actions import GONE
+from core.service.actions.wording import GONE
 from core.service.answer_buttons import AnswerAction
 
 

@@ -24,7 +24,7 @@ from adapters.discord.outbound.text import clip
 from core.model.incoming_events import IncomingChoice
 from core.model.inquiry import Checkpoint, Choice
 from core.ports.message_state import MessageStateStore
-from core.service.answer_actions import AnswerActions
+from core.service.actions.user_actions import UserActions
 
 NO_WORDS = "There was nothing in that field. Press again and write a few words."
 
@@ -34,12 +34,12 @@ class CheckpointButtons:
 
     def __init__(
         self,
-        answer_actions: AnswerActions,
+        user_actions: UserActions,
         message_states: MessageStateStore,
         shown: AnswerIndex,
         ordered_queue: OrderedQueue,
     ) -> None:
-        self._answer_actions = answer_actions
+        self._user_actions = user_actions
         self._message_states = message_states
         self._shown = shown
         self._ordered_queue = ordered_queue
@@ -65,7 +65,7 @@ class CheckpointButtons:
         """The choice if it can still be made, by this person. Raises NotFound and Denied."""
         async with asyncio.timeout(LOOK_UP_SECONDS):
             person, is_admin = person_of(press.user), partial(administers, press)
-            parked, choice = await self._answer_actions.find_choice(checkpoint_id, choice_id, person, is_admin)
+            parked, choice = await self._user_actions.choices.find(checkpoint_id, choice_id, person, is_admin)
         return parked.checkpoint, choice, parked.inquiry.id
 
     async def _take(self, press: Press, checkpoint: Checkpoint, choice: Choice, trace_id: str, words: str) -> None:

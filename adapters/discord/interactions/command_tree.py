@@ -16,8 +16,8 @@ from adapters.discord.inbound.interaction_responses import WENT_WRONG, tell
 from adapters.discord.outbound.buttons import Press
 from core.model.errors import FootnoteError
 from core.model.records import Record
+from core.ports.audit import Audit
 from core.ports.message_state import MessageStateStore
-from core.service.answer_actions import AnswerActions
 
 NO_ADMIN = "Only an admin of this server (Manage Server) can do that here."
 CHANGED = "That command has changed. Type it anew to see what it is now; if you do not, reload Discord."
@@ -42,12 +42,12 @@ class CommandTree:
     def __init__(
         self,
         commands: Sequence[AppCommand],
-        answer_actions: AnswerActions,
+        audit: Audit,
         message_states: MessageStateStore,
         dev_guild: str | None = None,
     ) -> None:
         self._commands = tuple(commands)
-        self._answer_actions = answer_actions
+        self._audit = audit
         self._message_states = message_states
         self._dev_guild = discord.Object(int(dev_guild)) if dev_guild else None
 
@@ -79,7 +79,8 @@ class CommandTree:
         """What a command's own handling did not catch; who lacks the rights is refused on record."""
         name = press.command.qualified_name if press.command else ""
         if isinstance(error, app_commands.MissingPermissions):
-            await self._answer_actions.refuse(person_of(press.user), name.rpartition(" ")[2], f"/{name}")
+            person, action = person_of(press.user), name.rpartition(" ")[2]
+            await self._audit.record(person.id, action, f"/{name}", allowed=False)
             await tell(press, NO_ADMIN)
             return
         if isinstance(error, app_commands.CommandNotFound | app_commands.CommandSignatureMismatch):

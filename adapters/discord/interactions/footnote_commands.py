@@ -7,7 +7,7 @@ from typing import Any
 import discord
 from discord import app_commands
 
-from adapters.discord.api.channel_access import Readers
+from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.identifiers import PLATFORM, base_channel_id, direct_key, guild_key, person_of
 from adapters.discord.inbound.interaction_responses import LOOK_UP_SECONDS, is_admin, report_errors, tell
 from adapters.discord.inbound.options import PlaceOption
@@ -18,12 +18,12 @@ from adapters.discord.outbound.line_format import markdown_lines
 from adapters.discord.outbound.text import markdown
 from core.model.conversation import ThreadKey
 from core.model.principals import channel_principal
-from core.service.answer_actions import AnswerActions
+from core.service.actions.user_actions import UserActions
+from core.service.actions.wording import NOTHING_KEPT, explanation_text, outcome_text
 from core.service.help import HELP
 from core.service.kb.text_spans import Line, code, plain, strong
 
 NOT_ANSWERED = "I have not answered anything here that I could explain."
-NOTHING_KEPT = "I kept nothing of that thread."
 NOT_A_THREAD = "Use this in a thread that I am in, or in a direct message to me."
 COMMANDS_HELP: Line = (
     code("/ask"),
@@ -41,9 +41,9 @@ class FootnoteCommands:
     """The group of commands."""
 
     def __init__(
-        self, answer_actions: AnswerActions, readers: Readers, shown: AnswerIndex, settings: ChannelSettingsMenus
+        self, user_actions: UserActions, readers: ChannelAccess, shown: AnswerIndex, settings: ChannelSettingsMenus
     ) -> None:
-        self._answer_actions = answer_actions
+        self._user_actions = user_actions
         self._readers = readers
         self._shown = shown
         self._settings = settings
@@ -74,7 +74,7 @@ class FootnoteCommands:
             thread = await self._conversation_of(press)
             if thread is None:
                 return await tell(press, NOT_ANSWERED)
-            await tell(press, markdown((await self._answer_actions.why(thread, audience)).text))
+            await tell(press, markdown(explanation_text(await self._user_actions.answers.explain(thread, audience))))
         return None
 
     async def _conversation_of(self, press: Press) -> ThreadKey | None:
@@ -99,7 +99,8 @@ class FootnoteCommands:
                 return await tell(press, NOT_A_THREAD)
             async with asyncio.timeout(LOOK_UP_SECONDS):
                 thread = await self._conversation_of(press)
-                text = await self._answer_actions.mute(thread, muted=muted) if thread is not None else NOT_A_THREAD
+                muting = self._user_actions.memory.mute(thread, muted=muted) if thread is not None else None
+                text = outcome_text(await muting) if muting is not None else NOT_A_THREAD
             await tell(press, text)
         return None
 
@@ -109,11 +110,12 @@ class FootnoteCommands:
             await press.response.defer(ephemeral=True, thinking=True)
             person = person_of(press.user)
             if what == "me":
-                return await tell(press, await self._answer_actions.forget_person(person))
+                return await tell(press, outcome_text(await self._user_actions.memory.forget_person(person)))
             thread = await self._conversation_of(press)
             if thread is None:
                 return await tell(press, NOTHING_KEPT)
-            await tell(press, await self._answer_actions.forget_thread(thread, person, is_admin=is_admin(press)))
+            outcome = await self._user_actions.memory.forget_thread(thread, person, is_admin=is_admin(press))
+            await tell(press, outcome_text(outcome))
         return None
 
 

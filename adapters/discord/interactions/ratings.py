@@ -2,19 +2,19 @@
 
 from discord import ui
 
-from adapters.discord.api.channel_access import Readers
+from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.identifiers import person_of
 from adapters.discord.inbound.interaction_responses import report_errors, tell
 from adapters.discord.interactions.answer_lookup import find_answer
 from adapters.discord.kb.commands import KbGroup
 from adapters.discord.outbound import layouts
-from adapters.discord.outbound.answer_index import AnswerIndex, ShownAnswer
+from adapters.discord.outbound.answer_index import AnsweredQuestion, AnswerIndex
 from adapters.discord.outbound.answer_records import DiscordQuestionState
 from adapters.discord.outbound.buttons import CorrectButton, Press
 from adapters.discord.outbound.forms import correction_form, reason_form
 from adapters.discord.outbound.messages import NOBODY
 from core.ports.message_state import MessageStateStore
-from core.service.answer_actions import AnswerActions
+from core.service.actions.user_actions import UserActions
 
 THANKS = "Thank you. That helps me to get better."
 KNOW_BETTER = "Do you know the right answer? Tell me, and an admin can make it part of what I know."
@@ -26,30 +26,31 @@ class Ratings:
 
     def __init__(
         self,
-        answer_actions: AnswerActions,
+        user_actions: UserActions,
         message_states: MessageStateStore,
         shown: AnswerIndex,
-        readers: Readers,
+        readers: ChannelAccess,
         kb: KbGroup | None,
     ) -> None:
-        self._answer_actions = answer_actions
+        self._user_actions = user_actions
         self._message_states = message_states
         self._shown = shown
         self._readers = readers
         self._kb = kb
 
-    async def rate(self, press: Press, shown: ShownAnswer, trace_id: str, *, helpful: bool) -> None:
+    async def rate(self, press: Press, shown: AnsweredQuestion, trace_id: str, *, helpful: bool) -> None:
         """Keep it; whoever was not helped is asked why, in a form."""
         if not helpful:
             await press.response.send_modal(reason_form(trace_id))
-        await self._answer_actions.rate(shown.thread, trace_id, person_of(press.user), helpful=helpful)
+        await self._user_actions.ratings.rate(shown.thread, trace_id, person_of(press.user), helpful=helpful)
         if helpful:
             await tell(press, THANKS)
 
     async def submit_reason(self, press: Press, trace_id: str, reason: str) -> None:
         """Why an answer did not help."""
         shown = await find_answer(self._shown, trace_id)
-        await self._answer_actions.rate(shown.thread, trace_id, person_of(press.user), helpful=False, reason=reason)
+        person = person_of(press.user)
+        await self._user_actions.ratings.rate(shown.thread, trace_id, person, helpful=False, reason=reason)
         await self._offer_correction(press, trace_id)
 
     async def _offer_correction(self, press: Press, trace_id: str) -> None:
@@ -74,11 +75,11 @@ class Ratings:
         if not answer:
             return await tell(press, NO_ANSWER)
         await press.response.defer(ephemeral=True, thinking=True)
-        turn = await self._answer_actions.turn(shown.thread, trace_id, await self._readers.of_interaction(press))
+        turn = await self._user_actions.answers.read(shown.thread, trace_id, await self._readers.of_interaction(press))
         await self._kb.correct(press, turn, answer, await self._link_to(shown))
         return None
 
-    async def _link_to(self, shown: ShownAnswer) -> str | None:
+    async def _link_to(self, shown: AnsweredQuestion) -> str | None:
         """The way back to an answer that others can see."""
         if shown.private or not shown.thread.space:
             return None

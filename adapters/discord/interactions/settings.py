@@ -2,7 +2,7 @@
 
 import discord
 
-from adapters.discord.api.channel_access import Readers
+from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.identifiers import PLATFORM, base_channel_id, person_of
 from adapters.discord.inbound.interaction_responses import is_admin, report_errors, tell
 from adapters.discord.outbound import forms, settings_menu
@@ -29,7 +29,7 @@ NO_THRESHOLD = f"That is no number from {LEAST_CONFIDENCE:g} to 1, like 0.85."
 class ChannelSettingsMenus:
     """Shows a place's settings to an admin of its server, and changes them. Rights are looked up each time."""
 
-    def __init__(self, settings: SettingsService, readers: Readers) -> None:
+    def __init__(self, settings: SettingsService, readers: ChannelAccess) -> None:
         self._settings = settings
         self._readers = readers
 

@@ -1,4 +1,4 @@
-"""What Discord lends to the knowledge service: attached files, conversations as documents, and a job's card."""
+"""What the knowledge service can use of Discord: attached files, conversations as documents, and a job's card."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from urllib.parse import unquote, urlsplit
@@ -18,7 +18,7 @@ DOWNLOAD_SECONDS = 60.0
 
 
 class DiscordKnowledge:
-    """The seams, over whatever client is connected now; a job that goes on after a restart waits for that."""
+    """Discord's, over whatever client is connected now; a job that goes on after a restart waits for that."""
 
     def __init__(
         self, client: Callable[[], discord.Client], cards: JobCards, connected: Callable[[], Awaitable[None]]

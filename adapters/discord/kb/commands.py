@@ -12,7 +12,7 @@ from typing import Any
 import discord
 from discord import app_commands, ui
 
-from adapters.discord.api.channel_access import Readers
+from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.identifiers import base_channel_id, key_of, person_of
 from adapters.discord.inbound.interaction_responses import (
     LOOK_UP_SECONDS,
@@ -69,7 +69,7 @@ class KbGroup:
     def __init__(
         self,
         kb: KnowledgeCommands,
-        readers: Readers,
+        readers: ChannelAccess,
         kept_commands: KeptCommands[DiscordKeptCommand],
         cards: JobCards,
     ) -> None:

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Sequence
 from adapters.reasoners.extractive.answer import composer, replies, selection
 from adapters.reasoners.extractive.answer.claims import judge_claim, sentences_of, verbatim
 from adapters.reasoners.extractive.answer.quote_markdown import render
-from adapters.reasoners.extractive.evidence import answer_odds, attachments, grading, sufficiency
+from adapters.reasoners.extractive.evidence import answer_odds, attachments, columns, grading, sufficiency
 from adapters.reasoners.extractive.evidence.scoring import (
     ScoredUnit,
     WeighedPassage,
@@ -59,7 +59,7 @@ class ExtractiveReasoner:
         if overview := intent.overview_of(inquiry.question, {base.name for base in inquiry.bases}):
             return overview
         kind = intent.kind_of(inquiry.question, in_thread=bool(thread.turns))
-        if kind is intent.Kind.MORE and thread.last and (question := thread.last.rewritten):
+        if kind is intent.Intent.MORE and thread.last and (question := thread.last.rewritten):
             return Investigate(question, (question,), "more of what was asked last", resolved_from_thread=True)
         if kind is not None:
             return replies.reply_to(kind, thread)
@@ -129,7 +129,7 @@ class ExtractiveReasoner:
         everything = answer_odds.Asked.of(asked, pool, layered=layered)
         weighed: list[WeighedPassage] = []
         for one in weighable[: len(evidence)]:
-            ranked = answer_odds.score_units(everything, one, standing, subjects)
+            ranked = columns.doubt_rows(asked, answer_odds.score_units(everything, one, standing, subjects))
             weighed.append(WeighedPassage(one.item, asked, tuple(ranked), one.whole))
             await asyncio.sleep(0)  # others' turn: all passages together are tens of milliseconds
         return weighed

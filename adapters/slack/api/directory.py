@@ -54,6 +54,14 @@ class Channel:
     name: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class UserGroup:
+    """A user group that can be called as ``@handle``; ``members`` are Slack ids."""
+
+    handle: str
+    members: frozenset[str] = frozenset()
+
+
 class ExpiringCache(Generic[V]):
     """A bounded cache whose values are fetched anew when they are old; until then an old one can still be looked at."""
 
@@ -86,7 +94,7 @@ class Directory:
         self._members: ExpiringCache[Member] = ExpiringCache(RIGHTS_SECONDS)
         self._names: ExpiringCache[str] = ExpiringCache(NAMES_SECONDS)
         self._channels: ExpiringCache[Channel] = ExpiringCache(RIGHTS_SECONDS)
-        self._groups: ExpiringCache[dict[str, tuple[str, frozenset[str]]]] = ExpiringCache(RIGHTS_SECONDS, 1)
+        self._groups: ExpiringCache[dict[str, UserGroup]] = ExpiringCache(RIGHTS_SECONDS, 1)
 
     @property
     def cached_identity(self) -> Identity | None:
@@ -150,22 +158,24 @@ class Directory:
             name=str(found.get("name") or ""),
         )
 
-    async def groups(self) -> dict[str, tuple[str, frozenset[str]]]:
-        """The user groups by id: (handle, members' ids). Empty where the scope is missing."""
+    async def groups(self) -> dict[str, UserGroup]:
+        """The user groups by id. Empty where the scope is missing, or the workspace is not a paid one."""
         try:
             return await self._groups.get("", self._fetch_groups)
         except (RequestRefused, PlatformUnavailable) as error:
             log.info("groups_unknown", reason=str(error))
             return {}
 
-    async def _fetch_groups(self) -> dict[str, tuple[str, frozenset[str]]]:
+    async def _fetch_groups(self) -> dict[str, UserGroup]:
         answer = await self._web.call("usergroups.list", include_users=True)
         return {
-            str(one["id"]): (str(one.get("handle") or one.get("name") or one["id"]), frozenset(one.get("users") or ()))
+            str(one["id"]): UserGroup(
+                str(one.get("handle") or one.get("name") or one["id"]), frozenset(one.get("users") or ())
+            )
             for one in answer.get("usergroups") or []
             if not one.get("date_delete")
         }
 
     async def groups_of(self, user: str) -> frozenset[str]:
         """The ids of the user groups that someone is in."""
-        return frozenset(group for group, (_, users) in (await self.groups()).items() if user in users)
+        return frozenset(group_id for group_id, group in (await self.groups()).items() if user in group.members)

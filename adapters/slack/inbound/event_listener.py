@@ -190,7 +190,7 @@ class EventListener:
     # --- what was changed
 
     async def _on_edit(self, event: Event, team: str, us: Identity) -> IntakeResult:
-        """An edit: the question as it was is called off, and asked again as it is now, unless it is answered."""
+        """An edit: the question as it was is cancelled, and asked again as it is now, unless it is answered."""
         now: Event = event.get("message") or {}
         before: Event = event.get("previous_message") or {}
         if now.get("subtype") == "tombstone":

@@ -25,7 +25,7 @@ from core.model.conversation import Turn
 from core.model.errors import FootnoteError, NotFound
 from core.model.incoming_events import IncomingMessage
 from core.model.reply_target import ReplyTarget
-from core.service.answer_actions import NOBODY_TO_CALL
+from core.service.actions.wording import NOBODY_TO_CALL, explanation_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class AnswerButtonListeners:
         """The exact passages, for the one who asks: as far as they may see them now."""
         reader = await self.workspace.access.reader(press.thread, press.user)
         try:
-            shown = views.quotes(await self.workspace.answer_actions.quotes(press.thread, press.value, reader))
+            shown = views.quotes(await self.workspace.user_actions.answers.quotes(press.thread, press.value, reader))
         except FootnoteError as error:
             shown = views.note("Quotes", str(error))
         await self.workspace.open_view(press.trigger_id, shown)
@@ -77,7 +77,8 @@ class AnswerButtonListeners:
         """How the answer came about, for the one who asks: as far as they may read what it is made of."""
         reader = await self.workspace.access.reader(press.thread, press.user)
         try:
-            text = (await self.workspace.answer_actions.why(press.thread, reader, press.value)).text
+            answers = self.workspace.user_actions.answers
+            text = explanation_text(await answers.explain(press.thread, reader, press.value))
         except FootnoteError as error:
             text = str(error)
         await self.workspace.open_view(press.trigger_id, views.note("Why", text))
@@ -87,7 +88,7 @@ class AnswerButtonListeners:
         pressed = FollowUpValue.decode(press.value)
         person = await self.workspace.access.person(press.thread.space, press.user)
         reader = await self.workspace.access.reader(press.thread, press.user)
-        asking = self.workspace.answer_actions.ask_follow_up(
+        asking = self.workspace.user_actions.follow_ups.ask(
             press.thread, pressed.trace_id, pressed.number, person, reader
         )
         async with asking as suggested:
@@ -111,7 +112,9 @@ class AnswerButtonListeners:
         if not group:
             raise NotFound(NOBODY_TO_CALL)
         audience = await self.workspace.access.audience(press.thread, press.user)
-        async with self.workspace.answer_actions.hand_over(press.thread, press.value, press.person, audience) as turn:
+        async with self.workspace.user_actions.handoff.hand_over(
+            press.thread, press.value, press.person, audience
+        ) as turn:
             name = escape(await self.workspace.directory.name(press.user))
             words = f"{group} {name} asks for a person: “{escape(turn.question[:1_500])}”"
             call = permit(blocks.section(words), group=handoff)
@@ -120,7 +123,7 @@ class AnswerButtonListeners:
     async def _share(self, press: Press) -> None:
         """Show a private answer to the channel. Raises NotFound, Denied and AlreadyDone."""
         audience = partial(self.workspace.access.audience, press.thread, press.user)
-        async with self.workspace.answer_actions.share(press.thread, press.value, press.person, audience) as turn:
+        async with self.workspace.user_actions.sharing.share(press.thread, press.value, press.person, audience) as turn:
             await self._post_shared(press, turn)
 
     async def _post_shared(self, press: Press, turn: Turn) -> None:

@@ -3,7 +3,6 @@
 Slack's commands name no thread, so they mean the thread in this channel where the person was last answered.
 """
 
-import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,6 +11,7 @@ from functools import partial
 from slack_bolt.app.async_app import AsyncApp
 
 from adapters.slack.api.ids import PLATFORM
+from adapters.slack.api.message_links import thread_named_in
 from adapters.slack.inbound.interactions import Ack, Body, SlashCommand
 from adapters.slack.kb.command_parser import KB
 from adapters.slack.listeners.error_reports import report_errors
@@ -20,6 +20,7 @@ from adapters.slack.outbound.answer_records import LatestInChannel, LatestOfPers
 from adapters.slack.outbound.line_format import mrkdwn
 from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import ThreadKey
+from core.service.actions.wording import explanation_text, outcome_text
 from core.service.answer_visibility import answer_visibility
 from core.service.help import HELP
 
@@ -27,9 +28,6 @@ COMMAND = "/footnote"
 NO_THREAD = "I have not answered you in this channel yet. Mention me in a thread, or give the link of one."
 NO_KNOWLEDGE = "The knowledge is not looked after from here."
 FORM_NOT_OPENED = "Slack did not open the form. Please try again."
-_LINK = re.compile(
-    r"/archives/(?P<channel>[A-Z0-9]+)/p(?P<s>\d{10})(?P<us>\d{6})(?:\?(?:[^\s>]*?)thread_ts=(?P<root>[\d.]+))?"
-)
 
 
 class FootnoteVerb(StrEnum):
@@ -81,7 +79,7 @@ class CommandListeners:
             case FootnoteVerb.MUTE | FootnoteVerb.UNMUTE:
                 thread = await self._thread(given, rest)
                 muted = verb.casefold() == FootnoteVerb.MUTE
-                return await self.workspace.answer_actions.mute(thread, muted=muted) if thread else NO_THREAD
+                return await self._mute(thread, muted=muted) if thread else NO_THREAD
             case FootnoteVerb.FORGET:
                 return await self._forget(given, rest)
             case FootnoteVerb.SETTINGS:
@@ -97,23 +95,26 @@ class CommandListeners:
         visibility = answer_visibility(settings, direct=given.channel.startswith("D"))
         reader = await self.workspace.access.reader(thread, given.user)
         asker = given.person.id if visibility.for_asker_alone else ""
-        return (await self.workspace.answer_actions.why(thread, reader, asker=asker)).text
+        return explanation_text(await self.workspace.user_actions.answers.explain(thread, reader, asker=asker))
+
+    async def _mute(self, thread: ThreadKey, *, muted: bool) -> str:
+        return outcome_text(await self.workspace.user_actions.memory.mute(thread, muted=muted))
 
     async def _forget(self, given: SlashCommand, rest: str) -> str:
+        memory = self.workspace.user_actions.memory
         if rest.strip().casefold() in {"me", "everything", "all"}:
-            return await self.workspace.answer_actions.forget_person(given.person)
+            return outcome_text(await memory.forget_person(given.person))
         thread = await self._thread(given, rest)
         if thread is None:
             return NO_THREAD
         is_admin = await self.workspace.access.is_admin(given.user)
-        return await self.workspace.answer_actions.forget_thread(thread, given.person, is_admin=is_admin)
+        return outcome_text(await memory.forget_thread(thread, given.person, is_admin=is_admin))
 
     async def _thread(self, given: SlashCommand, rest: str) -> ThreadKey | None:
         """The thread that is meant: of the link, else where this person was last answered here."""
-        if named := _LINK.search(rest):
-            ts = named.group("root") or f"{named.group('s')}.{named.group('us')}"
-            # Only of this channel: who can give a command here can read here.
-            return ThreadKey(PLATFORM, given.team, given.channel, ts) if named["channel"] == given.channel else None
+        channel, root = thread_named_in(rest)
+        if channel:  # only one of this channel: who can give a command here can read here
+            return ThreadKey(PLATFORM, given.team, channel, root) if channel == given.channel else None
         message_states = self.workspace.message_states
         theirs = await message_states.read(LatestOfPerson(channel=given.place, asker=given.person.id))
         latest = theirs or await message_states.read(LatestInChannel(channel=given.place))

@@ -12,7 +12,7 @@ from slack_bolt.app.async_app import AsyncApp
 from adapters.slack.api.ids import PLATFORM
 from adapters.slack.api.sanitizer import acknowledge
 from adapters.slack.inbound.interactions import Ack, Body, Press, SlashCommand, sender_of
-from adapters.slack.kb.handlers import SlackKnowledge
+from adapters.slack.kb.knowledge import SlackKnowledge
 from adapters.slack.listeners.error_reports import ACKNOWLEDGE_SECONDS, TRY_AGAIN, report_errors
 from adapters.slack.listeners.home_tab import HomeTab
 from adapters.slack.listeners.settings import ChannelSettingsForm
@@ -83,7 +83,7 @@ class HomeButtonListeners:
         """First of which channel: settings are a channel's. Raises Denied."""
         person = await self.workspace.access.person(press.thread.space, press.user)
         is_admin = await self.workspace.access.is_admin(press.user)
-        await self.workspace.answer_actions.place_settings.require_admin(person, "home", is_admin=is_admin)
+        await self.workspace.user_actions.settings.require_admin(person, "home", is_admin=is_admin)
         await self.workspace.open_view(press.trigger_id, home_view.choose_channel())
 
     async def _show_gaps(self, press: Press) -> None:
@@ -103,7 +103,7 @@ class HomeButtonListeners:
 
     async def _set_daily(self, press: Press) -> None:
         """Tell this admin of proposals once a day, in their direct message, or no more. Raises Denied."""
-        settings, wanted = self.workspace.answer_actions.place_settings, press.value == "yes"
+        settings, wanted = self.workspace.user_actions.settings, press.value == "yes"
         place = await self.home_tab.direct_place(press.thread.space, press.user)
         if not place.channel:
             await self.home_tab.publish(press.thread.space, press.user, plain_lines([NO_DIRECT_MESSAGE]))

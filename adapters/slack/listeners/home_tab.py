@@ -8,7 +8,7 @@ import structlog
 from adapters.slack.api.errors import RequestRefused
 from adapters.slack.api.ids import PLATFORM, person_id
 from adapters.slack.kb import blocks as kb_blocks
-from adapters.slack.kb.handlers import SlackKnowledge
+from adapters.slack.kb.knowledge import SlackKnowledge
 from adapters.slack.outbound.blocks import Block
 from adapters.slack.outbound.home_view import HomeContents, admin_buttons, home
 from adapters.slack.workspace import SlackWorkspace
@@ -36,15 +36,15 @@ class HomeTab:
 
     async def publish(self, team: str, user: str, outcome: Sequence[Line] = ()) -> None:
         """Show the Home tab as it is for this person now, and what came of a button that they pressed on it."""
-        audience, actions = Audience(await self.workspace.access.principals(team, user)), self.workspace.answer_actions
+        audience, actions = Audience(await self.workspace.access.principals(team, user)), self.workspace.user_actions
         is_admin = await self.workspace.access.is_admin(user)
         shown = HomeContents(
-            knowledge_bases=await actions.knowledge_bases(audience),
-            recent=await actions.recent_questions(Person(person_id(team, user)), PLATFORM, team),
+            knowledge_bases=await actions.overview.knowledge_bases(audience),
+            recent=await actions.memory.recent_questions(Person(person_id(team, user)), PLATFORM, team),
             workspace_url=(await self.workspace.directory.identity()).url,
             outcome=kb_blocks.paragraphs(outcome) if outcome else [],
             waiting=await self.knowledge.proposals(team, user) if is_admin and self.knowledge is not None else [],
-            system_status=await actions.system_status() if is_admin else None,
+            system_status=await actions.overview.system_status() if is_admin else None,
             buttons=await self._buttons(team, user) if is_admin else (),
         )
         try:
@@ -76,7 +76,7 @@ class HomeTab:
         audience = await self.workspace.access.audience(ThreadKey(PLATFORM, team, channel, ""), user)
         bases = [
             summary.base.name
-            for summary in await self.workspace.answer_actions.knowledge_bases(audience)
+            for summary in await self.workspace.user_actions.overview.knowledge_bases(audience)
             if summary.documents
         ]
         about = [(f"About {name}"[:75], f"What is in the knowledge base {name}?") for name in bases[:1]]

@@ -10,7 +10,9 @@ from slack_bolt.app.async_app import AsyncApp
 from adapters.slack.api.ids import PLATFORM, person_id
 from adapters.slack.api.sanitizer import acknowledge
 from adapters.slack.inbound.interactions import Ack, Body, Press, sender_of
-from adapters.slack.kb.handlers import FORM_EXPIRED, SlackKnowledge, outcome_text
+from adapters.slack.kb.forms import FORM_EXPIRED
+from adapters.slack.kb.knowledge import SlackKnowledge
+from adapters.slack.kb.replies import outcome_text
 from adapters.slack.listeners.error_reports import ACKNOWLEDGE_SECONDS, TRY_AGAIN, report_errors
 from adapters.slack.outbound import blocks, views
 from adapters.slack.outbound.payloads import RatingValue, ReasonForm, form_in
@@ -91,6 +93,6 @@ class RatingListeners:
     ) -> None:
         person = await self.workspace.access.person(thread.space, user)
         try:
-            await self.workspace.answer_actions.rate(thread, trace_id, person, helpful=helpful, reason=reason)
+            await self.workspace.user_actions.ratings.rate(thread, trace_id, person, helpful=helpful, reason=reason)
         except FootnoteError as error:
             await self.workspace.messages.post_privately(thread, user, str(error))

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from adapters.slack.api.message_links import thread_url
 from adapters.slack.outbound import blocks
 from adapters.slack.outbound.line_format import mrkdwn
 from adapters.slack.outbound.text import escape, link, shorten
 from adapters.slack.outbound.views import View, modal, plain
 from core.model.answer import Outcome
 from core.ports.memory import AskedQuestion
-from core.service.answer_actions import KnowledgeBaseSummary, SystemStatus
+from core.service.actions.overview import KnowledgeBaseSummary, SystemStatus
 from core.service.help import HELP
 
 ADD, SETTINGS, GAPS, TELL_DAILY = (f"footnote_home_{name}" for name in ("add", "settings", "gaps", "tell_daily"))
@@ -101,9 +102,7 @@ def _recent(shown: HomeContents) -> str:
 def _question(asked: AskedQuestion, url: str) -> str:
     """A question as a link to its thread."""
     words = shorten(" ".join(asked.question.split()) or "…", 150)
-    thread = asked.thread
-    there = f"{url.rstrip('/')}/archives/{thread.channel}/p{thread.thread.replace('.', '')}" if url else None
-    return link(there, words)
+    return link(thread_url(url, asked.thread) if url else None, words)
 
 
 def _header(text: str) -> blocks.Block:

@@ -12,9 +12,7 @@ from adapters.slack.outbound.payloads import ChoiceForm, CommandForm, ReasonForm
 from adapters.slack.outbound.text import escape, shorten
 from core.model.channel_settings import ChannelSettings, ChosenSettings, ReplyStyle, threshold_name
 from core.model.inquiry import Behaviour, Profile
-from core.service.answer_actions import (
-    Quotes,
-)
+from core.service.actions.kept_answers import Quotes
 from core.service.channel_settings import (
     CHECKPOINT_LABELS,
     FOLLOW_UPS_LABEL,

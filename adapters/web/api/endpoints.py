@@ -37,11 +37,10 @@ from core.model.json_codec import to_json
 from core.ports.api_tokens import TokenScope
 from core.ports.checkpoints import Checkpoints
 from core.ports.metrics import Metrics, NoMetrics
-from core.service.answer_actions import AnswerActions
+from core.service.actions.user_actions import UserActions
 from core.service.api_clients import PLATFORM, ApiClient, ApiClients
 from core.service.knowledge_reader import KnowledgeReader
 from core.service.question_service import Question, QuestionService
-from core.service.visible_bases import VisibleBases
 
 BODY_LIMIT = 64 * 1024  # bytes
 MOST_ASKING = 16  # questions of programs at once in a process: chat comes first
@@ -102,7 +101,7 @@ class Api:
     clients: ApiClients
     questions: QuestionService
     checkpoints: Checkpoints
-    actions: AnswerActions
+    actions: UserActions
     reader: KnowledgeReader
     policy: AnswerPolicy
     version: str
@@ -162,7 +161,7 @@ class Api:
     async def _bases(self, client: ApiClient, base: str | None) -> frozenset[str] | None:
         if base is None:
             return client.bases
-        return await VisibleBases(self.actions.catalog).select(base, client.audience, client.bases)
+        return await self.actions.bases.select(base, client.audience, client.bases)
 
     async def _resume(self, request: web.Request, client: ApiClient) -> web.StreamResponse:
         chosen = await _body(request, ResumeRequest)
@@ -231,7 +230,7 @@ class Api:
     async def _feedback(self, request: web.Request, client: ApiClient) -> web.StreamResponse:
         said = await _body(request, FeedbackRequest)
         thread, person = client.thread(said.conversation, said.user or ""), client.person(said.user or "")
-        await self.actions.rate(thread, said.answer, person, helpful=said.helpful, reason=said.reason)
+        await self.actions.ratings.rate(thread, said.answer, person, helpful=said.helpful, reason=said.reason)
         return await _send(request, FeedbackReply())
 
     async def _search(self, request: web.Request, client: ApiClient) -> web.StreamResponse:

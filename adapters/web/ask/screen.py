@@ -19,7 +19,8 @@ from core.model.errors import DocumentRejected, FootnoteError, NotFound
 from core.model.incoming_events import IncomingChoice, IncomingMessage
 from core.model.inquiry import Checkpoint, Choice
 from core.ports.inbox import Inbox
-from core.service.answer_actions import AnswerActions
+from core.service.actions.user_actions import UserActions
+from core.service.actions.wording import outcome_text
 from core.service.delivery_codec import delivery
 from core.service.kb.commands import MOST_FILES
 from core.service.kb.knowledge_commands import KnowledgeCommands
@@ -40,7 +41,7 @@ class AskScreen:
     turns: TurnViews
     live: LiveStreams
     inbox: Inbox
-    actions: AnswerActions
+    actions: UserActions
     kb: KnowledgeCommands
     menu: tuple[MenuEntry, ...] = (MenuEntry("Ask", "/ask"),)
 
@@ -67,7 +68,7 @@ class AskScreen:
     # --- looking
 
     async def _home(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
-        bases = await self.actions.knowledge_bases(visitor.audience)
+        bases = await self.actions.overview.knowledge_bases(visitor.audience)
         return self.pages.html(
             request,
             visitor,
@@ -91,7 +92,7 @@ class AskScreen:
             name=name,
             turns=await self.turns.of(visitor, messages),
             conversations=(await self.conversations.of(visitor))[:SHOWN],
-            bases=await self.actions.knowledge_bases(visitor.audience),
+            bases=await self.actions.overview.knowledge_bases(visitor.audience),
         )
 
     async def _question(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
@@ -106,7 +107,7 @@ class AskScreen:
     async def _why(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         message = await self._message(request, visitor)
         turn = await self.turns.one(visitor, message)
-        explanation = await self.actions.why(message.thread, visitor.audience, turn.trace_id)
+        explanation = await self.actions.answers.explain(message.thread, visitor.audience, turn.trace_id)
         steps = (*explanation.steps, f"Trace {explanation.trace_id}.")
         if wants_part(request):
             return self.pages.part("_why.html", steps=steps, turn=turn, visitor=visitor)
@@ -140,7 +141,7 @@ class AskScreen:
         message = await self._message(request, visitor)
         question = WebQuestionState(thread=message.thread, message=message.id)
         with suppress(NotFound):  # it has ended in the meantime: how, is shown
-            await self.actions.stop(question, visitor.person, visitor.may_administer)
+            await self.actions.cancellation.stop(question, visitor.person, visitor.may_administer)
         return await self._respond(request, visitor, message)
 
     async def _choose(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
@@ -148,7 +149,7 @@ class AskScreen:
         form = await request.post()
         named, chosen = str(form.get("checkpoint", "")), str(form.get("choice", ""))
         may_administer, thread = visitor.may_administer, message.thread
-        parked, choice = await self.actions.find_choice(named, chosen, visitor.person, may_administer, thread)
+        parked, choice = await self.actions.choices.find(named, chosen, visitor.person, may_administer, thread)
         words = str(form.get("words", "")).strip()[:LONGEST_WORDS]
         if choice.asks_text and not words:
             raise DocumentRejected("There was nothing in that field.", remedy="Write a few words and press again.")
@@ -165,7 +166,7 @@ class AskScreen:
         )
         state = WebQuestionState(thread=message.thread, message=message.id, asker=visitor.person.id)
         await self.turns.message_states.save(replace(state, stage=AnswerStage.CHOSEN, chosen=chosen))
-        await self.actions.keep_choice(f"web:{checkpoint.id}:{choice.id}", pressed, chosen)
+        await self.actions.choices.enqueue(f"web:{checkpoint.id}:{choice.id}", pressed, chosen)
 
     # --- what people think of it
 
@@ -175,7 +176,7 @@ class AskScreen:
         turn = await self.turns.one(visitor, message)
         helpful = form.get("helpful") == "yes"
         reason = str(form.get("reason", "")).strip()[:LONGEST_WORDS]
-        await self.actions.rate(message.thread, turn.trace_id, visitor.person, helpful=helpful, reason=reason)
+        await self.actions.ratings.rate(message.thread, turn.trace_id, visitor.person, helpful=helpful, reason=reason)
         rating = "helpful" if helpful else "unhelpful"
         state = WebQuestionState(thread=message.thread, message=message.id, asker=visitor.person.id)
         await self.turns.message_states.save(replace(state, rating=rating))
@@ -195,12 +196,14 @@ class AskScreen:
 
     async def _forget(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         name = _name(request)
-        await self.actions.forget_thread(visitor.thread(name), visitor.person, is_admin=visitor.is_admin)
+        await self.actions.memory.forget_thread(visitor.thread(name), visitor.person, is_admin=visitor.is_admin)
         await self.conversations.remove(visitor, name)
         raise web.HTTPSeeOther("/ask")
 
     async def _forget_me(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
-        text = f"{await self.actions.forget_person(visitor.person)} You are signed out of this page."
+        text = (
+            f"{outcome_text(await self.actions.memory.forget_person(visitor.person))} You are signed out of this page."
+        )
         return self.pages.html(request, visitor, "said.html", text=text)
 
     # --- finding

@@ -16,8 +16,7 @@ from core.model.incoming_events import IncomingMessage
 from core.model.inquiry import Checkpoint
 from core.ports.checkpoints import Checkpoints
 from core.ports.message_state import MessageStateStore
-from core.service.answer_actions import AnswerActions
-from core.service.visible_bases import VisibleBases
+from core.service.actions.user_actions import UserActions
 
 _CHECKED_ONE = {True: "checked against its source", False: "not found word for word in its source"}
 NOT_READABLE = "This answer is from documents that you may not read any more, or it has been forgotten."
@@ -71,7 +70,7 @@ class TurnViews:
 
     message_states: MessageStateStore
     checkpoints: Checkpoints
-    actions: AnswerActions
+    actions: UserActions
 
     async def of(self, visitor: Visitor, messages: Sequence[IncomingMessage]) -> list[TurnView]:
         """The turns of these questions, in order."""
@@ -90,10 +89,10 @@ class TurnViews:
         if shown.answer is None:
             return _with(turn, trace_id=shown.trace_id, failure=shown.failure, notices=notices)
         try:
-            remembered = await self.actions.turn(message.thread, shown.trace_id, visitor.audience)
+            remembered = await self.actions.answers.read(message.thread, shown.trace_id, visitor.audience)
         except NotFound:
             return _with(turn, trace_id=shown.trace_id, failure=NOT_READABLE)
-        visible = await VisibleBases(self.actions.catalog).names(visitor.audience)
+        visible = await self.actions.bases.names(visitor.audience)
         near = [one for one in shown.answer.nearest if one.knowledge_base in visible]
         nearest = () if remembered.citations else near
         return _with(

@@ -36,7 +36,7 @@ class InspectScreen:
     retriever: Retriever
     queries: KnowledgeQueries
     traces: TraceStore
-    preferences: ChannelSettingsStore
+    settings_store: ChannelSettingsStore
     defaults: ChannelSettings
     conversations: Conversations
     turns: TurnViews
@@ -66,7 +66,7 @@ class InspectScreen:
 
     async def _settings(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         place = request.query.get("place", "").strip()[:LONGEST_PLACE]
-        chosen = await self.preferences.read(place) if place else ChosenSettings()
+        chosen = await self.settings_store.read(place) if place else ChosenSettings()
         rows = explain_settings(channel_settings(self.defaults, chosen), chosen)
         return self.pages.html(request, visitor, "inspect_settings.html", place=place, rows=rows)
 

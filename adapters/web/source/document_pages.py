@@ -23,7 +23,7 @@ KEPT_PICTURES = 24  # of about a tenth of a megabyte each
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PassageView:
     """A passage as it is shown. ``headings`` are those that begin with it."""
 
     headings: tuple[str, ...]
@@ -36,7 +36,7 @@ class Part:
 class TextView:
     """A stretch of a document. ``earlier`` and ``later`` are ordinals to look at next, where there is more."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[PassageView, ...]
     earlier: int | None = None
     later: int | None = None
 
@@ -130,7 +130,7 @@ def _text(passages: Sequence[Passage], at: int, quote: str) -> TextView:
         html = render_passage(passage.text)
         begun = () if passage.heading == above else tuple(h for h in passage.heading if h not in above)
         is_cited = n == at and bool(quote)
-        parts.append(Part(begun, mark_quote(html, quote) if is_cited else html, str(passage.locator), is_cited))
+        parts.append(PassageView(begun, mark_quote(html, quote) if is_cited else html, str(passage.locator), is_cited))
         above = passage.heading
     earlier = first - 1 if first else None
     return TextView(tuple(parts), earlier, last if last < len(passages) else None)

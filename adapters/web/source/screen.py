@@ -15,9 +15,8 @@ from core.ingestion.ingestor import document_id_of
 from core.model.answer import Citation
 from core.model.errors import NotFound
 from core.model.knowledge import Document
-from core.service.answer_actions import AnswerActions
+from core.service.actions.user_actions import UserActions
 from core.service.kb.queries import KnowledgeQueries
-from core.service.visible_bases import VisibleBases
 
 GONE = "That document is not there any more."
 _A_DAY = "private, max-age=86400, immutable"  # a version's page never changes
@@ -30,7 +29,7 @@ class SourceScreen:
     pages: Pages
     conversations: Conversations
     turns: TurnViews
-    actions: AnswerActions
+    actions: UserActions
     queries: KnowledgeQueries
     documents: DocumentPages
     menu: tuple[MenuEntry, ...] = ()
@@ -59,9 +58,9 @@ class SourceScreen:
         """The citation of this number: of the sources, or of what came nearest where there are none."""
         wanted = request.match_info["n"]
         message_thread = visitor.thread(request.match_info["name"])
-        quotes = await self.actions.quotes(message_thread, trace_id, visitor.audience)
+        quotes = await self.actions.answers.quotes(message_thread, trace_id, visitor.audience)
         found = quotes.citations or await self.turns.nearest(message_thread, request.match_info["question"])
-        visible = await VisibleBases(self.actions.catalog).names(visitor.audience)
+        visible = await self.actions.bases.names(visitor.audience)
         for citation in found:
             if str(citation.n) == wanted and citation.knowledge_base in visible:
                 return citation

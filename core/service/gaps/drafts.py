@@ -44,7 +44,7 @@ class GapDrafts:
     proposal_store: ProposalStore
     audit: Audit
     clock: Clock
-    lent: Mapping[str, PlatformCapabilities] = field(default_factory=dict)  # by the platforms that are connected here
+    capabilities: Mapping[str, PlatformCapabilities] = field(default_factory=dict)  # of platforms connected here
 
     async def begin(self, gap: Gap, visible: frozenset[str]) -> Draft:
         """A draft from the words of these questions' threads that readers of the ``visible`` bases may read.
@@ -93,7 +93,7 @@ class GapDrafts:
         asked = {example.question.casefold() for example in gap.examples}
         for thread in list(dict.fromkeys(example.thread for example in gap.examples))[:MOST_THREADS]:
             key = ThreadKey.parse(thread)
-            transcript = self.lent.get(key.platform, PlatformCapabilities()).transcript
+            transcript = self.capabilities.get(key.platform, PlatformCapabilities()).transcript
             if transcript is None:
                 continue
             try:

@@ -1,9 +1,12 @@
-"""A row of a table answers with the cell that is asked for, and not where that cell says nothing."""
+"""A row of a table answers with the cell that is asked for, and not where it has no such cell or that says nothing."""
 
 import pytest
 
-from adapters.reasoners.extractive.evidence.scoring import is_asked_cell_empty
+from adapters.reasoners.extractive.evidence.columns import may_answer
+from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, Words, is_asked_cell_empty
 from adapters.reasoners.extractive.evidence.units import Unit, units
+from core.model.evidence import Evidence, Hit
+from tests.adapters.reasoners.scene import passage
 
 MACHINES = """\
 | Number | Type | Capacity kg | Warranty until |
@@ -30,3 +33,63 @@ def row_of(number: str) -> Unit:
 )
 def test_a_cell_that_is_asked_for_and_says_nothing_is_noticed(question: str, number: str, *, empty: bool) -> None:
     assert is_asked_cell_empty(question, row_of(number)) is empty
+
+
+FLEET = """\
+| Vessel | Built | Cars | Day | Master | Fare | Crossing (minutes) | Warranty until |
+| --- | --- | --- | --- | --- | --- | --- | --- |
+| Blue Heron | 2012 | 16 | Wed | Mira Sand | £9.40 | 35 | expired |
+"""
+STOCK = """\
+| Customer | Has stock for | Delivery |
+| --- | --- | --- |
+| Moorside Infirmary | 1.5 days | 06:10 |
+"""
+
+
+def row_answers(question: str, table: str) -> bool:
+    (row,) = units(table)
+    placed = passage(1, table, "Tables of 2026")
+    return may_answer(Words(question, {}), ScoredUnit(Evidence(1, Hit(placed, 0.8), "asked"), row, 1.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "how many cars does the Blue Heron carry",
+        "which day does the Blue Heron sail",
+        "who is the master of the Blue Heron",
+        "who commands the Blue Heron",
+        "how much is the Blue Heron",
+        "how long does the Blue Heron take",
+        "when was the Blue Heron built",
+        "what did the Blue Heron cost in 2026",
+        "how many vessels are there",
+        "tell me about the Blue Heron",
+    ],
+)
+def test_a_row_answers_what_it_has_a_column_for(question: str) -> None:
+    assert row_answers(question, FLEET)
+
+
+@pytest.mark.parametrize(
+    ("question", "table"),
+    [
+        ("how many lifeboats does the Blue Heron have", FLEET),
+        ("which yard built the Blue Heron", FLEET),
+        ("when did the warranty of the Blue Heron run out", FLEET),
+        ("how much was the Blue Heron in 2023", FLEET),
+        ("phone number of Moorside Infirmary", STOCK),
+        ("who is account manager for Moorside Infirmary", STOCK),
+        ("who drives to Moorside Infirmary", STOCK),
+        ("how much does Moorside Infirmary pay", STOCK),
+    ],
+)
+def test_a_row_of_the_right_thing_without_what_is_asked_of_it_does_not_answer(question: str, table: str) -> None:
+    assert not row_answers(question, table)
+
+
+def test_a_time_of_day_is_not_how_long_something_takes() -> None:
+    planned = "| Meeting | When | Chair |\n| --- | --- | --- |\n| Round planning | Thursday, 11:00 | Gideon Marsh |\n"
+    assert not row_answers("how long does the round planning take", planned)
+    assert row_answers("when is the round planning", planned)

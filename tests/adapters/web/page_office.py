@@ -34,7 +34,7 @@ from core.model.errors import DocumentRejected, NotFound
 from core.model.health import Check, Health
 from core.model.setup_steps import Place, RunningOptions, SetupStep, SetupStepState, TokenField, TokenOutcome
 from core.ports.page_pictures import Box, PagePicture
-from core.service.answer_actions import AnswerActions
+from core.service.actions.user_actions import UserActions
 from core.service.message_handler import MessageHandler
 from tests.core.scene import Scene
 from tests.core.service.kb.knowledge_room import Room
@@ -187,12 +187,12 @@ class PageOffice:
 
     def _page(self) -> WebPlatform:
         scene, room, pages = self.scene, self.room, Pages()
-        actions = AnswerActions(
+        actions = UserActions.over(
             memory=scene.memory,
             trace_store=scene.trace_store,
             catalog=scene.catalog,
             feedback=InProcessFeedbackStore(scene.state),
-            preferences=InProcessChannelSettingsStore(),
+            settings_store=InProcessChannelSettingsStore(),
             audit=room.audit,
             inbox=self.inbox,
             message_states=self.message_states,
@@ -230,7 +230,7 @@ class PageOffice:
             rules=self.rules,
             sessions=self.sessions,
             audit=room.audit,
-            answer_actions=actions,
+            user_actions=actions,
             message_states=self.message_states,
             stream=self.stream,
             pages=pages,

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from adapters.reasoners.openai import prompts
-from adapters.testing.endpoint import Request, ScriptedEndpoint
+from adapters.testing.endpoint import RecordedRequest, ScriptedEndpoint
 from adapters.testing.message_state import InProcessMessageStateStore
 from adapters.testing.platform import RecordedQuestionState
 from bot.benchmark.endpoint import NOT_VERBATIM, CaseModel, Cases, asked_as, case_of, covered_seconds
@@ -20,8 +20,8 @@ from core.ports.platform import MessageState
 from core.retrieval.lexical_check import check_lexically
 
 
-def asked_of_the_model(step: str, material: str) -> Request:
-    return Request({"messages": [{"role": "user", "content": f"{material}\n\n{prompts.TASK}{step}"}]})
+def asked_of_the_model(step: str, material: str) -> RecordedRequest:
+    return RecordedRequest({"messages": [{"role": "user", "content": f"{material}\n\n{prompts.TASK}{step}"}]})
 
 
 def stopwatch(question: str) -> tuple[StopwatchPlatform, StopwatchAnswerView]:
@@ -60,7 +60,7 @@ def test_a_question_keeps_its_case_on_the_way_through_the_model() -> None:
 def test_a_call_that_shows_no_question_belongs_to_the_case_whose_material_it_shows() -> None:
     whose = Cases()
 
-    def sentence(token: str) -> Request:
+    def sentence(token: str) -> RecordedRequest:
         return asked_of_the_model(prompts.CHECK, f'<sentence-{token} n="1">\nTen days. [3]\n</sentence-{token}>')
 
     for case, token in ((7, "0a0a0a0a"), (8, "0b0b0b0b")):
@@ -89,7 +89,7 @@ async def test_an_endpoint_that_is_timed_keeps_no_requests() -> None:
 
     calls: list[tuple[str, bool]] = []
 
-    def timed(request: Request, came: float, answered: float) -> None:
+    def timed(request: RecordedRequest, came: float, answered: float) -> None:
         calls.append((request.user, answered >= came))
 
     async with ScriptedEndpoint(timed=timed) as endpoint:

@@ -25,7 +25,7 @@ HANDBOOK = Scope(frozenset({"handbook"}))
 
 
 class VisibleVersions:
-    """Just enough of a catalogue: which version of each document is visible."""
+    """Just enough of a catalog: which version of each document is visible."""
 
     def __init__(self, **visible: str) -> None:
         self.visible = visible
@@ -84,7 +84,7 @@ async def test_the_best_passage_comes_first_with_the_score_of_each_leg() -> None
     assert [hit.score for hit in found.hits] == sorted((hit.score for hit in found.hits), reverse=True)
 
 
-async def test_only_the_published_version_is_found_and_the_catalogue_is_asked_once() -> None:
+async def test_only_the_published_version_is_found_and_the_catalog_is_asked_once() -> None:
     versions = VisibleVersions(leave="v2")
     search = await retriever(
         passage("old", "Annual leave is thirty days."),

@@ -13,7 +13,7 @@ from core.model.conversation import Audience
 from core.model.errors import AlreadyDone, ModelUnavailable, NotFound
 from core.model.inquiry import AnswerPolicy
 from core.model.knowledge import Passage
-from core.service.answer_actions import AnswerActions
+from core.service.actions.user_actions import UserActions
 from core.service.follow_ups import follow_up_on
 from tests.core.scene import ALICE, BOB, Scene, Told
 
@@ -43,13 +43,13 @@ def _citing_the_first(_inquiry: object, _thread: object, evidence: tuple[object,
     return f"It is 27 days [{evidence[0].id}]."  # type: ignore[attr-defined]
 
 
-def actions(scene: Scene) -> AnswerActions:
-    return AnswerActions(
+def actions(scene: Scene) -> UserActions:
+    return UserActions.over(
         memory=scene.memory,
         trace_store=scene.trace_store,
         catalog=scene.catalog,
         feedback=InProcessFeedbackStore(scene.state),
-        preferences=InProcessChannelSettingsStore(),
+        settings_store=InProcessChannelSettingsStore(),
         audit=InProcessAudit(),
         inbox=InProcessInbox(scene.state),
         message_states=InProcessMessageStateStore(scene.state),
@@ -100,28 +100,28 @@ async def test_an_answer_comes_without_suggestions_where_making_them_fails(scene
 
 async def test_a_suggestion_is_asked_once_and_by_who_may_read_the_answer(scene: Scene) -> None:
     told, thread, act = await asked(scene), scene.key("t"), actions(scene)
-    async with act.ask_follow_up(thread, told.trace_id, 1, BOB, STAFF) as suggested:
+    async with act.follow_ups.ask(thread, told.trace_id, 1, BOB, STAFF) as suggested:
         assert suggested == told.answer.follow_ups[0]
     with pytest.raises(AlreadyDone):
-        async with act.ask_follow_up(thread, told.trace_id, 1, ALICE, STAFF):
+        async with act.follow_ups.ask(thread, told.trace_id, 1, ALICE, STAFF):
             pass
-    async with act.ask_follow_up(thread, told.trace_id, 2, ALICE, STAFF) as suggested:
+    async with act.follow_ups.ask(thread, told.trace_id, 2, ALICE, STAFF) as suggested:
         assert suggested == told.answer.follow_ups[1]
     for trace, number, reader in ((told.trace_id, 3, STAFF), (told.trace_id, 0, STAFF), ("0" * 16, 1, STAFF)):
         with pytest.raises(NotFound):
-            async with act.ask_follow_up(thread, trace, number, ALICE, reader):
+            async with act.follow_ups.ask(thread, trace, number, ALICE, reader):
                 pass
     with pytest.raises(NotFound):
-        async with act.ask_follow_up(thread, told.trace_id, 1, ALICE, Audience(frozenset({"strangers"}))):
+        async with act.follow_ups.ask(thread, told.trace_id, 1, ALICE, Audience(frozenset({"strangers"}))):
             pass
 
 
 async def test_a_press_that_could_not_be_put_in_line_can_be_made_again(scene: Scene) -> None:
     told, thread, act = await asked(scene), scene.key("t"), actions(scene)
     with pytest.raises(ModelUnavailable):
-        async with act.ask_follow_up(thread, told.trace_id, 1, ALICE, STAFF):
+        async with act.follow_ups.ask(thread, told.trace_id, 1, ALICE, STAFF):
             raise ModelUnavailable("The line is full.")
-    async with act.ask_follow_up(thread, told.trace_id, 1, ALICE, STAFF) as suggested:
+    async with act.follow_ups.ask(thread, told.trace_id, 1, ALICE, STAFF) as suggested:
         assert suggested == told.answer.follow_ups[0]
 
 
@@ -129,7 +129,7 @@ async def test_what_was_suggested_to_somebody_is_forgotten_with_them(scene: Scen
     told, thread, act = await asked(scene), scene.key("t"), actions(scene)
     await scene.memory.forget_person(ALICE.id)
     with pytest.raises(NotFound):
-        async with act.ask_follow_up(thread, told.trace_id, 1, ALICE, STAFF):
+        async with act.follow_ups.ask(thread, told.trace_id, 1, ALICE, STAFF):
             pass
 
 

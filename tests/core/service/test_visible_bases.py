@@ -27,7 +27,7 @@ from core.model.inquiry import AnswerPolicy
 from core.model.knowledge import KnowledgeBase
 from core.ports.api_tokens import TokenScope
 from core.retrieval.hybrid import Retriever
-from core.service.answer_actions import AnswerActions
+from core.service.actions.user_actions import UserActions
 from core.service.api_clients import ApiClient
 from core.service.channel_settings import SettingsService
 from core.service.gaps.analysis import GapAnalysis
@@ -104,16 +104,16 @@ async def suggested(scene: Scene, audience: Audience) -> object:
 
 async def suggestion_of_an_earlier_answer(scene: Scene, audience: Audience) -> object:
     """Pressed below an answer that was made for the board."""
-    async with _actions(scene).ask_follow_up(scene.key(), await _asked_by_board(scene), 1, BOB, audience) as follow_up:
+    async with _actions(scene).follow_ups.ask(scene.key(), await _asked_by_board(scene), 1, BOB, audience) as follow_up:
         return follow_up
 
 
 async def quoted_from_an_earlier_answer(scene: Scene, audience: Audience) -> object:
-    return (await _actions(scene).quotes(scene.key(), await _asked_by_board(scene), audience)).citations
+    return (await _actions(scene).answers.quotes(scene.key(), await _asked_by_board(scene), audience)).citations
 
 
 async def explained(scene: Scene, audience: Audience) -> object:
-    return await _actions(scene).why(scene.key(), audience, await _asked_by_board(scene))
+    return await _actions(scene).answers.explain(scene.key(), audience, await _asked_by_board(scene))
 
 
 async def told_in_a_digest(scene: Scene, audience: Audience) -> object:
@@ -157,13 +157,13 @@ async def _asked_by_board(scene: Scene) -> str:
     return told.trace_id
 
 
-def _actions(scene: Scene) -> AnswerActions:
-    return AnswerActions(
+def _actions(scene: Scene) -> UserActions:
+    return UserActions.over(
         memory=scene.memory,
         trace_store=scene.trace_store,
         catalog=scene.catalog,
         feedback=InProcessFeedbackStore(scene.state),
-        preferences=InProcessChannelSettingsStore(),
+        settings_store=InProcessChannelSettingsStore(),
         audit=InProcessAudit(),
         inbox=InProcessInbox(scene.state),
         message_states=InProcessMessageStateStore(scene.state),

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer.quote_markdown import BARE_ANSWER, Quotation
@@ -24,6 +25,8 @@ _OPENING = 3  # sentences from the beginning of a section that is itself the ans
 _LIST_ITEMS = 8
 _WHOLE_LIST = 15
 _ROWS = 4
+_SHORT_PARAGRAPH = 300  # characters
+_LOOKING_BACK = 2  # sentences after one that say more of it
 _SMALL_TABLE = 10  # rows
 _SEVERAL = re.compile(
     r"^(?:which|what) (?!(?:is|was|does|has|this|was)\b)[\w-]*[^siu\W]s\b|^what are\b|^who are\b|^(?:list|name)\b"
@@ -91,7 +94,7 @@ def choose_quotations(
     kept = _section_opened(need, kept) if kept else kept
     found_on = trail(need, [TrailStep(one.evidence, one.unit) for one in kept], _pool(library))
     picked = [step for step in (TrailStep(one.evidence, one.unit) for one in kept) if not _beside(need, step, found_on)]
-    return _group_by_passage((*picked, *found_on.steps), whole_lists=bool(_SEVERAL.match(need)))
+    return _group_by_passage(need, (*picked, *found_on.steps), whole_lists=bool(_SEVERAL.match(need)))
 
 
 def _is_heading_of(heading: str, title: str, need: str) -> bool:
@@ -170,7 +173,7 @@ def _beside(need: str, step: TrailStep, found_on: Trail) -> bool:
     )
 
 
-def _group_by_passage(kept: Sequence[TrailStep], *, whole_lists: bool = False) -> list[Quotation]:
+def _group_by_passage(need: str, kept: Sequence[TrailStep], *, whole_lists: bool = False) -> list[Quotation]:
     found: dict[int, list[Unit]] = {}
     items: dict[int, Evidence] = {}
     for step in kept:
@@ -179,14 +182,14 @@ def _group_by_passage(kept: Sequence[TrailStep], *, whole_lists: bool = False) -
     quotations: list[Quotation] = []
     for evidence_id, picked in found.items():
         everything = units(items[evidence_id].passage.text)
-        wanted = _with_neighbours(picked, everything)
+        wanted = _with_neighbours(need, picked, everything)
         if whole_lists and not quotations:
             wanted |= _list_of(picked[0], everything)
         quotations.append(Quotation(items[evidence_id], tuple(unit for unit in everything if unit in wanted)))
     return quotations
 
 
-def _with_neighbours(picked: Sequence[Unit], everything: Sequence[Unit]) -> set[Unit]:
+def _with_neighbours(need: str, picked: Sequence[Unit], everything: Sequence[Unit]) -> set[Unit]:
     """What reads only together: the steps of a short list, a sentence and the one that its "they" looks back to."""
     found = set(picked)
     for unit in picked:
@@ -197,6 +200,8 @@ def _with_neighbours(picked: Sequence[Unit], everything: Sequence[Unit]) -> set[
             found.update(block)  # half a small table is harder to read than all of it
         elif unit.form is Form.SENTENCE:
             found.update(_around(unit, block))
+            if sum(one in picked for one in block) == 1 and _leaves_open(need, unit):
+                found.update(block if sum(len(one.text) for one in block) <= _SHORT_PARAGRAPH else ())
     return found | _between(found, everything)
 
 
@@ -212,8 +217,13 @@ def _mostly(block: Sequence[Unit], picked: Sequence[Unit]) -> bool:
     return (there > 1 and len(block) <= _ROWS) or (2 * there > len(block) and len(block) <= _SMALL_TABLE and there > 1)
 
 
+def _leaves_open(need: str, unit: Unit) -> bool:
+    """Whether a sentence does not have the kind that is asked for: it may stand beside it ("Ticket offices: no.")."""
+    return not (is_strict(need) and fits(need, unit.text) == 1.0)
+
+
 def _around(unit: Unit, block: Sequence[Unit]) -> Iterator[Unit]:
-    """The sentence before one that looks back, and the one after a question."""
+    """The sentence before one that looks back, those after one that look back to it, and what follows a question."""
     at = block.index(unit)
     if at and looks_back(unit):
         yield block[at - 1]
@@ -223,6 +233,7 @@ def _around(unit: Unit, block: Sequence[Unit]) -> Iterator[Unit]:
         yield block[at - 1]
     if unit.text.rstrip().endswith("?"):
         yield from block[at + 1 : at + 3]
+    yield from takewhile(looks_back, block[at + 1 : at + 1 + _LOOKING_BACK])
 
 
 def _between(found: AbstractSet[Unit], everything: Sequence[Unit]) -> set[Unit]:

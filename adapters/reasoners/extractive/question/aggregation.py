@@ -45,7 +45,11 @@ _WORDS = (  # longest, longer: what they are said of
 _SUPERLATIVES = tuple(
     (kind, re.compile(rf"\b(?:{said})\b", re.IGNORECASE), frozenset(column.split())) for kind, said, column in _WORDS
 )
-_ASKS = re.compile(r"\b(?:which|what|who|whose|where|name|list)\b", re.IGNORECASE)
+_ASKS = re.compile(
+    r"\b(?:which|what|who|where)(?:['’]?s)?\b|\b(?:whose|name|list)\b"
+    r"|^(?:is|are|was|does|do|has|will)\b.*\bthan\b",  # "is Gull heavier than Tern?" asks which is, and shows it
+    re.IGNORECASE,
+)
 _SUM = re.compile(
     r"\b(?:all ?together|altogether|in total|in all|total(?:s|led)? (?:of|number|cost|price|weight)?|sum(?: of)?"
     r"|combined|added up|put together)\b",

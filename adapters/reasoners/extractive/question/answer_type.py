@@ -99,7 +99,7 @@ _ASKING = (
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class AnswerType:
     """What a question of this kind looks like, and what says it: each pattern with how well it fits.
 
     ``strict``: a text without any of it does not answer.
@@ -110,8 +110,8 @@ class Kind:
     strict: bool = True
 
 
-def _kind(asked: str, *said: tuple[Pattern, float], strict: bool = True) -> Kind:
-    return Kind(re.compile(asked, re.IGNORECASE), said, strict)
+def _kind(asked: str, *said: tuple[Pattern, float], strict: bool = True) -> AnswerType:
+    return AnswerType(re.compile(asked, re.IGNORECASE), said, strict)
 
 
 _KINDS = (  # the first that matches decides
@@ -163,7 +163,7 @@ NEUTRAL = 0.5
 
 
 @lru_cache(maxsize=256)
-def kind_asked(question: str) -> Kind:
+def kind_asked(question: str) -> AnswerType:
     """The kind of answer that a question asks for; one that no text fits or lacks where it is nothing particular."""
     return next((kind for kind in _KINDS if kind.asked.search(question)), _NOTHING)
 
@@ -174,6 +174,45 @@ def fits(question: str, text: str) -> float:
     if not kind.said:
         return NEUTRAL
     return next((value for pattern, value in kind.said if pattern.search(text)), 0.0)
+
+
+_SHORT_DAY = re.compile(r"\b(?:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)\b")  # as a table has them
+_WHO = re.compile(r"\b(?:who|person|people|name|owner|contact|colleague|report|ask|tell|call)\b", re.IGNORECASE)
+_PRICE = re.compile(
+    r"\b(?:prices?|costs?|fees?|fares?|charges?|surcharges?|rates?|rent(?:al)?|amount|EUR|GBP|USD)\b|[€$£]",
+    re.IGNORECASE,
+)
+_ASKS_PRICE = re.compile(r"\b(?:prices?|costs?|fees?|charged?|pay|money|extra)\b", re.IGNORECASE)
+
+
+def fits_cell(question: str, column: str, cell: str, *, named: bool) -> bool:
+    """Whether a cell of a table holds the kind of thing that is asked for; ``named``: the question names its column.
+
+    Where no column is named, any cell may answer, so that it has to be the very kind: a time of day is no duration.
+    """
+    text = f"{cell} {column}" if _NUMBER.search(cell) else cell
+    kind = _first_kind(question)
+    if kind is _PERSON:
+        return bool(named or _PERSON.search(cell) or _WHO.search(column))
+    if kind is _MONEY and not named:
+        priced = _MONEY.search(text) or (_NUMBER.search(cell) and _PRICE.search(column))
+        return bool(priced or (_NUMBER.search(cell) and not _ASKS_PRICE.search(question)))
+    if kind in {_DATE, _WEEKDAY} and _SHORT_DAY.search(cell):
+        return True
+    if kind is _DURATION and not named:
+        text = _DATE.sub(" ", _WEEKDAY.sub(" ", _CLOCK.sub(" ", text)))
+    return fits(question, text) > 0.0
+
+
+def asks_who(question: str) -> bool:
+    """Whether a person is asked for."""
+    return _first_kind(question) is _PERSON
+
+
+def _first_kind(question: str) -> Pattern | None:
+    """What says best what is asked for; None where nothing particular is."""
+    said = kind_asked(question).said
+    return said[0][0] if said else None
 
 
 def is_strict(question: str) -> bool:

@@ -11,7 +11,7 @@ from adapters.reasoners.openai.reasoner import OpenAIReasoner
 from adapters.reasoners.openai.tools import MOST_ACTIONS
 from adapters.testing.clock import ManualClock
 from adapters.testing.encoder import HashingEncoder
-from adapters.testing.endpoint import FEATURES, Fails, Garbles, Request, Says, ScriptedEndpoint
+from adapters.testing.endpoint import FEATURES, Fails, Garbles, RecordedRequest, Says, ScriptedEndpoint
 from core.model.answer import Claim
 from core.model.budget import Meter
 from core.model.errors import BudgetExhausted, ModelMisbehaved, ModelUnavailable
@@ -293,7 +293,7 @@ async def test_what_is_too_long_is_asked_again_with_less_evidence_the_weakest_le
 ) -> None:
     said = "This model's maximum context length is 2048 tokens."
 
-    def small(request: Request) -> Fails | Says:
+    def small(request: RecordedRequest) -> Fails | Says:
         return Fails(400, said) if len(request.text) > 7_000 else Says("Refunds stay open [1].")
 
     endpoint.answers_with(small)

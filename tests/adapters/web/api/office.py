@@ -28,7 +28,7 @@ from core.model.conversation import Person
 from core.model.inquiry import AnswerPolicy
 from core.ports.api_tokens import ApiToken, TokenScope
 from core.retrieval.hybrid import Retriever
-from core.service.answer_actions import AnswerActions
+from core.service.actions.user_actions import UserActions
 from core.service.api_clients import ApiClients
 from core.service.knowledge_reader import KnowledgeReader
 from tests.core.scene import Scene
@@ -113,12 +113,12 @@ class Office:
             clients=self.clients,
             questions=scene.question_service,
             checkpoints=scene.checkpoints,
-            actions=AnswerActions(
+            actions=UserActions.over(
                 memory=scene.memory,
                 trace_store=scene.trace_store,
                 catalog=scene.catalog,
                 feedback=self.feedback,
-                preferences=InProcessChannelSettingsStore(),
+                settings_store=InProcessChannelSettingsStore(),
                 audit=self.audit,
                 inbox=InProcessInbox(scene.state, clock=scene.clock),
                 message_states=InProcessMessageStateStore(scene.state),

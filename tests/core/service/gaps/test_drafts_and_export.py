@@ -33,8 +33,8 @@ class Office:
         self.platform = RecordedPlatform()
         self.proposal_store = InProcessProposalStore()
         self.audit = InProcessAudit()
-        lent = {"slack": self.platform.capabilities()}
-        self.drafts = GapDrafts(self.house.feedback, self.proposal_store, self.audit, self.house.clock, lent)
+        capabilities = {"slack": self.platform.capabilities()}
+        self.drafts = GapDrafts(self.house.feedback, self.proposal_store, self.audit, self.house.clock, capabilities)
 
     async def gap(self) -> Gap:
         (gap,) = (await self.house.analysis.report(MONTH, EVERYTHING)).gaps

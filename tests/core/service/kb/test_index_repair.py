@@ -22,7 +22,7 @@ def room() -> Room:
 
 
 def loses_its_index(room: Room) -> None:
-    """Another ``MILVUS_URI``, or the database file is gone: an empty index beside the same catalogue."""
+    """Another ``MILVUS_URI``, or the database file is gone: an empty index beside the same catalog."""
     room.index = InProcessIndex()
     room.assemble()
 
@@ -98,7 +98,7 @@ async def test_repair_is_for_admins_and_on_record(room: Room) -> None:
     assert [(one.actor, one.allowed) for one in await room.audit.recent()] == [(ADMIN.id, True), (MEMBER.id, False)]
 
 
-async def test_an_index_that_is_not_the_catalogues_is_refused_until_it_is_filled(room: Room) -> None:
+async def test_an_index_that_is_not_the_catalogs_is_refused_until_it_is_filled(room: Room) -> None:
     await room.consistency.check()
     await room.adds(ferry_md="# Ferry\n\nThe ferry leaves at nine.")
     await room.consistency.check()
@@ -116,7 +116,7 @@ async def test_an_index_that_is_not_the_catalogues_is_refused_until_it_is_filled
 
 
 async def test_what_the_first_version_wrote_is_taken_for_what_it_is(room: Room) -> None:
-    """It gave no index an identity: one with passages is the catalogue's, an empty one is not."""
+    """It gave no index an identity: one with passages is the catalog's, an empty one is not."""
     await room.adds(ferry_md="# Ferry\n\nThe ferry leaves at nine.")
     await room.catalog.remember_index("")
     await room.consistency.check()

@@ -13,7 +13,9 @@ from core.model.errors import AlreadyDone, Denied, NotFound
 from core.model.inquiry import Behaviour, CheckpointKind, Profile
 from core.model.message_records import QuestionState
 from core.ports.message_state import CancelReason
-from core.service.answer_actions import AnswerActions
+from core.service.actions.outcomes import ActionOutcome, PersonForgotten, ThreadForgotten, ThreadMuted
+from core.service.actions.user_actions import UserActions
+from core.service.actions.wording import MUTED, NOTHING_KEPT, STAYS, UNMUTED, explanation_text, outcome_text
 from tests.core.scene import ALICE, BOB, Scene
 
 OPEN = Audience(frozenset({"everyone"}))
@@ -26,13 +28,13 @@ class Counter:
         self.scene = Scene()
         self.feedback = InProcessFeedbackStore(self.scene.state)
         self.audit = InProcessAudit()
-        self.preferences = InProcessChannelSettingsStore()
-        self.answer_actions = AnswerActions(
+        self.settings_store = InProcessChannelSettingsStore()
+        self.user_actions = UserActions.over(
             memory=self.scene.memory,
             trace_store=self.scene.trace_store,
             catalog=self.scene.catalog,
             feedback=self.feedback,
-            preferences=self.preferences,
+            settings_store=self.settings_store,
             audit=self.audit,
             inbox=InProcessInbox(self.scene.state),
             message_states=InProcessMessageStateStore(self.scene.state),
@@ -58,19 +60,19 @@ async def test_why_is_told_to_those_who_may_read_the_answer(counter: Counter) ->
     thread = next(iter(counter.scene.state.threads))
     key = counter.scene.key("t")
     assert str(key) == thread
-    told = await counter.answer_actions.why(key, OPEN)
+    told = await counter.user_actions.answers.explain(key, OPEN)
     assert any(step.startswith("I searched “") for step in told.steps)
-    assert told.text.splitlines()[0] == "“How long do refunds take?”"
-    assert told.text.splitlines()[-1] == f"• Trace {told.trace_id}."
+    assert explanation_text(told).splitlines()[0] == "“How long do refunds take?”"
+    assert explanation_text(told).splitlines()[-1] == f"• Trace {told.trace_id}."
     with pytest.raises(NotFound):
-        await counter.answer_actions.why(key, Audience(frozenset({"stranger"})))
+        await counter.user_actions.answers.explain(key, Audience(frozenset({"stranger"})))
 
 
 async def test_quotes_are_withheld_from_who_may_not_read_their_base(counter: Counter) -> None:
     trace = await asked(counter)
-    shown = await counter.answer_actions.quotes(counter.scene.key("t"), trace, OPEN)
+    shown = await counter.user_actions.answers.quotes(counter.scene.key("t"), trace, OPEN)
     assert [source.quote for source in shown.citations] == ["Refunds are paid within 14 days."]
-    hidden = await counter.answer_actions.quotes(counter.scene.key("t"), trace, Audience(frozenset({"stranger"})))
+    hidden = await counter.user_actions.answers.quotes(counter.scene.key("t"), trace, Audience(frozenset({"stranger"})))
     assert hidden.citations == ()
     assert hidden.withheld == 1
 
@@ -78,21 +80,22 @@ async def test_quotes_are_withheld_from_who_may_not_read_their_base(counter: Cou
 async def test_a_forged_trace_finds_nothing(counter: Counter) -> None:
     await asked(counter)
     with pytest.raises(NotFound):
-        await counter.answer_actions.quotes(counter.scene.key("t"), "0123456789abcdef", OPEN)
+        await counter.user_actions.answers.quotes(counter.scene.key("t"), "0123456789abcdef", OPEN)
     with pytest.raises(NotFound):
-        await counter.answer_actions.rate(counter.scene.key("t"), "0123456789abcdef", ALICE, helpful=True)
+        await counter.user_actions.ratings.rate(counter.scene.key("t"), "0123456789abcdef", ALICE, helpful=True)
 
 
 async def test_only_who_asked_everything_or_an_admin_makes_it_forget_a_thread(counter: Counter) -> None:
     await asked(counter)
     with pytest.raises(Denied):
-        await counter.answer_actions.forget_thread(counter.scene.key("t"), BOB, is_admin=False)
-    assert "forgotten" in await counter.answer_actions.forget_thread(counter.scene.key("t"), BOB, is_admin=True)
+        await counter.user_actions.memory.forget_thread(counter.scene.key("t"), BOB, is_admin=False)
+    outcome = await counter.user_actions.memory.forget_thread(counter.scene.key("t"), BOB, is_admin=True)
+    assert (outcome, "forgotten" in outcome_text(outcome)) == (ThreadForgotten(was_kept=True), True)
     assert [(entry.actor, entry.allowed) for entry in await counter.audit.recent()] == [(BOB.id, True), (BOB.id, False)]
 
 
 async def test_settings_of_who_is_no_admin_are_refused_and_on_record(counter: Counter) -> None:
-    settings, chosen = counter.answer_actions.place_settings, ChosenSettings(profile=Profile.QUICK, sources_first=True)
+    settings, chosen = counter.user_actions.settings, ChosenSettings(profile=Profile.QUICK, sources_first=True)
     with pytest.raises(Denied):
         await settings.save("p", chosen, ALICE, OPEN, is_admin=False)
     assert (await settings.applying("p")).policy.profile is Profile.BALANCED
@@ -114,8 +117,8 @@ async def test_settings_come_back_as_they_were_chosen_within_bounds(counter: Cou
         languages=("German ", "", "x" * 99),
         handoff=" S0HELP ",
     )
-    applies = await counter.answer_actions.place_settings.save("p", chosen, ALICE, OPEN, is_admin=True)
-    assert applies == await counter.answer_actions.place_settings.applying("p")
+    applies = await counter.user_actions.settings.save("p", chosen, ALICE, OPEN, is_admin=True)
+    assert applies == await counter.user_actions.settings.applying("p")
     assert applies.bases == frozenset({"default"})
     assert applies.policy.checkpoints == frozenset({CheckpointKind.CLARIFY})
     assert applies.policy.sources_first
@@ -125,7 +128,7 @@ async def test_settings_come_back_as_they_were_chosen_within_bounds(counter: Cou
 
 
 async def test_what_is_chosen_for_a_channel_stands_over_what_is_chosen_for_its_category(counter: Counter) -> None:
-    settings = counter.answer_actions.place_settings
+    settings = counter.user_actions.settings
     await settings.store.write("category", ChosenSettings(profile=Profile.QUICK, handoff="S0"))
     await settings.store.write("channel", ChosenSettings(profile=Profile.THOROUGH))
     applies = await settings.applying("category", "channel")
@@ -147,7 +150,7 @@ def test_what_the_first_version_kept_of_settings_still_reads() -> None:
 
 async def test_a_shelf_counts_only_what_its_reader_may_see(counter: Counter) -> None:
     await counter.scene.knows("Secret.", base="secret", grants=frozenset({"board"}))
-    assert [(one.base.name, one.documents) for one in await counter.answer_actions.knowledge_bases(OPEN)] == [
+    assert [(one.base.name, one.documents) for one in await counter.user_actions.overview.knowledge_bases(OPEN)] == [
         ("default", 1)
     ]
 
@@ -165,38 +168,38 @@ async def nobody_asks() -> bool:
 
 
 async def test_who_asked_or_an_admin_stops_a_question_while_it_is_worked_on(counter: Counter) -> None:
-    key, stores = counter.scene.key("t"), counter.answer_actions.message_states
+    key, stores = counter.scene.key("t"), counter.user_actions.cancellation.message_states
     question = QuestionState(thread=key, message="m1", asker=ALICE.id, settled_by="earlier")
     with pytest.raises(NotFound):
-        await counter.answer_actions.stop(question, ALICE, nobody_asks)
+        await counter.user_actions.cancellation.stop(question, ALICE, nobody_asks)
     await stores.save(question)
     with pytest.raises(Denied):
-        await counter.answer_actions.stop(question, BOB, nobody_is_admin)
+        await counter.user_actions.cancellation.stop(question, BOB, nobody_is_admin)
     assert await stores.take_cancel(str(key), "m1") is None
     for person, is_admin in ((ALICE, nobody_asks), (BOB, everybody_is_admin)):
-        await counter.answer_actions.stop(question, person, is_admin)
+        await counter.user_actions.cancellation.stop(question, person, is_admin)
         assert await stores.take_cancel(str(key), "m1") is CancelReason.STOPPED
     await stores.save(replace(question, outcome="answered"))
     with pytest.raises(NotFound):
-        await counter.answer_actions.stop(question, ALICE, nobody_asks)
+        await counter.user_actions.cancellation.stop(question, ALICE, nobody_asks)
     assert [(entry.action, entry.allowed) for entry in await counter.audit.recent()] == [("stop", False)]
 
 
 async def test_an_answer_is_handed_over_once_unless_the_call_fails(counter: Counter) -> None:
     key, trace = counter.scene.key("t"), await asked(counter)
     with pytest.raises(ConnectionError):
-        async with counter.answer_actions.hand_over(key, trace, BOB, OPEN):
+        async with counter.user_actions.handoff.hand_over(key, trace, BOB, OPEN):
             raise ConnectionError
-    async with counter.answer_actions.hand_over(key, trace, BOB, OPEN) as turn:
+    async with counter.user_actions.handoff.hand_over(key, trace, BOB, OPEN) as turn:
         assert turn.trace_id == trace
         with pytest.raises(AlreadyDone):
-            async with counter.answer_actions.hand_over(key, trace, ALICE, OPEN):
+            async with counter.user_actions.handoff.hand_over(key, trace, ALICE, OPEN):
                 pass
     with pytest.raises(AlreadyDone):
-        async with counter.answer_actions.hand_over(key, trace, ALICE, OPEN):
+        async with counter.user_actions.handoff.hand_over(key, trace, ALICE, OPEN):
             pass
     with pytest.raises(NotFound):
-        async with counter.answer_actions.hand_over(key, trace, ALICE, Audience(frozenset({"stranger"}))):
+        async with counter.user_actions.handoff.hand_over(key, trace, ALICE, Audience(frozenset({"stranger"}))):
             pass
 
 
@@ -210,25 +213,56 @@ async def test_only_who_asked_shares_an_answer_and_only_with_who_may_read_it(cou
         return Audience(frozenset({"stranger"}))
 
     with pytest.raises(Denied):
-        async with counter.answer_actions.share(key, trace, BOB, open_channel):
+        async with counter.user_actions.sharing.share(key, trace, BOB, open_channel):
             pass
     with pytest.raises(NotFound):
-        async with counter.answer_actions.share(key, trace, ALICE, closed_channel):
+        async with counter.user_actions.sharing.share(key, trace, ALICE, closed_channel):
             pass
-    async with counter.answer_actions.share(key, trace, ALICE, open_channel) as turn:
+    async with counter.user_actions.sharing.share(key, trace, ALICE, open_channel) as turn:
         assert turn.answer
     with pytest.raises(AlreadyDone):
-        async with counter.answer_actions.share(key, trace, ALICE, open_channel):
+        async with counter.user_actions.sharing.share(key, trace, ALICE, open_channel):
             pass
     assert [(entry.action, entry.actor) for entry in await counter.audit.recent()] == [("share", BOB.id)]
 
 
 async def test_people_are_counted_by_their_last_word_and_not_presses(counter: Counter) -> None:
-    trace, thread, act = await asked(counter), counter.scene.key("t"), counter.answer_actions
+    trace, thread, act = await asked(counter), counter.scene.key("t"), counter.user_actions
     for person, helpful in ((ALICE, False), (ALICE, False), (BOB, True), (ALICE, True), (ALICE, True)):
-        await act.rate(thread, trace, person, helpful=helpful)
+        await act.ratings.rate(thread, trace, person, helpful=helpful)
     counts = await counter.scene.trace_store.counts()
     assert (counts.helpful, counts.unhelpful) == (2, 0)
-    await act.rate(thread, trace, BOB, helpful=False)
+    await act.ratings.rate(thread, trace, BOB, helpful=False)
     counts = await counter.scene.trace_store.counts()
     assert (counts.helpful, counts.unhelpful) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "text"),
+    [
+        (ThreadMuted(muted=True), MUTED),
+        (ThreadMuted(muted=False), UNMUTED),
+        (ThreadForgotten(was_kept=False), NOTHING_KEPT),
+        (
+            PersonForgotten(1),
+            f"I have forgotten everything you asked me: 1 question, and all that came of them. {STAYS}",
+        ),
+        (
+            PersonForgotten(7),
+            f"I have forgotten everything you asked me: 7 questions, and all that came of them. {STAYS}",
+        ),
+    ],
+)
+def test_an_outcome_reads_the_same_in_every_client(outcome: ActionOutcome, text: str) -> None:
+    assert outcome_text(outcome) == text
+
+
+async def test_what_is_done_to_memory_is_told_as_data(counter: Counter) -> None:
+    memory, thread = counter.user_actions.memory, counter.scene.key("t")
+    await asked(counter)
+    assert await memory.mute(thread, muted=True) == ThreadMuted(muted=True)
+    assert await memory.forget_thread(counter.scene.key("elsewhere"), ALICE, is_admin=False) == ThreadForgotten(
+        was_kept=False
+    )
+    assert await memory.forget_person(ALICE) == PersonForgotten(1)
+    assert await memory.forget_person(ALICE) == PersonForgotten(0)

@@ -1,0 +1,90 @@
+"""Whether a row of a table has what is asked for: in a column that the question names, or in a cell of the right kind.
+
+A row of the right thing has most of the question's words, and answers only what it has a column for: the row of a
+customer with its stock has no telephone number. What the question itself says, such as the customer's name, is no
+answer, so that a kind of answer counts only in the other cells.
+"""
+
+import math
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from adapters.reasoners.extractive import weights
+from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, Words
+from adapters.reasoners.extractive.evidence.units import Form, cells_of
+from adapters.reasoners.extractive.question.aggregation import Aggregate, aggregation_of
+from adapters.reasoners.extractive.question.answer_type import asks_who, fits_cell, is_strict
+from adapters.reasoners.extractive.question.named_things import thing_held, thing_picked
+from core.model.text import content_words
+
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_SAME_STEM = 4  # letters that two words of one family share: drive and driver, weigh and weight
+_LIKE = 0.3  # of a word of the question, from which on another stands for it
+
+
+def doubt_rows(asked: Words, ranked: Collection[ScoredUnit]) -> list[ScoredUnit]:
+    """The units of a passage, best first, where a row that has nothing of what is asked for hardly counts."""
+    doubted = [one if may_answer(asked, one) else _doubted(one) for one in ranked]
+    return sorted(doubted, key=lambda one: -one.worth)
+
+
+def _doubted(one: ScoredUnit) -> ScoredUnit:
+    return replace(one, worth=one.worth * weights.EMPTY_CELL, odds=one.odds + math.log(weights.EMPTY_CELL))
+
+
+def may_answer(asked: Words, one: ScoredUnit) -> bool:
+    """Whether a unit is no row, or a row with what is asked for; one that is to be compared with others may be any."""
+    question, unit, passage = asked.question, one.unit, one.evidence.passage
+    if unit.form is not Form.ROW or not unit.head or not content_words(unit.head[0]):
+        return True
+    above = " ".join((passage.title, *passage.heading, unit.under))
+    if not set(_YEAR.findall(question)) <= set(_YEAR.findall(f"{above} {unit.text} {passage.dated}")):
+        return False
+    aggregation = aggregation_of(question)
+    if aggregation and aggregation.kind is not Aggregate.COUNT:
+        return True
+    cells = list(zip(cells_of(unit.head[0]), cells_of(unit.text), strict=False))
+    if not _has_thing(asked, content_words(" ".join((above, unit.text, *(name for name, cell in cells if cell))))):
+        return False
+    if aggregation and set(thing_picked(question)) <= set(content_words(f"{above} {cells[0][0]}")):
+        return True  # the rows are what is counted
+    return not is_strict(question) or _holds_kind(asked, cells)
+
+
+def _has_thing(asked: Words, there: Collection[str]) -> bool:
+    """Whether the thing that is asked for by name is there: all that tells what is picked, a word of what is held."""
+    held = thing_held(asked.question)
+    return all(_stands_in(asked, stem, there) for stem in thing_picked(asked.question)) and (
+        not held or any(_stands_in(asked, stem, there) for stem in held)
+    )
+
+
+def _holds_kind(asked: Words, cells: Sequence[tuple[str, str]]) -> bool:
+    """Whether what is asked for stands in a column that the question names, or where it names none in any cell."""
+    said = set(content_words(asked.question))
+    wanted = set(asked.topic_words)
+    other = [(name, cell) for name, cell in cells if cell and not _is_said(asked.question, cell, said)]
+    named = [
+        (name, cell)
+        for name, cell in other
+        if name != cells[0][0] and any(_stands_in(asked, stem, wanted) for stem in content_words(name))
+    ]
+    return any(fits_cell(asked.question, name, cell, named=bool(named)) for name, cell in named or other)
+
+
+def _is_said(question: str, cell: str, said: Collection[str]) -> bool:
+    """Whether a cell says only what the question does; who is asked for is nobody that it names in part."""
+    stems = set(content_words(cell))
+    return bool(stems & set(said)) if asks_who(question) else bool(stems) and stems <= set(said)
+
+
+def _stands_in(asked: Words, stem: str, there: Collection[str]) -> bool:
+    """Whether a word, one of its family or one of like meaning is there."""
+    if stem in there or (len(stem) >= _SAME_STEM and any(_kin(stem, other) for other in there)):
+        return True
+    return max((share for other, share in asked.near.get(stem, {}).items() if other in there), default=0.0) >= _LIKE
+
+
+def _kin(one: str, other: str) -> bool:
+    return one in other or (len(other) >= _SAME_STEM and one.startswith(other))

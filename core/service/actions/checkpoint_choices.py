@@ -1,0 +1,52 @@
+"""Choosing at a checkpoint: which choice can still be made, by whom, and how it is put in line."""
+
+from dataclasses import dataclass
+
+from core.model.conversation import Person, ThreadKey
+from core.model.errors import NotFound
+from core.model.incoming_events import IncomingChoice
+from core.model.inquiry import Choice
+from core.model.message_records import CheckpointState
+from core.ports.audit import Audit
+from core.ports.checkpoints import Checkpoints, ParkedInquiry
+from core.ports.inbox import Inbox
+from core.ports.message_state import MessageStateStore
+from core.service.actions.rights import IsAdmin, may_act, refuse
+from core.service.actions.wording import CHOICE_GONE, NOT_YOURS_TO_CHOOSE
+from core.service.delivery_codec import delivery
+
+LONGEST_LABEL = 300  # characters of what a card says was chosen
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointChoices:
+    """The choices of open checkpoints."""
+
+    checkpoints: Checkpoints
+    message_states: MessageStateStore
+    inbox: Inbox
+    audit: Audit
+
+    async def find(
+        self, checkpoint_id: str, choice_id: str, person: Person, is_admin: IsAdmin, thread: ThreadKey | None = None
+    ) -> tuple[ParkedInquiry, Choice]:
+        """A choice that can still be made, by this person; in this thread, where the platform says which it is.
+
+        Raises NotFound when it cannot be made any more, and Denied, on record, for who may not.
+        """
+        parked = await self.checkpoints.read(checkpoint_id) if checkpoint_id else None
+        choice = parked.checkpoint.choice(choice_id) if parked is not None else None
+        if parked is None or choice is None or thread not in (None, parked.checkpoint.thread):
+            raise NotFound(CHOICE_GONE)
+        if not await may_act(person, parked.checkpoint.asker.id, is_admin):
+            raise await refuse(self.audit, person, "choose", checkpoint_id, NOT_YOURS_TO_CHOOSE)
+        return parked, choice
+
+    async def enqueue(self, delivery_id: str, made: IncomingChoice, label: str) -> bool:
+        """Put a choice in line and note what its card says of it; False when this delivery was in line before.
+
+        Raises Busy when this person has too many waiting, and StoreUnavailable.
+        """
+        card = CheckpointState(thread=made.thread, checkpoint=made.checkpoint, chosen=label[:LONGEST_LABEL])
+        await self.message_states.save(card)
+        return await self.inbox.put(delivery(delivery_id, made))
