@@ -34,7 +34,7 @@ from core.model.errors import NotFound
 from core.model.incoming_events import IncomingMessage
 from core.model.reply_target import ReplyMode, ReplyTarget
 from core.service.actions.user_actions import UserActions
-from core.service.actions.wording import FINISHED, GONE, NOBODY_TO_CALL
+from core.service.actions.wording import FINISHED, GONE, NOBODY_TO_CALL, explanation_text
 from core.service.answer_buttons import AnswerAction
 from core.service.text_splitting import split_markdown
 
