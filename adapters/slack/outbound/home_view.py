@@ -3,15 +3,16 @@
 Limits are Slack's: 100 blocks, 25 elements in a row of buttons.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from adapters.slack.api.message_links import thread_url
 from adapters.slack.outbound import blocks
+from adapters.slack.outbound.form_values import FormValues
 from adapters.slack.outbound.line_format import mrkdwn
 from adapters.slack.outbound.text import escape, link, shorten
-from adapters.slack.outbound.views import View, modal, plain
+from adapters.slack.outbound.views import View, modal, text_object
 from core.model.answer import Outcome
 from core.ports.memory import AskedQuestion
 from core.service.actions.overview import KnowledgeBaseSummary, SystemStatus
@@ -78,14 +79,13 @@ def choose_channel() -> View:
     """The form that asks for which channel settings are to be changed."""
     filtered = {"include": ["public", "private"], "exclude_bot_users": True}
     element = {"type": "conversations_select", "action_id": "channel", "filter": filtered}
-    row = {"type": "input", "block_id": "channel", "label": plain("Channel"), "element": element}
+    row = {"type": "input", "block_id": "channel", "label": text_object("Channel"), "element": element}
     return modal("Settings of a channel", [row], callback=CHOOSE_CHANNEL, submit="Next")
 
 
-def chosen_channel(view: dict[str, Any]) -> str:
+def read_channel(view: Mapping[str, Any]) -> str:
     """The channel's id in that form as it was sent."""
-    values = (view.get("state") or {}).get("values") or {}
-    return str(((values.get("channel") or {}).get("channel") or {}).get("selected_conversation") or "")
+    return FormValues(view).channel("channel")
 
 
 def gaps(lines: Sequence[str]) -> View:
@@ -106,7 +106,7 @@ def _question(asked: AskedQuestion, url: str) -> str:
 
 
 def _header(text: str) -> blocks.Block:
-    return {"type": "header", "text": plain(text)}
+    return {"type": "header", "text": text_object(text)}
 
 
 def _base_summary(base_summary: KnowledgeBaseSummary) -> str:
