@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from adapters.slack.kb.line_format import mrkdwn
 from adapters.slack.outbound import blocks, views
 from adapters.slack.outbound.form_values import FormValues
+from adapters.slack.outbound.line_format import mrkdwn
 from adapters.slack.outbound.payloads import CommandForm
 from adapters.slack.outbound.text import escape, shorten
 from core.model.incoming_events import FileReference

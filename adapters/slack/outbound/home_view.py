@@ -10,12 +10,13 @@ from typing import Any
 from adapters.slack.api.message_links import thread_url
 from adapters.slack.outbound import blocks
 from adapters.slack.outbound.form_values import FormValues
+from adapters.slack.outbound.line_format import mrkdwn
 from adapters.slack.outbound.text import escape, link, shorten
 from adapters.slack.outbound.views import View, modal, text_object
 from core.model.answer import Outcome
 from core.ports.memory import AskedQuestion
 from core.service.actions.overview import KnowledgeBaseSummary, SystemStatus
-from core.service.actions.wording import HELP
+from core.service.help import HELP
 
 ADD, SETTINGS, GAPS, TELL_DAILY = (f"footnote_home_{name}" for name in ("add", "settings", "gaps", "tell_daily"))
 CHOOSE_CHANNEL = "footnote_home_channel"  # the form that asks whose settings are meant
@@ -67,7 +68,7 @@ def home(contents: HomeContents) -> View:
     rows += [blocks.section(_base_summary(one)) for one in contents.knowledge_bases[:MOST_BASES]]
     if not contents.knowledge_bases:
         rows.append(blocks.section("Nothing yet that you may read. An admin adds documents with `/kb`."))
-    rows += [_header("How to ask"), blocks.section("\n".join(f"• {line}" for line in HELP))]
+    rows += [_header("How to ask"), blocks.section("\n".join(f"• {mrkdwn(line)}" for line in HELP))]
     if contents.system_status is not None:
         rows += [_header("For admins"), blocks.section(_system_status(contents.system_status))]
         rows.append(blocks.context("`/footnote settings` in a channel sets what applies there."))
