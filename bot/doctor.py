@@ -249,7 +249,7 @@ async def _opened_stores(settings: Settings, opened_until: float, chosen: Chosen
         yield _index(settings.milvus_uri or "embedded", damaged, await footnote.knowledge_stack.consistency.report())
         if (status := await footnote.index.status()) is not None:
             yield milvus_server_check(status)
-        yield processes_check(await footnote.processes.serving())
+        yield processes_check(await footnote.processes.live_processes())
 
 
 async def _is_done(work: "asyncio.Task[None]", seconds: float) -> bool:

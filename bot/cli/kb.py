@@ -281,17 +281,17 @@ async def _report(footnote: "Footnote", results: "Sequence[KbResult]", as_json: 
     from adapters.terminal.kb_view import result_json, result_text
     from core.model.jobs import JobState
     from core.model.json_codec import to_json
-    from core.service.kb.results import accepted_jobs, succeeded
+    from core.service.kb.results import accepted_jobs, is_success
 
     texts = [result_text(result) for result in results]
     if not as_json:
         for result, text in zip(results, texts, strict=True):
             if text:
-                say(text, err=not succeeded(result))
+                say(text, err=not is_success(result))
     accepted = [job for result in results for job in accepted_jobs(result)]
     stack, console = footnote.knowledge_stack, SafeConsole(stderr=as_json)
     ended = await follow_jobs(console, accepted, stack.jobs, stack.terminal_worker, quiet=as_json) if accepted else []
-    ok = all(map(succeeded, results))
+    ok = all(map(is_success, results))
     if as_json:
         print_json(
             {

@@ -124,7 +124,7 @@ class ModelEndpoint:
         cap = self._cap(request, meter)
         async with self._paid(request, cap, meter) as bill:
             try:
-                async with asyncio.timeout(min(self._timeout, meter.remaining)):
+                async with asyncio.timeout(min(self._timeout, meter.remaining_seconds)):
                     reply = await self._persistently(
                         lambda: self._send_accepted(request, cap, bill, self._request_completion)
                     )
@@ -164,7 +164,7 @@ class ModelEndpoint:
         Ends normally only when the model said that it was done, or had reached the length that it may write.
         """
         cap = self._cap(request, meter)
-        deadline = asyncio.get_running_loop().time() + min(self._answer_seconds, meter.remaining)
+        deadline = asyncio.get_running_loop().time() + min(self._answer_seconds, meter.remaining_seconds)
         begun = False
         async with self._paid(request, cap, meter) as bill:
             try:
