@@ -59,7 +59,7 @@ class WebPlatform:
 
     # --- the server
 
-    def waiting_for(self) -> str:
+    def readiness_problem(self) -> str:
         """It waits for nobody."""
         return ""
 

@@ -49,7 +49,7 @@ def ingest(
 
 
 async def _ingest(what: list[str], base: str, limit: int, as_json: bool) -> int:
-    from adapters.documents.folders import files_in, refused_in
+    from adapters.documents.folders import files_in, find_refused_files
     from adapters.terminal.ingest_view import TOGETHER, read_files
     from adapters.terminal.operator import operator
     from bot.container import open_footnote
@@ -59,7 +59,7 @@ async def _ingest(what: list[str], base: str, limit: int, as_json: bool) -> int:
 
     paths = [Path(name) for name in what if not LINK.match(name)]
     files = files_in(paths)
-    for one in refused_in(paths):
+    for one in find_refused_files(paths):
         say(one_line(f"{one.source} is not read: {one.reason}"), err=True)
     async with open_footnote(load_settings()) as footnote:
         kb_service, caller = footnote.knowledge_stack.kb_service, operator()

@@ -154,7 +154,7 @@ class Commands:
             )
             incoming = IncomingMessage(
                 id=str(press.id),
-                thread=asked_in(press, alone=alone),
+                thread=command_thread(press, alone=alone),
                 text=question,
                 asker=person_of(press.user),
                 reply_target=target,
@@ -168,7 +168,7 @@ class Commands:
 
     async def _readable_base(self, press: Press, name: str, *, alone: bool) -> tuple[str, ...]:
         """The base of this name. Raises NotFound unless everybody who will read the answer may read it."""
-        thread = asked_in(press, alone=alone)
+        thread = command_thread(press, alone=alone)
         readers = await (self.own_audience(press) if alone or not thread.space else self._readers.of_place(thread))
         wanted = name.strip().casefold()
         for base in await self._user_actions.bases.for_audience(readers):
@@ -196,7 +196,7 @@ class Commands:
         if not direct and private is None:
             with suppress(FootnoteError, TimeoutError):
                 async with asyncio.timeout(LOOK_SECONDS):
-                    settings = await self._readers.settings(asked_in(press, alone=False))
+                    settings = await self._readers.settings(command_thread(press, alone=False))
         return answer_visibility(settings, direct=direct, private=private)
 
     def _enqueue(self, press: Press, incoming: IncomingMessage) -> None:
@@ -394,7 +394,7 @@ class Commands:
         await tell(press, WENT_WRONG)
 
 
-def asked_in(press: Press, *, alone: bool) -> ThreadKey:
+def command_thread(press: Press, *, alone: bool) -> ThreadKey:
     """The conversation that a command's question belongs to."""
     if press.guild_id is None:
         return direct_key(press.channel_id or 0)

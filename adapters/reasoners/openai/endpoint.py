@@ -88,7 +88,7 @@ class ModelEndpoint:
         self.client = client or open_client(base_url, api_key, timeout_seconds)
 
     @property
-    def refused(self) -> frozenset[str]:
+    def refused_features(self) -> frozenset[str]:
         """The optional features that this endpoint has refused so far."""
         return self.dialect.refused
 

@@ -57,7 +57,7 @@ class PrincipalNames:
             remedy="Give `/kb grant` or `/kb revoke` alone: it opens a form to pick from.",
         )
 
-    async def named(self, lines: Sequence[Line], *, is_admin: bool) -> list[Line]:
+    async def name_principals(self, lines: Sequence[Line], *, is_admin: bool) -> list[Line]:
         """The lines with principals by name. A private channel's name is told to admins alone."""
         return [tuple([await self._named(span, is_admin=is_admin) for span in line]) for line in lines]
 

@@ -84,7 +84,7 @@ class ReplyRenderer:
         layout = lay_out(view)
         is_admin = caller.permissions.is_admin
         shown = [
-            replace(one, lines=tuple(await self.principal_names.named(one.lines, is_admin=is_admin)))
+            replace(one, lines=tuple(await self.principal_names.name_principals(one.lines, is_admin=is_admin)))
             for one in layout.parts
         ]
         parts = [*([Part(outcome)] if outcome else []), *shown]
@@ -139,5 +139,5 @@ class ReplyRenderer:
             where = ON_THE_CARD if posted else IN_WORDS.format(command=f"{KB} jobs", job=job.id)
         words = [line for result in results if isinstance(result, KbOutcome) for line in outcome_layout(result)]
         words += plain_lines(filter(None, [where]))
-        words = await self.principal_names.named(words, is_admin=caller.permissions.is_admin)
+        words = await self.principal_names.name_principals(words, is_admin=caller.permissions.is_admin)
         return [*titles, *dict.fromkeys(words)]  # what holds for all is said once

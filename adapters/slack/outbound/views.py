@@ -142,7 +142,7 @@ def _auto_answer(threshold: float) -> blocks.Block:
     return one("auto_answer", "Questions that do not mention me", options, now, hint=hint)
 
 
-def filled_in(view: Mapping[str, Any]) -> ChosenSettings:
+def submitted_settings(view: Mapping[str, Any]) -> ChosenSettings:
     """The settings form as it was submitted."""
     values: Mapping[str, Any] = (view.get("state") or {}).get("values") or {}
 
