@@ -1,8 +1,8 @@
 """Staying connected: logging in, holding the gateway's connection, and beginning anew whatever ends it.
 
 Nothing that Discord or the network does ends this. What is wrong is told by ``readiness_problem``, which readiness
-reports, and each reason is logged once. A refused token or intent is tried again too, but seldom: only a person can mend it,
-and the questions that wait are kept meanwhile.
+reports, and each reason is logged once. A refused token or intent is tried again too, but seldom: only a person can
+mend it, and the questions that wait are kept meanwhile.
 """
 
 import asyncio
