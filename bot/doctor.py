@@ -246,7 +246,9 @@ async def _opened_stores(settings: Settings, opened_until: float, chosen: Chosen
             yield _still_opening(footnote.opening.readiness_problems())
             return
         damaged = await asyncio.to_thread(is_damaged, Path(settings.milvus_uri or settings.home / "milvus.db"))
-        yield _index(settings.milvus_uri or "embedded", damaged, await footnote.knowledge_stack.consistency.report())
+        yield _index(
+            settings.milvus_uri or "embedded", damaged, await footnote.knowledge_stack.deps.consistency.report()
+        )
         if (status := await footnote.index.status()) is not None:
             yield milvus_server_check(status)
         yield processes_check(await footnote.processes.live_processes())

@@ -51,7 +51,7 @@ async def open_page(settings: Settings, footnote: Footnote) -> AsyncIterator[Web
         actions=actions,
         kb=knowledge.kb_service,
     )
-    queries = knowledge.queries
+    queries = knowledge.kb_service.queries
     async with SandboxedPagePictures() as pictures:
         source = SourceScreen(
             pages=pages,
@@ -59,7 +59,7 @@ async def open_page(settings: Settings, footnote: Footnote) -> AsyncIterator[Web
             turns=turns,
             actions=actions,
             queries=queries,
-            documents=DocumentPages(footnote.index, knowledge.originals, pictures),
+            documents=DocumentPages(footnote.index, knowledge.deps.originals, pictures),
         )
         knowledge_screen = KnowledgeScreen(
             pages=pages,

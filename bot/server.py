@@ -206,7 +206,7 @@ class _ServedPlatform:
 
     async def _report(self) -> None:
         log.info("ready", passages=await self._footnote.index.count())
-        report = await self._footnote.knowledge_stack.consistency.report()
+        report = await self._footnote.knowledge_stack.deps.consistency.report()
         if report.incomplete:
             log.warning("index_incomplete", documents=len(report.incomplete), remedy=f"{REPAIR} fills it again.")
 

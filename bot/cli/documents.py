@@ -1,11 +1,17 @@
 """Documents: ``ingest``, ``search``, ``sources``."""
 
+from collections import Counter
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bot.cli.runner import ConfirmationMissing, finish, open_to_read, print_json, say, there
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.ingestion.ingestor import IngestResult
 
 INDEX_INCOMPLETE = (
     "This is not the index that the catalog's other documents are in: footnote kb repair fills it with them."
@@ -60,18 +66,9 @@ async def ingest_paths(paths: list[Path], kb: str, *, as_json: bool = False, dry
         else:
             results = await ingest_files(console, terminal, files, kb, quiet=as_json)
         results = [*results, *refused]
-        complete = dry_run or await footnote.knowledge_stack.consistency.settle()
+        complete = dry_run or await footnote.knowledge_stack.deps.consistency.settle()
     if as_json:
-        print_json(
-            {
-                "added": sum(r.change == "added" for r in results),
-                "updated": sum(r.change == "updated" for r in results),
-                "unchanged": sum(r.change == "unchanged" for r in results),
-                "skipped": [{"file": r.source, "reason": r.reason} for r in results if r.change == "skipped"],
-                "failed": [{"file": r.source, "reason": r.reason} for r in results if r.change == "failed"],
-                "passages": sum(r.passages for r in results),
-            }
-        )
+        print_json(_ingest_json(results))
     else:
         if dry_run:
             console.print("Nothing is changed. This is what would be:")
@@ -79,6 +76,18 @@ async def ingest_paths(paths: list[Path], kb: str, *, as_json: bool = False, dry
     if not complete:
         console.print(INDEX_INCOMPLETE, soft_wrap=True)
     return 1 if any(r.change == "failed" for r in results) else 0
+
+
+def _ingest_json(results: "Sequence[IngestResult]") -> dict[str, object]:
+    count = Counter(result.change.value for result in results)
+    return {
+        **{change: count[change] for change in ("added", "updated", "unchanged")},
+        **{
+            change: [{"file": one.source, "reason": one.reason} for one in results if one.change == change]
+            for change in ("skipped", "failed")
+        },
+        "passages": sum(result.passages for result in results),
+    }
 
 
 def search(

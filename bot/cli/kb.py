@@ -290,7 +290,9 @@ async def _report(footnote: "Footnote", results: "Sequence[KbResult]", as_json: 
                 say(text, err=not is_success(result))
     accepted = [job for result in results for job in accepted_jobs(result)]
     stack, console = footnote.knowledge_stack, SafeConsole(stderr=as_json)
-    ended = await follow_jobs(console, accepted, stack.jobs, stack.terminal_worker, quiet=as_json) if accepted else []
+    ended = (
+        await follow_jobs(console, accepted, stack.deps.jobs, stack.terminal_worker, quiet=as_json) if accepted else []
+    )
     ok = all(map(is_success, results))
     if as_json:
         print_json(

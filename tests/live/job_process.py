@@ -79,13 +79,13 @@ def worker(footnote: Footnote, ingestor: Ingestor | None = None) -> JobWorker:
     """A worker whose leases run out soon after it dies."""
     kept = footnote.knowledge_stack
     runner = JobRunner(
-        jobs=kept.jobs,
-        ingestor=ingestor or kept.ingestor,
-        catalog=kept.catalog,
-        trash=kept.trash,
-        site_store=kept.site_store,
-        item_sources=ItemSources(kept.catalog, kept.blobs, WebCrawler(Fetcher(kept.rules)), {}),
-        clock=kept.clock,
+        jobs=kept.deps.jobs,
+        ingestor=ingestor or kept.deps.ingestor,
+        catalog=kept.deps.catalog,
+        trash=kept.deps.trash,
+        site_store=kept.deps.site_store,
+        item_sources=ItemSources(kept.deps.catalog, kept.deps.blobs, WebCrawler(Fetcher(kept.rules)), {}),
+        clock=kept.deps.clock,
     )
     inbox = RedisInbox(footnote.redis, namespace=JOBS, lease=timedelta(seconds=4), look_again=timedelta(seconds=1))
     return JobWorker(name="killed", inbox=inbox, runner=runner, tick=kept.scheduler.tick, lanes=1)

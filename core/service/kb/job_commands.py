@@ -11,6 +11,7 @@ from core.service.kb.command_audit import CommandAudit
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.index_repair import IndexRepair
 from core.service.kb.job_queue import JobQueue
+from core.service.kb.job_wording import job_subject
 from core.service.kb.queries import KnowledgeQueries, one_job
 from core.service.kb.results import CancelRequested, JobAccepted, KbResult, RefreshAccepted, Refused, RepairAccepted
 from core.service.kb.summaries import summarize_accepted, summarize_document, summarize_job
@@ -40,8 +41,10 @@ class JobCommands:
             job = await self.job_queue.ingest_bytes(files, target.name, caller)
         except FootnoteError as error:
             return Refused.of(error)
-        await self.audit.record(caller, KbVerb.INGEST, f"{target.name}/{job.subject}", detail=f"job {job.id}")
-        return summarize_accepted(job, target)
+        accepted = summarize_accepted(job, target)
+        about = f"{target.name}/{job_subject(accepted.job)}"
+        await self.audit.record(caller, KbVerb.INGEST, about, detail=f"job {job.id}")
+        return accepted
 
     async def refresh(self, command: KbCommand, caller: Caller) -> KbResult:
         """REFRESH of a document or a site, or of all that came from links in a base."""
@@ -86,7 +89,7 @@ class JobCommands:
             jobs=tuple(map(summarize_job, begun.jobs)),
             lost=tuple(map(summarize_document, begun.lost)),
             left=begun.left,
-            complete=begun.whole,
+            complete=begun.complete,
         )
 
     async def cancel(self, command: KbCommand, caller: Caller) -> KbResult:

@@ -8,8 +8,7 @@ from datetime import timedelta
 
 from core.model.clock import Clock
 from core.model.errors import Busy, DocumentRejected, NotFound
-from core.model.jobs import ItemKind, Job, JobItem, JobKind, JobState, content_digest, waiting_duplicate
-from core.model.json_codec import to_json
+from core.model.jobs import ItemKind, Job, JobItem, JobKind, JobState, content_digest, document_item, waiting_duplicate
 from core.model.knowledge import Document
 from core.ports.blob_store import BlobStore
 from core.ports.file_stores import FileStores
@@ -79,7 +78,9 @@ class JobQueue:
                 with suppress(Busy):
                     await self.inbox.put(job_delivery(job))
 
-    def create_job(self, kind: JobKind, base: str, caller: Caller, subject: str, items: Sequence[JobItem] = ()) -> Job:
+    def create_job(
+        self, kind: JobKind, base: str, caller: Caller, subject: str = "", items: Sequence[JobItem] = ()
+    ) -> Job:
         """A new job of this caller, with a random id; neither kept nor in line yet."""
         return Job(
             id=uuid.uuid4().hex[:12],
@@ -105,7 +106,7 @@ class JobQueue:
         if walked and command.files:
             raise NotFound("Files and a whole channel or site are two jobs.", remedy="Add the files by themselves.")
         if command.channel:
-            made = self.create_job(JobKind.HISTORY, base, caller, link or "this channel")
+            made = self.create_job(JobKind.HISTORY, base, caller, link)
             job = replace(made, reference=command.channel, limit=_page_limit(command.limit), listed=False)
             return await self.accept(job)
         self._check(link)
@@ -114,7 +115,7 @@ class JobQueue:
         items = [*_files(command), *_links(link), *_conversations(command)]
         if not items:
             raise NotFound("There is nothing to add.", remedy="Attach files, or name a link.")
-        subject = items[0].name or items[0].source if len(items) == 1 else f"{len(items)} documents"
+        subject = items[0].name or items[0].source if len(items) == 1 else ""
         return await self.accept(self.create_job(JobKind.INGEST, base, caller, subject, items))
 
     def _check(self, link: str) -> None:
@@ -149,7 +150,7 @@ class JobQueue:
             items.append(JobItem(ItemKind.SPOOLED, source, spooled, name=name, digest=content_digest(data)))
         if not items:
             raise NotFound("There is nothing to add.", remedy="Name files that can be read.")
-        subject = items[0].source if len(items) == 1 else f"{len(items)} files"
+        subject = items[0].source if len(items) == 1 else ""
         job = replace(job, subject=subject, items=tuple(items))
         waiting = waiting_duplicate(job, await self.jobs.recent())
         if waiting is None:
@@ -165,19 +166,16 @@ class JobQueue:
             what = f"“{documents[0].title}”" if len(documents) == 1 else "What is in there"
             raise NotFound(f"{what} did not come from a link, so it cannot be fetched again.", remedy=ADD_AGAIN)
         items = [JobItem(ItemKind.LINK, one.source, one.source) for one in links]
-        subject = links[0].title if len(links) == 1 else f"{len(links)} links"
+        subject = links[0].title if len(links) == 1 else ""
         return await self.accept(self.create_job(JobKind.REFRESH, base, caller, subject, items))
 
     async def queue_documents(self, kind: JobKind, documents: Sequence[Document], base: str, caller: Caller) -> Job:
-        """Put away (REMOVE), or put back (RESTORE), the documents of a whole base. Raises Busy.
-
-        To be put away a document is invisible already, so that its item carries it whole.
-        """
-        items = [
-            JobItem(ItemKind.DOCUMENT, one.source, to_json(one) if kind is JobKind.REMOVE else one.id)
-            for one in documents
-        ]
-        return await self.accept(self.create_job(kind, base, caller, f"{len(items)} documents", items))
+        """Put away (REMOVE), or put back (RESTORE), the documents of a whole base. Raises Busy."""
+        if kind is JobKind.REMOVE:
+            items = [document_item(one) for one in documents]
+        else:
+            items = [JobItem(ItemKind.DOCUMENT, one.source, one.id) for one in documents]
+        return await self.accept(self.create_job(kind, base, caller, items=items))
 
 
 def _page_limit(limit: int) -> int:

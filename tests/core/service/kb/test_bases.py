@@ -3,8 +3,8 @@
 import pytest
 
 from adapters.discord.api.identifiers import guild_principal, role_principal, user_principal
-from core.ingestion.trash import NOBODY
 from core.model.conversation import Audience, ThreadKey
+from core.model.grants import NOBODY
 from core.model.knowledge import KnowledgeBase
 from core.model.principals import EVERYONE
 from core.service.kb.commands import KbVerb
