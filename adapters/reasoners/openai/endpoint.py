@@ -197,7 +197,7 @@ class ModelEndpoint:
         finally:
             bill.count(reader.usage, request.tokens, reader.written // CHARACTERS_PER_TOKEN)
         whole = isinstance(stream, _WholeReply)
-        self._require_end(reader, said_done=whole or getattr(stream.response.stream, "said_done", False))
+        self._require_end(reader, has_ended=whole or getattr(stream.response.stream, "has_ended", False))
         bill.cut_off = reader.finish in AT_ITS_LENGTH
 
     async def _chunks(self, stream: Any) -> AsyncGenerator[object, None]:
@@ -217,7 +217,7 @@ class ModelEndpoint:
             async for chunk in stream:
                 yield chunk
 
-    def _require_end(self, reader: StreamReader, *, said_done: bool) -> None:
+    def _require_end(self, reader: StreamReader, *, has_ended: bool) -> None:
         """Raise unless the model ended by itself or at its length limit."""
         if replies.is_filtered(reader.finish):
             raise self._failures.filter_error()
@@ -228,7 +228,7 @@ class ModelEndpoint:
         if not reader.written and reader.finish in AT_ITS_LENGTH:
             self.dialect.reasons = True
             raise self._failures.only_thoughts()
-        if not reader.finish and not said_done:
+        if not reader.finish and not has_ended:
             raise self._failures.broke_off()
 
     def _patience(self, deadline: float) -> float:

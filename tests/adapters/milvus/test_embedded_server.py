@@ -34,7 +34,7 @@ from adapters.testing.encoder import HashingEncoder
 async def main():
     encoder = HashingEncoder()
     async with MilvusIndex(sys.argv[1], model=encoder.name, dimension=encoder.dimension) as index:
-        print("holding" if index.holding else "sharing", await index.count(), flush=True)
+        print("holding" if index.is_server_owner else "sharing", await index.count(), flush=True)
         for line in iter(sys.stdin.readline, ""):
             passage = Passage(line.strip(), "handbook", "doc", "v1", "s", 0, "T", line)
             await index.add([passage], await encoder.encode_passages([line]))
