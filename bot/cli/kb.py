@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bot.cli.runner import ConfirmationMissing, finish, print_json, say, there
+from bot.cli.runner import ConfirmationMissing, finish, print_json, require_paths, say
 from core.model.plain_text import one_line
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def ingest(
 
     The base is created when it is new. What a ZIP holds becomes one document. Exit 0: all well; 1: some failed.
     """
-    there(name for name in what if not LINK.match(name))
+    require_paths(name for name in what if not LINK.match(name))
     finish(_ingest(what, base, limit, as_json))
 
 

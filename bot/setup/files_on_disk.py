@@ -6,6 +6,7 @@ from pathlib import Path
 
 from adapters.documents.folders import files_in, find_refused_files
 from core.model.errors import DocumentRejected, NotFound
+from core.model.file_content import FileContent
 
 MOST = 500  # files of one job
 
@@ -22,7 +23,7 @@ class FilesOnDisk:
         """What was left out, one line each."""
         return self._refused
 
-    async def read(self) -> AsyncIterator[tuple[str, str, bytes]]:
+    async def read(self) -> AsyncIterator[FileContent]:
         """One after the other: together they may be more than there is memory."""
         for path, source in self._files:
             try:
@@ -30,7 +31,7 @@ class FilesOnDisk:
             except OSError as error:
                 self._refused.append(f"{source} is left out: it cannot be read: {error.strerror or error}.")
             else:
-                yield source, path.name, data
+                yield FileContent(source, path.name, data)
 
 
 def files_on_disk(named: str) -> FilesOnDisk:

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
+from core.model.file_content import FileContent
 from core.model.setup_steps import Place, RunningOptions, SetupStep, SetupStepState, TokenOutcome
 
 
@@ -13,7 +14,7 @@ class LocalFiles(Protocol):
     def refused(self) -> Sequence[str]:
         """One line each."""
 
-    def read(self) -> AsyncIterator[tuple[str, str, bytes]]:
+    def read(self) -> AsyncIterator[FileContent]:
         """(source, name, bytes) of each, by the same source as the terminal's."""
 
 

@@ -4,10 +4,11 @@ Rules for a channel's audience stand in ``audience``; this finds the channels an
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import discord
 
-from adapters.discord.api.identifiers import user_id
+from adapters.discord.api.identifiers import person_of, user_id
 from adapters.discord.api.permissions import (
     Members,
     channel_principals,
@@ -69,6 +70,10 @@ class ChannelAccess:
         if isinstance(base, discord.abc.GuildChannel) and may_view(base, known):
             principals |= await self._principals(base)
         return Audience(principals)
+
+    async def of_interaction(self, press: "discord.Interaction[Any]") -> Audience:
+        """Whoever uses a command or a button, for their own eyes, there."""
+        return await self.of_one(person_of(press.user), press.guild_id, press.channel, press.user)
 
     async def of_one_in(self, person: Person, thread: ThreadKey) -> Audience:
         """The same, for a conversation."""

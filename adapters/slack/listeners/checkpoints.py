@@ -16,6 +16,7 @@ from adapters.slack.api.sanitizer import acknowledge
 from adapters.slack.inbound.interactions import Ack, Body, Press, sender_of
 from adapters.slack.listeners.error_reports import TRY_AGAIN, report_errors
 from adapters.slack.outbound import blocks, views
+from adapters.slack.outbound.form_values import FormValues
 from adapters.slack.outbound.payloads import ChoiceForm, ChoiceValue, form_in
 from adapters.slack.outbound.text import escape
 from adapters.slack.workspace import SlackWorkspace
@@ -94,7 +95,7 @@ class CheckpointListeners:
         """The choice with what was typed; None where nothing was, or where it was kept before."""
         team, user = sender_of(body)
         thread = ThreadKey(PLATFORM, team, form.channel, form.root)
-        text = views.typed_value(body["view"], "narrow")
+        text = FormValues(body["view"]).text("narrow")
         if not text:
             return None
         parked, choice = await self._find(thread, user, form.checkpoint, form.choice)

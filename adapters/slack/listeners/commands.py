@@ -17,10 +17,12 @@ from adapters.slack.kb.command_parser import KB
 from adapters.slack.listeners.error_reports import report_errors
 from adapters.slack.listeners.settings import ChannelSettingsForm
 from adapters.slack.outbound.answer_records import LatestInChannel, LatestOfPerson
+from adapters.slack.outbound.line_format import mrkdwn
 from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import ThreadKey
-from core.service.actions.wording import HELP, explanation_text, outcome_text
+from core.service.actions.wording import explanation_text, outcome_text
 from core.service.answer_visibility import answer_visibility
+from core.service.help import HELP
 
 COMMAND = "/footnote"
 NO_THREAD = "I have not answered you in this channel yet. Mention me in a thread, or give the link of one."
@@ -83,7 +85,7 @@ class CommandListeners:
             case FootnoteVerb.SETTINGS:
                 return await self._open_settings(given)
             case _:
-                return "\n".join(HELP)
+                return "\n".join(map(mrkdwn, HELP))
 
     async def _why(self, given: SlashCommand, rest: str) -> str:
         thread = await self._thread(given, rest)

@@ -62,7 +62,7 @@ class HomeButtonListeners:
 
     async def _submit_channel(self, ack: Ack, body: Body) -> None:
         """A channel was chosen: its settings follow in the place of that form."""
-        (team, user), channel = sender_of(body), home_view.chosen_channel(body["view"])
+        (team, user), channel = sender_of(body), home_view.read_channel(body["view"])
         try:
             async with asyncio.timeout(ACKNOWLEDGE_SECONDS):
                 view = await self.settings_form.view(ThreadKey(PLATFORM, team, channel, ""), user)

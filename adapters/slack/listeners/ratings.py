@@ -15,6 +15,7 @@ from adapters.slack.kb.knowledge import SlackKnowledge
 from adapters.slack.kb.replies import outcome_text
 from adapters.slack.listeners.error_reports import ACKNOWLEDGE_SECONDS, TRY_AGAIN, report_errors
 from adapters.slack.outbound import blocks, views
+from adapters.slack.outbound.form_values import FormValues
 from adapters.slack.outbound.payloads import RatingValue, ReasonForm, form_in
 from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import ThreadKey
@@ -74,7 +75,8 @@ class RatingListeners:
         """Keep why an answer did not help; what became of the correction, if one was given."""
         form, (team, user) = form_in(ReasonForm, body["view"]), sender_of(body)
         thread = ThreadKey(PLATFORM, team, form.channel, form.root)
-        text, right = views.typed_value(body["view"], "reason"), views.typed_value(body["view"], "answer", "answer")
+        values = FormValues(body["view"])
+        text, right = values.text("reason"), values.text("answer")
         if text or right:
             reason = text or f"It should be: {right}"
             await self._keep_rating(thread, user, form.trace, helpful=False, reason=reason)

@@ -65,7 +65,7 @@ class ChannelSettingsForm:
             await self.workspace.access.is_admin(user),
             await self.workspace.access.audience(place, user),
         )
-        chosen, settings = views.submitted_settings(body["view"]), self.workspace.user_actions.settings
+        chosen, settings = views.read_settings(body["view"]), self.workspace.user_actions.settings
         await settings.save(place.place, chosen, person, readers, is_admin=is_admin)
         if not await self.workspace.messages.post_privately(place, user, SAVED):
             await self.workspace.messages.post_directly(user, SAVED)

@@ -42,7 +42,7 @@ def section(text: str) -> Block:
     return {"type": "section", "text": {"type": "mrkdwn", "text": shorten(text, SECTION)}}
 
 
-def plain(text: str) -> Block:
+def plain_section(text: str) -> Block:
     """A paragraph exactly as it is, without any markup."""
     return {"type": "section", "text": {"type": "plain_text", "text": text[:SECTION] or " ", "emoji": False}}
 

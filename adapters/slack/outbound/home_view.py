@@ -3,18 +3,20 @@
 Limits are Slack's: 100 blocks, 25 elements in a row of buttons.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from adapters.slack.api.message_links import thread_url
 from adapters.slack.outbound import blocks
+from adapters.slack.outbound.form_values import FormValues
+from adapters.slack.outbound.line_format import mrkdwn
 from adapters.slack.outbound.text import escape, link, shorten
-from adapters.slack.outbound.views import View, modal, plain
+from adapters.slack.outbound.views import View, modal, text_object
 from core.model.answer import Outcome
 from core.ports.memory import AskedQuestion
 from core.service.actions.overview import KnowledgeBaseSummary, SystemStatus
-from core.service.actions.wording import HELP
+from core.service.help import HELP
 
 ADD, SETTINGS, GAPS, TELL_DAILY = (f"footnote_home_{name}" for name in ("add", "settings", "gaps", "tell_daily"))
 CHOOSE_CHANNEL = "footnote_home_channel"  # the form that asks whose settings are meant
@@ -66,7 +68,7 @@ def home(shown: HomeContents) -> View:
     rows += [blocks.section(_base_summary(one)) for one in shown.knowledge_bases[:MOST_BASES]]
     if not shown.knowledge_bases:
         rows.append(blocks.section("Nothing yet that you may read. An admin adds documents with `/kb`."))
-    rows += [_header("How to ask"), blocks.section("\n".join(f"• {line}" for line in HELP))]
+    rows += [_header("How to ask"), blocks.section("\n".join(f"• {mrkdwn(line)}" for line in HELP))]
     if shown.system_status is not None:
         rows += [_header("For admins"), blocks.section(_system_status(shown.system_status))]
         rows.append(blocks.context("`/footnote settings` in a channel sets what applies there."))
@@ -77,14 +79,13 @@ def choose_channel() -> View:
     """The form that asks for which channel settings are to be changed."""
     filtered = {"include": ["public", "private"], "exclude_bot_users": True}
     element = {"type": "conversations_select", "action_id": "channel", "filter": filtered}
-    row = {"type": "input", "block_id": "channel", "label": plain("Channel"), "element": element}
+    row = {"type": "input", "block_id": "channel", "label": text_object("Channel"), "element": element}
     return modal("Settings of a channel", [row], callback=CHOOSE_CHANNEL, submit="Next")
 
 
-def chosen_channel(view: dict[str, Any]) -> str:
+def read_channel(view: Mapping[str, Any]) -> str:
     """The channel's id in that form as it was sent."""
-    values = (view.get("state") or {}).get("values") or {}
-    return str(((values.get("channel") or {}).get("channel") or {}).get("selected_conversation") or "")
+    return FormValues(view).channel("channel")
 
 
 def gaps(lines: Sequence[str]) -> View:
@@ -105,7 +106,7 @@ def _question(asked: AskedQuestion, url: str) -> str:
 
 
 def _header(text: str) -> blocks.Block:
-    return {"type": "header", "text": plain(text)}
+    return {"type": "header", "text": text_object(text)}
 
 
 def _base_summary(base_summary: KnowledgeBaseSummary) -> str:

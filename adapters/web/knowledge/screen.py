@@ -16,6 +16,7 @@ from adapters.web.pages import Pages, wants_part
 from adapters.web.routing import MenuEntry, Right, Route, Visitor
 from core.model.clock import Clock
 from core.model.errors import DocumentRejected, NotFound
+from core.model.file_content import FileContent
 from core.model.principals import EVERYONE
 from core.ports.audit import Audit
 from core.ports.setup_guide import LocalFiles
@@ -41,7 +42,7 @@ JOB_OVER = {"HX-Trigger": "kb-changed, kb-job-over"}
 _LONGEST = 2_000
 _CHANGES = frozenset(KbVerb) - {KbVerb.LIST, KbVerb.SHOW, KbVerb.STATUS, KbVerb.JOBS, KbVerb.PROPOSALS}
 
-Files = Callable[[], AsyncIterator[tuple[str, str, bytes]]]
+Files = Callable[[], AsyncIterator[FileContent]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +156,7 @@ class KnowledgeScreen:
     async def _samples(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         return self._result(request, visitor, await self._ingest(visitor, SAMPLES, self.samples()))
 
-    async def _ingest(self, visitor: Visitor, base: str, files: AsyncIterator[tuple[str, str, bytes]]) -> KbResult:
+    async def _ingest(self, visitor: Visitor, base: str, files: AsyncIterator[FileContent]) -> KbResult:
         """Bring files in, into a base that is made where there is none of that name."""
         caller = visitor.caller()
         there = await self.kb.require_base(base, caller) if base else None

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from adapters.slack.kb import blocks as kb_blocks
-from adapters.slack.kb.line_format import mrkdwn
+from adapters.slack.outbound.line_format import mrkdwn
 from adapters.slack.outbound.payloads import CommandForm
 from core.model.conversation import Person
 from core.model.jobs import ItemKind, ItemState, Job, JobItem, JobKind, JobState

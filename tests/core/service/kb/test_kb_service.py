@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from core.model.errors import NotFound
+from core.model.file_content import FileContent
 from core.model.knowledge import KnowledgeBase
 from core.service.kb.commands import KbVerb
 from core.service.kb.results import Refused, is_success
@@ -41,8 +42,8 @@ async def test_a_forged_confirmation_is_denied_like_everything_else(room: Room) 
 
 
 async def test_who_brings_bytes_along_must_be_an_admin_too(room: Room) -> None:
-    async def files() -> AsyncIterator[tuple[str, str, bytes]]:
-        yield "refunds.md", "refunds.md", b"# Refunds"
+    async def files() -> AsyncIterator[FileContent]:
+        yield FileContent("refunds.md", "refunds.md", b"# Refunds")
 
     reply = await room.kb_service.ingest_bytes(files(), "default", room.caller(MEMBER))
     assert denied(reply)

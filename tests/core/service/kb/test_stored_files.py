@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from core.model.incoming_events import FileReference
 from core.model.jobs import ItemState, Job, JobState
 from core.service.kb.commands import KbVerb
 from core.service.kb.job_queue import MOST_STORED
@@ -220,3 +221,13 @@ async def test_a_place_that_the_installation_does_not_name_is_refused_with_what_
     reply = await room.says(KbVerb.INGEST, base="handbook", target="s3://secret/files")
     assert not is_success(reply)
     assert "not among those that may be read here (memory://" in words(reply)
+
+
+async def test_files_beside_a_place_are_two_jobs_and_none_is_left_out_in_silence(memory: Place) -> None:
+    room = room_beside(memory)
+    await room.says(KbVerb.CREATE, base="handbook")
+    files = (FileReference("rules.md", "rules.md"),)
+    reply = await room.says(KbVerb.INGEST, base="handbook", target=memory.address, files=files)
+    assert not is_success(reply)
+    assert words(reply) == "Files and a whole channel or site are two jobs. Add the files by themselves."
+    assert await room.jobs.recent() == []
