@@ -113,7 +113,7 @@ class ReplyRenderer:
         self, parts: Sequence[Part], caller: Caller
     ) -> list[tuple[Sequence[Line], list[blocks.Block]]]:
         """The parts, each with a button for every action below it."""
-        made: list[tuple[Sequence[Line], list[blocks.Block]]] = []
+        rows: list[tuple[Sequence[Line], list[blocks.Block]]] = []
         for number, part in enumerate(parts):
             row = [
                 blocks.button(
@@ -121,8 +121,8 @@ class ReplyRenderer:
                 )
                 for one in part.actions
             ]
-            made.append((part.lines, row))
-        return made
+            rows.append((part.lines, row))
+        return rows
 
     async def _offer(self, action: KbAction, caller: Caller) -> str:
         """The id that a button for this action carries."""
