@@ -27,7 +27,7 @@ from core.model.principals import EVERYONE, channel_principal
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.kept_commands import KeptCommands
 from core.service.kb.knowledge_commands import KnowledgeCommands
-from core.service.kb.results import KbResult, succeeded
+from core.service.kb.results import KbResult, is_success
 from core.service.kb.web_links import is_link
 from core.service.kb.wording import proposals_line
 from core.service.one_time_actions import PressOutcome
@@ -149,7 +149,7 @@ class KbForms:
         results: list[KbResult] = []
         for name, command in commands.items():
             result = await self.kb.handle(command, caller)
-            if not succeeded(result) and not results:
+            if not is_success(result) and not results:
                 await self.kept_commands.reopen(form, caller.person.id)
                 return FormResult({name: outcome_text(result)})
             results.append(result)

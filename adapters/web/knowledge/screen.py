@@ -31,7 +31,7 @@ from core.service.kb.results import (
     Refused,
     RemovalPreview,
     accepted_jobs,
-    succeeded,
+    is_success,
 )
 
 SAMPLES = "samples"
@@ -170,7 +170,7 @@ class KnowledgeScreen:
         context = {
             "lines": result_lines(result),
             "jobs": accepted_jobs(result),
-            "ok": succeeded(result),
+            "ok": is_success(result),
             "confirm": result if isinstance(result, RemovalPreview) else None,
             "refused": refused or [],
         }

@@ -22,7 +22,7 @@ def guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> InstallationSetup:
 
 
 async def test_nothing_is_set_at_first_and_nobody_is_asked(guide: InstallationSetup) -> None:
-    assert guide.configured() == frozenset()
+    assert guide.configured_places() == frozenset()
     for place in PLATFORMS:
         for step in guide.steps(place):
             state = await guide.look(place, step)
@@ -44,7 +44,7 @@ async def test_what_is_set_elsewhere_is_said_to_win(guide: InstallationSetup, mo
     monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-of-the-environment")
     outcome = await guide.take_token("SLACK_BOT_TOKEN", "xoxb-1-a")
     assert outcome.mistake.startswith("SLACK_BOT_TOKEN is set in the environment, which wins")
-    assert guide.configured() == {Place.SLACK}
+    assert guide.configured_places() == {Place.SLACK}
 
 
 async def test_a_folder_is_read_by_the_terminals_names_and_what_cannot_be_is_said(tmp_path: Path) -> None:
