@@ -21,9 +21,7 @@ from core.model.incoming_events import FileReference, IncomingMessage
 from core.model.parsed_document import ParsedDocument
 
 MOST_CONTEXT = 50  # messages of the thread before the question
-PAGE = (
-    200  # messages asked for at once: https://docs.slack.dev/reference/methods/conversations.replies recommends no more
-)
+PAGE = 200  # messages asked for at once: Slack recommends no more
 MOST_PAGES = 5  # of one thread: 1,000 messages
 MOST_BEFORE = 6  # messages of a direct message before a new one
 CONTEXT_CHARACTERS = 2_000  # of one message
