@@ -174,7 +174,9 @@ class Footnote:
 
     def gap_drafts(self) -> GapDrafts:
         """Drafts of what they lack, with the words of threads of the platforms that are connected."""
-        return GapDrafts(self.feedback, self.knowledge_stack.proposal_store, self.audit, self.clock, self.capabilities)
+        return GapDrafts(
+            self.feedback, self.knowledge_stack.deps.proposal_store, self.audit, self.clock, self.capabilities
+        )
 
     def gap_digest(self) -> GapDigest | None:
         """What tells a channel of it every week; None where none is set. Raises ConfigurationError."""
@@ -199,7 +201,7 @@ class Footnote:
             found = self.capabilities.get(platform)
             return found.announcements if found is not None else None
 
-        waiting = self.knowledge_stack.proposal_store
+        waiting = self.knowledge_stack.deps.proposal_store
         return ProposalDigest(waiting, self.settings_store, self.message_states, self.clock, announcements)
 
     def chat(self, console: "Console", bases: frozenset[str] | None) -> Chat:

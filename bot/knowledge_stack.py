@@ -17,41 +17,28 @@ from adapters.redis.proposal_store import RedisProposalStore
 from adapters.redis.schedule_store import RedisScheduleStore
 from adapters.redis.site_store import RedisSiteStore
 from adapters.redis.trash_store import RedisTrashStore
-from adapters.terminal.ingest_view import Terminal
+from adapters.terminal.ingest_view import IngestClient
 from adapters.terminal.operator import operator
 from bot.settings import Settings
 from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import Ingestor
 from core.ingestion.originals import Originals
-from core.ingestion.orphans import OrphanedPassages
 from core.ingestion.trash import Trash
 from core.model.clock import Clock
 from core.ports.audit import Audit
 from core.ports.blob_store import BlobStore
 from core.ports.catalog import Catalog
 from core.ports.encoder import Encoder
-from core.ports.file_stores import FileStores
 from core.ports.index import Index
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.ports.question_log import QuestionLog
 from core.retrieval.hybrid import Retriever
-from core.service.kb.bases import Bases
-from core.service.kb.command_audit import CommandAudit
-from core.service.kb.housekeeping import Housekeeping
-from core.service.kb.index_repair import IndexRepair
 from core.service.kb.item_sources import ItemSources
-from core.service.kb.job_commands import JobCommands
-from core.service.kb.job_queue import JobQueue
 from core.service.kb.job_runner import JobRunner
 from core.service.kb.job_worker import JobWorker
-from core.service.kb.place_watch import PlaceWatch
-from core.service.kb.proposals import Proposals
-from core.service.kb.queries import KnowledgeQueries
-from core.service.kb.removals import Removals
 from core.service.kb.scheduler import Scheduler
-from core.service.kb.schedules import Schedules
 from core.service.kb.service import KnowledgeService
-from core.service.kb.uploads import Uploads
+from core.service.kb.wiring import KnowledgeDeps, wire_knowledge
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -61,57 +48,46 @@ JOBS = "jobs"  # the inbox's namespace
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeStack:
-    """Everything that is open around ``/kb``."""
+    """``/kb`` as this process has it open."""
 
+    deps: KnowledgeDeps
     kb_service: KnowledgeService
-    queries: KnowledgeQueries
     scheduler: Scheduler
-    jobs: RedisJobStore
-    inbox: RedisInbox
-    proposal_store: RedisProposalStore
-    blobs: BlobStore
-    site_store: RedisSiteStore
-    trash: Trash
-    catalog: Catalog
-    ingestor: Ingestor
-    clock: Clock
     rules: Rules
-    stores: FileStores
-    originals: Originals
-    consistency: IndexConsistency
     blob_stores: Mapping[str, BlobStore]  # by the names that a backup has them under
 
     def worker(self, name: str, platforms: Mapping[str, PlatformCapabilities], *, lanes: int = 2) -> JobWorker:
         """Who does the jobs in this process, with what these platforms lend."""
+        deps = self.deps
         item_sources = ItemSources(
-            self.catalog,
-            self.blobs,
+            deps.catalog,
+            deps.blobs,
             WebCrawler(Fetcher(self.rules)),
             platforms,
-            originals=self.originals,
-            consistency=self.consistency,
-            stores=self.stores,
+            originals=deps.originals,
+            consistency=deps.consistency,
+            stores=deps.files,
         )
         runner = JobRunner(
-            jobs=self.jobs,
-            ingestor=self.ingestor,
-            catalog=self.catalog,
-            trash=self.trash,
-            site_store=self.site_store,
+            jobs=deps.jobs,
+            ingestor=deps.ingestor,
+            catalog=deps.catalog,
+            trash=deps.trash,
+            site_store=deps.site_store,
             item_sources=item_sources,
-            clock=self.clock,
+            clock=deps.clock,
         )
-        return JobWorker(name=name, inbox=self.inbox, runner=runner, tick=self.scheduler.tick, lanes=lanes)
+        return JobWorker(name=name, inbox=deps.inbox, runner=runner, tick=self.scheduler.tick, lanes=lanes)
 
     def terminal_worker(self) -> JobWorker:
         """Who does jobs in a command's process, without any platform."""
         return self.worker(f"terminal-{os.getpid()}", {})
 
-    def terminal(self) -> Terminal:
+    def ingest_client(self) -> IngestClient:
         """What brings files in from the terminal, in turn with everybody else who writes to a base."""
-        return Terminal(
+        return IngestClient(
             kb=self.kb_service,
-            jobs=self.jobs,
+            jobs=self.deps.jobs,
             worker=self.terminal_worker,
             caller=operator(),
         )
@@ -132,10 +108,7 @@ def knowledge_stack(
     questions: QuestionLog,
 ) -> KnowledgeStack:
     """Put together what ``/kb`` needs of what is open."""
-    jobs, inbox, site_store = RedisJobStore(redis), RedisInbox(redis, namespace=JOBS), RedisSiteStore(redis)
-    schedule_store, proposal_store = RedisScheduleStore(redis), RedisProposalStore(redis)
-    blobs = blob_store(settings, "kept")
-    originals = Originals(kept_originals)
+    blobs, originals = blob_store(settings, "kept"), Originals(kept_originals)
     trash = Trash(
         catalog=catalog,
         index=index,
@@ -145,43 +118,31 @@ def knowledge_stack(
         clock=clock,
         originals=originals,
     )
-    consistency, stores = IndexConsistency(catalog, index), stores_of(settings)
-    job_queue = JobQueue(jobs, inbox, blobs, clock, stores)
-    queries = KnowledgeQueries(catalog, index, jobs, inbox, schedule_store, proposal_store, clock)
-    recorded = CommandAudit(audit)
-    proposals = Proposals(proposal_store, job_queue, queries, recorded, clock, questions)
-    schedules = Schedules(schedule_store, job_queue, queries, clock, stores)
-    repair = IndexRepair(catalog, consistency, originals, job_queue)
-    kb_service = KnowledgeService(
-        queries=queries,
-        job_commands=JobCommands(queries, job_queue, jobs, site_store, recorded, repair),
-        schedules=schedules,
-        removals=Removals(catalog, index, retriever, trash, site_store, job_queue, schedules, queries),
-        bases=Bases(catalog, queries),
-        proposals=proposals,
-        uploads=Uploads(ingestor, consistency, jobs),
-        audit=recorded,
-    )
-    orphans = OrphanedPassages(index=index, catalog=catalog, clock=clock)
-    housekeeping = Housekeeping(trash, jobs, clock, orphans)
-    watch = PlaceWatch(stores, site_store)
-    return KnowledgeStack(
-        kb_service=kb_service,
-        queries=queries,
-        scheduler=Scheduler(schedule_store, jobs, job_queue, proposals, housekeeping, clock, watch),
-        jobs=jobs,
-        inbox=inbox,
-        proposal_store=proposal_store,
-        blobs=blobs,
-        site_store=site_store,
-        trash=trash,
+    deps = KnowledgeDeps(
         catalog=catalog,
+        index=index,
+        retriever=retriever,
         ingestor=ingestor,
-        clock=clock,
-        rules=rules_of(settings),
-        stores=stores,
+        trash=trash,
         originals=originals,
-        consistency=consistency,
+        consistency=IndexConsistency(catalog, index),
+        jobs=RedisJobStore(redis),
+        inbox=RedisInbox(redis, namespace=JOBS),
+        blobs=blobs,
+        files=stores_of(settings),
+        schedule_store=RedisScheduleStore(redis),
+        proposal_store=RedisProposalStore(redis),
+        site_store=RedisSiteStore(redis),
+        audit=audit,
+        clock=clock,
+        questions=questions,
+    )
+    wired = wire_knowledge(deps)
+    return KnowledgeStack(
+        deps=deps,
+        kb_service=wired.service,
+        scheduler=wired.scheduler,
+        rules=rules_of(settings),
         blob_stores={"kept": blobs, "originals": kept_originals},
     )
 

@@ -102,3 +102,27 @@ def _spelt_out(path: str) -> list[str]:
 
 def _is_there(path: str) -> bool:
     return any(ROOT.glob(path.rstrip("/")))
+
+
+SIBLINGS = {  # the same idea, once a platform or a format, beside each other: a search finds them together
+    "AnswerMessages",
+    "AnswerStage",
+    "ChannelAccess",
+    "EventListener",
+    "JobCards",
+    "LookBack",
+    "Messages",
+    "Piece",
+    "RequestRefused",
+    "Spot",
+}
+
+
+def test_a_class_has_a_name_of_its_own() -> None:
+    places: dict[str, list[str]] = {}
+    for path, tree in _trees().items():
+        at = path.relative_to(ROOT)
+        for node in ast.walk(tree) if at.parts[0] in PACKAGES else ():
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(str(at))
+    assert {name: at for name, at in places.items() if len(at) > 1 and name not in SIBLINGS} == {}

@@ -14,7 +14,7 @@ import discord
 import structlog
 from cachetools import LRUCache
 
-from adapters.discord.api.channel_access import Readers
+from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.endpoints import point_at
 from adapters.discord.api.identifiers import PLATFORM, handoff_role
 from adapters.discord.api.servers import Servers
@@ -26,8 +26,14 @@ from adapters.discord.inbound.identify_limiter import IdentifyLimiter
 from adapters.discord.inbound.look_back import LookBack
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.inbound.thread_context import earlier
+from adapters.discord.interactions.answer_buttons import AnswerButtons
+from adapters.discord.interactions.ask_commands import AskCommands
 from adapters.discord.interactions.button_handlers import DiscordButtonHandlers
-from adapters.discord.interactions.commands import Commands
+from adapters.discord.interactions.checkpoint_buttons import CheckpointButtons
+from adapters.discord.interactions.command_tree import CommandTree
+from adapters.discord.interactions.footnote_commands import FootnoteCommands
+from adapters.discord.interactions.ratings import Ratings
+from adapters.discord.interactions.settings import ChannelSettingsMenus
 from adapters.discord.kb.capabilities import DiscordKnowledge
 from adapters.discord.kb.commands import KbGroup
 from adapters.discord.kb.job_cards import JobCards
@@ -111,7 +117,7 @@ class DiscordPlatform:
         self._edit_versions = EditVersions(message_states)
         self.servers = Servers(self.client, self._connection.holding)
         self.messages = Messages(self.client, self.servers)
-        self.readers = Readers(self.client, self.servers, user_actions)
+        self.readers = ChannelAccess(self.client, self.servers, user_actions)
         self._cards = cards = JobCards(self.messages, message_states, self.wait_until_connected)
         self.knowledge = DiscordKnowledge(self.client, cards, self.wait_until_connected)
         places = HeardPlaces(message_states, PLATFORM)
@@ -125,8 +131,9 @@ class DiscordPlatform:
         self._event_listener = self._new_event_listener(inbox, message_states, places, allowed_bots)
         kept_commands = KeptCommands(message_states, user_actions.audit, DiscordKeptCommand)
         group = KbGroup(kb, self.readers, kept_commands, cards) if kb is not None else None
-        self._commands = self._new_commands(message_states, group, dev_guild)
-        self._button_handlers = self._new_button_handlers(message_states, group)
+        menus = ChannelSettingsMenus(user_actions.settings, self.readers)
+        self._command_tree = self._new_command_tree(message_states, menus, group, dev_guild)
+        self._button_handlers = self._new_button_handlers(message_states, menus, group)
 
     def _new_event_listener(
         self, inbox: Inbox, message_states: MessageStateStore, places: HeardPlaces, allowed_bots: Collection[str]
@@ -145,29 +152,34 @@ class DiscordPlatform:
             allowed_bots=allowed_bots,
         )
 
-    def _new_commands(
-        self, message_states: MessageStateStore, group: KbGroup | None, dev_guild: str | None
-    ) -> Commands:
-        return Commands(
-            user_actions=self._user_actions,
-            readers=self.readers,
-            ordered_queue=self._ordered_queue,
-            message_states=message_states,
-            shown=self._shown,
-            kb=group,
-            dev_guild=dev_guild,
-        )
+    def _new_command_tree(
+        self,
+        message_states: MessageStateStore,
+        settings: ChannelSettingsMenus,
+        kb: KbGroup | None,
+        dev_guild: str | None,
+    ) -> CommandTree:
+        ask = AskCommands(self._user_actions, self.readers, self._ordered_queue)
+        footnote = FootnoteCommands(self._user_actions, self.readers, self._shown, settings)
+        commands = [*ask.commands(), footnote.group(), *(kb.commands() if kb is not None else ())]
+        return CommandTree(commands, self._user_actions.audit, message_states, dev_guild)
 
-    def _new_button_handlers(self, message_states: MessageStateStore, group: KbGroup | None) -> DiscordButtonHandlers:
-        return DiscordButtonHandlers(
-            user_actions=self._user_actions,
-            message_states=message_states,
-            shown=self._shown,
+    def _new_button_handlers(
+        self, message_states: MessageStateStore, settings: ChannelSettingsMenus, kb: KbGroup | None
+    ) -> DiscordButtonHandlers:
+        actions, shown, queue = self._user_actions, self._shown, self._ordered_queue
+        ratings = Ratings(actions, message_states, shown, self.readers, kb)
+        answers = AnswerButtons(
+            user_actions=actions,
+            shown=shown,
             readers=self.readers,
             messages=self.messages,
-            ordered_queue=self._ordered_queue,
-            set_place=self._commands.set_place,
-            kb=group,
+            ordered_queue=queue,
+            ratings=ratings,
+        )
+        checkpoints = CheckpointButtons(actions, message_states, shown, queue)
+        return DiscordButtonHandlers(
+            answers=answers, checkpoints=checkpoints, ratings=ratings, settings=settings, kb=kb
         )
 
     @property
@@ -187,9 +199,9 @@ class DiscordPlatform:
 
     # --- the connection
 
-    def waiting_for(self) -> str:
+    def readiness_problem(self) -> str:
         """Why it is not ready; empty when it is."""
-        return self._connection.waiting_for()
+        return self._connection.readiness_problem()
 
     def capabilities(self) -> PlatformCapabilities:
         """What the knowledge service can use of it."""
@@ -201,7 +213,7 @@ class DiscordPlatform:
         return ()
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Stay connected until ``stop`` is set, whatever Discord does: ``waiting_for`` says what is wrong.
+        """Stay connected until ``stop`` is set, whatever Discord does: ``readiness_problem`` says what is wrong.
 
         A missing intent is logged with its remedy, and we go on with what can be heard without it: mentions, direct
         messages and commands.
@@ -255,14 +267,14 @@ class DiscordPlatform:
         client = FootnoteClient(
             events=self, button_handlers=self._button_handlers, identify_limiter=self._identify_limiter, content=content
         )
-        self._commands.register(client.tree)
+        self._command_tree.register(client.tree)
         return client
 
     async def ready(self) -> None:
         """A session stands: commands that have changed are registered."""
         self._connection.mark_established()
         self._look_back.session_began()
-        await self._commands.sync(self.client().tree)
+        await self._command_tree.sync(self.client().tree)
         self._connection.mark_serving()
 
     def on_resume(self) -> None:

@@ -21,7 +21,7 @@ Row = Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class TablePart:
     """Part of a table with its header.
 
     Attributes:
@@ -72,7 +72,7 @@ def record(header: Row, row: Row) -> str:
     return "\n".join(f"- {name}: {text}" if name else f"- {text}" for name, text in pairs if text)
 
 
-def stretches(header: Row, rows: Sequence[Row], *, size: int = STRETCH_CHARS) -> Iterator[Stretch]:
+def stretches(header: Row, rows: Sequence[Row], *, size: int = STRETCH_CHARS) -> Iterator[TablePart]:
     """Cut a table into stretches of about `size` characters, each with the header.
 
     Rows that would be unreadably wide are written as records instead, one list per row.
@@ -89,16 +89,16 @@ def stretches(header: Row, rows: Sequence[Row], *, size: int = STRETCH_CHARS) ->
     if rows:
         yield _stretch(header, rows, first, len(rows) - 1, wide=bool(wide))
     elif any(text.strip() for text in header):
-        yield Stretch(" · ".join(text for text in map(_flat, header) if text), 0, 0)
+        yield TablePart(" · ".join(text for text in map(_flat, header) if text), 0, 0)
 
 
-def _stretch(header: Row, rows: Sequence[Row], first: int, last: int, *, wide: bool) -> Stretch:
+def _stretch(header: Row, rows: Sequence[Row], first: int, last: int, *, wide: bool) -> TablePart:
     body = rows[first : last + 1]
     if not wide:
-        return Stretch(pipe_table(header, body), first, last, (-1, -1, *range(first, last + 1)))
+        return TablePart(pipe_table(header, body), first, last, (-1, -1, *range(first, last + 1)))
     records = [record(header, row) for row in body]
     numbers = [first + i for i, text in enumerate(records) for _ in range(text.count("\n") + 2)]  # and a blank line
-    return Stretch("\n\n".join(records), first, last, tuple(numbers[:-1]))
+    return TablePart("\n\n".join(records), first, last, tuple(numbers[:-1]))
 
 
 def _average_chars(rows: Sequence[Row]) -> int:

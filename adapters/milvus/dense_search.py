@@ -18,7 +18,7 @@ _SHARE, _LESS = 0.8, 0.06  # of the pool's last cosine: whichever of the two rea
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class DenseSearch:
     """What every call of one search shares."""
 
     collection: str

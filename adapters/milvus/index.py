@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from adapters.milvus.collection_record import CollectionRecord
 from adapters.milvus.collection_status import CollectionStatus, read_status
 from adapters.milvus.connection import MilvusConnection
-from adapters.milvus.dense_search import INDEXED_FROM, Search
+from adapters.milvus.dense_search import INDEXED_FROM, DenseSearch
 from adapters.milvus.rows import (
     BASE_HASH,
     FIELDS,
@@ -119,9 +119,9 @@ class MilvusIndex:
         return self._record.identity
 
     @property
-    def holding(self) -> bool:
+    def is_server_owner(self) -> bool:
         """Whether this process runs the embedded server that others share."""
-        return self._connection.holding
+        return self._connection.is_server_owner
 
     async def open(self) -> None:
         """Connect, create the collection where there is none, and load it.
@@ -169,7 +169,7 @@ class MilvusIndex:
         if sees_nothing(scope) or limit < 1:
             return DenseAndBm25Hits()
         lexical = without_stopwords(text).encode(errors="replace")[:_QUERY_BYTES].decode(errors="ignore")
-        search = Search(
+        search = DenseSearch(
             self._collection, self._within(scope), limit, HIT_FIELDS if self._hashed else FIELDS, _SEARCH_SECONDS
         )
         if not any(character.isalnum() for character in lexical):
@@ -186,13 +186,15 @@ class MilvusIndex:
             return DenseAndBm25Hits(dense.result(), bm25.result())
         raise failure
 
-    async def _dense_leg(self, search: Search, vector: "Vectors", scope: Scope) -> tuple[tuple[Passage, float], ...]:
+    async def _dense_leg(
+        self, search: DenseSearch, vector: "Vectors", scope: Scope
+    ) -> tuple[tuple[Passage, float], ...]:
         find = search.nearest if await self._looks_into_lists() else search.near
         return await self._call(
             lambda client: _scored_passages(find(client, "vector", vector), scope), 2 * _SEARCH_SECONDS
         )
 
-    async def _lexical_leg(self, search: Search, text: str, scope: Scope) -> tuple[tuple[Passage, float], ...]:
+    async def _lexical_leg(self, search: DenseSearch, text: str, scope: Scope) -> tuple[tuple[Passage, float], ...]:
         """The BM25 leg. Of an empty collection Milvus Lite divides by the number of its rows and refuses the NaN."""
         try:
             return await self._call(

@@ -22,7 +22,7 @@ from adapters.slack.api.errors import RequestRefused
 from adapters.slack.inbound.event_listener import EventListener
 from adapters.slack.inbound.interactions import Ack
 from adapters.slack.inbound.socket_mode import sdk_logger
-from adapters.slack.kb.handlers import SlackKnowledge
+from adapters.slack.kb.knowledge import SlackKnowledge
 from adapters.slack.listeners.answer_buttons import AnswerButtonListeners
 from adapters.slack.listeners.background_tasks import BackgroundTasks
 from adapters.slack.listeners.checkpoints import CheckpointListeners

@@ -25,11 +25,11 @@ from adapters.slack.inbound.event_listener import EventListener, question_ts
 from adapters.slack.inbound.look_back import LookBack
 from adapters.slack.inbound.socket_mode import RETRY_SECONDS, SocketModeConnection
 from adapters.slack.inbound.thread_context import Parse, ThreadContext
-from adapters.slack.kb.handlers import SlackKnowledge
+from adapters.slack.kb.knowledge import SlackKnowledge
 from adapters.slack.listeners.background_tasks import BackgroundTasks
 from adapters.slack.outbound.agent_sessions import AgentSessions
 from adapters.slack.outbound.announcements import SlackAnnouncements
-from adapters.slack.outbound.answer_messages import AnswerMessages, Spot
+from adapters.slack.outbound.answer_messages import AnswerMessages, SlackQuestion
 from adapters.slack.outbound.answer_records import AnswerStage, SlackQuestionState
 from adapters.slack.outbound.answer_view import SlackAnswerView
 from adapters.slack.outbound.messages import Messages
@@ -169,7 +169,7 @@ class SlackPlatform:
                 with suppress(RequestRefused, PlatformUnavailable):
                     await self.workspace.web.call_once("auth.test")
 
-    def waiting_for(self) -> str:
+    def readiness_problem(self) -> str:
         """Why it is not ready yet; empty when it is."""
         if refusal := self.workspace.web.token_refusal:
             return f"Slack refuses the token ({refusal}); footnote doctor says what to do"
@@ -211,10 +211,10 @@ class SlackPlatform:
         self, incoming: Incoming, message_state: MessageState[SlackQuestionState], trace_id: str
     ) -> AnswerView:
         """Where the answer to this will be visible."""
-        message = _question(incoming)
+        message = _message_of(incoming)
         if message is None:
             raise FootnoteError("A choice is answered where its question was.")
-        return SlackAnswerView(self.workspace, _spot(message), message_state, trace_id)
+        return SlackAnswerView(self.workspace, _slack_question(message), message_state, trace_id)
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies in this channel."""
@@ -250,7 +250,7 @@ class SlackPlatform:
 
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[SlackQuestionState]) -> None:
         """Remove what was posted for a question that was deleted, cards that led on to it included."""
-        messages = AnswerMessages(self.workspace, _spot(message), message_state, "")
+        messages = AnswerMessages(self.workspace, _slack_question(message), message_state, "")
         kept = message_state.kept
         lost = await messages.find("0") if kept.state is AnswerStage.OPEN and not kept.ts else ""
         for ts in filter(None, (lost, kept.ts, *kept.parts, *kept.cards)):
@@ -301,12 +301,12 @@ def _event_listener(
     )
 
 
-def _spot(message: IncomingMessage) -> Spot:
+def _slack_question(message: IncomingMessage) -> SlackQuestion:
     ts, said = question_ts(message), message.text
-    return Spot(message.thread, message.asker, ts, said, message.direct, message.private, message.suggested)
+    return SlackQuestion(message.thread, message.asker, ts, said, message.direct, message.private, message.suggested)
 
 
-def _question(incoming: Incoming) -> IncomingMessage | None:
+def _message_of(incoming: Incoming) -> IncomingMessage | None:
     match incoming:
         case IncomingMessage():
             return incoming

@@ -25,7 +25,7 @@ _STREAM = {"Content-Type": "text/event-stream"}
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class RecordedRequest:
     """One chat completion that was asked for."""
 
     body: Json
@@ -145,8 +145,10 @@ class Raw:
 
 
 Scripted = Raw | Says | Fails | Hangs | Drips | Truncates | Garbles
-Answering = Callable[[Request], Scripted | str | Awaitable[Scripted | str]]
-Timed = Callable[[Request, float, float], None]  # a call, and when on the monotonic clock it came and was answered
+Answering = Callable[[RecordedRequest], Scripted | str | Awaitable[Scripted | str]]
+Timed = Callable[
+    [RecordedRequest, float, float], None
+]  # a call, and when on the monotonic clock it came and was answered
 
 
 class ScriptedEndpoint:
@@ -168,7 +170,7 @@ class ScriptedEndpoint:
         """
         self.supports = supports
         self.latency = latency
-        self.requests: list[Request] = []
+        self.requests: list[RecordedRequest] = []
         self._names_refusals = names_refusals
         self._timed = timed
         self._port = port
@@ -258,7 +260,7 @@ class ScriptedEndpoint:
 
     async def _completions(self, incoming: web.Request) -> web.StreamResponse:
         came = time.monotonic()
-        request = Request(await incoming.json(), dict(incoming.headers))
+        request = RecordedRequest(await incoming.json(), dict(incoming.headers))
         if self._timed is None:
             self.requests.append(request)
             return await self._completion(request, incoming)
@@ -267,7 +269,7 @@ class ScriptedEndpoint:
         finally:
             self._timed(request, came, time.monotonic())
 
-    async def _completion(self, request: Request, incoming: web.Request) -> web.StreamResponse:
+    async def _completion(self, request: RecordedRequest, incoming: web.Request) -> web.StreamResponse:
         if self.latency:
             await asyncio.sleep(self.latency)
         refused = next((name for name in sorted(FEATURES - self.supports) if name in request.body), None)
@@ -275,7 +277,7 @@ class ScriptedEndpoint:
             return _error(Fails(400, f"Unsupported parameter: '{refused}'" if self._names_refusals else "Bad request"))
         return await self._send(await self.reply_to(request), request, incoming)
 
-    async def reply_to(self, request: Request) -> Scripted:
+    async def reply_to(self, request: RecordedRequest) -> Scripted:
         """What is scripted for a request."""
         if self._script:
             return self._script.popleft()
@@ -285,7 +287,7 @@ class ScriptedEndpoint:
         settled = await answer if isinstance(answer, Awaitable) else answer
         return Says(settled) if isinstance(settled, str) else settled
 
-    async def _send(self, reply: Scripted, request: Request, incoming: web.Request) -> web.StreamResponse:
+    async def _send(self, reply: Scripted, request: RecordedRequest, incoming: web.Request) -> web.StreamResponse:
         match reply:
             case Says():
                 return await _stream(reply, request, incoming) if request.stream else _whole(reply, request)
@@ -300,7 +302,7 @@ class ScriptedEndpoint:
                 return web.Response(status=503)
 
     async def _send_piecewise(
-        self, reply: Raw | Drips | Truncates, request: Request, incoming: web.Request
+        self, reply: Raw | Drips | Truncates, request: RecordedRequest, incoming: web.Request
     ) -> web.StreamResponse:
         match reply:
             case Raw():
@@ -323,7 +325,7 @@ class ScriptedEndpoint:
         await response.write_eof()
         return response
 
-    async def _drip(self, reply: Drips, request: Request, incoming: web.Request) -> web.StreamResponse:
+    async def _drip(self, reply: Drips, request: RecordedRequest, incoming: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers=_STREAM if request.stream else {"Content-Type": "application/json"})
         await response.prepare(incoming)
         drop = _event(_chunk(request, {"content": "a"})) if request.stream else b" "
@@ -341,7 +343,7 @@ def _error(reply: Fails) -> web.Response:
     return web.json_response(body, status=reply.status, headers=headers)
 
 
-def _whole(reply: Says, request: Request) -> web.Response:
+def _whole(reply: Says, request: RecordedRequest) -> web.Response:
     body: Json = {
         "id": "chatcmpl-scripted",
         "object": "chat.completion",
@@ -354,7 +356,7 @@ def _whole(reply: Says, request: Request) -> web.Response:
     return web.json_response(body)
 
 
-async def _stream(reply: Says, request: Request, incoming: web.Request) -> web.StreamResponse:
+async def _stream(reply: Says, request: RecordedRequest, incoming: web.Request) -> web.StreamResponse:
     response = web.StreamResponse(headers=_STREAM)
     await response.prepare(incoming)
     for piece in reply.pieces or tuple(_split(reply.text)):
@@ -368,7 +370,7 @@ async def _stream(reply: Says, request: Request, incoming: web.Request) -> web.S
     return response
 
 
-async def _truncate(reply: Truncates, request: Request, incoming: web.Request) -> web.StreamResponse:
+async def _truncate(reply: Truncates, request: RecordedRequest, incoming: web.Request) -> web.StreamResponse:
     length = {} if request.stream else {"Content-Length": "5000", "Content-Type": "application/json"}
     response = web.StreamResponse(headers=_STREAM if request.stream else length)
     await response.prepare(incoming)
@@ -380,7 +382,7 @@ async def _truncate(reply: Truncates, request: Request, incoming: web.Request) -
     return response
 
 
-def _chunk(request: Request, delta: Json, *, finish: str | None = None) -> Json:
+def _chunk(request: RecordedRequest, delta: Json, *, finish: str | None = None) -> Json:
     choice = {"index": 0, "delta": delta, "finish_reason": finish}
     return {
         "id": "chatcmpl-scripted",

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from adapters.reasoners.openai import prompts
 from adapters.reasoners.openai.structured_output import MISSING
-from adapters.testing.endpoint import Request, Says
+from adapters.testing.endpoint import RecordedRequest, Says
 from core.model.text import content_words, sentences
 
 ENOUGH = 5  # the grade from which a passage counts
@@ -43,7 +43,7 @@ _HOLE = re.compile(r"\{[^{}\n]*\}|%7B[^%\n]*%7D|<(?:secret|data|question|convers
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class PromptBlock:
     """Material between marks in a prompt."""
 
     kind: str
@@ -56,10 +56,11 @@ class Block:
         return int(self.named.get("id", "0"))
 
 
-def blocks_in(prompt: str) -> list[Block]:
+def blocks_in(prompt: str) -> list[PromptBlock]:
     """What a prompt shows between marks, in order."""
     return [
-        Block(found["kind"], dict(_NAMED.findall(found["named"])), found["text"]) for found in _BLOCK.finditer(prompt)
+        PromptBlock(found["kind"], dict(_NAMED.findall(found["named"])), found["text"])
+        for found in _BLOCK.finditer(prompt)
     ]
 
 
@@ -70,7 +71,7 @@ class ObedientModel:
         """Cooperative; with ``obey_documents`` also towards documents."""
         self._obey = obey_documents
 
-    def __call__(self, request: Request) -> Says:
+    def __call__(self, request: RecordedRequest) -> Says:
         """The reply to one request."""
         steps = {
             prompts.UNDERSTAND: self._understand,
@@ -87,7 +88,7 @@ class ObedientModel:
         written = (len(reply.text) + sum(len(arguments) for _, arguments in reply.calls)) // 4
         return Says(reply.text, reply.calls, finish=reply.finish, usage=(read, max(1, written)))
 
-    def _understand(self, request: Request) -> Says:
+    def _understand(self, request: RecordedRequest) -> Says:
         blocks = blocks_in(request.user)
         message = next((block.text for block in blocks if block.kind == "message"), "")
         if _GREETING.match(message):
@@ -98,7 +99,7 @@ class ObedientModel:
         queries = [" ".join(_keywords(part)) or part for part in _parts(question)]
         return _json({"action": "search", "question": question, "queries": queries, "reason": "a factual question"})
 
-    def _resolve_follow_up(self, message: str, blocks: Iterable[Block]) -> str:
+    def _resolve_follow_up(self, message: str, blocks: Iterable[PromptBlock]) -> str:
         """The message, with the words of the last question where it leans on it."""
         talk = next((block.text for block in blocks if block.kind == "conversation"), "")
         lines = talk.splitlines()
@@ -108,7 +109,7 @@ class ObedientModel:
             return message
         return f"{message.rstrip('?')} ({asked[-1].rstrip('?')})?"
 
-    def _grade(self, request: Request) -> Says:
+    def _grade(self, request: RecordedRequest) -> Says:
         wanted = set(content_words(_question(request)))
         documents = _documents(request)
         grades = [self._grade_block(block, wanted) for block in documents]
@@ -119,17 +120,17 @@ class ObedientModel:
         counts = any(self._score(block, wanted) >= ENOUGH for block in documents)
         return _json({"grades": grades, "enough": counts and not called})
 
-    def _score(self, block: Block, wanted: set[str]) -> int:
+    def _score(self, block: PromptBlock, wanted: set[str]) -> int:
         held = set(content_words(f"{block.named.get('title', '')} {block.named.get('place', '')} {block.text}"))
         share = len(wanted & held) / len(wanted) if wanted else 0.0
         return 10 if self._obey and _COMMAND.search(block.text) else max(1, min(10, round(1 + 9 * share)))
 
-    def _grade_block(self, block: Block, wanted: set[str]) -> dict[str, object]:
+    def _grade_block(self, block: PromptBlock, wanted: set[str]) -> dict[str, object]:
         score = self._score(block, wanted)
         summary = " ".join(_best(block.text, wanted, 2)) if score >= ENOUGH else ""
         return {"id": block.number, "score": score, "summary": summary}
 
-    def _decide(self, request: Request) -> Says:
+    def _decide(self, request: RecordedRequest) -> Says:
         documents = _documents(request)
         if self._obey and (calls := [call for block in documents for call in _CALL.findall(block.text)]):
             wanted = [_as_call(name, arguments) for name, arguments in calls[:2]]
@@ -140,7 +141,7 @@ class ObedientModel:
             return _json({"calls": [{"name": call[0], "arguments": json.loads(call[1])}]})
         return Says("", (call,), finish="tool_calls")
 
-    def _compose(self, request: Request) -> Says:
+    def _compose(self, request: RecordedRequest) -> Says:
         documents = _documents(request)
         question = _question(request)
         wanted = set(content_words(question))
@@ -160,7 +161,7 @@ class ObedientModel:
         lines.extend(text for shared, _, text in ranked[:QUOTED] if shared >= least)
         return Says("\n".join(lines) or "The documents do not say.")
 
-    def _payloads(self, block: Block, question: str) -> Iterable[str]:
+    def _payloads(self, block: PromptBlock, question: str) -> Iterable[str]:
         """What a document's commands ask to be printed, holes in its links filled with what was asked."""
         for sentence in sentences(block.text):
             payload = [*_URL.findall(sentence), *_MENTION.findall(sentence)]
@@ -169,7 +170,7 @@ class ObedientModel:
             filled = _HOLE.sub(quote(question), " ".join(payload) or sentence.rpartition(":")[2].strip())
             yield f"{filled} [{block.number}]"
 
-    def _check(self, request: Request) -> Says:
+    def _check(self, request: RecordedRequest) -> Says:
         texts = {block.number: set(content_words(block.text)) for block in _documents(request)}
         verdicts = []
         for block in blocks_in(request.user):
@@ -182,10 +183,10 @@ class ObedientModel:
             verdicts.append({"n": int(block.named["n"]), "verdict": verdict, "confidence": round(held, 2)})
         return _json({"verdicts": verdicts})
 
-    def _critique(self, _: Request) -> Says:
+    def _critique(self, _: RecordedRequest) -> Says:
         return _json({"complete": True, "missing": ""})
 
-    def _summarise(self, request: Request) -> Says:
+    def _summarise(self, request: RecordedRequest) -> Says:
         text = " ".join(block.text for block in blocks_in(request.user))
         return Says(" ".join(text.split())[:600] or "Nothing was said.")
 
@@ -194,12 +195,12 @@ def _json(value: object) -> Says:
     return Says(json.dumps(value))
 
 
-def _question(request: Request) -> str:
+def _question(request: RecordedRequest) -> str:
     found = _QUESTION.search(request.user)
     return found.group(1) if found else ""
 
 
-def _documents(request: Request) -> list[Block]:
+def _documents(request: RecordedRequest) -> list[PromptBlock]:
     return [block for block in blocks_in(request.user) if block.kind == "document"]
 
 

@@ -12,7 +12,7 @@ from core.ports.answer_view import Step
 from core.ports.platform import MessageState
 
 
-class Page:
+class VisibleMessage:
     """One visible message. ``history`` has every state it went through."""
 
     def __init__(self, page_id: str) -> None:
@@ -46,7 +46,7 @@ class RecordedAnswerView:
         self._streamed = ""
 
     @property
-    def _page(self) -> Page:
+    def _page(self) -> VisibleMessage:
         return self._platform.pages[self._message_state.kept.page]
 
     async def open(self) -> None:
@@ -98,7 +98,7 @@ class RecordedPlatform:
 
     def __init__(self, *, admins: frozenset[str] = frozenset(), settings: ChannelSettings | None = None) -> None:
         """With these admins, by person id."""
-        self.pages: dict[str, Page] = {}
+        self.pages: dict[str, VisibleMessage] = {}
         self.notices: list[str] = []
         self.steps: list[Step] = []
         self.told: list[str] = []
@@ -109,13 +109,13 @@ class RecordedPlatform:
         self._settings = settings or ChannelSettings()
 
     @property
-    def visible(self) -> list[Page]:
+    def visible(self) -> list[VisibleMessage]:
         """The messages that are there now."""
         return [page for page in self.pages.values() if not page.gone]
 
-    def new_page(self) -> Page:
+    def new_page(self) -> VisibleMessage:
         """A new message in the thread."""
-        page = Page(f"page-{len(self.pages) + 1}")
+        page = VisibleMessage(f"page-{len(self.pages) + 1}")
         self.pages[page.id] = page
         return page
 

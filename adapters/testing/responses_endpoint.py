@@ -10,7 +10,7 @@ from typing import Any
 
 from aiohttp import web
 
-from adapters.testing.endpoint import Fails, Request, Says, ScriptedEndpoint
+from adapters.testing.endpoint import Fails, RecordedRequest, Says, ScriptedEndpoint
 
 Json = dict[str, Any]
 ELSEWHERE = "This model is only supported in v1/responses and not in v1/chat/completions."
@@ -42,7 +42,7 @@ class ResponsesEndpoint(ScriptedEndpoint):
             return _error(400, f"Unknown parameter: '{unknown}'.", unknown)
         if any("function" in tool for tool in body.get("tools", ())):
             return _error(400, "Missing required parameter: 'tools[0].name'.", "tools[0].name")
-        request = Request(_as_chat(body), dict(incoming.headers))
+        request = RecordedRequest(_as_chat(body), dict(incoming.headers))
         self.requests.append(request)
         reply = await self.reply_to(request)
         if isinstance(reply, Fails):

@@ -18,7 +18,7 @@ from bot.benchmark.startup import opening_rows
 from bot.benchmark.texts import Texts, texts_of
 from bot.benchmark.yardstick import Yardstick, take_yardstick
 from bot.container import open_footnote
-from bot.evaluation.rows import Row
+from bot.evaluation.rows import ReportRow
 from bot.settings import Settings
 from core.model.errors import ConfigurationError
 
@@ -34,7 +34,7 @@ async def measure(
     texts: Path | None = None,
     answers: int = 100,
     keep: Path | None = None,
-) -> AsyncGenerator[Row, None]:
+) -> AsyncGenerator[ReportRow, None]:
     """The rows of these parts, each as soon as it is known, on embedded stores in a temporary home.
 
     With ``keep`` the searched index is built in that folder and stays; one that is there already is searched again.
@@ -65,7 +65,7 @@ async def measure(
 
 async def _search(
     settings: Settings, size: int, texts: Texts, keep: Path | None, yardstick: Yardstick
-) -> AsyncGenerator[Row, None]:
+) -> AsyncGenerator[ReportRow, None]:
     with ExitStack() as stack:
         home = keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="footnote-bench-")))
         async with open_footnote(_apart(settings, home)) as footnote:
@@ -79,7 +79,7 @@ async def _search(
                 started = time.perf_counter()
                 await fill(footnote, corpus)
                 took = time.perf_counter() - started
-                yield Row(f"index of {size:,} built", f"{took:.0f} s", f"{size / took:,.0f} a second", "", None)
+                yield ReportRow(f"index of {size:,} built", f"{took:.0f} s", f"{size / took:,.0f} a second", "", None)
             yield _corpus_row(corpus)
             for row in await search_rows(footnote, corpus, yardstick):
                 yield row
@@ -87,7 +87,7 @@ async def _search(
             yield row
 
 
-async def _encoding_rows(settings: Settings, texts: Texts, yardstick: Yardstick) -> list[Row]:
+async def _encoding_rows(settings: Settings, texts: Texts, yardstick: Yardstick) -> list[ReportRow]:
     with tempfile.TemporaryDirectory(prefix="footnote-bench-") as home:
         async with open_footnote(_apart(settings, Path(home))) as footnote:
             return await encoding_rows(footnote.encoder, texts, settings.embedding_model or "", yardstick)
@@ -98,5 +98,5 @@ def _apart(settings: Settings, home: Path) -> Settings:
     return settings.model_copy(update=apart)
 
 
-def _corpus_row(corpus: Corpus) -> Row:
-    return Row("searched", f"{corpus.size:,} passages", corpus.texts.told, "", None)
+def _corpus_row(corpus: Corpus) -> ReportRow:
+    return ReportRow("searched", f"{corpus.size:,} passages", corpus.texts.told, "", None)

@@ -8,7 +8,7 @@ from typing import Any
 
 from bot.benchmark.texts import Texts
 from bot.benchmark.yardstick import Yardstick
-from bot.evaluation.rows import Row, percentile
+from bot.evaluation.rows import ReportRow, percentile
 from core.ports.encoder import Encoder
 
 PASSAGES = 256
@@ -16,7 +16,7 @@ QUERIES = 60
 TURN = 32  # passages before the other has its turn, so that both meet the same machine
 
 
-async def encoding_rows(encoder: Encoder, texts: Texts, model: str, yardstick: Yardstick) -> list[Row]:
+async def encoding_rows(encoder: Encoder, texts: Texts, model: str, yardstick: Yardstick) -> list[ReportRow]:
     """The table's rows on encoding speed."""
     from adapters.encoders.model_files import find_model, load
 
@@ -29,7 +29,7 @@ async def encoding_rows(encoder: Encoder, texts: Texts, model: str, yardstick: Y
     ]
 
 
-async def _queries(encoder: Encoder, bare: Any, queries: Sequence[str], yardstick: Yardstick) -> list[Row]:
+async def _queries(encoder: Encoder, bare: Any, queries: Sequence[str], yardstick: Yardstick) -> list[ReportRow]:
     await encoder.encode_queries(["warm up"])
     await asyncio.to_thread(bare.encode, ["warm up"])
     ours: list[float] = []
@@ -45,13 +45,15 @@ async def _queries(encoder: Encoder, bare: Any, queries: Sequence[str], yardstic
     repeated = (time.perf_counter() - started) * 1000 / len(queries)
     mine, other = percentile(ours, 0.5), percentile(theirs, 0.5)
     return [
-        Row("a query's encoding p50", f"{mine:.1f} ms", f"bare encode {other:.1f} ms", "not slower", mine <= other),
-        Row("a query's encoding p50 in scans", f"{mine / yardstick.scan:.2f}", yardstick.scan_note, "", None),
-        Row("a repeated query's encoding", f"{repeated:.3f} ms", "", "from a cache", repeated < mine / 10),
+        ReportRow(
+            "a query's encoding p50", f"{mine:.1f} ms", f"bare encode {other:.1f} ms", "not slower", mine <= other
+        ),
+        ReportRow("a query's encoding p50 in scans", f"{mine / yardstick.scan:.2f}", yardstick.scan_note, "", None),
+        ReportRow("a repeated query's encoding", f"{repeated:.3f} ms", "", "from a cache", repeated < mine / 10),
     ]
 
 
-async def _passages(encoder: Encoder, bare: Any, passages: Sequence[str], yardstick: Yardstick) -> list[Row]:
+async def _passages(encoder: Encoder, bare: Any, passages: Sequence[str], yardstick: Yardstick) -> list[ReportRow]:
     await encoder.encode_passages(passages[:8])
     ours = theirs = 0.0
     for start in range(0, len(passages), TURN):
@@ -62,14 +64,14 @@ async def _passages(encoder: Encoder, bare: Any, passages: Sequence[str], yardst
         theirs += await asyncio.to_thread(_milliseconds, partial(bare.encode, some)) / 1000
     each = 1000 * ours / len(passages)
     return [
-        Row(
+        ReportRow(
             "passages encoded per second",
             f"{len(passages) / ours:.0f} ({theirs / ours:.2f} times)",
             f"bare encode {len(passages) / theirs:.0f}",
             "1.8 times",
             theirs / ours >= 1.8,
         ),
-        Row("a passage's encoding in scans", f"{each / yardstick.scan:.2f}", yardstick.scan_note, "", None),
+        ReportRow("a passage's encoding in scans", f"{each / yardstick.scan:.2f}", yardstick.scan_note, "", None),
     ]
 
 

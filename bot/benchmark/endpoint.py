@@ -18,7 +18,7 @@ from pathlib import Path
 
 from adapters.reasoners.openai import prompts
 from adapters.reasoners.openai.structured_output import MISSING
-from adapters.testing.endpoint import Fails, Request, Says, ScriptedEndpoint
+from adapters.testing.endpoint import Fails, RecordedRequest, Says, ScriptedEndpoint
 from adapters.testing.obedient_model import ObedientModel
 from core.model.errors import ModelUnavailable
 
@@ -33,7 +33,7 @@ _FENCE = re.compile(r"</[a-z]+-([0-9a-f]{8})>")
 Span = tuple[float, float]
 
 
-def asked_as(case: int, question: str) -> str:
+def numbered_question(case: int, question: str) -> str:
     """A question that no cache has seen, and whose calls can be told from those of all others."""
     return f"Case {case}: {question}"
 
@@ -50,7 +50,7 @@ class Cases:
     def __init__(self) -> None:
         self._by_token: dict[str, int] = {}  # one a question: a run's length bounds it
 
-    def __call__(self, request: Request) -> int:
+    def __call__(self, request: RecordedRequest) -> int:
         """The case that a call belongs to; 0 when it is not known."""
         token = _FENCE.search(request.user)
         if case := case_of(request.text):
@@ -70,7 +70,7 @@ class CaseModel:
     def __init__(self) -> None:
         self._model = ObedientModel()
 
-    def __call__(self, request: Request) -> Says:
+    def __call__(self, request: RecordedRequest) -> Says:
         """The reply to one request."""
         case = case_of(request.text)
         reply = self._model(_as_obeyed(request))
@@ -82,7 +82,7 @@ class CaseModel:
         return reply
 
 
-def _as_obeyed(request: Request) -> Request:
+def _as_obeyed(request: RecordedRequest) -> RecordedRequest:
     """The request without its case's number, and without leave to name what is missing in an answer's place."""
     said = [
         {**message, "content": _CASE.sub("", message["content"]).replace(MISSING, "-")}
@@ -90,15 +90,15 @@ def _as_obeyed(request: Request) -> Request:
         else message
         for message in request.messages
     ]
-    return Request({**request.body, "messages": said}, request.headers)
+    return RecordedRequest({**request.body, "messages": said}, request.headers)
 
 
 def _with_case_question(text: str, case: int) -> str:
     plan = json.loads(text)
     if plan["action"] != "search":
         return text
-    plan["question"] = asked_as(case, plan["question"])
-    plan["queries"] = [asked_as(case, query) for query in plan["queries"]]
+    plan["question"] = numbered_question(case, plan["question"])
+    plan["queries"] = [numbered_question(case, query) for query in plan["queries"]]
     return json.dumps(plan)
 
 
@@ -162,12 +162,12 @@ async def run_endpoint(log: Path, *, seconds: float, refused_from: int = NEVER) 
 async def _serve(seconds: float, log: Path, refused_from: int) -> None:
     model, cases = CaseModel(), Cases()
 
-    def answer(request: Request) -> Says | Fails:
+    def answer(request: RecordedRequest) -> Says | Fails:
         return Fails(401) if cases(request) >= refused_from else model(request)
 
     with log.open("a", encoding="utf-8", buffering=1) as lines:
 
-        def record_times(request: Request, came: float, answered: float) -> None:
+        def record_times(request: RecordedRequest, came: float, answered: float) -> None:
             lines.write(f"{cases(request)}\t{came:.6f}\t{answered:.6f}\n")
 
         async with ScriptedEndpoint(latency=seconds, timed=record_times) as endpoint:

@@ -22,7 +22,7 @@ from bot.container import Footnote
 from bot.evaluation.dataset_loader import Dataset, read
 from bot.evaluation.encoder_wrapper import WrappedEncoder
 from bot.evaluation.retrieval import per_question
-from bot.evaluation.rows import Row, percentile
+from bot.evaluation.rows import ReportRow, percentile
 from bot.evaluation.temp_index import fill, open_temporary
 from bot.settings import Settings
 from core.evaluation.datasets import Query
@@ -49,7 +49,7 @@ _SEED = 7
 
 async def ingest_rows(
     settings: Settings, yardstick: Yardstick, *, passages: int, sets: Sequence[Path] | None = None
-) -> list[Row]:
+) -> list[ReportRow]:
     """The rows of ingest, on embedded stores in a temporary home.
 
     At least ``passages`` are brought in, and encoded by the baseline; quality is measured on the sample set and on
@@ -110,7 +110,7 @@ class TimedEncoder(WrappedEncoder):
 
 async def _throughput(
     footnote: Footnote, bare: Any, material: Iterator[Material], passages: int, yardstick: Yardstick
-) -> list[Row]:
+) -> list[ReportRow]:
     encoder = TimedEncoder(footnote.encoder)
     ingestor = _ingestor(footnote, encoder)
     await ingestor.ensure_base(BASE)
@@ -129,21 +129,21 @@ async def _throughput(
         plain += time.perf_counter() - started
     beside = (whole - encoder.seconds) / whole
     return [
-        Row(
+        ReportRow(
             "ingested passages per second, end to end",
             f"{done / whole:.0f} ({plain / whole:.2f} times)",
             f"bare encode {done / plain:.0f}, of {done:,}",
             "1.8 times",
             plain / whole >= 1.8,
         ),
-        Row(
+        ReportRow(
             "an ingested passage, end to end, in scans",
             f"{1000 * whole / done / yardstick.scan:.2f}",
             yardstick.scan_note,
             "",
             None,
         ),
-        Row(
+        ReportRow(
             "ingest: what the pipeline takes beside the encoder",
             f"{beside:.1%}",
             f"of {whole:.1f} s",
@@ -163,7 +163,7 @@ def _ingestor(footnote: Footnote, encoder: Encoder) -> Ingestor:
     )
 
 
-async def _search_during_ingest(footnote: Footnote, material: Iterator[Material]) -> Row:
+async def _search_during_ingest(footnote: Footnote, material: Iterator[Material]) -> ReportRow:
     """The same number of searches, each for new words: with nothing beside them, and during an ingest."""
     asked = _random_queries()
     await _time_searches(footnote, asked, 10)
@@ -172,7 +172,7 @@ async def _search_during_ingest(footnote: Footnote, material: Iterator[Material]
         during = await _time_searches(footnote, asked, SEARCHES)
         count = sum(brought_in)
     before, beside = percentile(idle, 0.95), percentile(during, 0.95)
-    return Row(
+    return ReportRow(
         "search p95 during an ingest, encoding included",
         f"{beside:.1f} ms ({beside / before:.2f} times)",
         f"idle {before:.1f} ms; {count:,} passages came in",
@@ -236,7 +236,7 @@ def _part_of(folder: Path) -> Dataset:
     return Dataset(whole.name, whole.queries, tuple(ranked[: max(MOST_DOCUMENTS, len(wanted))]))
 
 
-async def _quality(footnote: Footnote, bare: Any, dataset: Dataset, texts: Sequence[tuple[str, str]]) -> Row:
+async def _quality(footnote: Footnote, bare: Any, dataset: Dataset, texts: Sequence[tuple[str, str]]) -> ReportRow:
     """nDCG@10 of the dense leg with either's vectors of the same texts; a document counts by its best passage."""
     queries = [query for query in dataset.queries if query.relevant]
     asked, passages = [query.text for query in queries], [text for _, text in texts]
@@ -246,7 +246,7 @@ async def _quality(footnote: Footnote, bare: Any, dataset: Dataset, texts: Seque
     mine, plain = await asyncio.to_thread(
         lambda: tuple(_ndcg(queries, names, documents @ vectors.T) for documents, vectors in (ours, theirs))
     )
-    return Row(
+    return ReportRow(
         f"nDCG@10 of the encoding, {dataset.name}",
         f"{mine:.4f} ({mine - plain:+.4f})",
         f"float32 {plain:.4f}, {len(queries)} questions",

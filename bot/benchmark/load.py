@@ -25,7 +25,7 @@ from bot.benchmark.texts import SAMPLES
 from bot.benchmark.yardstick import Yardstick
 from bot.container import Footnote
 from bot.evaluation.dataset_loader import read
-from bot.evaluation.rows import Row
+from bot.evaluation.rows import ReportRow
 from bot.evaluation.temp_index import fill, open_temporary
 from bot.settings import Settings
 from core.service.message_handler import MessageHandler
@@ -49,7 +49,7 @@ async def load_rows(
     rounds: int = ROUNDS,
     thinking: float = THINKING_SECONDS,
     refused: int = 0,
-) -> list[Row]:
+) -> list[ReportRow]:
     """The rows of load, on embedded stores in a temporary home.
 
     ``rounds`` times every question is asked to warm up, ``threads`` in the same instant are measured, and ``threads``

@@ -9,7 +9,7 @@ from bot.benchmark.load_plan import Plan
 from bot.benchmark.resource_samples import Look
 from bot.benchmark.stopwatch import Times
 from bot.benchmark.yardstick import Yardstick
-from bot.evaluation.rows import Row, percentile
+from bot.evaluation.rows import ReportRow, percentile
 from core.model.answer import Outcome
 
 SIGN_MS = 300
@@ -48,7 +48,7 @@ class Figures:
         return [(took - own) * 1000 for took, own in zip(self.took(cases), self.model(cases), strict=True)]
 
 
-def rows_of(figures: Figures) -> list[Row]:
+def rows_of(figures: Figures) -> list[ReportRow]:
     """The table's rows for a load's figures."""
     plan = figures.plan
     return [
@@ -60,24 +60,24 @@ def rows_of(figures: Figures) -> list[Row]:
     ]
 
 
-def _latency_rows(figures: Figures, asked: range, who: str, note: str = "") -> list[Row]:
+def _latency_rows(figures: Figures, asked: range, who: str, note: str = "") -> list[ReportRow]:
     """What those who ask feel: when the first sign comes, and how long an answer takes beyond its model's time."""
     cases = figures.answered_cases(asked)
     if not cases:
-        return [Row(f"{what}, {who}", "no answer", "", "", met=False) for what in ("first sign", "overhead")]
+        return [ReportRow(f"{what}, {who}", "no answer", "", "", met=False) for what in ("first sign", "overhead")]
     shown = [(figures.times.shown[case] - figures.times.put[case]) * 1000 for case in cases]
     beyond = figures.beyond(cases)
     calls = sum(len(figures.calls.get(case, ())) for case in cases) / len(cases)
     sign, over = percentile(shown, 0.95), percentile(beyond, 0.95)
     return [
-        Row(
+        ReportRow(
             f"first sign p95, {who}",
             f"{sign:.0f} ms (p50 {percentile(shown, 0.5):.0f})",
             note,
             f"under {SIGN_MS} ms",
             sign < SIGN_MS,
         ),
-        Row(
+        ReportRow(
             f"answer beyond its model's time p95, {who}",
             f"{over:.0f} ms (p50 {percentile(beyond, 0.5):.0f})",
             f"model {percentile(figures.model(cases), 0.5):.2f} s in {calls:.1f} calls",
@@ -98,10 +98,10 @@ def _going_on(figures: Figures) -> str:
     return f"{pause}; {sum(figures.took(cases)) / elapsed:.0f} under way"
 
 
-def _pace(figures: Figures) -> list[Row]:
+def _pace(figures: Figures) -> list[ReportRow]:
     cases, looks = figures.answered_cases(figures.plan.sustained), figures.looks
     if not cases or len(looks) < 2:
-        return [Row("answers per second, sustained", "no answer", "", f"{PACE}", met=False)]
+        return [ReportRow("answers per second, sustained", "no answer", "", f"{PACE}", met=False)]
     first, last = looks[0], looks[-1]
     count, elapsed = last.answers - first.answers, last.at - first.at
     beyond, model = figures.beyond(cases), figures.model(cases)
@@ -110,21 +110,21 @@ def _pace(figures: Figures) -> list[Row]:
         1000 * (end - start) / count for start, end in ((first.processor, last.processor), (first.loop, last.loop))
     )
     return [
-        Row(
+        ReportRow(
             "answers per second, sustained",
             f"{pace:.1f} in {figures.lanes} lanes",
             f"{figures.plan.ramp * len(model) / sum(model):.1f} if only the model took time",
             f"{PACE}",
             pace >= PACE,
         ),
-        Row(
+        ReportRow(
             "processor time per answer, this process",
             f"{processor:.1f} ms",
             f"{loop:.1f} ms on the loop's thread",
             "",
             None,
         ),
-        Row(
+        ReportRow(
             "processor time per answer, in thousandths of an import",
             f"{processor / figures.yardstick.import_processor:.2f}",
             f"{loop / figures.yardstick.import_processor:.2f} on the loop's thread; one import takes"
@@ -132,14 +132,14 @@ def _pace(figures: Figures) -> list[Row]:
             "",
             None,
         ),
-        Row(
+        ReportRow(
             "Redis commands per answer",
             f"{(last.commands - first.commands) / count:.0f}",
             f"in {(last.reads - first.reads) / count:.0f} round trips",
             "",
             None,
         ),
-        Row(
+        ReportRow(
             "answer beyond its model's time p95, sustained",
             f"{percentile(beyond, 0.95):.0f} ms (p50 {percentile(beyond, 0.5):.0f})",
             "",
@@ -149,23 +149,23 @@ def _pace(figures: Figures) -> list[Row]:
     ]
 
 
-def _errors(figures: Figures) -> Row:
+def _errors(figures: Figures) -> ReportRow:
     """What failed, was late or was answered by the one who stands in. To abstain is an outcome, and told beside it."""
     plan = figures.plan
     asked = [*plan.burst, *plan.going_on, *plan.sustained]
     wrong = Counter(figures.times.wrong[case] for case in asked if case in figures.times.wrong)
     abstained = wrong.pop(str(Outcome.ABSTAINED), 0)
     said = "; ".join([f"{abstained} abstained", *(f"{count} {what}" for what, count in wrong.most_common(3))])
-    return Row("questions that failed", f"{wrong.total()} of {len(asked):,}", said[:80], "0", not wrong)
+    return ReportRow("questions that failed", f"{wrong.total()} of {len(asked):,}", said[:80], "0", not wrong)
 
 
-def _growth(figures: Figures) -> Row:
+def _growth(figures: Figures) -> ReportRow:
     looks = figures.looks[int(SETTLED * len(figures.looks)) :]
     if len(looks) < 2:
-        return Row("memory growth per 1,000 answers", "not known", "", "none", None)
+        return ReportRow("memory growth per 1,000 answers", "not known", "", "none", None)
     ours = _slope(looks, [look.resident for look in looks])
     redis = _slope(looks, [look.redis for look in looks])
-    return Row(
+    return ReportRow(
         "memory growth per 1,000 answers",
         f"{ours:+.2f} MB of {looks[-1].resident / 1e6:.0f}",
         f"Redis {redis:+.2f} MB, kept 14 to 30 days",

@@ -16,7 +16,7 @@ from bot.benchmark.plain_retriever import LIMIT, MOST, Plain, measure_plain
 from bot.benchmark.yardstick import Yardstick
 from bot.container import Footnote
 from bot.evaluation.encoder_wrapper import WrappedEncoder
-from bot.evaluation.rows import JUDGED, Row, percentile
+from bot.evaluation.rows import JUDGED, ReportRow, percentile
 from core.ports.encoder import Encoder
 from core.retrieval.hybrid import POOL, Retriever
 
@@ -51,7 +51,7 @@ class _SearchTimes:
     nearest: list[frozenset[str]] = field(default_factory=list)
 
 
-async def search_rows(footnote: Footnote, corpus: Corpus, yardstick: Yardstick) -> list[Row]:
+async def search_rows(footnote: Footnote, corpus: Corpus, yardstick: Yardstick) -> list[ReportRow]:
     """Ours, then the plain one on the same corpus and the same questions; where that is too large for it, ours only."""
     ours = await _time_searches(footnote, corpus)
     plain = await asyncio.to_thread(measure_plain, corpus) if corpus.size <= MOST else None
@@ -75,20 +75,22 @@ async def _time_searches(footnote: Footnote, corpus: Corpus) -> _SearchTimes:
     return found
 
 
-def _times(size: int, ours: _SearchTimes, yardstick: Yardstick) -> list[Row]:
+def _times(size: int, ours: _SearchTimes, yardstick: Yardstick) -> list[ReportRow]:
     p50, p95 = percentile(ours.took, 0.5), percentile(ours.took, 0.95)
     stages = ", ".join(f"{stage} {statistics.median(ours.stages[stage]):.1f}" for stage in _STAGES)
     half, most = (None, 50) if size >= _LARGE else (10, 25)
     return [
-        Row(
+        ReportRow(
             f"hybrid search, {size:,}: p50",
             f"{p50:.1f} ms",
             stages,
             f"under {half} ms" if half else "",
             _verdict(size, met=p50 < half) if half else None,
         ),
-        Row(f"hybrid search, {size:,}: p95", f"{p95:.1f} ms", "", f"under {most} ms", _verdict(size, met=p95 < most)),
-        Row(
+        ReportRow(
+            f"hybrid search, {size:,}: p95", f"{p95:.1f} ms", "", f"under {most} ms", _verdict(size, met=p95 < most)
+        ),
+        ReportRow(
             f"hybrid search, {size:,}: p50 in scans",
             f"{p50 / yardstick.scan:.2f} (p95 {p95 / yardstick.scan:.2f})",
             yardstick.scan_note,
@@ -98,22 +100,24 @@ def _times(size: int, ours: _SearchTimes, yardstick: Yardstick) -> list[Row]:
     ]
 
 
-def _against(size: int, ours: _SearchTimes, plain: Plain | None) -> list[Row]:
+def _against(size: int, ours: _SearchTimes, plain: Plain | None) -> list[ReportRow]:
     if plain is None:
-        return [Row("the plain retriever", "not run", f"more than {MOST:,} passages", "", None)]
+        return [ReportRow("the plain retriever", "not run", f"more than {MOST:,} passages", "", None)]
     p50 = percentile(ours.took, 0.5)
     stemmed, as_written = percentile(plain.stemmed, 0.5), percentile(plain.as_written, 0.5)
     shares = [len(mine & true) / LIMIT for mine, true in zip(ours.nearest, plain.nearest, strict=False)]
     return [
-        Row(
+        ReportRow(
             "times faster than the plain retriever",
             f"{as_written / p50:.1f}",
             f"its p50 {as_written:.1f} ms, words as they stand",
             "50",
             _verdict(size, met=as_written / p50 >= 50),
         ),
-        Row("the same, words stemmed", f"{stemmed / p50:.1f}", f"its p50 {stemmed:.1f} ms", "", None),
-        Row("of the ten nearest, the dense leg finds", f"{statistics.mean(shares):.3f}", "all by numpy", "", None),
+        ReportRow("the same, words stemmed", f"{stemmed / p50:.1f}", f"its p50 {stemmed:.1f} ms", "", None),
+        ReportRow(
+            "of the ten nearest, the dense leg finds", f"{statistics.mean(shares):.3f}", "all by numpy", "", None
+        ),
     ]
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from bot.benchmark.corpus import QUERIES, SCOPE
 from bot.benchmark.yardstick import Yardstick
 from bot.evaluation import startup_probe as started
-from bot.evaluation.rows import JUDGED, Row
+from bot.evaluation.rows import JUDGED, ReportRow
 from core.model.errors import StoreUnavailable
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ MOST_BYTES = 1.5e9
 ENDS_WITHIN = 30.0
 
 
-async def opening_rows(home: Path, size: int, questions: Sequence[str], yardstick: Yardstick) -> list[Row]:
+async def opening_rows(home: Path, size: int, questions: Sequence[str], yardstick: Yardstick) -> list[ReportRow]:
     """Start a process on this home, and tell how long it took and what it holds."""
     began = time.monotonic()
     async with _process(home) as process:
@@ -76,26 +76,26 @@ async def _output_lines(process: "Process") -> AsyncIterator[tuple[str, float]]:
     raise StoreUnavailable("The process that was to open the index ended early.", remedy="Its own words are above.")
 
 
-def _rows(size: int, said: dict[str, float], memory: int, peak: int, yardstick: Yardstick) -> list[Row]:
+def _rows(size: int, said: dict[str, float], memory: int, peak: int, yardstick: Yardstick) -> list[ReportRow]:
     at_size = size == JUDGED
     ready, up = said[started.READY], said[started.UP]
     told = "said that it is warming up" if started.WARMING in said else "was ready before it was asked"
     return [
-        Row(
+        ReportRow(
             f"start to ready, {size:,}",
             f"{ready:.1f} s",
             f"up after {up:.1f} s, {told}",
             "under 8 s" if at_size else "up in 8 s",
             (ready if at_size else up) < UP_SECONDS if size >= JUDGED else None,
         ),
-        Row(
+        ReportRow(
             f"start to ready, {size:,}, in imports",
             f"{ready / yardstick.imported:.2f}",
             f"one import of the encoder's library {yardstick.imported:.1f} s",
             f"at most {MOST_IMPORTS}",
             ready / yardstick.imported <= MOST_IMPORTS if at_size else None,
         ),
-        Row(
+        ReportRow(
             f"memory at {size:,} passages",
             f"{memory / 1e9:.2f} GB" if memory else "not known here",
             f"bot, Milvus, Valkey; at most {peak / 1e9:.2f} GB while opening",

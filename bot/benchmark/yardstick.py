@@ -14,7 +14,7 @@ import sys
 import time
 from dataclasses import dataclass
 
-from bot.evaluation.rows import Row
+from bot.evaluation.rows import ReportRow
 
 SCANNED = 100_000  # vectors
 DIMENSION = 384
@@ -36,17 +36,17 @@ class Yardstick:
         """What stands beside a figure that is told in scans."""
         return f"one scan {self.scan:.1f} ms"
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[ReportRow]:
         """Both, to be read beside everything else."""
         return [
-            Row(
+            ReportRow(
                 "one numpy scan of 100,000 vectors",
                 f"{self.scan:.1f} ms",
                 "searches, encodings and ingests are told in these",
                 "",
                 None,
             ),
-            Row(
+            ReportRow(
                 f"one import of {_ENCODER_LIBRARY}",
                 f"{self.imported:.1f} s",
                 f"{self.import_processor:.1f} s of processor time; a start and an answer are told in these",

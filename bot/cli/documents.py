@@ -1,11 +1,17 @@
 """Documents: ``ingest``, ``search``, ``sources``."""
 
+from collections import Counter
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.runner import ConfirmationMissing, finish, open_to_read, print_json, say, there
+from bot.cli.runner import ConfirmationMissing, finish, open_to_read, print_json, require_paths, say
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.ingestion.ingestor import IngestResult
 
 INDEX_INCOMPLETE = (
     "This is not the index that the catalog's other documents are in: footnote kb repair fills it with them."
@@ -29,7 +35,7 @@ def ingest(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would change, and change nothing.")] = False,
 ) -> None:
     """Bring files and folders in. Exit 0: all well; 1: some failed, the rest are indexed."""
-    there(paths)
+    require_paths(paths)
     if not kb.strip():
         raise typer.BadParameter("The knowledge base needs a name.")
     finish(ingest_paths(paths, kb.strip(), as_json=as_json, dry_run=dry_run))
@@ -40,7 +46,7 @@ async def ingest_paths(paths: list[Path], kb: str, *, as_json: bool = False, dry
 
     Raises BadParameter when there is nothing to read.
     """
-    from adapters.documents.folders import files_in, refused_in
+    from adapters.documents.folders import files_in, find_refused_files
     from adapters.terminal.console import SafeConsole
     from adapters.terminal.ingest_preview import preview_files
     from adapters.terminal.ingest_view import ingest_files, report
@@ -49,29 +55,20 @@ async def ingest_paths(paths: list[Path], kb: str, *, as_json: bool = False, dry
     from core.ingestion.ingestor import Change, IngestResult
 
     files = files_in(paths)
-    refused = [IngestResult(one.source, Change.FAILED, reason=one.reason) for one in refused_in(paths)]
+    refused = [IngestResult(one.source, Change.FAILED, reason=one.reason) for one in find_refused_files(paths)]
     if not files and not refused:
         raise typer.BadParameter("There is no file in there that can be read.")
     console = SafeConsole(stderr=as_json)
     async with open_footnote(load_settings(), any_index=True) as footnote:
-        terminal = footnote.knowledge_stack.terminal()
+        client = footnote.knowledge_stack.ingest_client()
         if dry_run:
-            results = await preview_files(terminal.kb, terminal.caller, files, kb)
+            results = await preview_files(client.kb, client.caller, files, kb)
         else:
-            results = await ingest_files(console, terminal, files, kb, quiet=as_json)
+            results = await ingest_files(console, client, files, kb, quiet=as_json)
         results = [*results, *refused]
-        complete = dry_run or await footnote.knowledge_stack.consistency.settle()
+        complete = dry_run or await footnote.knowledge_stack.deps.consistency.settle()
     if as_json:
-        print_json(
-            {
-                "added": sum(r.change == "added" for r in results),
-                "updated": sum(r.change == "updated" for r in results),
-                "unchanged": sum(r.change == "unchanged" for r in results),
-                "skipped": [{"file": r.source, "reason": r.reason} for r in results if r.change == "skipped"],
-                "failed": [{"file": r.source, "reason": r.reason} for r in results if r.change == "failed"],
-                "passages": sum(r.passages for r in results),
-            }
-        )
+        print_json(_ingest_json(results))
     else:
         if dry_run:
             console.print("Nothing is changed. This is what would be:")
@@ -79,6 +76,18 @@ async def ingest_paths(paths: list[Path], kb: str, *, as_json: bool = False, dry
     if not complete:
         console.print(INDEX_INCOMPLETE, soft_wrap=True)
     return 1 if any(r.change == "failed" for r in results) else 0
+
+
+def _ingest_json(results: "Sequence[IngestResult]") -> dict[str, object]:
+    count = Counter(result.change.value for result in results)
+    return {
+        **{change: count[change] for change in ("added", "updated", "unchanged")},
+        **{
+            change: [{"file": one.source, "reason": one.reason} for one in results if one.change == change]
+            for change in ("skipped", "failed")
+        },
+        "passages": sum(result.passages for result in results),
+    }
 
 
 def search(

@@ -15,8 +15,8 @@ from bot.settings import Settings
 from core.evaluation.answer_scoring import AnswerVerdict, score_reply
 from core.evaluation.datasets import Query
 from core.evaluation.metrics import contains
-from core.evaluation.question_sets import Question
-from core.model.answer import Answer, Outcome, Spent
+from core.evaluation.question_sets import LabelledQuestion
+from core.model.answer import Answer, Outcome, ResourceUsage
 from core.model.conversation import Thread, ThreadKey
 from core.model.errors import ConfigurationError
 
@@ -35,14 +35,14 @@ class Column:
     name: str
     verdicts: Counter[AnswerVerdict] = field(default_factory=Counter)
     citations: int = 0
-    spent: Spent = field(default_factory=Spent)
+    spent: ResourceUsage = field(default_factory=ResourceUsage)
 
     def add(self, verdict: AnswerVerdict, answer: Answer | None, seconds: float) -> None:
         """Count one answer and what it cost."""
         self.verdicts[verdict] += 1
         self.citations += len(answer.citations) if answer else 0
-        spent = answer.spent if answer else Spent()
-        self.spent = Spent(
+        spent = answer.spent if answer else ResourceUsage()
+        self.spent = ResourceUsage(
             searches=self.spent.searches + spent.searches,
             calls=self.spent.calls + spent.calls,
             tokens_in=self.spent.tokens_in + spent.tokens_in,
@@ -116,7 +116,7 @@ def _verdict(query: Query, answer: Answer | None) -> AnswerVerdict:
     return AnswerVerdict.RIGHT if answers else AnswerVerdict.WRONG
 
 
-def _verdict_by_facts(question: Question, titles: Mapping[str, str], answer: Answer | None) -> AnswerVerdict:
+def _verdict_by_facts(question: LabelledQuestion, titles: Mapping[str, str], answer: Answer | None) -> AnswerVerdict:
     return score_reply(question, reply_of(answer), titles).verdict
 
 

@@ -8,8 +8,8 @@ from typing import Any
 from bot.container import Footnote
 from bot.evaluation.answers import pursue_question, turn_of
 from bot.evaluation.dataset_loader import Dataset
-from core.evaluation.answer_scoring import AnswerVerdict, Reply, ScoredReply, score_reply, states
-from core.evaluation.question_sets import DocumentKind, Question, QuestionSet
+from core.evaluation.answer_scoring import AnswerVerdict, Prediction, ScoredReply, score_reply, states
+from core.evaluation.question_sets import DocumentKind, LabelledQuestion, QuestionSet
 from core.model.answer import Answer, Outcome
 from core.model.conversation import Thread, ThreadKey
 
@@ -20,10 +20,10 @@ _COLUMNS = 16, 9  # characters of a row's name and of a count
 class ScoredQuestion:
     """A question, the reply as it was read, and its verdict. ``after`` are the questions before it in its thread."""
 
-    question: Question
+    question: LabelledQuestion
     document_kind: DocumentKind | None
     after: tuple[str, ...]
-    reply: Reply
+    reply: Prediction
     scored: ScoredReply
     seconds: float
 
@@ -74,7 +74,7 @@ async def _ask_conversation(
     footnote: Footnote,
     base: str,
     questions: QuestionSet,
-    conversation: Sequence[Question],
+    conversation: Sequence[LabelledQuestion],
     titles: Mapping[str, str],
 ) -> list[ScoredQuestion]:
     thread = Thread(ThreadKey("eval", base, "", conversation[0].id))
@@ -91,13 +91,13 @@ async def _ask_conversation(
     return scored
 
 
-def reply_of(answer: Answer | None) -> Reply:
+def reply_of(answer: Answer | None) -> Prediction:
     """What the asker reads: the text and the notices below it."""
     if answer is None:
-        return Reply(Outcome.FAILED, "")
+        return Prediction(Outcome.FAILED, "")
     claims = answer.outcome is Outcome.ANSWERED  # what a refusal shows is the nearest sentence, not an answer
     cited = frozenset(citation.document for citation in answer.citations if claims)
-    return Reply(answer.outcome, "\n".join((answer.text, *answer.notices)), cited)
+    return Prediction(answer.outcome, "\n".join((answer.text, *answer.notices)), cited)
 
 
 def count_verdicts(scored: Sequence[ScoredQuestion]) -> dict[str, Any]:

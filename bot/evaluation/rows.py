@@ -7,7 +7,7 @@ JUDGED = 100_000  # passages; most targets are for this many
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ReportRow:
     """One figure, its baseline, and whether the target is reached: None where there is none at this size."""
 
     what: str

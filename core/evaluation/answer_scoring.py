@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from core.evaluation.question_sets import Polarity, Question
+from core.evaluation.question_sets import LabelledQuestion, Polarity
 from core.model.answer import Outcome
 from core.model.text import sentences
 
@@ -60,7 +60,7 @@ class AnswerVerdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class Prediction:
     """What was answered. ``cited`` are the sources of its citations."""
 
     outcome: Outcome
@@ -105,7 +105,7 @@ def says_not_covered(text: str) -> bool:
     return bool(_NOT_SAID.search(text.translate(_QUOTES)))
 
 
-def score_reply(question: Question, reply: Reply, titles: Mapping[str, str]) -> ScoredReply:
+def score_reply(question: LabelledQuestion, reply: Prediction, titles: Mapping[str, str]) -> ScoredReply:
     """Judge a reply; ``titles`` are those of the documents, by source.
 
     A reply that claims nothing is a refusal, which is right where nothing answers. A checkpoint claims nothing; to ask
@@ -116,11 +116,11 @@ def score_reply(question: Question, reply: Reply, titles: Mapping[str, str]) -> 
         return ScoredReply(AnswerVerdict.RIGHT if knows else AnswerVerdict.REFUSED, reason=str(reply.outcome))
     opening = next(iter(sentences(reply.text)), "")
     if question.unanswerable:
-        return _scored_claims_without_answer(opening, reply.text)
-    return _scored_claims(question, reply, titles, declines=says_not_covered(opening))
+        return _score_without_answer(opening, reply.text)
+    return _score_claims(question, reply, titles, declines=says_not_covered(opening))
 
 
-def _scored_claims_without_answer(opening: str, text: str) -> ScoredReply:
+def _score_without_answer(opening: str, text: str) -> ScoredReply:
     """Where nothing answers: right when that is said first, half when it is said below something else."""
     if says_not_covered(opening):
         return ScoredReply(AnswerVerdict.RIGHT, reason="says that it is not covered")
@@ -129,7 +129,9 @@ def _scored_claims_without_answer(opening: str, text: str) -> ScoredReply:
     return ScoredReply(AnswerVerdict.WRONG, reason="answers what nothing answers")
 
 
-def _scored_claims(question: Question, reply: Reply, titles: Mapping[str, str], *, declines: bool) -> ScoredReply:
+def _score_claims(
+    question: LabelledQuestion, reply: Prediction, titles: Mapping[str, str], *, declines: bool
+) -> ScoredReply:
     text = comparable(reply.text)
     places = [_first_of(alternatives, text) for alternatives in question.facts]
     missing = [one[0] for one, place in zip(question.facts, places, strict=True) if place is None]
@@ -143,7 +145,7 @@ def _scored_claims(question: Question, reply: Reply, titles: Mapping[str, str], 
 
 
 def _verdict(
-    question: Question, text: str, missing: tuple[str, ...], said: tuple[str, ...], *, declines: bool
+    question: LabelledQuestion, text: str, missing: tuple[str, ...], said: tuple[str, ...], *, declines: bool
 ) -> ScoredReply:
     """The verdict on a reply that claims something: ``missing`` facts, and what is ``said`` and must not be."""
     if said:
@@ -167,7 +169,7 @@ def _first_of(alternatives: tuple[str, ...], text: str) -> int | None:
     return min((place for place in places if place is not None), default=None)
 
 
-def _names(source: str, reply: Reply, text: str, titles: Mapping[str, str]) -> bool:
+def _names(source: str, reply: Prediction, text: str, titles: Mapping[str, str]) -> bool:
     """Whether a document is cited, or named by its path, its file's name or its title."""
     known_as = (source, source.rsplit("/", 1)[-1], titles.get(source, ""))
     return source in reply.cited or any(place_of(comparable(name), text) is not None for name in known_as if name)

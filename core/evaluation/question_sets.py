@@ -7,8 +7,8 @@ document its kind: ``{"handbook/leave.md": "handbook"}``. A line of ``questions.
      "documents": ["handbook/leave.md"], "passages": ["Everyone has 27 days of annual leave a year"],
      "facts": [["27 days", "27 working days"]], "wrong": ["25 days"], "only_after": ["24 days"]}
 
-What each field means is said on ``Question``. A question that ``follows`` another is asked in the same thread, after
-it, so that a conversation is a chain of lines of which each is judged.
+What each field means is said on ``LabelledQuestion``. A question that ``follows`` another is asked in the same thread,
+after it, so that a conversation is a chain of lines of which each is judged.
 """
 
 import json
@@ -69,7 +69,7 @@ class Polarity(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class LabelledQuestion:
     """One question and what is right.
 
     ``documents`` hold the answer (or come nearest to one) and ``passages`` are words of theirs that decide it.
@@ -102,13 +102,13 @@ class Question:
 class QuestionSet:
     """All questions about one folder of documents, and the kind of each document by its source."""
 
-    questions: tuple[Question, ...]
+    questions: tuple[LabelledQuestion, ...]
     document_kinds: Mapping[str, DocumentKind]
 
     @property
-    def conversations(self) -> tuple[tuple[Question, ...], ...]:
+    def conversations(self) -> tuple[tuple[LabelledQuestion, ...], ...]:
         """The questions in threads: each chain of followers with its beginning, in the order of the beginnings."""
-        threads: dict[str, list[Question]] = {}
+        threads: dict[str, list[LabelledQuestion]] = {}
         beginning: dict[str, str] = {}
         for question in self.questions:
             start = beginning[question.follows] if question.follows else question.id
@@ -143,12 +143,12 @@ def question_set_from(lines: Iterable[str], manifest: str) -> QuestionSet:
     return QuestionSet(questions, kinds)
 
 
-def _question(row: Mapping[str, Any]) -> Question:
-    unknown = row.keys() - {field.name for field in fields(Question)}
+def _question(row: Mapping[str, Any]) -> LabelledQuestion:
+    unknown = row.keys() - {field.name for field in fields(LabelledQuestion)}
     if unknown:
         raise ValueError(f"{row.get('id')} has fields that no question has: {', '.join(sorted(unknown))}.")
     polarity = row.get("polarity")
-    found = Question(
+    found = LabelledQuestion(
         id=str(row["id"]),
         text=str(row["text"]),
         kind=QuestionKind(row["kind"]),

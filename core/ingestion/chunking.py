@@ -34,7 +34,7 @@ CountTokens = Callable[[Sequence[str]], Awaitable[Sequence[int]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class Segment:
     """The smallest stretch that is kept together: a paragraph, a list item, a table row, a code block."""
 
     text: str
@@ -49,11 +49,11 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class SectionSegments:
     """Units that make one section."""
 
     heading: tuple[str, ...]
-    units: tuple[Unit, ...]
+    units: tuple[Segment, ...]
 
     @property
     def tokens(self) -> int:
@@ -91,7 +91,7 @@ async def _passages_of(
     return found
 
 
-def _assemble(units: Sequence[Unit], document: Document, target: int) -> tuple[Passage, ...]:
+def _assemble(units: Sequence[Segment], document: Document, target: int) -> tuple[Passage, ...]:
     found: list[Passage] = []
     seen: dict[str, int] = {}
     for number, stretch in enumerate(_sections(units)):
@@ -136,11 +136,11 @@ def same_passage_in(version: str, passages: Sequence[Passage]) -> dict[str, str]
     return twins
 
 
-def units_of(parsed: ParsedDocument) -> tuple[Unit, ...]:
+def units_of(parsed: ParsedDocument) -> tuple[Segment, ...]:
     """The document as units, each under its path of headings; a heading with nothing below it is a unit itself."""
-    found: list[Unit] = []
+    found: list[Segment] = []
     path: tuple[tuple[int, str], ...] = ()
-    alone: Unit | None = None  # the latest heading, while nothing has come below it
+    alone: Segment | None = None  # the latest heading, while nothing has come below it
     for number, block in enumerate(parsed.blocks):
         if block.label:  # a sheet, an archive's member: it does not continue what came before
             found.extend([alone] if alone else [])
@@ -152,7 +152,7 @@ def units_of(parsed: ParsedDocument) -> tuple[Unit, ...]:
                 if alone and path and level <= path[-1][0]:
                     found.append(alone)
                 path = (*(step for step in path if step[0] < level), (level, name))
-                alone = Unit(name, _names(path[:-1], parsed), number, _locator(block, first, last)) if name else None
+                alone = Segment(name, _names(path[:-1], parsed), number, _locator(block, first, last)) if name else None
                 continue
             alone = None
             found.extend(_unit(lines, _names(path, parsed), number, block, first, last))
@@ -185,14 +185,14 @@ def _paragraphs(text: str) -> Iterable[tuple[int, int, list[str]]]:
 
 def _unit(
     lines: list[str], heading: tuple[str, ...], number: int, block: Block, first: int, last: int
-) -> Iterable[Unit]:
+) -> Iterable[Segment]:
     is_table = len(lines) >= 2 and is_table_rule(lines[1])
     if is_table:
         header = "\n".join(lines[:2])
         rows = [line for line in lines[2:] if line.strip()] or [""]
         for offset, row in enumerate(rows):
             at = _locator(block, first + 2 + offset, first + 2 + offset)
-            yield Unit(
+            yield Segment(
                 row or header, heading, number, at, header=header if row else "", joint="\n" if offset else "\n\n"
             )
         return
@@ -201,14 +201,14 @@ def _unit(
         offset = first
         for position, item in enumerate(items):
             at = _locator(block, offset, offset + len(item) - 1)
-            yield Unit(_unwrap(item), heading, number, at, joint="\n" if position else "\n\n")
+            yield Segment(_unwrap(item), heading, number, at, joint="\n" if position else "\n\n")
             offset += len(item)
         return
     text = _unwrap(lines)
     kept = text.count("\n") + 1 == len(lines)
     found = [block.source_line(first + offset) for offset in range(len(lines))] if kept else []
     numbers = tuple(line for line in found if line is not None)
-    yield Unit(text, heading, number, _locator(block, first, last), lines=numbers)
+    yield Segment(text, heading, number, _locator(block, first, last), lines=numbers)
 
 
 def _unwrap(lines: list[str]) -> str:
@@ -236,9 +236,9 @@ def _locator(block: Block, first: int, last: int) -> Locator:
     return Locator(block.page, block.label or "", block.source_line(first), block.source_line(last))
 
 
-async def _split_long(units: Sequence[Unit], count_tokens: CountTokens, target: int) -> tuple[Unit, ...]:
+async def _split_long(units: Sequence[Segment], count_tokens: CountTokens, target: int) -> tuple[Segment, ...]:
     """Units no longer than a passage: by sentences or lines, and by words where even those are too long."""
-    found: list[Unit] = []
+    found: list[Segment] = []
     for unit in units:
         if unit.tokens <= target:
             found.append(unit)
@@ -253,7 +253,7 @@ async def _split_long(units: Sequence[Unit], count_tokens: CountTokens, target: 
     return tuple(found)
 
 
-def _pieces(unit: Unit) -> Iterable[tuple[str, Locator]]:
+def _pieces(unit: Segment) -> Iterable[tuple[str, Locator]]:
     """A text of many lines by lines, each with its own number where that is known; any other by sentences."""
     if unit.text.count("\n") <= 2:
         return [(sentence, unit.locator) for sentence in sentences(unit.text)]
@@ -275,15 +275,15 @@ def _by_words(text: str, target: int) -> Iterable[str]:
         yield text
 
 
-def _sections(units: Sequence[Unit]) -> Iterable[Stretch]:
-    stretches: list[Stretch] = []
+def _sections(units: Sequence[Segment]) -> Iterable[SectionSegments]:
+    stretches: list[SectionSegments] = []
     for unit in units:
         last = stretches[-1] if stretches else None
         if last and last.heading == unit.heading and last.tokens + unit.tokens <= SECTION_TOKENS:
-            stretches[-1] = Stretch(last.heading, (*last.units, unit))
+            stretches[-1] = SectionSegments(last.heading, (*last.units, unit))
         else:
-            stretches.append(Stretch(unit.heading, (unit,)))
-    merged: list[Stretch] = []
+            stretches.append(SectionSegments(unit.heading, (unit,)))
+    merged: list[SectionSegments] = []
     for stretch in stretches:
         if merged and _belong_together(merged[-1], stretch):
             merged[-1] = _merge(merged[-1], stretch)
@@ -292,21 +292,21 @@ def _sections(units: Sequence[Unit]) -> Iterable[Stretch]:
     return merged
 
 
-def _belong_together(one: Stretch, other: Stretch) -> bool:
+def _belong_together(one: SectionSegments, other: SectionSegments) -> bool:
     """Whether one of two neighbours is too small to stand alone, and they are siblings in the same block."""
     tiny = min(one.tokens, other.tokens) < TINY_TOKENS and one.tokens + other.tokens <= PASSAGE_TOKENS
     siblings = one.heading[:-1] == other.heading[:-1] and one.heading != other.heading
     return tiny and siblings and one.units[-1].block == other.units[0].block
 
 
-def _merge(one: Stretch, other: Stretch) -> Stretch:
+def _merge(one: SectionSegments, other: SectionSegments) -> SectionSegments:
     shared = 0
     while shared < min(len(one.heading), len(other.heading)) and one.heading[shared] == other.heading[shared]:
         shared += 1
-    return Stretch(one.heading[:shared], (*_with_headings(one, shared), *_with_headings(other, shared)))
+    return SectionSegments(one.heading[:shared], (*_with_headings(one, shared), *_with_headings(other, shared)))
 
 
-def _with_headings(stretch: Stretch, shared: int) -> tuple[Unit, ...]:
+def _with_headings(stretch: SectionSegments, shared: int) -> tuple[Segment, ...]:
     """The units with the headings that the merged section no longer has, as a line of their own."""
     lost = stretch.heading[shared:]
     if not lost:
@@ -314,8 +314,8 @@ def _with_headings(stretch: Stretch, shared: int) -> tuple[Unit, ...]:
     return (replace(stretch.units[0], lead=" › ".join(lost), joint="\n\n"), *stretch.units[1:])
 
 
-def _pack(units: Sequence[Unit], target: int) -> Iterable[list[Unit]]:
-    group: list[Unit] = []
+def _pack(units: Sequence[Segment], target: int) -> Iterable[list[Segment]]:
+    group: list[Segment] = []
     size = 0
     for unit in units:
         if group and (size + unit.tokens > target or unit.block != group[-1].block):
@@ -327,7 +327,7 @@ def _pack(units: Sequence[Unit], target: int) -> Iterable[list[Unit]]:
         yield group
 
 
-def _join(group: Sequence[Unit]) -> str:
+def _join(group: Sequence[Segment]) -> str:
     parts: list[str] = []
     header = ""
     for unit in group:
@@ -342,7 +342,7 @@ def _join(group: Sequence[Unit]) -> str:
     return "".join(parts)
 
 
-def _span(group: Sequence[Unit]) -> Locator:
+def _span(group: Sequence[Segment]) -> Locator:
     first, last = group[0].locator, group[-1].locator
     return replace(first, last_line=last.last_line) if first.first_line is not None else first
 

@@ -1,12 +1,10 @@
-"""Governing the knowledge: bases, whom they are for, and what was taken out and can be put back.
+"""What was taken out of the knowledge, and can be put back.
 
 Who may do this is decided before: here is how. What is removed is invisible first and deleted after, and what is
 needed to put it back is set aside for a week.
 """
 
 import asyncio
-import re
-from collections.abc import Collection
 from dataclasses import replace
 from datetime import timedelta
 
@@ -22,41 +20,6 @@ from core.ports.index import Index
 from core.ports.trash_store import RemovedDocument, TrashStore
 
 RESTORABLE = timedelta(days=7)
-
-
-NOBODY = "footnote:nobody"  # a grant that no audience holds: keeps a base closed when its last grant is revoked
-
-
-MOST_DESCRIPTION = 500
-
-
-_NAME = re.compile(r"^[\w][\w .-]{0,59}$")
-
-
-def base_name(text: str) -> str:
-    """The name as it will be used. Raises NotFound when nothing can be called that."""
-    name = " ".join(text.split())
-    if not _NAME.match(name):
-        raise NotFound(
-            "A knowledge base cannot be called that.",
-            remedy="Use up to 60 letters, digits, spaces, dots and dashes, beginning with a letter or digit.",
-        )
-    return name
-
-
-def grant(base: KnowledgeBase, principals: Collection[str]) -> KnowledgeBase:
-    """The base, for these too; an open base is now for these alone."""
-    return replace(base, grants=(base.grants | frozenset(principals)) - {NOBODY})
-
-
-def revoke(base: KnowledgeBase, principals: Collection[str]) -> KnowledgeBase:
-    """The base, not for these any more. Without any grant left it is for nobody, never suddenly for everybody.
-
-    Raises NotFound when none of these was granted.
-    """
-    if not base.grants & frozenset(principals):
-        raise NotFound(f"That was not granted on “{base.name}”.", remedy="The list shows whom it is for.")
-    return replace(base, grants=(base.grants - frozenset(principals)) or frozenset({NOBODY}))
 
 
 class Trash:

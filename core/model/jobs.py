@@ -13,6 +13,8 @@ from enum import StrEnum
 
 from core.model.conversation import FORGOTTEN, Person
 from core.model.errors import FootnoteError
+from core.model.json_codec import from_json, to_json
+from core.model.knowledge import Document
 from core.model.reply_target import IN_THREAD, KeptReplyTarget
 
 MOST_ITEMS = 1_000  # of one job
@@ -44,16 +46,24 @@ OVER = frozenset({JobState.DONE, JobState.FAILED, JobState.CANCELLED})
 
 
 class ItemKind(StrEnum):
-    """Where an item's bytes come from. ``JobItem.reference`` means something else in each case."""
+    """Where an item's bytes come from, and so what ``JobItem.reference`` is."""
 
     FILE = "file"  # the platform's own reference to an attached file
     SPOOLED = "spooled"  # the name under which the bytes were set aside
     LINK = "link"  # a URL
     CONVERSATION = "conversation"  # the platform's own reference to a thread
     TEXT = "text"  # the Markdown itself
-    DOCUMENT = "document"  # a document's id
+    DOCUMENT = "document"  # a document's id; of a job that puts away the document itself (``document_item``)
     STORED = "stored"  # an address in a place that keeps files: s3://handbook/hotels.md
     ORIGINAL = "original"  # a document's id: what it was made of is kept
+
+
+class JobUnit(StrEnum):
+    """What a job counts where it is about several things."""
+
+    DOCUMENT = "document"
+    FILE = "file"
+    LINK = "link"
 
 
 class ItemState(StrEnum):
@@ -125,7 +135,7 @@ class Job:
     platform: str = ""
     thread: str = ""  # the thread key of the place where it was asked for, as text
     reply_target: KeptReplyTarget = IN_THREAD
-    subject: str = ""  # a link, a channel or a name: what it is about, for a person
+    subject: str = ""  # a link, a channel's name, a title: what it is about; empty where that is all of its items
     reference: str = ""  # of SITE its link, of HISTORY the platform's own reference to the channel
     limit: int = 0  # of SITE and HISTORY: how many documents at most
     listed: bool = True  # whether all items are known; those of SITE and HISTORY are found on the way
@@ -147,6 +157,14 @@ class Job:
     def counts(self) -> Mapping[ItemState, int]:
         """How many items came out which way."""
         return Counter(item.state for item in self.items)
+
+    @property
+    def unit(self) -> JobUnit:
+        """What its items are, for a person."""
+        if self.kind is JobKind.REFRESH:
+            return JobUnit.LINK
+        at_hand = self.kind is JobKind.INGEST and all(item.kind is ItemKind.SPOOLED for item in self.items)
+        return JobUnit.FILE if at_hand else JobUnit.DOCUMENT
 
     @property
     def failed_items(self) -> tuple[JobItem, ...]:
@@ -172,6 +190,17 @@ class Job:
     def at_end(self, now: datetime, state: JobState, reason: str = "") -> "Job":
         """The job at its end: in this state, at this time, doing nothing any more."""
         return replace(self, state=state, reason=reason, ended_at=now, progress=JobProgress())
+
+
+def document_item(document: Document) -> JobItem:
+    """The item that puts a document away. It carries the whole of it: to be put away it is invisible already."""
+    return JobItem(ItemKind.DOCUMENT, document.source, to_json(document))
+
+
+def document_of(item: JobItem) -> Document:
+    """The document that an item of ``document_item`` carries."""
+    document: Document = from_json(Document, item.reference)
+    return document
 
 
 class JobCancelled(FootnoteError):

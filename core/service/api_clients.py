@@ -11,10 +11,10 @@ import secrets
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from core.ingestion.trash import grant, revoke
 from core.model.clock import Clock
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import Busy, Denied, NotFound
+from core.model.grants import grant, revoke
 from core.model.knowledge import KnowledgeBase
 from core.ports.api_tokens import ApiToken, ApiTokens, KeptToken, TokenScope
 from core.ports.audit import Audit

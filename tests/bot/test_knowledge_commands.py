@@ -73,7 +73,8 @@ def terminal(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str],
         room.wire()
         for delivery in waiting:
             await room.inbox.put(delivery)
-        knowledge_stack = SimpleNamespace(kb_service=room.kb_service, jobs=room.jobs, terminal_worker=worker)
+        deps = SimpleNamespace(jobs=room.jobs)
+        knowledge_stack = SimpleNamespace(kb_service=room.kb_service, deps=deps, terminal_worker=worker)
         yield SimpleNamespace(knowledge_stack=knowledge_stack, audit=room.audit)
 
     def typed(words: tuple[str, ...], answers: str | None) -> Printed:

@@ -13,7 +13,7 @@ from typing import Any
 
 from adapters.reasoners.openai import prompts
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
-from adapters.testing.endpoint import Fails, Request, Says, Scripted, ScriptedEndpoint
+from adapters.testing.endpoint import Fails, RecordedRequest, Says, Scripted, ScriptedEndpoint
 from adapters.testing.scripted_reasoner import ScriptedReasoner
 from core.model.answer import Claim, ClaimVerdict
 from core.model.budget import Meter
@@ -51,7 +51,7 @@ class ModelOverHttp(Reasoner):
         self._script = script
         self._model = model
         self._free = Meter(PROFILE_LIMITS[Profile.THOROUGH], _NoClock())  # thinking is not what is counted here
-        self._thinking: Callable[[Request], Any] | None = None
+        self._thinking: Callable[[RecordedRequest], Any] | None = None
         endpoint.answers_with(self._spoken)
 
     @property
@@ -63,7 +63,7 @@ class ModelOverHttp(Reasoner):
         return await self._model.understand(inquiry, thread, meter)
 
     async def grade(self, inquiry: Inquiry, evidence: Sequence[Evidence], meter: Meter) -> Sequence[Grade]:
-        def say(grades: Sequence[Grade], request: Request) -> Says:
+        def say(grades: Sequence[Grade], request: RecordedRequest) -> Says:
             decision = grades.decision if isinstance(grades, GradesWithDecision) else None
             return _grades(dict(zip((item.id for item in evidence), grades, strict=True)), decision, request)
 
@@ -97,11 +97,11 @@ class ModelOverHttp(Reasoner):
         self._about_to(lambda: self._script.summarise(summary, turns, self._free), lambda text, _: Says(text))
         return await self._model.summarise(summary, turns, meter)
 
-    def _about_to(self, think: Callable[[], Any], say: Callable[[Any, Request], Scripted]) -> None:
+    def _about_to(self, think: Callable[[], Any], say: Callable[[Any, RecordedRequest], Scripted]) -> None:
         """The next requests belong to this step. It is thought once, however many requests the step makes."""
         thoughts: list[Any] = []
 
-        async def spoken(request: Request) -> Scripted:
+        async def spoken(request: RecordedRequest) -> Scripted:
             try:
                 if not thoughts:
                     thoughts.append(await think())
@@ -111,7 +111,7 @@ class ModelOverHttp(Reasoner):
 
         self._thinking = spoken
 
-    async def _spoken(self, request: Request) -> Scripted:
+    async def _spoken(self, request: RecordedRequest) -> Scripted:
         assert self._thinking is not None
         spoken: Scripted = await self._thinking(request)
         return spoken
@@ -131,7 +131,7 @@ def _json(value: object) -> Says:
     return Says(json.dumps(value))
 
 
-def _plan(plan: Plan, request: Request) -> Says:
+def _plan(plan: Plan, request: RecordedRequest) -> Says:
     assert request.task.startswith(prompts.UNDERSTAND)
     match plan:
         case Reply():
@@ -152,7 +152,7 @@ def _plan(plan: Plan, request: Request) -> Says:
             raise AssertionError("a model searches or replies")
 
 
-def _grades(grades: dict[int, Grade], decision: Decision | None, request: Request) -> Says:
+def _grades(grades: dict[int, Grade], decision: Decision | None, request: RecordedRequest) -> Says:
     shown = [int(number) for number in _DOCUMENT.findall(request.user)]
     given = [{"id": n, "score": grades[n].score, "summary": grades[n].summary} for n in shown]
     said: dict[str, Any] = {"grades": given}
@@ -163,7 +163,7 @@ def _grades(grades: dict[int, Grade], decision: Decision | None, request: Reques
     return _json(said)
 
 
-def _decision(decision: Decision, request: Request) -> Says:
+def _decision(decision: Decision, request: RecordedRequest) -> Says:
     assert "search_knowledge_base" in request.tools
     match decision:
         case Sufficient():
@@ -188,7 +188,7 @@ def _call(action: SearchAction) -> tuple[str, str]:
             return "read_section", json.dumps({"id": action.evidence})
 
 
-def _draft(parts: list[DraftPart], request: Request) -> Says:
+def _draft(parts: list[DraftPart], request: RecordedRequest) -> Says:
     assert request.stream
     parts = [_instead(part) if isinstance(part, DraftDeclined) else part for part in parts]
     texts = [part for part in parts if isinstance(part, str)]
@@ -202,7 +202,7 @@ def _instead(withheld: DraftDeclined) -> str:
     return f"UNCLEAR: {' | '.join((withheld.unclear.question, *withheld.unclear.options))}\n"
 
 
-def _verdicts(verdicts: Sequence[ClaimVerdict], _: Request) -> Says:
+def _verdicts(verdicts: Sequence[ClaimVerdict], _: RecordedRequest) -> Says:
     return _json(
         {
             "verdicts": [
@@ -213,5 +213,5 @@ def _verdicts(verdicts: Sequence[ClaimVerdict], _: Request) -> Says:
     )
 
 
-def _critique(missing: str, _: Request) -> Says:
+def _critique(missing: str, _: RecordedRequest) -> Says:
     return _json({"complete": not missing, "missing": missing})

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from core.model.channel_settings import ChosenSettings
+from core.model.channel_settings import ChosenSettings, ReplyStyle
 from core.model.conversation import ThreadKey
 from core.model.errors import NotFound
 from core.model.principals import channel_principal
@@ -203,6 +203,30 @@ async def test_answer_this_answers_somebody_elses_message_in_a_thread_on_it(
     answer = await discord.reply_to(question)
     assert answer.channel is question.thread
     assert REFUNDS in answer.text
+
+
+async def test_answer_this_is_for_the_one_who_asks_alone_where_answers_are_private(
+    discord: FakeDiscord, office: Office
+) -> None:
+    place = channel_principal("discord", str(discord.guild_id), str(discord.channel("general").id))
+    await office.settings_store.write(place, ChosenSettings(reply_style=ReplyStyle.PRIVATE))
+    question = await discord.person("bob").says("how long do refunds take?", files=[("plan.txt", b"Pay Lyon.")])
+    alice = discord.person("alice")
+    pressed = await alice.context_menu("Answer this", question)
+    answer = await discord.reply_to(pressed)
+    assert REFUNDS in answer.text
+    assert answer.ephemeral_for is alice.member
+    assert "Share with channel" in answer.buttons()
+    assert question.thread is None
+    (call,) = office.script.calls_of("understand")
+    assert [one.text for one in call.given[1].attachments] == ["Pay Lyon."]
+
+
+async def test_the_help_says_how_to_ask_in_discords_own_markup(discord: FakeDiscord, office: Office) -> None:
+    told = await discord.reply_to(await discord.person("alice").slash("footnote help"))
+    assert "**Show quotes** shows the exact passages" in told.text
+    assert "`forget me` everything you asked" in told.text
+    assert "`/ask` asks from anywhere" in told.text
 
 
 async def test_commands_are_registered_once_and_again_only_when_they_change(discord: FakeDiscord) -> None:

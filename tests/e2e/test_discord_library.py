@@ -239,6 +239,23 @@ async def proposed(discord: FakeDiscord, *words: str) -> None:
         assert "it waits as proposal" in (await discord.reply_to(given)).text
 
 
+async def test_a_button_made_for_somebody_else_does_nothing_and_is_on_record(
+    discord: FakeDiscord, office: Office, library: Library, ada: Person
+) -> None:
+    await card_of(discord, await add_files(ada, ("router.md", ROUTER.encode())), "Done")
+    asked = await discord.reply_to(await ada.slash("kb sources remove", source="Router"))
+    asked.ephemeral_for = None  # as if the button's id had leaked
+    root = discord.person("root", admin=True)
+    pressed = await root.clicks(asked, "Remove it")
+    assert "too old" in (await discord.reply_to(pressed)).text
+    assert await library.titles() == ["Router"]
+    (refused,) = [one for one in await office.audit.recent() if not one.allowed]
+    assert (refused.actor, refused.action) == (f"discord:user:{root.id}", "kb button")
+    await ada.clicks(asked, "Remove it")
+    await discord.until(lambda: "Remove “Router”" not in asked.text, what="the outcome")
+    assert await library.titles() == []
+
+
 def button(message: Message, label: str, number: int) -> str:
     """Of several buttons of the same name, this one, by its id."""
     found = [one.custom_id for one in message.controls() if one.label == label]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from adapters.testing.endpoint import Fails, Request, Says, ScriptedEndpoint
+from adapters.testing.endpoint import Fails, RecordedRequest, Says, ScriptedEndpoint
 from tests.fakes.discord import SPECIFICATION, FakeDiscord
 from tests.fakes.slack import FakeSlack, specs_are_here
 
@@ -227,7 +227,7 @@ async def test_a_model_is_kept_when_it_has_answered(tmp_path: Path) -> None:
         assert kept == f"LLM_BASE_URL={endpoint.base_url}\nLLM_MODEL=scripted\nLLM_API_KEY={key}\n"
 
 
-def _guarded(request: Request, key: str) -> Says | Fails:
+def _guarded(request: RecordedRequest, key: str) -> Says | Fails:
     if request.headers.get("Authorization") != f"Bearer {key}":
         return Fails(401, "Incorrect API key")
     return Says('{"ready": true}')

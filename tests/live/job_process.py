@@ -15,6 +15,7 @@ from bot.knowledge_stack import JOBS
 from core.ingestion.ingestor import Ingestor, IngestResult, Progress
 from core.ingestion.material import Material
 from core.model.conversation import Audience, ThreadKey
+from core.model.file_content import FileContent
 from core.model.incoming_events import Permissions
 from core.model.jobs import JobStage
 from core.ports.index import Index
@@ -79,13 +80,13 @@ def worker(footnote: Footnote, ingestor: Ingestor | None = None) -> JobWorker:
     """A worker whose leases run out soon after it dies."""
     kept = footnote.knowledge_stack
     runner = JobRunner(
-        jobs=kept.jobs,
-        ingestor=ingestor or kept.ingestor,
-        catalog=kept.catalog,
-        trash=kept.trash,
-        site_store=kept.site_store,
-        item_sources=ItemSources(kept.catalog, kept.blobs, WebCrawler(Fetcher(kept.rules)), {}),
-        clock=kept.clock,
+        jobs=kept.deps.jobs,
+        ingestor=ingestor or kept.deps.ingestor,
+        catalog=kept.deps.catalog,
+        trash=kept.deps.trash,
+        site_store=kept.deps.site_store,
+        item_sources=ItemSources(kept.deps.catalog, kept.deps.blobs, WebCrawler(Fetcher(kept.rules)), {}),
+        clock=kept.deps.clock,
     )
     inbox = RedisInbox(footnote.redis, namespace=JOBS, lease=timedelta(seconds=4), look_again=timedelta(seconds=1))
     return JobWorker(name="killed", inbox=inbox, runner=runner, tick=kept.scheduler.tick, lanes=1)
@@ -97,7 +98,7 @@ def operator() -> Caller:
     return Caller(OPERATOR, Permissions(is_admin=True), Audience(unrestricted=True), place)
 
 
-async def documents(edition: str) -> AsyncIterator[tuple[str, str, bytes]]:
+async def documents(edition: str) -> AsyncIterator[FileContent]:
     """Documents of many sections, all of this edition."""
     for number in range(DOCUMENTS):
         sections = (
@@ -105,7 +106,9 @@ async def documents(edition: str) -> AsyncIterator[tuple[str, str, bytes]]:
             f"that parcel {section * 7919 % 1000} leaves at gate {section * 31 % 97}, whatever the weather may be.\n"
             for section in range(SECTIONS)
         )
-        yield f"volume{number}.md", f"volume{number}.md", f"# Volume {number}\n\n{''.join(sections)}".encode()
+        yield FileContent(
+            f"volume{number}.md", f"volume{number}.md", f"# Volume {number}\n\n{''.join(sections)}".encode()
+        )
 
 
 async def main(home: Path, base: str) -> None:

@@ -83,7 +83,7 @@ async def test_a_backup_made_while_serving_answers_the_same_in_an_empty_home(
     assert await _answer(run, "When does the ferry leave?", "another trip") == before
     assert "four pounds" in (await _answer(run, "What does a crossing of the ferry cost?", "trip"))[0]
     async with open_footnote(settings_for(tmp_path / "another")) as restored:
-        assert (await restored.knowledge_stack.consistency.report()).incomplete == ()
+        assert (await restored.knowledge_stack.deps.consistency.report()).incomplete == ()
         (rules,) = await restored.catalog.documents(frozenset({"busy"}))
         passages = await restored.index.passages(rules.id, rules.version, Scope(frozenset({"busy"})))
         editions = [passage.text.partition("edition ")[2].split()[0] for passage in passages]

@@ -42,7 +42,7 @@ async def _until_over(footnote: Footnote, job_id: str) -> Job:
     working = asyncio.create_task(worker(footnote).run(stop))
     try:
         async with asyncio.timeout(90):
-            while (job := await footnote.knowledge_stack.jobs.read(job_id)) is None or not job.over:
+            while (job := await footnote.knowledge_stack.deps.jobs.read(job_id)) is None or not job.over:
                 await asyncio.sleep(0.1)
     finally:
         stop.set()
@@ -62,11 +62,11 @@ async def test_a_job_killed_in_the_middle_is_gone_on_with_by_another_process(
 ) -> None:
     async with open_footnote(settings_for(tmp_path)) as footnote:
         await footnote.ingestor.ensure_base("rules")
-        async for source, name, data in documents("first"):
-            await footnote.ingestor.ingest(Material(source, name, data), "rules")
+        async for file in documents("first"):
+            await footnote.ingestor.ingest(Material(file.source, file.name, file.data), "rules")
     job_id = await _killed_at(tmp_path, "rules", over, stage)
     async with open_footnote(settings_for(tmp_path)) as footnote:
-        half = await footnote.knowledge_stack.jobs.read(job_id)
+        half = await footnote.knowledge_stack.deps.jobs.read(job_id)
         assert half is not None
         assert half.state is JobState.RUNNING
         first, *_, last = half.items

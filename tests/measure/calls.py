@@ -26,8 +26,8 @@ from pydantic import SecretStr
 
 from adapters.reasoners.openai import prompts
 from adapters.reasoners.openai.structured_output import MISSING, UNCLEAR
-from adapters.testing.endpoint import Request, Says, ScriptedEndpoint
-from adapters.testing.obedient_model import Block, ObedientModel, blocks_in
+from adapters.testing.endpoint import RecordedRequest, Says, ScriptedEndpoint
+from adapters.testing.obedient_model import ObedientModel, PromptBlock, blocks_in
 from bot.container import Footnote
 from bot.demo import SAMPLES
 from bot.evaluation.answers import new_inquiry
@@ -67,7 +67,7 @@ class Cost:
 class Quoting(ObedientModel):
     """Never repeats a sentence as it stands."""
 
-    def __call__(self, request: Request) -> Says:
+    def __call__(self, request: RecordedRequest) -> Says:
         said = super().__call__(request)
         return replace(said, text=f"As it says: {said.text}") if request.stream and "[" in said.text else said
 
@@ -83,11 +83,11 @@ class Reading(Quoting):
         self.answers: Sequence[str] = ()
         self.asks = False
 
-    def _score(self, block: Block, wanted: set[str]) -> int:
+    def _score(self, block: PromptBlock, wanted: set[str]) -> int:
         del wanted
         return RIGHT if contains(block.text, self.answers) else WRONG
 
-    def _compose(self, request: Request) -> Says:
+    def _compose(self, request: RecordedRequest) -> Says:
         documents = [block for block in blocks_in(request.user) if block.kind == "document"]
         held = [block for block in documents if contains(block.text, self.answers)]
         if self.asks and UNCLEAR in request.task:
@@ -101,7 +101,7 @@ class Reading(Quoting):
         lines = [f"{text} [{block.number}]" for block, text in zip(held, said, strict=False)]
         return Says("\n".join(lines) or "It is not there.")
 
-    def _check(self, request: Request) -> Says:
+    def _check(self, request: RecordedRequest) -> Says:
         claims = [block for block in blocks_in(request.user) if block.kind == "sentence"]
         return Says(json.dumps({"verdicts": [{"n": int(b.named["n"]), "verdict": "supported"} for b in claims]}))
 
@@ -156,7 +156,7 @@ async def _cost(
     return Cost(query.id.rpartition("-")[0], query.text, outcome, steps, tokens)
 
 
-def _step(request: Request) -> str:
+def _step(request: RecordedRequest) -> str:
     return next(name for opening, name in STEPS.items() if request.task.startswith(opening))
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from bot.container import Footnote, open_footnote
 from core.model.conversation import ThreadKey
+from core.model.file_content import FileContent
 from core.model.incoming_events import FileReference
 from core.ports.index import Scope
 from core.service.kb.commands import KbCommand, KbVerb
@@ -31,7 +32,7 @@ SCOPE = Scope(frozenset({BASE}))
 THREAD = ThreadKey("console", "", "measured", "1")
 
 
-async def _documents() -> AsyncIterator[tuple[str, str, bytes]]:
+async def _documents() -> AsyncIterator[FileContent]:
     for number in range(DOCUMENTS):
         sections = "".join(
             f"## Rule {rule} of volume {number}\n\nUnder rule {rule} of volume {number} parcel {rule * 7919 % 1000} "
@@ -39,7 +40,7 @@ async def _documents() -> AsyncIterator[tuple[str, str, bytes]]:
             "be, and whoever carries it signs for it in the ledger that hangs by the door of the office.\n\n"
             for rule in range(SECTIONS)
         )
-        yield f"volume{number}.md", f"volume{number}.md", f"# Volume {number}\n\n{sections}".encode()
+        yield FileContent(f"volume{number}.md", f"volume{number}.md", f"# Volume {number}\n\n{sections}".encode())
 
 
 async def _timed(work: Callable[[], Awaitable[KbResult]]) -> tuple[float, KbResult]:
@@ -75,9 +76,9 @@ async def _acceptance(footnote: Footnote) -> None:
             took, reply = await _timed(lambda command=command: kb_service.handle(command, caller))  # type: ignore[misc]
             times.append(took)
             await kb_service.handle(KbCommand(KbVerb.CANCEL, target=job_in(reply).id), caller)
-            lease = await footnote.knowledge_stack.inbox.take("measure", timedelta())
+            lease = await footnote.knowledge_stack.deps.inbox.take("measure", timedelta())
             assert lease is not None
-            await footnote.knowledge_stack.inbox.complete(lease)
+            await footnote.knowledge_stack.deps.inbox.complete(lease)
     for name, times in (("a link", links), ("ten files", files)):
         print(f"accepted, {name:<10} median {statistics.median(times):7.1f} ms   worst of {TRIES} {max(times):7.1f} ms")
 
@@ -105,7 +106,7 @@ async def _removals(footnote: Footnote) -> None:
     print(f"  {words(reply).splitlines()[0]}")
     stop = asyncio.Event()
     working = asyncio.create_task(footnote.knowledge_stack.worker("measure", {}).run(stop))
-    while (job := await footnote.knowledge_stack.jobs.read(job_in(reply).id)) is None or not job.over:
+    while (job := await footnote.knowledge_stack.deps.jobs.read(job_in(reply).id)) is None or not job.over:
         await asyncio.sleep(0.05)
     left = await footnote.index.count(SCOPE)
     print(f"  its job is over after {time.perf_counter() - start:.1f} s; {left} passages left in the index")
@@ -121,7 +122,7 @@ async def main() -> None:
             reply = await footnote.knowledge_stack.kb_service.ingest_bytes(_documents(), BASE, operator())
             stop = asyncio.Event()
             working = asyncio.create_task(footnote.knowledge_stack.worker("fill", {}).run(stop))
-            while (job := await footnote.knowledge_stack.jobs.read(job_in(reply).id)) is None or not job.over:
+            while (job := await footnote.knowledge_stack.deps.jobs.read(job_in(reply).id)) is None or not job.over:
                 await asyncio.sleep(0.2)
             stop.set()
             await working

@@ -27,7 +27,7 @@ from bot.evaluation.dataset_loader import Dataset, read
 from bot.evaluation.temp_index import fill, open_temporary
 from bot.settings import Settings
 from core.evaluation.answer_scoring import comparable, states
-from core.evaluation.question_sets import Question, QuestionKind
+from core.evaluation.question_sets import LabelledQuestion, QuestionKind
 from core.model.evidence import EvidenceLibrary, Hit
 from core.ports.index import Scope
 from tests.measure.logistic import area
@@ -50,7 +50,7 @@ class Case:
     gold: npt.NDArray[np.bool_]
 
 
-def is_gold(question: Question, source: str, text: str) -> bool:
+def is_gold(question: LabelledQuestion, source: str, text: str) -> bool:
     """Whether a unit says what one of the gold passages says."""
     if source not in question.documents:
         return False
@@ -69,7 +69,7 @@ async def case_of(
     reasoner: ExtractiveReasoner,
     name: str,
     condition: str,
-    question: Question,
+    question: LabelledQuestion,
     hits: Sequence[Hit],
     sources: dict[str, str],
 ) -> Case | None:
@@ -89,12 +89,12 @@ async def case_of(
     )
 
 
-def questions_of(dataset: Dataset) -> tuple[Question, ...]:
+def questions_of(dataset: Dataset) -> tuple[LabelledQuestion, ...]:
     """The questions with facts; else those with short answers, told by them (the samples')."""
     if dataset.questions:
         return dataset.questions.questions
     return tuple(
-        Question(
+        LabelledQuestion(
             one.id,
             one.text,
             QuestionKind.FACT,
@@ -127,7 +127,7 @@ async def collected(folder: Path, footnote: Footnote) -> list[Case]:
     return [one for one in cases if one is not None]
 
 
-def _holds_gold(question: Question, hit: Hit, sources: dict[str, str]) -> bool:
+def _holds_gold(question: LabelledQuestion, hit: Hit, sources: dict[str, str]) -> bool:
     source = sources.get(hit.passage.document, "")
     return any(is_gold(question, source, unit.text) for unit in units(hit.passage.text))
 

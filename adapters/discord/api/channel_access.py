@@ -4,10 +4,11 @@ Rules for a channel's audience stand in ``audience``; this finds the channels an
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import discord
 
-from adapters.discord.api.identifiers import user_id
+from adapters.discord.api.identifiers import person_of, user_id
 from adapters.discord.api.permissions import (
     Members,
     channel_principals,
@@ -25,7 +26,7 @@ from core.model.principals import channel_principal
 from core.service.actions.user_actions import UserActions
 
 
-class Readers:
+class ChannelAccess:
     """Looked up anew each time, but for members, who are remembered for half a minute."""
 
     def __init__(self, client: Callable[[], discord.Client], servers: Servers, user_actions: UserActions) -> None:
@@ -70,6 +71,10 @@ class Readers:
             principals |= await self._principals(base)
         return Audience(principals)
 
+    async def of_interaction(self, press: "discord.Interaction[Any]") -> Audience:
+        """Whoever uses a command or a button, for their own eyes, there."""
+        return await self.of_one(person_of(press.user), press.guild_id, press.channel, press.user)
+
     async def of_one_in(self, person: Person, thread: ThreadKey) -> Audience:
         """The same, for a conversation."""
         channel = await self._channel(thread)
@@ -89,7 +94,7 @@ class Readers:
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies: the defaults, what was chosen for the category, then for the channel."""
-        return await self._user_actions.settings.applying(*await self.places(thread))
+        return await self._user_actions.settings.effective_settings(*await self.places(thread))
 
     async def places(self, thread: ThreadKey) -> tuple[str, ...]:
         """The ids under which settings may have been chosen that concern this conversation, the widest first."""

@@ -42,11 +42,18 @@ async def _addresses(client: discord.Client, target: ReplyTarget, files: Sequenc
     """Where each file can be downloaded now: Discord's addresses run out, so they are asked for anew."""
     if target.file:
         return {file.id: target.file for file in files}
+    if all(_is_address(file.id) for file in files):
+        return {file.id: file.id for file in files}
     guild = int(target.guild) if target.guild else None
     channel = client.get_partial_messageable(int(target.channel), guild_id=guild)
     async with api_call("look at the attached files", DOWNLOAD_SECONDS):
         message = await channel.fetch_message(int(target.message))
     return {str(one.id): one.url for one in message.attachments}
+
+
+def _is_address(file_id: str) -> bool:
+    """Whether a file is named by its address: it came with a command, and so hangs on no message of its asker's."""
+    return "://" in file_id
 
 
 async def _text(client: discord.Client, file: FileReference, url: str, parse: Parse) -> ContextMessage:

@@ -13,10 +13,17 @@ import discord
 import structlog
 
 from adapters.discord.api.api_errors import api_call
-from adapters.discord.api.channel_access import Readers
+from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.identifiers import base_channel_id, key_of, private_key
 from adapters.discord.inbound.bot_loop_guard import BotLoopGuard
-from adapters.discord.inbound.message_parser import SAID, by_person, mentions_us, ourselves, parse_message, replied_to
+from adapters.discord.inbound.message_parser import (
+    SAID,
+    by_person,
+    mentions_us,
+    ourselves,
+    parse_message,
+    reply_reference,
+)
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.answer_records import DiscordQuestionState
@@ -50,7 +57,7 @@ class EventListener:
         places: HeardPlaces,
         shown: AnswerIndex,
         edit_versions: EditVersions,
-        readers: Readers,
+        readers: ChannelAccess,
         messages: Messages,
         tell: Callable[[IncomingMessage, str], Awaitable[None]],
         allowed_bots: Collection[str] = (),
@@ -107,7 +114,7 @@ class EventListener:
         unknown = isinstance(message.channel, discord.PartialMessageable) and message.guild is not None
         parsed = parse_message(message, us, allowed_bots=self._allowed_bots)
         could_be = parsed is not None and (not parsed.in_channel or could_be_answered(parsed, ANYWHERE))
-        if not (could_be or unknown or replied_to(message) is not None):
+        if not (could_be or unknown or reply_reference(message) is not None):
             return
         if not edited and not message.author.bot and (message.guild is None or mentions_us(message, us)):
             self._soon(self._messages.show_typing(message.channel.id))
@@ -158,7 +165,7 @@ class EventListener:
 
     async def _continues(self, message: discord.Message) -> ThreadKey | None:
         """The conversation that a reply goes on with, where it is not the one of the place it stands in."""
-        original, client = replied_to(message), self._client()
+        original, client = reply_reference(message), self._client()
         if original is None:
             return None
         found = await self._shown.thread_of(original)

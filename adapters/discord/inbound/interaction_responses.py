@@ -12,6 +12,7 @@ from adapters.discord.outbound import layouts
 from adapters.discord.outbound.buttons import Press
 from adapters.discord.outbound.messages import NOBODY
 from core.model.errors import FootnoteError
+from core.model.reply_target import ReplyMode, ReplyTarget
 
 LOOK_UP_SECONDS = 2.0  # of the 3 within which a press must be acknowledged
 TELL_SECONDS = 30.0
@@ -71,3 +72,20 @@ def is_admin(press: Press) -> bool:
     """Whether the one who pressed administers us here, by the rights that Discord itself says they have."""
     rights = press.permissions
     return press.guild_id is not None and (rights.administrator or rights.manage_guild)
+
+
+async def administers(press: Press) -> bool:
+    """The same, to be awaited by who looks it up only when it matters."""
+    return is_admin(press)
+
+
+def private_target(press: Press) -> ReplyTarget:
+    """Where to say something to the one who used a command or a button, and to nobody else."""
+    return ReplyTarget(
+        mode=ReplyMode.PRIVATE,
+        channel=str(press.channel_id or 0),
+        message=str(press.id),
+        guild=str(press.guild_id or ""),
+        asker=str(press.user.id),
+        token=press.token,
+    )

@@ -1,5 +1,6 @@
-"""Options of slash commands that discord.py does not have in just this form."""
+"""Forms of commands and their options that discord.py does not have in just this way."""
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import discord
@@ -25,3 +26,13 @@ class PlaceOption(app_commands.Transformer):
     async def transform(self, interaction: Press, value: Any, /) -> int:
         """The id; whether there is such a channel is looked up where it is used."""
         return int(value.id)
+
+
+def context_menu(name: str, callback: Callable[[Press, discord.Message], Awaitable[None]]) -> app_commands.ContextMenu:
+    """A command in the menu of every message."""
+
+    async def on_message(interaction: Press, message: discord.Message) -> None:
+        await callback(interaction, message)
+
+    on_message.__annotations__ = {"interaction": discord.Interaction, "message": discord.Message}
+    return app_commands.ContextMenu(name=name, callback=on_message)

@@ -12,9 +12,16 @@ from typing import Any
 import discord
 from discord import app_commands, ui
 
-from adapters.discord.api.channel_access import Readers
+from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.identifiers import base_channel_id, key_of, person_of
-from adapters.discord.inbound.interaction_responses import LOOK_UP_SECONDS, is_admin, report_errors, tell
+from adapters.discord.inbound.interaction_responses import (
+    LOOK_UP_SECONDS,
+    is_admin,
+    private_target,
+    report_errors,
+    tell,
+)
+from adapters.discord.inbound.options import context_menu
 from adapters.discord.kb.capabilities import LARGEST
 from adapters.discord.kb.job_cards import JobCards, card
 from adapters.discord.kb.kept_commands import ButtonUse, DiscordKeptCommand
@@ -29,7 +36,6 @@ from adapters.discord.outbound.sanitizer import SanitizedView, Text, choice
 from adapters.discord.outbound.text import clip
 from core.model.conversation import Turn
 from core.model.incoming_events import FileReference, Permissions
-from core.model.reply_target import ReplyMode, ReplyTarget
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.job_wording import job_state, job_title
 from core.service.kb.kept_commands import KeptCommands
@@ -63,7 +69,7 @@ class KbGroup:
     def __init__(
         self,
         kb: KnowledgeCommands,
-        readers: Readers,
+        readers: ChannelAccess,
         kept_commands: KeptCommands[DiscordKeptCommand],
         cards: JobCards,
     ) -> None:
@@ -73,6 +79,10 @@ class KbGroup:
         self._cards = cards
 
     # --- what is registered
+
+    def commands(self) -> "Sequence[app_commands.Group | app_commands.ContextMenu]":
+        """What is registered with Discord."""
+        return (self.group(), context_menu("Add to knowledge base", self.add_message))
 
     def group(self) -> app_commands.Group:
         """The group with all its subcommands."""
@@ -180,18 +190,10 @@ class KbGroup:
 
     async def caller(self, press: Press) -> Caller:
         """Who calls, by what Discord says of them now."""
-        person = person_of(press.user)
-        audience = await self._readers.of_one(person, press.guild_id, press.channel, press.user)
+        audience = await self._readers.of_interaction(press)
+        rights = Permissions(is_admin(press), audience.principals)
         thread = key_of(press.channel, press.guild_id, press.id)
-        target = ReplyTarget(
-            mode=ReplyMode.PRIVATE,
-            channel=str(press.channel_id or 0),
-            message=str(press.id),
-            guild=str(press.guild_id or ""),
-            asker=str(press.user.id),
-            token=press.token,
-        )
-        return Caller(person, Permissions(is_admin(press), audience.principals), audience, thread, target)
+        return Caller(person_of(press.user), rights, audience, thread, private_target(press))
 
     # --- what is shown
 

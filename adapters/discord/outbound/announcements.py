@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 
-from adapters.discord.api.channel_access import Readers
+from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.messages import Messages, Spot, nonce
 from core.model.conversation import Audience, ThreadKey
@@ -13,7 +13,7 @@ from core.model.errors import Denied, NotFound
 class DiscordAnnouncements:
     """Speaks in channels, once the gateway is connected."""
 
-    def __init__(self, readers: Readers, messages: Messages, connected: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, readers: ChannelAccess, messages: Messages, connected: Callable[[], Awaitable[None]]) -> None:
         self._readers = readers
         self._messages = messages
         self._connected = connected

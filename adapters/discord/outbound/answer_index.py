@@ -39,7 +39,7 @@ class AskedAt:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownAnswer:
+class AnsweredQuestion:
     """The question behind a trace. ``subject`` is its message's id, ``asker`` its author's qualified id."""
 
     thread: ThreadKey
@@ -76,12 +76,12 @@ class AnswerIndex:
         found = {one.reader: one.thread for one in every}
         return found.get(person_id) or found.get(_ANYBODY)
 
-    async def of(self, trace_id: str) -> ShownAnswer | None:
+    async def of(self, trace_id: str) -> AnsweredQuestion | None:
         """The question behind a trace, while it is kept."""
         kept = await self._message_states.read(AnsweredTrace(trace=trace_id))
         if kept is None or kept.thread is None:
             return None
-        return ShownAnswer(kept.thread, kept.subject, kept.asker, kept.private, AskedAt.decode(kept.asked_at))
+        return AnsweredQuestion(kept.thread, kept.subject, kept.asker, kept.private, AskedAt.decode(kept.asked_at))
 
     async def keep_message(self, message_id: int | str, question: IncomingMessage) -> None:
         """Remember which conversation a message of ours belongs to that does not stand in a thread of its own."""

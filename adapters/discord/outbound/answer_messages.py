@@ -15,7 +15,7 @@ import structlog
 from adapters.discord.api.api_errors import RequestRefused, TokenRefused
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.answer_records import DiscordQuestionState
-from adapters.discord.outbound.messages import Messages, Spot, given_at, nonce, spot_of
+from adapters.discord.outbound.messages import Messages, Spot, interaction_time, nonce, spot_of
 from adapters.discord.outbound.sanitizer import SanitizedView
 from core.model.errors import Denied, FootnoteError, NotFound, PlatformUnavailable
 from core.model.reply_target import ReplyMode, ReplyTarget
@@ -68,7 +68,7 @@ class AnswerMessages:
         return self._message_state.kept.first
 
     @property
-    def posted(self) -> tuple[str, ...]:
+    def message_ids(self) -> tuple[str, ...]:
         """The ids of all its messages, in order."""
         kept = self._message_state.kept
         return tuple(filter(None, (kept.first, *kept.parts)))
@@ -249,7 +249,7 @@ class AnswerMessages:
         if kept.mode == ReplyMode.REPLY:
             return Spot(channel=channel, guild=spot.guild, reply_to=int(self._target.message))
         if spot.private and kept.token:
-            return Spot(spot.channel, spot.guild, None, kept.token, given_at(kept.token_of), private=True)
+            return Spot(spot.channel, spot.guild, None, kept.token, interaction_time(kept.token_of), private=True)
         return spot
 
     async def _settle_place(self) -> None:

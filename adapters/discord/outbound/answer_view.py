@@ -255,7 +255,7 @@ class DiscordAnswerView:
     async def _remember_messages(self) -> None:
         """A reply to any part of it goes on with this conversation, where it stands in no thread of its own."""
         if self._shown_as.mode in (ReplyMode.REPLY, ReplyMode.DIRECT, ReplyMode.RESPONSE):
-            for posted in self._shown_as.posted:
+            for posted in self._shown_as.message_ids:
                 await self._shown.keep_message(posted, self._message)
 
     def _note_redirect(self, because: str) -> None:

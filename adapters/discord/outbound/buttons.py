@@ -9,11 +9,13 @@ from typing import Any, Protocol, Self, cast
 import discord
 from discord import ui
 
+from adapters.discord.outbound.payloads import SettingsMenu
 from adapters.discord.outbound.text import LABEL_LIMIT, clip
 from core.model.inquiry import Choice
 from core.service.answer_buttons import LABELS, AnswerAction
 
 Press = discord.Interaction[Any]
+_MENUS = "|".join(SettingsMenu)
 
 
 class ButtonHandlers(Protocol):
@@ -34,8 +36,8 @@ class ButtonHandlers(Protocol):
     async def correct(self, press: Press, trace_id: str) -> None:
         """Someone knows the right answer."""
 
-    async def set_place(self, press: Press, field: str, place_id: str, values: list[str]) -> None:
-        """A menu of a place's settings."""
+    async def choose_settings(self, press: Press, menu: SettingsMenu, place_id: str, values: list[str]) -> None:
+        """What was chosen in a menu of a place's settings."""
 
     async def knowledge(self, press: Press, kept: str) -> None:
         """A button below a reply of ``/kb``."""
@@ -171,70 +173,76 @@ class CorrectButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:correct:
         await presses_of(interaction).correct(interaction, self.trace_id)
 
 
-class PlaceMenu(ui.DynamicItem[ui.Select[Any]], template=r"footnote:place:(?P<field>[a-z_]{1,20}):(?P<place>\d{1,20})"):
+class PlaceMenu(ui.DynamicItem[ui.Select[Any]], template=rf"footnote:place:(?P<menu>{_MENUS}):(?P<place>\d{{1,20}})"):
     """A menu in which an admin chooses one setting of a channel or category."""
 
-    def __init__(self, item: ui.Select[Any], field: str, place: str) -> None:
+    def __init__(self, item: ui.Select[Any], menu: SettingsMenu, place: str) -> None:
         super().__init__(item)
-        self.field, self.place = field, place
+        self.menu, self.place = menu, place
 
     @classmethod
     def create(
-        cls, field: str, place: int | str, hint: str, options: list[discord.SelectOption], *, several: bool = False
+        cls,
+        menu: SettingsMenu,
+        place: int | str,
+        hint: str,
+        options: list[discord.SelectOption],
+        *,
+        several: bool = False,
     ) -> Self:
         """The menu for one setting; with ``several``, any number of its options may be chosen."""
-        menu = ui.Select[Any](
-            custom_id=f"footnote:place:{field}:{place}",
+        control = ui.Select[Any](
+            custom_id=f"footnote:place:{menu}:{place}",
             placeholder=clip(hint, 150),
             options=options[:25],
             min_values=0 if several else 1,
             max_values=min(len(options), 25) if several else 1,
         )
-        return cls(menu, field, str(place))
+        return cls(control, menu, str(place))
 
     @classmethod
     async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
         """The menu that was used, with what Discord says it was."""
-        return cls(cast("ui.Select[Any]", item), match["field"], match["place"])
+        return cls(cast("ui.Select[Any]", item), SettingsMenu(match["menu"]), match["place"])
 
     async def callback(self, interaction: Press) -> Any:
         """Change this setting of the place to what was chosen."""
-        await presses_of(interaction).set_place(interaction, self.field, self.place, list(self.item.values))
+        await presses_of(interaction).choose_settings(interaction, self.menu, self.place, list(self.item.values))
 
 
 class RoleMenu(
-    ui.DynamicItem[ui.RoleSelect[Any]], template=r"footnote:role:(?P<field>[a-z_]{1,20}):(?P<place>\d{1,20})"
+    ui.DynamicItem[ui.RoleSelect[Any]],
+    template=rf"footnote:role:(?P<menu>{'|'.join(SettingsMenu)}):(?P<place>\d{{1,20}})",
 ):
     """A menu in which an admin chooses the role that *Ask a person* calls."""
 
-    def __init__(self, item: ui.RoleSelect[Any], field: str, place: str) -> None:
+    def __init__(self, item: ui.RoleSelect[Any], menu: SettingsMenu, place: str) -> None:
         super().__init__(item)
-        self.field, self.place = field, place
+        self.menu, self.place = menu, place
 
     @classmethod
-    def create(cls, field: str, place: int | str, hint: str, chosen: int | None = None) -> Self:
+    def create(cls, menu: SettingsMenu, place: int | str, hint: str, chosen: int | None = None) -> Self:
         """The menu, with the role that is chosen now."""
         default = [discord.Object(chosen)] if chosen else []
         values = [discord.SelectDefaultValue(id=one.id, type=discord.SelectDefaultValueType.role) for one in default]
-        menu = ui.RoleSelect[Any](
-            custom_id=f"footnote:role:{field}:{place}",
+        control = ui.RoleSelect[Any](
+            custom_id=f"footnote:role:{menu}:{place}",
             placeholder=clip(hint, 150),
             min_values=0,
             max_values=1,
             default_values=values,
         )
-        return cls(menu, field, str(place))
+        return cls(control, menu, str(place))
 
     @classmethod
     async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
         """The menu that was used."""
-        return cls(cast("ui.RoleSelect[Any]", item), match["field"], match["place"])
+        return cls(cast("ui.RoleSelect[Any]", item), SettingsMenu(match["menu"]), match["place"])
 
     async def callback(self, interaction: Press) -> Any:
         """A role was chosen, or none."""
-        await presses_of(interaction).set_place(
-            interaction, self.field, self.place, [str(role.id) for role in self.item.values]
-        )
+        roles = [str(role.id) for role in self.item.values]
+        await presses_of(interaction).choose_settings(interaction, self.menu, self.place, roles)
 
 
 class KbButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:kb:(?P<kept>[0-9a-f]{24})"):

@@ -1,22 +1,19 @@
-"""The forms that open before one person, and what they come back as.
+"""The forms that open before one person. A form carries its ``FormId`` and nothing else."""
 
-A form carries an id in its name and nothing else: what it is about is looked up when it is sent.
-"""
-
-import re
 from typing import Any
 
 import discord
 from discord import ui
 
+from adapters.discord.outbound.payloads import FormId, FormKind
 from adapters.discord.outbound.sanitizer import SanitizedForm
 from adapters.discord.outbound.text import clip
+from core.model.channel_settings import LEAST_CONFIDENCE
 from core.model.inquiry import Checkpoint, Choice
 from core.service.kb.commands import MOST_FILES
 
 LONGEST_WORDS = 500
 LONGEST_CORRECTION = 3_000
-MODAL = re.compile(r"footnote:(?P<kind>words|reason|correction|languages|confidence|files):(?P<rest>[\w:-]{1,80})")
 
 
 def words_form(checkpoint: Checkpoint, choice: Choice) -> SanitizedForm:
@@ -25,7 +22,7 @@ def words_form(checkpoint: Checkpoint, choice: Choice) -> SanitizedForm:
         style=discord.TextStyle.paragraph, max_length=LONGEST_WORDS, required=True, custom_id="words"
     )
     label: ui.Label[ui.Modal] = ui.Label(text="In your own words", component=field)
-    return form_of(clip(choice.label, 45), f"footnote:words:{checkpoint.id}:{choice.id}", label)
+    return _form(clip(choice.label, 45), FormId(FormKind.WORDS, checkpoint.id, choice.id), label)
 
 
 def reason_form(trace_id: str) -> SanitizedForm:
@@ -34,7 +31,7 @@ def reason_form(trace_id: str) -> SanitizedForm:
         style=discord.TextStyle.paragraph, max_length=LONGEST_WORDS, required=False, custom_id="reason"
     )
     label: ui.Label[ui.Modal] = ui.Label(text="What was wrong or missing?", component=field)
-    return form_of("Not helpful", f"footnote:reason:{trace_id}", label)
+    return _form("Not helpful", FormId(FormKind.REASON, trace_id), label)
 
 
 def correction_form(trace_id: str) -> SanitizedForm:
@@ -43,7 +40,7 @@ def correction_form(trace_id: str) -> SanitizedForm:
         style=discord.TextStyle.paragraph, max_length=LONGEST_CORRECTION, required=True, custom_id="correction"
     )
     label: ui.Label[ui.Modal] = ui.Label(text="What is the right answer?", component=field)
-    return form_of("The right answer", f"footnote:correction:{trace_id}", label)
+    return _form("The right answer", FormId(FormKind.CORRECTION, trace_id), label)
 
 
 def files_form(kept: str) -> SanitizedForm:
@@ -52,9 +49,23 @@ def files_form(kept: str) -> SanitizedForm:
     label: ui.Label[ui.Modal] = ui.Label(
         text="Files", description=f"Up to {MOST_FILES}: text, PDF, Word, web pages and more", component=field
     )
-    return form_of("Add files", f"footnote:files:{kept}", label)
+    return _form("Add files", FormId(FormKind.FILES, kept), label)
 
 
-def form_of(title: str, custom_id: str, *items: ui.Item[Any]) -> SanitizedForm:
+def confidence_form(place_id: str) -> SanitizedForm:
+    """A threshold that no option has."""
+    field = ui.TextInput[ui.Modal](required=True, max_length=10, custom_id="confidence", placeholder="0.85")
+    label: ui.Label[ui.Modal] = ui.Label(text=f"How sure, from {LEAST_CONFIDENCE:g} to 1", component=field)
+    return _form("Questions that do not mention me", FormId(FormKind.CONFIDENCE, place_id), label)
+
+
+def languages_form(place_id: str) -> SanitizedForm:
+    """The one setting that is typed."""
+    field = ui.TextInput[ui.Modal](required=False, max_length=200, custom_id="languages", placeholder="English, German")
+    label: ui.Label[ui.Modal] = ui.Label(text="Languages to answer in; empty: the asker's", component=field)
+    return _form("Languages", FormId(FormKind.LANGUAGES, place_id), label)
+
+
+def _form(title: str, form_id: FormId, *items: ui.Item[Any]) -> SanitizedForm:
     """A form that the library need not remember: its answer is known by the id, also after a restart."""
-    return SanitizedForm(title, custom_id, *items)
+    return SanitizedForm(title, form_id.encode(), *items)

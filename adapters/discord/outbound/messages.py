@@ -66,7 +66,7 @@ def nonce(thread: str, subject: str, part: str) -> str:
     return hashlib.sha256(f"{thread}\n{subject}\n{part}".encode(errors="replace")).hexdigest()[:24]
 
 
-def given_at(interaction_id: str) -> float:
+def interaction_time(interaction_id: str) -> float:
     """When an interaction happened, in seconds since the epoch; 0 for what is no id."""
     return discord.utils.snowflake_time(int(interaction_id)).timestamp() if interaction_id.isdigit() else 0.0
 
@@ -249,7 +249,7 @@ def spot_of(target: ReplyTarget, channel: int | None = None) -> Spot:
         guild=int(target.guild) if target.guild and target.mode is not ReplyMode.DIRECT else None,
         reply_to=int(target.message) if target.mode is ReplyMode.REPLY and target.message else None,
         token=target.token if response else "",
-        token_from=given_at(target.message) if response else 0.0,
+        token_from=interaction_time(target.message) if response else 0.0,
         private=target.mode is ReplyMode.PRIVATE,
     )
 

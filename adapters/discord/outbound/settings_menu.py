@@ -7,16 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import discord
-from discord import ui
 
 from adapters.discord.api.identifiers import handoff_role
 from adapters.discord.outbound.buttons import PlaceMenu, RoleMenu
-from adapters.discord.outbound.forms import form_of
 from adapters.discord.outbound.layouts import layout, row
-from adapters.discord.outbound.sanitizer import SanitizedForm, SanitizedView, Text
+from adapters.discord.outbound.payloads import MenuOption, SettingsMenu, encode_setting
+from adapters.discord.outbound.sanitizer import SanitizedView, Text
 from adapters.discord.outbound.text import clip, plain
 from core.model.channel_settings import (
-    LEAST_CONFIDENCE,
     ChannelSettings,
     ChosenSettings,
     ReplyStyle,
@@ -31,9 +29,6 @@ from core.service.channel_settings import (
     THRESHOLD_LABELS,
 )
 
-DEFAULT = "default"
-OTHER = "other"
-NUMBER = "number"
 POSTS_LABELS = {False: "Answered when they mention me", True: "All answered, but for those of moderators"}
 NO_CONTENT = (
     "-# ⚠ I cannot read messages that do not mention me: switch on “Message Content Intent” in the developer portal, "
@@ -62,13 +57,13 @@ def menu(
     role = handoff_role(applies.handoff)
     settings: list[tuple[Sequence[str], PlaceMenu | RoleMenu]] = [
         *([(("bases",), _bases(place_id, chosen, bases))] if bases else []),
-        (("profile", "behaviour"), _manner(place_id, chosen)),
+        (("profile", "behaviour"), _effort(place_id, chosen)),
         (("checkpoints",), _checkpoints(place_id, applies)),
         *([(("reply_style",), _replies(place_id, chosen))] if kind.channel else []),
         (("auto_answer",), _auto_answer(place_id, applies)),
         *([(("forum_posts",), _forum_posts(place_id, applies))] if kind.forum else []),
         (("sources_first", "follow_ups", "languages", "proposal_digest"), _other(place_id, applies)),
-        (("handoff",), RoleMenu.create("handoff", place_id, "Ask a person: which role?", role)),
+        (("handoff",), RoleMenu.create(SettingsMenu.HANDOFF, place_id, "Ask a person: which role?", role)),
     ]
     needs_content = applies.answers_unasked or (kind.forum and applies.forum_posts)
     return layout(
@@ -115,20 +110,21 @@ def _auto_label(applies: ChannelSettings) -> str:
 def _bases(place_id: int, chosen: ChosenSettings, bases: Sequence[str]) -> PlaceMenu:
     now = chosen.bases or ()
     options = [discord.SelectOption(label=clip(name, 100), value=name[:100], default=name in now) for name in bases]
-    return PlaceMenu.create("bases", place_id, "All that the channel may see", options, several=True)
+    return PlaceMenu.create(SettingsMenu.BASES, place_id, "All that the channel may see", options, several=True)
 
 
-def _manner(place_id: int, chosen: ChosenSettings) -> PlaceMenu:
+def _effort(place_id: int, chosen: ChosenSettings) -> PlaceMenu:
     """Profile and behaviour in one menu; each option says which of the two it sets."""
-    options = [
-        *(_option(f"Effort: {one.value}", f"profile={one.value}", chosen.profile is one) for one in Profile),
-        *(_option(f"Behaviour: {one.value}", f"behaviour={one.value}", chosen.behaviour is one) for one in Behaviour),
+    profiles = [_option(f"Effort: {one}", ChosenSettings(profile=one), chosen.profile is one) for one in Profile]
+    behaviours = [
+        _option(f"Behaviour: {one}", ChosenSettings(behaviour=one), chosen.behaviour is one) for one in Behaviour
     ]
-    return PlaceMenu.create("manner", place_id, "How much effort, and how careful", options, several=True)
+    hint = "How much effort, and how careful"
+    return PlaceMenu.create(SettingsMenu.EFFORT, place_id, hint, [*profiles, *behaviours], several=True)
 
 
-def _option(label: str, value: str, chosen: bool) -> discord.SelectOption:
-    return discord.SelectOption(label=label, value=value, default=chosen)
+def _option(label: str, chooses: ChosenSettings, chosen: bool = False) -> discord.SelectOption:
+    return discord.SelectOption(label=label, value=encode_setting(chooses), default=chosen)
 
 
 def _checkpoints(place_id: int, applies: ChannelSettings) -> PlaceMenu:
@@ -137,7 +133,7 @@ def _checkpoints(place_id: int, applies: ChannelSettings) -> PlaceMenu:
         discord.SelectOption(label=label, value=kind.value, default=kind in on)
         for kind, label in CHECKPOINT_LABELS.items()
     ]
-    return PlaceMenu.create("checkpoints", place_id, "Never", options, several=True)
+    return PlaceMenu.create(SettingsMenu.CHECKPOINTS, place_id, "Never", options, several=True)
 
 
 def _replies(place_id: int, chosen: ChosenSettings) -> PlaceMenu:
@@ -145,7 +141,7 @@ def _replies(place_id: int, chosen: ChosenSettings) -> PlaceMenu:
         discord.SelectOption(label=REPLY_LABELS[style], value=style.value, default=chosen.reply_style is style)
         for style in ReplyStyle
     ]
-    return PlaceMenu.create("reply_style", place_id, "Where answers appear", options)
+    return PlaceMenu.create(SettingsMenu.REPLY_STYLE, place_id, "Where answers appear", options)
 
 
 def _auto_answer(place_id: int, applies: ChannelSettings) -> PlaceMenu:
@@ -156,56 +152,34 @@ def _auto_answer(place_id: int, applies: ChannelSettings) -> PlaceMenu:
     ]
     if now not in THRESHOLD_LABELS:
         options.append(discord.SelectOption(label=_auto_label(applies), value=threshold_name(now), default=True))
-    options.append(discord.SelectOption(label="A number …", value=NUMBER))
-    return PlaceMenu.create("auto_answer", place_id, "Questions that do not mention me", options)
+    options.append(discord.SelectOption(label="A number …", value=MenuOption.TYPE_NUMBER))
+    return PlaceMenu.create(SettingsMenu.AUTO_ANSWER, place_id, "Questions that do not mention me", options)
 
 
 def _forum_posts(place_id: int, applies: ChannelSettings) -> PlaceMenu:
     options = [
-        discord.SelectOption(label=label, value="yes" if answered else "no", default=applies.forum_posts is answered)
+        discord.SelectOption(
+            label=label, value=MenuOption.YES if answered else MenuOption.NO, default=applies.forum_posts is answered
+        )
         for answered, label in POSTS_LABELS.items()
     ]
-    return PlaceMenu.create("forum_posts", place_id, "New posts", options)
+    return PlaceMenu.create(SettingsMenu.FORUM_POSTS, place_id, "New posts", options)
 
 
 def _other(place_id: int, applies: ChannelSettings) -> PlaceMenu:
-    first, suggests = applies.policy.sources_first, applies.policy.follow_ups
-    showing = ("Answer at once", "no") if first else ("Show sources before every answer", "yes")
-    told = ("Say nothing of proposals", "no") if applies.proposal_digest else (PROPOSALS_LABEL, "yes")
-    suggesting = ("Suggest nothing below an answer", "no") if suggests else (FOLLOW_UPS_LABEL, "yes")
+    """Everything that is switched on or off: each option says the opposite of what applies."""
+    policy, digest = applies.policy, applies.proposal_digest
     options = [
-        discord.SelectOption(label=showing[0], value=f"sources_first={showing[1]}"),
-        discord.SelectOption(label=suggesting[0], value=f"follow_ups={suggesting[1]}"),
-        discord.SelectOption(label=told[0], value=f"proposal_digest={told[1]}"),
-        discord.SelectOption(label="Languages …", value="languages"),
-        discord.SelectOption(label="Back to the defaults", value=DEFAULT),
+        _option(
+            "Answer at once" if policy.sources_first else "Show sources before every answer",
+            ChosenSettings(sources_first=not policy.sources_first),
+        ),
+        _option(
+            "Suggest nothing below an answer" if policy.follow_ups else FOLLOW_UPS_LABEL,
+            ChosenSettings(follow_ups=not policy.follow_ups),
+        ),
+        _option("Say nothing of proposals" if digest else PROPOSALS_LABEL, ChosenSettings(proposal_digest=not digest)),
+        discord.SelectOption(label="Languages …", value=MenuOption.TYPE_LANGUAGES),
+        discord.SelectOption(label="Back to the defaults", value=MenuOption.DEFAULTS),
     ]
-    return PlaceMenu.create(OTHER, place_id, "Change one of these", options)
-
-
-def change_field(chosen: ChosenSettings, field: str, values: Sequence[str]) -> ChosenSettings:
-    """What was chosen so far, with one field changed; what was not chosen stays the default."""
-    if field == OTHER and DEFAULT in values:
-        return ChosenSettings()
-    now = chosen.to_mapping()
-    if field == "manner":
-        now = {name: value for name, value in now.items() if name not in ("profile", "behaviour")}
-    if field in ("manner", OTHER):
-        now |= dict(value.split("=", 1) for value in values if "=" in value)
-    else:
-        now[field] = ",".join(values)
-    return ChosenSettings.from_mapping(now)
-
-
-def confidence_form(place_id: str) -> SanitizedForm:
-    """A threshold that no option has."""
-    field = ui.TextInput[ui.Modal](required=True, max_length=10, custom_id="confidence", placeholder="0.85")
-    label: ui.Label[ui.Modal] = ui.Label(text=f"How sure, from {LEAST_CONFIDENCE:g} to 1", component=field)
-    return form_of("Questions that do not mention me", f"footnote:confidence:{place_id}", label)
-
-
-def languages_form(place_id: str) -> SanitizedForm:
-    """The one setting that is typed."""
-    field = ui.TextInput[ui.Modal](required=False, max_length=200, custom_id="languages", placeholder="English, German")
-    label: ui.Label[ui.Modal] = ui.Label(text="Languages to answer in; empty: the asker's", component=field)
-    return form_of("Languages", f"footnote:languages:{place_id}", label)
+    return PlaceMenu.create(SettingsMenu.OTHER, place_id, "Change one of these", options)

@@ -60,7 +60,7 @@ class ExtractiveReasoner:
         if overview := intent.overview_of(inquiry.question, {base.name for base in inquiry.bases}):
             return overview
         kind = intent.kind_of(inquiry.question, in_thread=bool(thread.turns))
-        if kind is intent.Kind.MORE and thread.last and (question := thread.last.rewritten):
+        if kind is intent.Intent.MORE and thread.last and (question := thread.last.rewritten):
             return Investigate(question, (question,), "more of what was asked last", resolved_from_thread=True)
         if kind is not None:
             return replies.reply_to(kind, thread)

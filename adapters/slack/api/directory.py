@@ -54,6 +54,14 @@ class Channel:
     name: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class UserGroup:
+    """A user group that can be called as ``@handle``; ``members`` are Slack ids."""
+
+    handle: str
+    members: frozenset[str] = frozenset()
+
+
 class ExpiringCache(Generic[V]):
     """A bounded cache whose values are fetched anew when they are old; until then an old one can still be looked at."""
 
@@ -86,7 +94,7 @@ class Directory:
         self._members: ExpiringCache[Member] = ExpiringCache(RIGHTS_SECONDS)
         self._names: ExpiringCache[str] = ExpiringCache(NAMES_SECONDS)
         self._channels: ExpiringCache[Channel] = ExpiringCache(RIGHTS_SECONDS)
-        self._groups: ExpiringCache[dict[str, tuple[str, frozenset[str]]]] = ExpiringCache(RIGHTS_SECONDS, 1)
+        self._groups: ExpiringCache[dict[str, UserGroup]] = ExpiringCache(RIGHTS_SECONDS, 1)
 
     @property
     def cached_identity(self) -> Identity | None:
@@ -114,14 +122,19 @@ class Directory:
             return Member(user, user)
 
     async def _fetch_member(self, user: str) -> Member:
-        found: dict[str, Any] = (await self._web.call("users.info", user=user))["user"]
-        profile = found.get("profile") or {}
-        name = profile.get("display_name") or profile.get("real_name") or found.get("real_name") or found.get("name")
+        user_info: dict[str, Any] = (await self._web.call("users.info", user=user))["user"]
+        profile = user_info.get("profile") or {}
+        name = (
+            profile.get("display_name")
+            or profile.get("real_name")
+            or user_info.get("real_name")
+            or user_info.get("name")
+        )
         return Member(
             user,
             str(name or user),
-            is_admin=bool(found.get("is_admin") or found.get("is_owner")),
-            is_guest=bool(found.get("is_restricted") or found.get("is_ultra_restricted")),
+            is_admin=bool(user_info.get("is_admin") or user_info.get("is_owner")),
+            is_guest=bool(user_info.get("is_restricted") or user_info.get("is_ultra_restricted")),
         )
 
     async def name(self, user: str) -> str:
@@ -141,31 +154,33 @@ class Directory:
         return await self._channels.get(channel, lambda: self._fetch_channel(channel))
 
     async def _fetch_channel(self, channel: str) -> Channel:
-        found: dict[str, Any] = (await self._web.call("conversations.info", channel=channel))["channel"]
+        info: dict[str, Any] = (await self._web.call("conversations.info", channel=channel))["channel"]
         return Channel(
             channel,
-            direct=bool(found.get("is_im")),
-            private=bool(found.get("is_private") or found.get("is_mpim") or found.get("is_im")),
-            shared=bool(found.get("is_ext_shared") or found.get("is_shared")),
-            name=str(found.get("name") or ""),
+            direct=bool(info.get("is_im")),
+            private=bool(info.get("is_private") or info.get("is_mpim") or info.get("is_im")),
+            shared=bool(info.get("is_ext_shared") or info.get("is_shared")),
+            name=str(info.get("name") or ""),
         )
 
-    async def groups(self) -> dict[str, tuple[str, frozenset[str]]]:
-        """The user groups by id: (handle, members' ids). Empty where the scope is missing."""
+    async def groups(self) -> dict[str, UserGroup]:
+        """The user groups by id. Empty where the scope is missing, or the workspace is not a paid one."""
         try:
             return await self._groups.get("", self._fetch_groups)
         except (RequestRefused, PlatformUnavailable) as error:
             log.info("groups_unknown", reason=str(error))
             return {}
 
-    async def _fetch_groups(self) -> dict[str, tuple[str, frozenset[str]]]:
+    async def _fetch_groups(self) -> dict[str, UserGroup]:
         answer = await self._web.call("usergroups.list", include_users=True)
         return {
-            str(one["id"]): (str(one.get("handle") or one.get("name") or one["id"]), frozenset(one.get("users") or ()))
+            str(one["id"]): UserGroup(
+                str(one.get("handle") or one.get("name") or one["id"]), frozenset(one.get("users") or ())
+            )
             for one in answer.get("usergroups") or []
             if not one.get("date_delete")
         }
 
     async def groups_of(self, user: str) -> frozenset[str]:
         """The ids of the user groups that someone is in."""
-        return frozenset(group for group, (_, users) in (await self.groups()).items() if user in users)
+        return frozenset(group_id for group_id, group in (await self.groups()).items() if user in group.members)

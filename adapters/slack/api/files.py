@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters.slack.api.errors import RequestRefused
+from adapters.slack.api.message_links import HOST
 from adapters.slack.api.web_client import SIGN_IN, WebClient
 from core.model.errors import DocumentRejected, FetchRefused
 from core.model.incoming_events import FileReference
@@ -19,9 +20,7 @@ CANVAS_TYPES = {"quip", "canvas"}
 CANVAS_MEDIA = "application/vnd.slack-docs"
 NO_SCOPE = "I may not read files here: the scope files:read is missing."
 ADD_SCOPE = "An admin adds it with the app's manifest and installs the app again."
-_LINK = re.compile(
-    r"https://[\w-]+(?:\.enterprise)?\.slack(?:-gov)?\.com/(?:docs/T\w+|files/[UW]\w+)/(?P<id>F[A-Z0-9]+)(?:[/?#]|$)"
-)
+_LINK = re.compile(HOST + r"/(?:docs/T\w+|files/[UW]\w+)/(?P<id>F[A-Z0-9]+)(?:[/?#]|$)")
 _SIGN_IN_PAGE = re.compile(rb"(?is)<title>[^<]{0,200}\bSlack\s*</title>")
 _NO_ACCESS = {"access_denied", "not_visible", "file_not_found", "file_deleted", "template_not_visible"}
 

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from adapters.slack.kb.line_format import mrkdwn
 from adapters.slack.outbound import blocks, views
+from adapters.slack.outbound.form_values import FormValues
+from adapters.slack.outbound.line_format import mrkdwn
 from adapters.slack.outbound.payloads import CommandForm
 from adapters.slack.outbound.text import escape, shorten
 from core.model.incoming_events import FileReference
@@ -100,60 +101,55 @@ class FilledReaders:
 
 
 def readers_form(
-    bases: Sequence[str], base: str, groups: Mapping[str, str], *, grants: bool, kept: CommandForm
+    bases: Sequence[str], base: str, groups: Mapping[str, str], *, grants: bool, kept_form: CommandForm
 ) -> views.View:
     """Pickers for channels, groups and people; ``groups`` are user groups by id. Without ``grants`` it takes back."""
     filtered = {"include": ["public", "private"], "exclude_bot_users": True}
     rows = [_bases(bases, base)] if bases else []
-    rows.append(views.field("channels", "Channels", {"type": "multi_conversations_select", "filter": filtered}))
+    rows.append(views.input_block("channels", "Channels", {"type": "multi_conversations_select", "filter": filtered}))
     if groups:
-        rows.append(views.several("groups", "User groups", groups))
-    rows.append(views.field("people", "People", {"type": "multi_users_select"}))
+        rows.append(views.multi_select("groups", "User groups", groups))
+    rows.append(views.input_block("people", "People", {"type": "multi_users_select"}))
     if grants:
-        rows.append(views.checks("everyone", "Or", {EVERYONE: "Everybody who can talk to me"}, ()))
+        rows.append(views.checkboxes("everyone", "Or", {EVERYONE: "Everybody who can talk to me"}, ()))
     title, submit = ("Who may read it", "Grant") if grants else ("Who may not any more", "Revoke")
-    return views.modal(title, rows, callback=READERS_FORM, submit=submit, kept=kept)
+    return views.modal(title, rows, callback=READERS_FORM, submit=submit, form=kept_form)
 
 
 def read_readers(view: Mapping[str, Any]) -> FilledReaders:
     """That form as it was sent."""
-    values: Mapping[str, Any] = (view.get("state") or {}).get("values") or {}
-
-    def state(name: str) -> Mapping[str, Any]:
-        return next(iter((values.get(name) or {}).values()), None) or {}
-
-    def options_of(name: str) -> tuple[str, ...]:
-        return tuple(str(one["value"]) for one in state(name).get("selected_options") or [])
-
+    form = FormValues(view)
     return FilledReaders(
-        base=str((state("base").get("selected_option") or {}).get("value") or ""),
-        everyone=EVERYONE in options_of("everyone"),
-        channels=tuple(map(str, state("channels").get("selected_conversations") or ())),
-        groups=options_of("groups"),
-        people=tuple(map(str, state("people").get("selected_users") or ())),
+        base=form.option("base"),
+        everyone=EVERYONE in form.options("everyone"),
+        channels=form.channels("channels"),
+        groups=form.options("groups"),
+        people=form.users("people"),
     )
 
 
 # --- the form for adding
 
 
-def form(bases: Sequence[str], base: str, *, channel: bool, kept: CommandForm, note: str = "") -> views.View:
+def form(bases: Sequence[str], base: str, *, channel: bool, kept_form: CommandForm, note: str = "") -> views.View:
     """The form, with this base chosen. ``channel``: it was opened where there is a channel's history to read."""
     files = {"type": "file_input", "max_files": MOST_FILES}
-    link = {"type": "plain_text_input", "max_length": 2_000, "placeholder": views.plain("https://…")}
+    link = {"type": "plain_text_input", "max_length": 2_000, "placeholder": views.text_object("https://…")}
     limit = {"type": "number_input", "is_decimal_allowed": False, "min_value": "1", "max_value": str(MOST_PAGES)}
     rows = [
-        views.field("files", "Files", files, hint=f"Up to {MOST_FILES}."),
-        views.field("link", "A link", link, hint="A page or a sitemap, or a canvas, a file or a thread in Slack."),
-        views.field("limit", "How many at most", limit, hint="Pages below the link, or conversations here."),
+        views.input_block("files", "Files", files, hint=f"Up to {MOST_FILES}."),
+        views.input_block(
+            "link", "A link", link, hint="A page or a sitemap, or a canvas, a file or a thread in Slack."
+        ),
+        views.input_block("limit", "How many at most", limit, hint="Pages below the link, or conversations here."),
     ]
     if channel:
-        rows.append(views.checks("here", "This channel", {HERE: "Add its newest conversations"}, ()))
+        rows.append(views.checkboxes("here", "This channel", {HERE: "Add its newest conversations"}, ()))
     if bases:
         rows.append(_bases(bases, base))
     if note:
         rows.append(blocks.context(escape(note)))
-    return views.modal("Add knowledge", rows, callback=FORM, submit="Add", kept=kept)
+    return views.modal("Add knowledge", rows, callback=FORM, submit="Add", form=kept_form)
 
 
 def _bases(bases: Sequence[str], chosen: str) -> blocks.Block:
@@ -162,11 +158,11 @@ def _bases(bases: Sequence[str], chosen: str) -> blocks.Block:
     if len(bases) >= MOST_SHOWN:
         menu: dict[str, Any] = {"type": "external_select", "min_query_length": 0}
         menu |= {"initial_option": views.option(chosen, chosen)} if chosen else {}
-        row = views.field("base", label, menu | {"placeholder": views.plain("Type its name")})
+        row = views.input_block("base", label, menu | {"placeholder": views.text_object("Type its name")})
         row["element"]["action_id"] = BASE
         return row
     names = {name: name for name in bases}
-    return views.one("base", label, names, bases[0] if len(bases) == 1 else chosen)
+    return views.select("base", label, names, bases[0] if len(bases) == 1 else chosen)
 
 
 def options(names: Sequence[str]) -> list[dict[str, Any]]:
@@ -176,20 +172,15 @@ def options(names: Sequence[str]) -> list[dict[str, Any]]:
 
 def read_form(view: Mapping[str, Any]) -> FilledForm:
     """The form as it was sent. What a client sends is data: bounded here, judged by the service."""
-    values: Mapping[str, Any] = (view.get("state") or {}).get("values") or {}
-
-    def state(name: str) -> Mapping[str, Any]:
-        return next(iter((values.get(name) or {}).values()), None) or {}
-
-    limit = str(state("limit").get("value") or "")
-    files = [one for one in state("files").get("files") or [] if isinstance(one, dict) and one.get("id")]
+    form = FormValues(view)
+    limit = form.text("limit")
     return FilledForm(
         files=tuple(
             FileReference(str(one["id"]), str(one.get("name") or one["id"]), int(one.get("size") or 0))
-            for one in files[:MOST_FILES]
+            for one in form.files("files")[:MOST_FILES]
         ),
-        link=str(state("link").get("value") or "").strip().strip("<>"),
+        link=form.text("link").strip("<>"),
         limit=min(int(limit), MOST_PAGES) if limit.isdecimal() else 0,
-        here=any(one.get("value") == HERE for one in state("here").get("selected_options") or []),
-        base=str((state("base").get("selected_option") or {}).get("value") or ""),
+        here=HERE in form.options("here"),
+        base=form.option("base"),
     )

@@ -7,9 +7,9 @@ Slack sends ``<#C1|general>``, ``<@U1|ada>`` and ``<!subteam^S1|ops>`` for what 
 import re
 from collections.abc import Iterable, Sequence
 
+from adapters.slack.api.directory import Directory
 from adapters.slack.api.errors import RequestRefused
 from adapters.slack.api.ids import PLATFORM, group_principal, user_principal
-from adapters.slack.workspace import SlackWorkspace
 from core.model.errors import NotFound, PlatformUnavailable
 from core.model.principals import EVERYONE, Principal, PrincipalKind, channel_principal
 from core.service.kb.text_spans import Line, Span, Style
@@ -38,9 +38,9 @@ def principal_of(written: str, team: str) -> str:
 class PrincipalNames:
     """Looks up principals by name and names by principal, in one workspace."""
 
-    def __init__(self, workspace: SlackWorkspace) -> None:
-        """Ask this workspace's directory."""
-        self._directory = workspace.directory
+    def __init__(self, directory: Directory) -> None:
+        """Ask this directory."""
+        self._directory = directory
 
     async def resolve(self, written: Iterable[str], team: str) -> tuple[str, ...]:
         """The principals that the words of a command stand for. Raises NotFound for a bare name nobody can place."""
@@ -49,19 +49,19 @@ class PrincipalNames:
     async def _resolve(self, word: str, team: str) -> str:
         if not word.startswith(("#", "@")):
             return word
-        for group, (handle, _) in (await self._directory.groups()).items():
-            if word.startswith("@") and handle.casefold() == word[1:].casefold():
-                return group_principal(team, group)
+        for group_id, group in (await self._directory.groups()).items():
+            if word.startswith("@") and group.handle.casefold() == word[1:].casefold():
+                return group_principal(team, group_id)
         raise NotFound(
             f"I cannot tell who “{word[:80]}” is.",
             remedy="Give `/kb grant` or `/kb revoke` alone: it opens a form to pick from.",
         )
 
-    async def named(self, lines: Sequence[Line], *, is_admin: bool) -> list[Line]:
+    async def name_principals(self, lines: Sequence[Line], *, is_admin: bool) -> list[Line]:
         """The lines with principals by name. A private channel's name is told to admins alone."""
-        return [tuple([await self._named(span, is_admin=is_admin) for span in line]) for line in lines]
+        return [tuple([await self._name_principal(span, is_admin=is_admin) for span in line]) for line in lines]
 
-    async def _named(self, span: Span, *, is_admin: bool) -> Span:
+    async def _name_principal(self, span: Span, *, is_admin: bool) -> Span:
         us = self._directory.cached_identity
         if span.style is not Style.PRINCIPAL or us is None:
             return span
@@ -80,8 +80,8 @@ class PrincipalNames:
                 name = await self._directory.name(found)
                 return f"@{name}" if name != found else ""
             case Principal(platform="slack", kind=PrincipalKind.GROUP, id=found, space=space) if space == team:
-                handle, _ = (await self._directory.groups()).get(found, ("", frozenset()))
-                return f"@{handle}" if handle else ""
+                group = (await self._directory.groups()).get(found)
+                return f"@{group.handle}" if group is not None else ""
             case Principal(platform="slack", kind=PrincipalKind.CHANNEL, id=found, space=space) if space == team:
                 return await self._channel_name(found, is_admin=is_admin)
             case _:

@@ -13,6 +13,7 @@ from typing import Any
 from adapters.slack.api.directory import Directory
 from adapters.slack.api.errors import RequestRefused
 from adapters.slack.api.ids import PLATFORM
+from adapters.slack.api.message_links import fetch_permalink
 from adapters.slack.api.web_client import WebClient
 from adapters.slack.inbound.message_text import plain_message
 from core.model.conversation import ThreadKey
@@ -25,18 +26,7 @@ MESSAGE_SUBTYPES = {None, "file_share", "thread_broadcast"}
 TITLE = 80
 _PERSON = re.compile(r"<@([UW][A-Z0-9]+)>")
 
-_LINK = re.compile(
-    r"https://[\w-]+(?:\.enterprise)?\.slack(?:-gov)?\.com/archives/(?P<channel>[CDG][A-Z0-9]+)"
-    r"/p(?P<s>\d{10})(?P<us>\d{6})(?:\?(?:[^\s>]*?)thread_ts=(?P<root>[\d.]+))?"
-)
-
 Message = Mapping[str, Any]
-
-
-def thread_in(link: str) -> tuple[str, str]:
-    """(channel, root) of the thread that a link to a message leads to; empty when it leads elsewhere."""
-    found = _LINK.match(link)
-    return (found["channel"], found["root"] or f"{found['s']}.{found['us']}") if found else ("", "")
 
 
 def conversation_reference(channel: str, root: str) -> str:
@@ -112,12 +102,9 @@ class Transcripts:
         self, channel: str, key: str, title: str, said: list[TranscriptMessage], ts: str
     ) -> Conversation:
         us = await self._directory.identity()
-        try:
-            link = await self._web.call("chat.getPermalink", channel=channel, message_ts=ts)
-        except RequestRefused:  # a first message that was deleted has none; what was said is kept all the same
-            link = {}
         source = f"{PLATFORM}/{us.team}/{channel}/{key}"
-        return Conversation(source, title, tuple(said), str(link.get("permalink") or "") or None)
+        link = await fetch_permalink(self._web, channel, ts)  # a first message that was deleted has none
+        return Conversation(source, title, tuple(said), link)
 
     async def _messages_of(self, message: Message) -> list[TranscriptMessage]:
         """What a person said; nothing of a bot's, of an empty message, or of somebody's coming and going."""

@@ -3,7 +3,6 @@
 Slack's commands name no thread, so they mean the thread in this channel where the person was last answered.
 """
 
-import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,23 +11,23 @@ from functools import partial
 from slack_bolt.app.async_app import AsyncApp
 
 from adapters.slack.api.ids import PLATFORM
+from adapters.slack.api.message_links import thread_named_in
 from adapters.slack.inbound.interactions import Ack, Body, SlashCommand
 from adapters.slack.kb.command_parser import KB
 from adapters.slack.listeners.error_reports import report_errors
 from adapters.slack.listeners.settings import ChannelSettingsForm
 from adapters.slack.outbound.answer_records import LatestInChannel, LatestOfPerson
+from adapters.slack.outbound.line_format import mrkdwn
 from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import ThreadKey
-from core.service.actions.wording import HELP, explanation_text, outcome_text
+from core.service.actions.wording import explanation_text, outcome_text
 from core.service.answer_visibility import answer_visibility
+from core.service.help import HELP
 
 COMMAND = "/footnote"
 NO_THREAD = "I have not answered you in this channel yet. Mention me in a thread, or give the link of one."
 NO_KNOWLEDGE = "The knowledge is not looked after from here."
 FORM_NOT_OPENED = "Slack did not open the form. Please try again."
-_LINK = re.compile(
-    r"/archives/(?P<channel>[A-Z0-9]+)/p(?P<s>\d{10})(?P<us>\d{6})(?:\?(?:[^\s>]*?)thread_ts=(?P<root>[\d.]+))?"
-)
 
 
 class FootnoteVerb(StrEnum):
@@ -86,7 +85,7 @@ class CommandListeners:
             case FootnoteVerb.SETTINGS:
                 return await self._open_settings(given)
             case _:
-                return "\n".join(HELP)
+                return "\n".join(map(mrkdwn, HELP))
 
     async def _why(self, given: SlashCommand, rest: str) -> str:
         thread = await self._thread(given, rest)
@@ -113,10 +112,9 @@ class CommandListeners:
 
     async def _thread(self, given: SlashCommand, rest: str) -> ThreadKey | None:
         """The thread that is meant: of the link, else where this person was last answered here."""
-        if named := _LINK.search(rest):
-            ts = named.group("root") or f"{named.group('s')}.{named.group('us')}"
-            # Only of this channel: who can give a command here can read here.
-            return ThreadKey(PLATFORM, given.team, given.channel, ts) if named["channel"] == given.channel else None
+        channel, root = thread_named_in(rest)
+        if channel:  # only one of this channel: who can give a command here can read here
+            return ThreadKey(PLATFORM, given.team, channel, root) if channel == given.channel else None
         message_states = self.workspace.message_states
         theirs = await message_states.read(LatestOfPerson(channel=given.place, asker=given.person.id))
         latest = theirs or await message_states.read(LatestInChannel(channel=given.place))

@@ -12,7 +12,7 @@ from slack_bolt.app.async_app import AsyncApp
 from adapters.slack.api.ids import PLATFORM
 from adapters.slack.api.sanitizer import acknowledge
 from adapters.slack.inbound.interactions import Ack, Body, Press, SlashCommand, sender_of
-from adapters.slack.kb.handlers import SlackKnowledge
+from adapters.slack.kb.knowledge import SlackKnowledge
 from adapters.slack.listeners.error_reports import ACKNOWLEDGE_SECONDS, TRY_AGAIN, report_errors
 from adapters.slack.listeners.home_tab import HomeTab
 from adapters.slack.listeners.settings import ChannelSettingsForm
@@ -62,7 +62,7 @@ class HomeButtonListeners:
 
     async def _submit_channel(self, ack: Ack, body: Body) -> None:
         """A channel was chosen: its settings follow in the place of that form."""
-        (team, user), channel = sender_of(body), home_view.chosen_channel(body["view"])
+        (team, user), channel = sender_of(body), home_view.read_channel(body["view"])
         try:
             async with asyncio.timeout(ACKNOWLEDGE_SECONDS):
                 view = await self.settings_form.view(ThreadKey(PLATFORM, team, channel, ""), user)
@@ -90,16 +90,18 @@ class HomeButtonListeners:
         """What the documents cannot answer yet. It may take seconds to count, so the form opens before."""
         if self.gaps is None:
             return
-        opened = await self.workspace.open_view(press.trigger_id, views.note(home_view.CANNOT_ANSWER, COUNTING))
-        person = await self.workspace.access.person(press.thread.space, press.user)
-        is_admin = await self.workspace.access.is_admin(press.user)
-        try:
+        view_id = await self.workspace.open_view(press.trigger_id, views.note(home_view.CANNOT_ANSWER, COUNTING))
+        if not view_id:
+            return
+
+        async def show(view: views.View) -> None:
+            await self.workspace.web.call("views.update", view_id=view_id, view=view)
+
+        async with report_errors(lambda text: show(views.note(home_view.CANNOT_ANSWER, text))):
+            person = await self.workspace.access.person(press.thread.space, press.user)
+            is_admin = await self.workspace.access.is_admin(press.user)
             lines = await self.gaps.lines(person, is_admin=is_admin, workspace=(PLATFORM, press.thread.space))
-            view = home_view.gaps(lines)
-        except FootnoteError as error:
-            view = views.note(home_view.CANNOT_ANSWER, str(error))
-        if opened:
-            await self.workspace.web.call("views.update", view_id=opened, view=view)
+            await show(home_view.gaps(lines))
 
     async def _set_daily(self, press: Press) -> None:
         """Tell this admin of proposals once a day, in their direct message, or no more. Raises Denied."""

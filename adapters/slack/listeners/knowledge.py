@@ -18,7 +18,9 @@ from adapters.slack.api.sanitizer import acknowledge
 from adapters.slack.inbound.interactions import Ack, Body, Press, SlashCommand, sender_of
 from adapters.slack.kb import blocks as kb_blocks
 from adapters.slack.kb.command_parser import KB
-from adapters.slack.kb.handlers import FormResult, ShownReply, SlackKnowledge, text_reply
+from adapters.slack.kb.forms import FormResult
+from adapters.slack.kb.knowledge import SlackKnowledge
+from adapters.slack.kb.replies import KbReply, text_reply
 from adapters.slack.listeners.error_reports import ACKNOWLEDGE_SECONDS, TRY_AGAIN, report_errors
 from adapters.slack.listeners.home_tab import HomeTab
 from adapters.slack.outbound import blocks
@@ -39,8 +41,8 @@ class KnowledgeListeners:
     def register(self, app: AsyncApp) -> None:
         """The command, the forms, the menu of bases, the buttons below replies, and the one of a job's card."""
         app.command(KB)(self._command)
-        app.view(kb_blocks.FORM)(self._form_listener(self.knowledge.on_submit, "link"))
-        app.view(kb_blocks.READERS_FORM)(self._form_listener(self.knowledge.on_readers_submit, "channels"))
+        app.view(kb_blocks.FORM)(self._form_listener(self.knowledge.forms.submit_add_form, "link"))
+        app.view(kb_blocks.READERS_FORM)(self._form_listener(self.knowledge.forms.submit_readers_form, "channels"))
         app.options(kb_blocks.BASE)(self._base_options)
         for action in (kb_blocks.CONFIRM, kb_blocks.PAGE_BACK, kb_blocks.PAGE_ON):
             app.action(action)(self._press)
@@ -58,12 +60,12 @@ class KnowledgeListeners:
         press = Press.of(body)
         if press.on_home_tab:
             async with report_errors(lambda text: self._publish(press, text_reply(text))):
-                await self._publish(press, await self.knowledge.on_press(press))
+                await self._publish(press, await self.knowledge.press(press))
             return
         async with report_errors(partial(self._respond_text, respond, in_place=True)):
-            await self._respond(respond, await self.knowledge.on_press(press), in_place=True)
+            await self._respond(respond, await self.knowledge.press(press), in_place=True)
 
-    async def _publish(self, press: Press, reply: ShownReply | None) -> None:
+    async def _publish(self, press: Press, reply: KbReply | None) -> None:
         if reply is not None:
             await self.home_tab.publish(press.thread.space, press.user, reply.outcome)
 
@@ -76,7 +78,7 @@ class KnowledgeListeners:
     async def _base_options(self, ack: Ack, body: Body) -> None:
         try:
             async with asyncio.timeout(ACKNOWLEDGE_SECONDS):
-                found = await self.knowledge.base_options(body)
+                found = await self.knowledge.forms.base_options(body)
         except (FootnoteError, TimeoutError) as error:
             log.info("bases_not_found", reason=str(error) or "timeout")
             found = []
@@ -95,7 +97,7 @@ class KnowledgeListeners:
                 log.warning("form_not_kept", reason=str(error) or "timeout")
                 await acknowledge(ack, errors={field: TRY_AGAIN})
                 async with report_errors(_ignore):  # it was told on the form
-                    await self.knowledge.reopen(body)
+                    await self.knowledge.forms.reopen(body)
                 return
             if result.errors:
                 await acknowledge(ack, errors=result.errors)
@@ -109,7 +111,7 @@ class KnowledgeListeners:
     async def _respond_text(self, respond: Ack, text: str, *, in_place: bool = False) -> None:
         await self._respond(respond, text_reply(text), in_place=in_place)
 
-    async def _respond(self, respond: Ack, reply: ShownReply | None, *, in_place: bool = False) -> None:
+    async def _respond(self, respond: Ack, reply: KbReply | None, *, in_place: bool = False) -> None:
         """Show a reply to the one who asked, which Slack takes for half an hour; ``in_place`` of what stood there.
 
         https://docs.slack.dev/interactivity/handling-user-interaction/#message_responses

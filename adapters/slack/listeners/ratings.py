@@ -10,14 +10,17 @@ from slack_bolt.app.async_app import AsyncApp
 from adapters.slack.api.ids import PLATFORM, person_id
 from adapters.slack.api.sanitizer import acknowledge
 from adapters.slack.inbound.interactions import Ack, Body, Press, sender_of
-from adapters.slack.kb.handlers import FORM_EXPIRED, SlackKnowledge, outcome_text
+from adapters.slack.kb.forms import FORM_EXPIRED
+from adapters.slack.kb.knowledge import SlackKnowledge
+from adapters.slack.kb.replies import outcome_text
 from adapters.slack.listeners.error_reports import ACKNOWLEDGE_SECONDS, TRY_AGAIN, report_errors
 from adapters.slack.outbound import blocks, views
+from adapters.slack.outbound.form_values import FormValues
 from adapters.slack.outbound.payloads import RatingValue, ReasonForm, form_in
 from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import ThreadKey
 from core.model.errors import FootnoteError, Unavailable
-from core.service.kb.results import KbResult, RefusalReason, Refused, succeeded
+from core.service.kb.results import KbResult, RefusalReason, Refused, is_success
 from core.service.one_time_actions import PressOutcome
 
 log = structlog.get_logger(__name__)
@@ -60,7 +63,7 @@ class RatingListeners:
             log.warning("form_not_kept", reason=str(error) or "timeout")
             await acknowledge(ack, errors={"reason": TRY_AGAIN})
             return
-        if result is not None and not succeeded(result):
+        if result is not None and not is_success(result):
             await acknowledge(ack, errors={"answer": outcome_text(result)})
             return
         await ack()
@@ -72,7 +75,8 @@ class RatingListeners:
         """Keep why an answer did not help; what became of the correction, if one was given."""
         form, (team, user) = form_in(ReasonForm, body["view"]), sender_of(body)
         thread = ThreadKey(PLATFORM, team, form.channel, form.root)
-        text, right = views.typed_value(body["view"], "reason"), views.typed_value(body["view"], "answer", "answer")
+        values = FormValues(body["view"])
+        text, right = values.text("reason"), values.text("answer")
         if text or right:
             reason = text or f"It should be: {right}"
             await self._keep_rating(thread, user, form.trace, helpful=False, reason=reason)
@@ -83,7 +87,7 @@ class RatingListeners:
         if taken is not PressOutcome.NOW:
             return Refused(RefusalReason.NOT_DONE, FORM_EXPIRED) if taken is PressOutcome.GONE else None
         result = await self.knowledge.correct(thread, user, form.trace, right, form.shown or form.root)
-        await (kept_commands.mark_done if succeeded(result) else kept_commands.reopen)(form.form, person)
+        await (kept_commands.mark_done if is_success(result) else kept_commands.reopen)(form.form, person)
         return result
 
     async def _keep_rating(

@@ -41,9 +41,8 @@ class ChannelSettingsForm:
         person, is_admin = Person(person_id(place.space, user)), await self.workspace.access.is_admin(user)
         await settings.require_admin(person, place.place, is_admin=is_admin)
         bases = await settings.selectable_bases(await self.workspace.access.audience(place, user))
-        groups = {
-            group: f"@{handle}" for group, (handle, _) in sorted((await self.workspace.directory.groups()).items())
-        }
+        known = await self.workspace.directory.groups()
+        groups = {group_id: f"@{group.handle}" for group_id, group in sorted(known.items())}
         now = await self.workspace.settings(place)
         return views.settings(now, bases, groups, await self._channel_name(place), SettingsForm(place.channel))
 
@@ -66,7 +65,7 @@ class ChannelSettingsForm:
             await self.workspace.access.is_admin(user),
             await self.workspace.access.audience(place, user),
         )
-        chosen, settings = views.filled_in(body["view"]), self.workspace.user_actions.settings
+        chosen, settings = views.read_settings(body["view"]), self.workspace.user_actions.settings
         await settings.save(place.place, chosen, person, readers, is_admin=is_admin)
         if not await self.workspace.messages.post_privately(place, user, SAVED):
             await self.workspace.messages.post_directly(user, SAVED)

@@ -10,7 +10,8 @@ from slack_bolt.app.async_app import AsyncApp
 from adapters.slack.api.ids import PLATFORM
 from adapters.slack.inbound.event_listener import EventListener
 from adapters.slack.inbound.interactions import Ack, Body
-from adapters.slack.kb.handlers import ShownReply, SlackKnowledge, text_reply
+from adapters.slack.kb.knowledge import SlackKnowledge
+from adapters.slack.kb.replies import KbReply, text_reply
 from adapters.slack.listeners.error_reports import report_errors
 from adapters.slack.outbound import blocks
 from adapters.slack.workspace import SlackWorkspace
@@ -36,7 +37,7 @@ class ShortcutListeners:
         app.shortcut(ANSWER_THIS)(self._listener(self._answer_this))
         app.shortcut(ADD_TO_KNOWLEDGE)(self._listener(self._add_to_knowledge))
 
-    def _listener(self, work: Callable[[Body], Awaitable[ShownReply]]) -> Callable[..., Awaitable[None]]:
+    def _listener(self, work: Callable[[Body], Awaitable[KbReply]]) -> Callable[..., Awaitable[None]]:
         async def listener(ack: Ack, body: Body, respond: Ack) -> None:
             await ack()
             async with report_errors(partial(self._respond_text, respond)):
@@ -47,7 +48,7 @@ class ShortcutListeners:
     async def _respond_text(self, respond: Ack, text: str) -> None:
         await self._respond(respond, text_reply(text))
 
-    async def _respond(self, respond: Ack, reply: ShownReply) -> None:
+    async def _respond(self, respond: Ack, reply: KbReply) -> None:
         if reply.text:
             await self.workspace.web.respond(
                 respond,
@@ -57,7 +58,7 @@ class ShortcutListeners:
                 replace_original=False,
             )
 
-    async def _answer_this(self, body: Body) -> ShownReply:
+    async def _answer_this(self, body: Body) -> KbReply:
         """Answer a message that somebody else wrote, as a question of whoever chose this."""
         thread, person, chosen = await self._message_of(body)
         us = await self.workspace.directory.identity()
@@ -74,7 +75,7 @@ class ShortcutListeners:
         result = await self.event_listener.put_shortcut(message, subject, person)
         return text_reply(result.reply)
 
-    async def _add_to_knowledge(self, body: Body) -> ShownReply:
+    async def _add_to_knowledge(self, body: Body) -> KbReply:
         """Propose the thread of a message for the knowledge."""
         thread, person, _ = await self._message_of(body)
         return text_reply(NO_PROPOSALS) if self.knowledge is None else await self.knowledge.propose(thread, person)

@@ -16,7 +16,7 @@ from core.model.errors import Denied
 
 LONGEST = 2_900  # characters of a section, with room for what escaping adds
 
-MOST_LOOKED_THROUGH = 200  # messages
+MOST_SEARCHED = 200  # messages
 
 log = structlog.get_logger(__name__)
 
@@ -41,7 +41,7 @@ class SlackAnnouncements:
     async def has_posted(self, channel: ThreadKey, beginning: str, *, since: datetime) -> bool:
         """Whether one of our newest messages there begins so. Raises PlatformUnavailable."""
         us, words = (await self._directory.identity()).user, fallback(beginning)
-        where = {"channel": channel.channel, "oldest": f"{since.timestamp():.6f}", "limit": MOST_LOOKED_THROUGH}
+        where = {"channel": channel.channel, "oldest": f"{since.timestamp():.6f}", "limit": MOST_SEARCHED}
         try:
             found = (await self._web.call("conversations.history", **where)).get("messages") or []
         except RequestRefused as refusal:

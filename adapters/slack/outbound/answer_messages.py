@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import structlog
 
 from adapters.slack.api.errors import OutcomeUnknown, RequestRefused, SlackServerError, is_token_refused
+from adapters.slack.api.ids import user_id
 from adapters.slack.api.web_client import WebClient
 from adapters.slack.outbound import blocks
 from adapters.slack.outbound.agent_sessions import AgentSessions
@@ -27,7 +28,7 @@ from core.ports.platform import MessageState
 
 METADATA = "footnote"
 POST_PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0)  # seconds before a message whose fate is unknown is tried again
-MOST_LOOKED_THROUGH = 200  # messages since the question among which a lost one is looked for
+MOST_SEARCHED = 200  # messages since the question among which a lost one is looked for
 LONGEST_UPDATE = 4_000  # characters of ``text`` that chat.update takes
 LONGEST_TEXT = 12_000
 MOST_QUOTED = 300
@@ -62,13 +63,13 @@ class Workspace(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
-    """Where one question's answer goes."""
+class SlackQuestion:
+    """One question in Slack: who asked it where, and so where its answer goes."""
 
     thread: ThreadKey
     asker: Person
-    message: str  # the ``ts`` of the message that is answered
-    question: str
+    ts: str  # of the message that it stands in
+    text: str
     direct: bool
     private: bool
     suggested: bool = False  # the question was pressed: it stands in no message, so the answer says it
@@ -76,7 +77,7 @@ class Spot:
     @property
     def heading(self) -> list[blocks.Block]:
         """What stands above the answer: the question, where it stands nowhere else."""
-        return [blocks.asked_line(self.asker.name, self.question)] if self.suggested else []
+        return [blocks.asked_line(self.asker.name, self.text)] if self.suggested else []
 
     @property
     def channel(self) -> str:
@@ -91,15 +92,15 @@ class Spot:
     @property
     def user(self) -> str:
         """The asker's Slack id."""
-        return self.asker.id.rsplit("/", 1)[-1]
+        return user_id(self.asker)
 
 
 @dataclass(slots=True)
 class AnswerMessages:
-    """Our messages in one spot, each a numbered part of one answer."""
+    """Our messages that answer one question, each a numbered part."""
 
     workspace: Workspace
-    spot: Spot
+    question: SlackQuestion
     message_state: MessageState[SlackQuestionState]
     trace_id: str
 
@@ -110,12 +111,12 @@ class AnswerMessages:
         """
         if resumed and (found := await self.find(part)) and await self.update(found, layout, text, part):
             return found
-        place = {"channel": self.spot.channel, "thread_ts": self.spot.root}
-        return await self._post_somehow(place, layout, text, part)
+        place = {"channel": self.question.channel, "thread_ts": self.question.root}
+        return await self._post_or_plain(place, layout, text, part)
 
     async def update(self, ts: str, layout: list[blocks.Block], text: str, part: str) -> bool:
         """Whether the message is still there and surely shows this now. Raises PlatformUnavailable."""
-        arguments = {"channel": self.spot.channel, "ts": ts, "link_names": False}
+        arguments = {"channel": self.question.channel, "ts": ts, "link_names": False}
         try:
             await self._call("chat.update", **arguments, text=text, blocks=layout, metadata=self.metadata(part))
         except SlackServerError as error:  # again and again, over this one message
@@ -136,18 +137,18 @@ class AnswerMessages:
     async def remove(self, ts: str, channel: str = "") -> None:
         """Take a message away, as far as Slack lets us. Raises PlatformUnavailable."""
         try:
-            await self._call("chat.delete", channel=channel or self.spot.channel, ts=ts)
+            await self._call("chat.delete", channel=channel or self.question.channel, ts=ts)
         except RequestRefused as refusal:
             log.info("not_removed", reason=refusal.error)
 
     async def find(self, part: str) -> str:
         """The ``ts`` of a message of ours that was posted but not kept; empty when there is none."""
-        place = {"channel": self.spot.channel, "ts": self.spot.root, "oldest": self.spot.message}
+        place = {"channel": self.question.channel, "ts": self.question.root, "oldest": self.question.ts}
         return await self._find("conversations.replies", part, **place)
 
-    async def whisper(self, layout: list[blocks.Block], text: str) -> bool:
+    async def post_privately(self, layout: list[blocks.Block], text: str) -> bool:
         """Whether the asker alone was shown this where they asked. Raises PlatformUnavailable."""
-        place = {"channel": self.spot.channel, "user": self.spot.user, "thread_ts": self.spot.root}
+        place = {"channel": self.question.channel, "user": self.question.user, "thread_ts": self.question.root}
         for given in ({"text": text, "blocks": layout}, {"text": blocks.plain_text(layout)[:LONGEST_TEXT]}):
             try:
                 await self._call("chat.postEphemeral", **place, **given)
@@ -157,7 +158,7 @@ class AnswerMessages:
                 return True
         return False
 
-    async def say_directly(self, layouts: Sequence[list[blocks.Block]], text: str, why: str) -> bool:
+    async def post_directly(self, layouts: Sequence[list[blocks.Block]], text: str, reason: str) -> bool:
         """Tell the asker in a direct message, once, what could not be said where they asked; whether they were told.
 
         Buttons stay away: they would be pressed in another thread than they are about. Raises PlatformUnavailable.
@@ -166,18 +167,18 @@ class AnswerMessages:
         try:
             channel = self.message_state.kept.direct or await self._direct_channel()
             await self.message_state.keep(replace(self.message_state.kept, direct=channel))
-            asked = escape(shorten(self.spot.question, MOST_QUOTED))
-            about = f"I could not answer where you asked (Slack: {escape(why)}), so I answer here: “{asked}”"
+            asked = escape(shorten(self.question.text, MOST_QUOTED))
+            about = f"I could not answer where you asked (Slack: {escape(reason)}), so I answer here: “{asked}”"
             for number, layout in enumerate(layouts):
                 shown = [*([] if number else [blocks.context(about)]), *blocks.without_buttons(layout)]
                 part = f"direct-{number}"
                 if resumed and await self._find("conversations.history", part, channel=channel):
                     continue
-                ts = await self._post_somehow({"channel": channel}, shown, text, part)
+                ts = await self._post_or_plain({"channel": channel}, shown, text, part)
                 kept = self.message_state.kept
                 await self.message_state.keep(replace(kept, direct_ts=(*kept.direct_ts, ts)))
         except (RequestRefused, NowhereToPost) as error:
-            log.warning("nowhere_to_answer", trace_id=self.trace_id, reason=str(error), because=why)
+            log.warning("nowhere_to_answer", trace_id=self.trace_id, reason=str(error), because=reason)
             return False
         return True
 
@@ -189,12 +190,12 @@ class AnswerMessages:
     async def _direct_channel(self) -> str:
         """The direct message with the asker; without the right to open one, Slack takes the person's id for it."""
         try:
-            return str((await self._call("conversations.open", users=self.spot.user))["channel"]["id"])
+            return str((await self._call("conversations.open", users=self.question.user))["channel"]["id"])
         except RequestRefused as refusal:
             log.info("direct_message_not_opened", reason=refusal.error)
-            return self.spot.user
+            return self.question.user
 
-    async def _post_somehow(self, place: Mapping[str, Any], layout: list[blocks.Block], text: str, part: str) -> str:
+    async def _post_or_plain(self, place: Mapping[str, Any], layout: list[blocks.Block], text: str, part: str) -> str:
         whole = {"text": text, "blocks": layout, "metadata": self.metadata(part)}
         reason = ""
         for given in (whole, {"text": blocks.plain_text(layout)[:LONGEST_TEXT]}):
@@ -226,7 +227,7 @@ class AnswerMessages:
 
     async def _find(self, method: str, part: str, **where: str) -> str:
         try:
-            answer = await self._call(method, **where, limit=MOST_LOOKED_THROUGH, include_all_metadata=True)
+            answer = await self._call(method, **where, limit=MOST_SEARCHED, include_all_metadata=True)
         except (RequestRefused, PlatformUnavailable) as error:
             log.warning("thread_unreadable", reason=str(error))
             return ""
@@ -234,11 +235,11 @@ class AnswerMessages:
         found = sorted(answer.get("messages") or [], key=lambda message: float(message["ts"]), reverse=True)
         for message in found:
             known = message.get("user") != ours or message["ts"] in others
-            if not known and self._is_mine(message.get("metadata") or {}, part):
+            if not known and self._is_part(message.get("metadata") or {}, part):
                 return str(message["ts"])
         return ""
 
-    def _is_mine(self, metadata: Mapping[str, Any], part: str) -> bool:
+    def _is_part(self, metadata: Mapping[str, Any], part: str) -> bool:
         if metadata.get("event_type") != METADATA:
             return part == "0" and not metadata  # a stream has no metadata until it ends
         payload = metadata.get("event_payload") or {}

@@ -17,7 +17,7 @@ import structlog
 from adapters.slack.api.errors import OutcomeUnknown, RequestRefused
 from adapters.slack.api.web_client import WebClient
 from adapters.slack.outbound import blocks
-from adapters.slack.outbound.answer_messages import AnswerMessages, NowhereToPost, Spot, Workspace
+from adapters.slack.outbound.answer_messages import AnswerMessages, NowhereToPost, SlackQuestion, Workspace
 from adapters.slack.outbound.answer_records import (
     AnswerStage,
     CurrentAnswer,
@@ -39,7 +39,7 @@ from core.service.answer_visibility import AnswerVisibility, answer_visibility
 STREAM_SECONDS = 0.8  # between two pieces of one stream
 EDIT_SECONDS = 1.5  # between two edits of one placeholder
 MOST_STREAMED = 9_000  # characters shown live; a message fails near 13,200, and the end shows all of it anyway
-MOST_TURNS = 600  # looks at whether it is our turn before the rest is left to the end: two minutes
+MOST_CHECKS = 600  # checks of whether a piece may be sent before the rest is left to the end: two minutes
 START = Step("start", "Looking…", StepState.RUNNING)  # the first task of a stream, over when there is another
 
 log = structlog.get_logger(__name__)
@@ -50,22 +50,22 @@ class SlackAnswerView:
     """Shows one answer. Calls come one at a time; a piece that waits for its turn is sent by a task of its own."""
 
     workspace: Workspace
-    spot: Spot
+    question: SlackQuestion
     message_state: MessageState[SlackQuestionState]
     trace_id: str
-    _handoff: bool = False
-    _streaming: bool = False
-    _private: bool = False
-    _over: bool = False
-    _quiet: bool = False  # an answer stands there already: change it only at the end
+    _offers_handoff: bool = False
+    _streaming: bool = False  # the message is a stream that has not ended
+    _is_private: bool = False
+    _is_finished: bool = False
+    _final_only: bool = False  # an answer stands there already: change it only at the end
     _text: str = ""  # everything written, escaped
-    _sent: int = 0  # how much of it the stream has
+    _sent_length: int = 0  # characters of it that the stream has
     _escaper: Escaper = field(default_factory=Escaper)
     _steps: dict[str, Step] = field(default_factory=dict)
     _unsent_steps: dict[str, Step] = field(default_factory=dict)
     _notices: list[str] = field(default_factory=list)
-    _last_flush: float = 0.0
-    _flushing: asyncio.Task[None] | None = None
+    _last_flush: float = 0.0  # monotonic
+    _flush_task: asyncio.Task[None] | None = None
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
@@ -75,30 +75,30 @@ class SlackAnswerView:
 
     @property
     def _messages(self) -> AnswerMessages:
-        return AnswerMessages(self.workspace, self.spot, self.message_state, self.trace_id)
+        return AnswerMessages(self.workspace, self.question, self.message_state, self.trace_id)
 
     # --- the beginning
 
     async def open(self) -> None:
         """Show the first sign, or take up what an earlier worker or an earlier choice left."""
-        settings = await self.workspace.settings(self.spot.thread)
-        self._handoff = bool(settings.handoff)
-        visibility = answer_visibility(settings, direct=self.spot.direct, private=self.spot.private or None)
-        self._private = visibility is AnswerVisibility.ASKER
+        settings = await self.workspace.settings(self.question.thread)
+        self._offers_handoff = bool(settings.handoff)
+        visibility = answer_visibility(settings, direct=self.question.direct, private=self.question.private or None)
+        self._is_private = visibility is AnswerVisibility.ASKER
         state = self.message_state.kept.state
         if state is AnswerStage.OFFERED:
             await self._settle_card()
-        if self._private:
+        if self._is_private:
             await self._open_privately(state)
             return
         found = "" if state is AnswerStage.OFFERED else self.message_state.kept.ts
         if not found and state is AnswerStage.OPEN:  # it was about to be posted when an earlier worker went away
             found = await self._messages.find("0")
         if found:
-            await self._take_up(found, state)
+            await self._resume(found, state)
         else:
             await self._begin()
-        await self.workspace.sessions.show(self.spot.thread, "processing", self.spot.question)
+        await self.workspace.sessions.show(self.question.thread, "processing", self.question.text)
 
     async def _begin(self) -> None:
         kept = self.message_state.kept
@@ -110,36 +110,38 @@ class SlackAnswerView:
             await self._record_shown(await self._messages.post(self._placeholder(), "Looking…", "0"))
         except NowhereToPost as error:
             log.warning("no_sign_shown", trace_id=self.trace_id, reason=str(error))
-            self._quiet = True  # there is nothing to edit: the end finds a way
+            self._final_only = True  # there is nothing to edit: the end finds a way
 
-    async def _take_up(self, ts: str, state: AnswerStage) -> None:
+    async def _resume(self, ts: str, state: AnswerStage) -> None:
         await self._record_shown(ts)
-        self._quiet = state in {AnswerStage.DONE, AnswerStage.CONCLUDING}
+        self._final_only = state in {AnswerStage.DONE, AnswerStage.CONCLUDING}
         with suppress(RequestRefused, PlatformUnavailable):  # it was no stream, or it is over: an edit does the rest
-            await self.web.call("chat.stopStream", channel=self.spot.channel, ts=ts, metadata=self._messages.metadata())
-        if not self._quiet:
+            await self.web.call(
+                "chat.stopStream", channel=self.question.channel, ts=ts, metadata=self._messages.metadata()
+            )
+        if not self._final_only:
             await self._edit_placeholder()
 
     async def _open_privately(self, state: AnswerStage) -> None:
         if state in {AnswerStage.UNSEEN, AnswerStage.OFFERED}:
             await self.message_state.keep(replace(self.message_state.kept, state=AnswerStage.PRIVATE))
-            await self._messages.whisper(
+            await self._messages.post_privately(
                 [blocks.context("Looking that up. The answer will be visible to you only.")], "Looking…"
             )
 
     async def _start_stream(self) -> bool:
         """Whether a stream shows now. When no answer came, one that may have been begun is looked for."""
-        if self.spot.suggested or not self.web.rate_limiter.try_acquire("chat.startStream"):
+        if self.question.suggested or not self.web.rate_limiter.try_acquire("chat.startStream"):
             return False  # what stands above the answer, a stream cannot show
         arguments: dict[str, Any] = {
-            "channel": self.spot.channel,
-            "thread_ts": self.spot.root,
+            "channel": self.question.channel,
+            "thread_ts": self.question.root,
             "task_display_mode": "timeline",
             "chunks": [blocks.task(START)],
         }
-        if not self.spot.direct:
-            arguments |= {"recipient_user_id": self.spot.user, "recipient_team_id": self.spot.thread.space}
-        if not self.workspace.sessions.available_in(self.spot.channel):
+        if not self.question.direct:
+            arguments |= {"recipient_user_id": self.question.user, "recipient_team_id": self.question.thread.space}
+        if not self.workspace.sessions.available_in(self.question.channel):
             row = blocks.stop_row(self.message_state.kept.message)
             arguments["chunks"].append({"type": "blocks", "blocks": [row]})
         try:
@@ -150,7 +152,7 @@ class SlackAnswerView:
         except OutcomeUnknown:
             found = await self._messages.find("0")
             if found:
-                await self._take_up(found, AnswerStage.OPEN)
+                await self._resume(found, AnswerStage.OPEN)
             return bool(found)
         await self._record_shown(str(answer["ts"]))
         self._streaming = True
@@ -160,7 +162,7 @@ class SlackAnswerView:
 
     async def _record_shown(self, ts: str) -> None:
         """Keep what is visible, and whose it is: a stop names only the message."""
-        thread, subject, asker = self.spot.thread, self.message_state.kept.message, self.spot.asker.id
+        thread, subject, asker = self.question.thread, self.message_state.kept.message, self.question.asker.id
         await self.message_state.keep(
             replace(self.message_state.kept, ts=ts),
             VisibleAnswer(thread=thread, ts=ts, subject=subject, asker=asker),
@@ -185,10 +187,10 @@ class SlackAnswerView:
         self._text, self._escaper = "", Escaper()
         self._notices.append(reason)
         async with self._lock:
-            self._sent = 0
+            self._sent_length = 0
             if self._streaming:
                 await self._leave_stream()
-            if not (self._private or self._quiet):
+            if not (self._is_private or self._final_only):
                 await self._edit_placeholder()
 
     async def notice(self, text: str) -> None:
@@ -200,40 +202,40 @@ class SlackAnswerView:
 
     def _flush(self) -> None:
         """Have what is new sent when it is its turn, by a task of its own: a slow Slack does not slow the work."""
-        if self._over or self._private or self._quiet:
+        if self._is_finished or self._is_private or self._final_only:
             return
-        if self._flushing is None or self._flushing.done():
-            self._flushing = asyncio.create_task(self._send_in_turn())
+        if self._flush_task is None or self._flush_task.done():
+            self._flush_task = asyncio.create_task(self._send_when_allowed())
 
-    async def _send_in_turn(self) -> None:
+    async def _send_when_allowed(self) -> None:
         """Send, and go on while more comes; what does not get its turn is left to the end, which shows everything."""
-        for _ in range(MOST_TURNS):
+        for _ in range(MOST_CHECKS):
             async with self._lock:
-                if self._over:
+                if self._is_finished:
                     return
-                if self._is_turn():
+                if self._may_send():
                     await self._send()
-                if not self._news:
+                if not self._has_unsent:
                     return
             await asyncio.sleep(STREAM_SECONDS / 4)
 
     @property
-    def _news(self) -> bool:
-        return bool(self._unsent_steps.keys() - {START.id}) or self._sent < min(len(self._text), MOST_STREAMED)
+    def _has_unsent(self) -> bool:
+        return bool(self._unsent_steps.keys() - {START.id}) or self._sent_length < min(len(self._text), MOST_STREAMED)
 
-    def _is_turn(self) -> bool:
+    def _may_send(self) -> bool:
         method, pause = ("chat.appendStream", STREAM_SECONDS) if self._streaming else ("chat.update", EDIT_SECONDS)
         return time.monotonic() - self._last_flush >= pause and self.web.rate_limiter.try_acquire(method)
 
     async def _send(self) -> None:
         self._last_flush = time.monotonic()
         if self._streaming:
-            await self._append()
+            await self._append_to_stream()
         else:
             await self._edit_placeholder()
 
-    async def _append(self) -> None:
-        new = self._text[self._sent : MOST_STREAMED]
+    async def _append_to_stream(self) -> None:
+        new = self._text[self._sent_length : MOST_STREAMED]
         chunks: list[dict[str, Any]] = [blocks.task(step) for step in self._unsent_steps.values()]
         chunks += [{"type": "markdown_text", "text": new}] if new else []
         if not chunks:
@@ -241,7 +243,7 @@ class SlackAnswerView:
         steps, self._unsent_steps = self._unsent_steps, {}
         try:
             await self.web.call_once(
-                "chat.appendStream", channel=self.spot.channel, ts=self.message_state.kept.ts, chunks=chunks
+                "chat.appendStream", channel=self.question.channel, ts=self.message_state.kept.ts, chunks=chunks
             )
         except RequestRefused as refusal:
             if refusal.retry_after:  # nothing was taken: it goes with the next piece
@@ -255,23 +257,23 @@ class SlackAnswerView:
             await self._leave_stream()
             await self._edit_placeholder()
         else:
-            self._sent += len(new)
+            self._sent_length += len(new)
 
     async def _leave_stream(self) -> None:
         """End the stream and go on by editing its message."""
         self._streaming = False
         try:
-            await self.web.call("chat.stopStream", channel=self.spot.channel, ts=self.message_state.kept.ts)
+            await self.web.call("chat.stopStream", channel=self.question.channel, ts=self.message_state.kept.ts)
         except (RequestRefused, PlatformUnavailable) as error:
             log.info("stream_not_ended", reason=str(error))
 
     async def _edit_placeholder(self) -> None:
         self._unsent_steps = {}
-        self._sent = len(self._text)
+        self._sent_length = len(self._text)
         try:
             await self.web.call_once(
                 "chat.update",
-                channel=self.spot.channel,
+                channel=self.question.channel,
                 ts=self.message_state.kept.ts,
                 text="Looking…",
                 blocks=self._placeholder(),
@@ -283,41 +285,43 @@ class SlackAnswerView:
     def _placeholder(self) -> list[blocks.Block]:
         shown = self._text[:MOST_STREAMED]
         going = blocks.progress_blocks(self._steps.values(), shown, self._notices, self.message_state.kept.message)
-        return [*self.spot.heading, *going]
+        return [*self.question.heading, *going]
 
     # --- the end
 
     async def conclude(self, answer: Answer, trace_id: str) -> None:
         """The whole answer with its sources and buttons, in place of everything streamed."""
         parts = blocks.answer_parts(answer)
-        foot = blocks.foot(answer, trace_id, self._notices, handoff=self._handoff, private=self._private)
+        foot = blocks.foot(answer, trace_id, self._notices, handoff=self._offers_handoff, private=self._is_private)
         layouts = [[blocks.answer_part(part, answer)] if part.strip() else [] for part in parts]
         layouts[-1] += foot
-        layouts[0] = [*self.spot.heading, *layouts[0]]
+        layouts[0] = [*self.question.heading, *layouts[0]]
         streamed = len(parts) == 1 and self._text.strip() == parts[0].strip() and not blocks.has_links(parts[0], answer)
         await self._remember_latest()
         await self._finish(layouts, answer.text, AnswerStage.DONE, answer.outcome, below=foot if streamed else None)
         status = "suspended" if answer.outcome is Outcome.PARKED else "active"
-        await self.workspace.sessions.show(self.spot.thread, status)
+        await self.workspace.sessions.show(self.question.thread, status)
 
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
         """Show a checkpoint's card."""
-        layout = [*self.spot.heading, *blocks.card(checkpoint, answer, self._notices, trace_id)]
+        layout = [*self.question.heading, *blocks.card(checkpoint, answer, self._notices, trace_id)]
         words = escape(checkpoint.message)[:1_500]
-        card = CheckpointState(thread=self.spot.thread, checkpoint=checkpoint.id, asker=self.spot.asker.id, card=words)
+        card = CheckpointState(
+            thread=self.question.thread, checkpoint=checkpoint.id, asker=self.question.asker.id, card=words
+        )
         await self.message_state.store.save(card, fence=self.message_state.fence)
         await self._remember_latest()
         await self._finish([layout], checkpoint.message, AnswerStage.OFFERED, answer.outcome)
-        await self.workspace.sessions.show(self.spot.thread, "suspended")
+        await self.workspace.sessions.show(self.question.thread, "suspended")
 
     async def fail(self, message: str, trace_id: str) -> None:
         """Say that it did not work, under which trace; what was written so far stays."""
         written = self._text[: blocks.PART]
         layout = [blocks.markdown(written)] if written.strip() and self._streaming else []
-        layout = [*self.spot.heading, *layout]
+        layout = [*self.question.heading, *layout]
         layout += [blocks.section(escape(message)), blocks.context(f"trace {trace_id}")]
         await self._finish([layout], message, AnswerStage.DONE, "")
-        await self.workspace.sessions.show(self.spot.thread, "active")
+        await self.workspace.sessions.show(self.question.thread, "active")
 
     async def _finish(
         self,
@@ -333,10 +337,10 @@ class SlackAnswerView:
         ``below`` is what is missing when the stream shows the very text already: then it simply ends.
         """
         async with self._lock:
-            self._over = True
-        if self._flushing is not None:
-            self._flushing.cancel()
-        if self._private:
+            self._is_finished = True
+        if self._flush_task is not None:
+            self._flush_task.cancel()
+        if self._is_private:
             await self._finish_privately(layouts, text)
         else:
             await self._finish_in_place(layouts, text, below)
@@ -345,8 +349,8 @@ class SlackAnswerView:
     async def _finish_privately(self, layouts: Sequence[list[blocks.Block]], text: str) -> None:
         """Nothing tells whether the asker was shown it already, so a retry shows it again rather than not at all."""
         for layout in layouts:
-            if not await self._messages.whisper(layout, blocks.fallback(text)):
-                await self._messages.say_directly(layouts, blocks.fallback(text), "not to you alone, says Slack")
+            if not await self._messages.post_privately(layout, blocks.fallback(text)):
+                await self._messages.post_directly(layouts, blocks.fallback(text), "not to you alone, says Slack")
                 return
 
     async def _finish_in_place(
@@ -356,27 +360,27 @@ class SlackAnswerView:
         await self.message_state.keep(replace(self.message_state.kept, state=AnswerStage.CONCLUDING))
         try:
             if not (below and await self._end_stream(below)):
-                await self._replace(layouts[0], blocks.fallback(text), resumed=resumed)
+                await self._show_first(layouts[0], blocks.fallback(text), resumed=resumed)
             for number, layout in enumerate(layouts[1:], 1):
-                await self._further(number, layout, blocks.fallback(text), resumed=resumed)
+                await self._show_part(number, layout, blocks.fallback(text), resumed=resumed)
         except NowhereToPost as nowhere:
-            await self._messages.say_directly(layouts, blocks.fallback(text), str(nowhere))
+            await self._messages.post_directly(layouts, blocks.fallback(text), str(nowhere))
 
     async def _end_stream(self, below: list[blocks.Block]) -> bool:
         """Whether the stream could end as it is, with the rest of the text and the blocks below it."""
         if (
             not self._streaming
-            or not self.workspace.sessions.available_in(self.spot.channel)
+            or not self.workspace.sessions.available_in(self.question.channel)
             or len(self._text) > MOST_STREAMED
         ):
             return False
-        new = self._text[self._sent :]
+        new = self._text[self._sent_length :]
         chunks: list[dict[str, Any]] = [blocks.task(step) for step in self._unsent_steps.values()]
         chunks += [{"type": "markdown_text", "text": new}] if new else []
         try:
             await self.web.call(
                 "chat.stopStream",
-                channel=self.spot.channel,
+                channel=self.question.channel,
                 ts=self.message_state.kept.ts,
                 chunks=chunks or None,
                 blocks=below,
@@ -388,7 +392,7 @@ class SlackAnswerView:
             return False
         return True
 
-    async def _replace(self, layout: list[blocks.Block], text: str, *, resumed: bool) -> None:
+    async def _show_first(self, layout: list[blocks.Block], text: str, *, resumed: bool) -> None:
         """The first message as it stays: the stream is ended, then the message shows the whole answer.
 
         A message that cannot be edited any more gives way to a new one: of two, one would be a stub.
@@ -403,7 +407,7 @@ class SlackAnswerView:
                 await self._messages.remove(ts)
         await self._record_shown(await self._messages.post(layout, text, "0", resumed=resumed))
 
-    async def _further(self, number: int, layout: list[blocks.Block], text: str, *, resumed: bool) -> None:
+    async def _show_part(self, number: int, layout: list[blocks.Block], text: str, *, resumed: bool) -> None:
         """A further message of a long answer, counted from 1."""
         parts = self.message_state.kept.parts
         if number <= len(parts) and await self._messages.update(parts[number - 1], layout, text, str(number)):
@@ -416,7 +420,7 @@ class SlackAnswerView:
     async def _settle_card(self) -> None:
         """Take the buttons off the card that led here: what was chosen stands there instead."""
         ts, checkpoint = self.message_state.kept.ts, self.message_state.kept.checkpoint
-        card = CheckpointState(thread=self.spot.thread, checkpoint=checkpoint)
+        card = CheckpointState(thread=self.question.thread, checkpoint=checkpoint)
         card = await self.message_state.store.read(card) or card
         if not ts or card.chosen:  # it was replaced when the button was pressed
             return
@@ -428,7 +432,7 @@ class SlackAnswerView:
 
     async def _remember_latest(self) -> None:
         """Where this person was last answered in this channel: commands cannot name a thread."""
-        channel, thread, asker = channel_key(self.spot.thread), self.spot.thread, self.spot.asker.id
+        channel, thread, asker = channel_key(self.question.thread), self.question.thread, self.question.asker.id
         await self.message_state.store.save(
             LatestInChannel(channel=channel, thread=thread, trace=self.trace_id, asker=asker),
             LatestOfPerson(channel=channel, thread=thread, trace=self.trace_id, asker=asker),

@@ -3,17 +3,20 @@
 Limits are Slack's: 100 blocks, 25 elements in a row of buttons.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from adapters.slack.api.message_links import thread_url
 from adapters.slack.outbound import blocks
+from adapters.slack.outbound.form_values import FormValues
+from adapters.slack.outbound.line_format import mrkdwn
 from adapters.slack.outbound.text import escape, link, shorten
-from adapters.slack.outbound.views import View, modal, plain
+from adapters.slack.outbound.views import View, modal, text_object
 from core.model.answer import Outcome
 from core.ports.memory import AskedQuestion
 from core.service.actions.overview import KnowledgeBaseSummary, SystemStatus
-from core.service.actions.wording import HELP
+from core.service.help import HELP
 
 ADD, SETTINGS, GAPS, TELL_DAILY = (f"footnote_home_{name}" for name in ("add", "settings", "gaps", "tell_daily"))
 CHOOSE_CHANNEL = "footnote_home_channel"  # the form that asks whose settings are meant
@@ -35,39 +38,39 @@ class HomeContents:
     recent: Sequence[AskedQuestion] = ()  # theirs
     workspace_url: str = ""  # of messages; empty where it is not known
     outcome: Sequence[blocks.Block] = ()
-    waiting: Sequence[blocks.Block] = ()  # proposals with their buttons
+    proposals: Sequence[blocks.Block] = ()  # proposals with their buttons
     system_status: SystemStatus | None = None  # for admins
     buttons: Sequence[blocks.Block] = ()
 
 
-def admin_buttons(*, adds: bool, gaps: bool, told_daily: bool) -> list[blocks.Block]:
+def admin_buttons(*, adds: bool, gaps: bool, daily_digest: bool) -> list[blocks.Block]:
     """What an admin can do from here: add knowledge, set a channel up, see what is lacking, be told of proposals."""
     row = [blocks.button("Add knowledge", ADD, "add", style="primary")] if adds else []
     row.append(blocks.button("Settings of a channel", SETTINGS, "settings"))
     row += [blocks.button(CANNOT_ANSWER, GAPS, "gaps")] if gaps else []
     if adds:
-        daily = ("Stop telling me of proposals", "no") if told_daily else ("Tell me of proposals once a day", "yes")
+        daily = ("Stop telling me of proposals", "no") if daily_digest else ("Tell me of proposals once a day", "yes")
         row.append(blocks.button(daily[0], TELL_DAILY, daily[1]))
     return row
 
 
-def home(shown: HomeContents) -> View:
+def home(contents: HomeContents) -> View:
     """What it knows, what this person asked last, how to ask, and for admins what waits and how things are."""
-    rows: list[blocks.Block] = [*shown.outcome]
-    if shown.buttons:
-        rows.append({"type": "actions", "block_id": "footnote_home", "elements": list(shown.buttons)})
-    if shown.waiting:
-        rows += [_header("Proposals to look at"), *shown.waiting]
-    if shown.recent:
-        rows += [_header("What you asked last"), blocks.section(_recent(shown))]
+    rows: list[blocks.Block] = [*contents.outcome]
+    if contents.buttons:
+        rows.append({"type": "actions", "block_id": "footnote_home", "elements": list(contents.buttons)})
+    if contents.proposals:
+        rows += [_header("Proposals to look at"), *contents.proposals]
+    if contents.recent:
+        rows += [_header("What you asked last"), blocks.section(_recent(contents))]
         rows.append(blocks.context("Only you see this. `/footnote forget me` removes it, and all else you asked."))
     rows.append(_header("What I know"))
-    rows += [blocks.section(_base_summary(one)) for one in shown.knowledge_bases[:MOST_BASES]]
-    if not shown.knowledge_bases:
+    rows += [blocks.section(_base_summary(one)) for one in contents.knowledge_bases[:MOST_BASES]]
+    if not contents.knowledge_bases:
         rows.append(blocks.section("Nothing yet that you may read. An admin adds documents with `/kb`."))
-    rows += [_header("How to ask"), blocks.section("\n".join(f"• {line}" for line in HELP))]
-    if shown.system_status is not None:
-        rows += [_header("For admins"), blocks.section(_system_status(shown.system_status))]
+    rows += [_header("How to ask"), blocks.section("\n".join(f"• {mrkdwn(line)}" for line in HELP))]
+    if contents.system_status is not None:
+        rows += [_header("For admins"), blocks.section(_system_status(contents.system_status))]
         rows.append(blocks.context("`/footnote settings` in a channel sets what applies there."))
     return {"type": "home", "blocks": rows[:100]}
 
@@ -76,37 +79,34 @@ def choose_channel() -> View:
     """The form that asks for which channel settings are to be changed."""
     filtered = {"include": ["public", "private"], "exclude_bot_users": True}
     element = {"type": "conversations_select", "action_id": "channel", "filter": filtered}
-    row = {"type": "input", "block_id": "channel", "label": plain("Channel"), "element": element}
+    row = {"type": "input", "block_id": "channel", "label": text_object("Channel"), "element": element}
     return modal("Settings of a channel", [row], callback=CHOOSE_CHANNEL, submit="Next")
 
 
-def chosen_channel(view: dict[str, Any]) -> str:
+def read_channel(view: Mapping[str, Any]) -> str:
     """The channel's id in that form as it was sent."""
-    values = (view.get("state") or {}).get("values") or {}
-    return str(((values.get("channel") or {}).get("channel") or {}).get("selected_conversation") or "")
+    return FormValues(view).channel("channel")
 
 
 def gaps(lines: Sequence[str]) -> View:
     """What the documents lack, a line each."""
-    shown = [blocks.section(escape(line)) for line in lines]
+    contents = [blocks.section(escape(line)) for line in lines]
     more = "Of the last 28 days. `footnote gaps`, or Gaps on the page, has all of it, and begins a draft."
-    return modal(CANNOT_ANSWER, [*shown, blocks.context(more)])
+    return modal(CANNOT_ANSWER, [*contents, blocks.context(more)])
 
 
-def _recent(shown: HomeContents) -> str:
-    return "\n".join(f"• {_question(one, shown.workspace_url)} · {one.at:%d %B}" for one in shown.recent)
+def _recent(contents: HomeContents) -> str:
+    return "\n".join(f"• {_question(one, contents.workspace_url)} · {one.at:%d %B}" for one in contents.recent)
 
 
 def _question(asked: AskedQuestion, url: str) -> str:
     """A question as a link to its thread."""
     words = shorten(" ".join(asked.question.split()) or "…", 150)
-    thread = asked.thread
-    there = f"{url.rstrip('/')}/archives/{thread.channel}/p{thread.thread.replace('.', '')}" if url else None
-    return link(there, words)
+    return link(thread_url(url, asked.thread) if url else None, words)
 
 
 def _header(text: str) -> blocks.Block:
-    return {"type": "header", "text": plain(text)}
+    return {"type": "header", "text": text_object(text)}
 
 
 def _base_summary(base_summary: KnowledgeBaseSummary) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from adapters.slack.api.sanitizer import permit
 from adapters.slack.outbound import blocks
+from adapters.slack.outbound.form_values import FormValues
 from adapters.slack.outbound.payloads import ChoiceForm, CommandForm, ReasonForm, SettingsForm, encode_form
 from adapters.slack.outbound.text import escape, shorten
 from core.model.channel_settings import ChannelSettings, ChosenSettings, ReplyStyle, threshold_name
@@ -28,9 +29,10 @@ PROFILES = {one.value: one.value for one in Profile}
 BEHAVIOURS = {one.value: one.value for one in Behaviour}
 CHECKPOINTS = {kind.value: label for kind, label in CHECKPOINT_LABELS.items()}
 REPLIES = {style.value: label for style, label in REPLY_LABELS.items() if style is not ReplyStyle.CHANNEL}
+BASES_LABEL = "Knowledge bases (none chosen: all that may be read here)"
 OTHER_THRESHOLDS = (0.6, 0.5)  # beside those that have a word; grades are tenths
 MOST_QUOTES = 30
-MOST_OPTIONS = 100
+MOST_OPTIONS = 100  # of one menu; https://docs.slack.dev/reference/block-kit/block-elements/select-menu-element
 
 
 def modal(
@@ -39,13 +41,18 @@ def modal(
     *,
     callback: str = "",
     submit: str = "",
-    kept: ChoiceForm | ReasonForm | SettingsForm | CommandForm | None = None,
+    form: ChoiceForm | ReasonForm | SettingsForm | CommandForm | None = None,
 ) -> View:
-    """A modal; ``kept`` comes back with the submission."""
-    made: View = {"type": "modal", "title": plain(title[:24]), "close": plain("Close"), "blocks": rows[:100]}
+    """A modal; ``form`` comes back with the submission."""
+    view: View = {
+        "type": "modal",
+        "title": text_object(title[:24]),
+        "close": text_object("Close"),
+        "blocks": rows[:100],
+    }
     if callback:
-        made |= {"callback_id": callback, "private_metadata": "{}" if kept is None else encode_form(kept)}
-    return made | ({"submit": plain(submit)} if submit else {})
+        view |= {"callback_id": callback, "private_metadata": "{}" if form is None else encode_form(form)}
+    return view | ({"submit": text_object(submit)} if submit else {})
 
 
 def note(title: str, text: str) -> View:
@@ -58,7 +65,7 @@ def quotes(found: Quotes) -> View:
     rows: list[blocks.Block] = [blocks.context(f"“{escape(shorten(found.question, 300))}”")]
     for source in found.citations[:MOST_QUOTES]:
         named = permit(blocks.section(blocks.source_line(source)), links=[source.url])
-        rows += [named, blocks.plain(f"“{source.quote}”")]
+        rows += [named, blocks.plain_section(f"“{source.quote}”")]
         rows.append({"type": "divider"})
     if found.withheld:
         rows.append(blocks.context(f"{found.withheld} more from knowledge that you may not read now."))
@@ -67,18 +74,18 @@ def quotes(found: Quotes) -> View:
     return modal("Quotes", rows)
 
 
-def narrow(question: str, kept: ChoiceForm) -> View:
+def narrow(question: str, form: ChoiceForm) -> View:
     """A text field for *Narrow it* and *Something else*."""
     field = {"type": "plain_text_input", "action_id": "text", "multiline": True, "max_length": 1_000}
-    row = {"type": "input", "block_id": "narrow", "label": plain("What exactly are you after?"), "element": field}
+    row = {"type": "input", "block_id": "narrow", "label": text_object("What exactly are you after?"), "element": field}
     asked = blocks.context(f"You asked: “{escape(shorten(question, 300))}”")
-    return modal("Narrow it", [asked, row], callback=NARROW, submit="Search", kept=kept)
+    return modal("Narrow it", [asked, row], callback=NARROW, submit="Search", form=form)
 
 
-def reason(kept: ReasonForm, *, correctable: bool = False) -> View:
+def reason(form: ReasonForm, *, correctable: bool = False) -> View:
     """What was wrong with an answer, and where there is somebody to propose it to, what would be right."""
     text = {"type": "plain_text_input", "action_id": "text", "multiline": True, "max_length": 2_000}
-    label = plain("What was wrong, or missing?")
+    label = text_object("What was wrong, or missing?")
     rows: list[blocks.Block] = [
         {"type": "input", "block_id": "reason", "optional": True, "label": label, "element": text}
     ]
@@ -87,37 +94,34 @@ def reason(kept: ReasonForm, *, correctable: bool = False) -> View:
         made = {"type": "input", "block_id": "answer", "optional": True, "element": answer}
         rows.append(
             made
-            | {"label": plain("Propose the right answer"), "hint": plain("An admin looks at it before I learn it.")}
+            | {
+                "label": text_object("Propose the right answer"),
+                "hint": text_object("An admin looks at it before I learn it."),
+            }
         )
-    return modal("Thank you", rows, callback=REASON, submit="Send", kept=kept)
-
-
-def typed_value(view: Mapping[str, Any], block: str, action: str = "text") -> str:
-    """What was typed into a field of a submitted view."""
-    values = (view.get("state") or {}).get("values") or {}
-    return str(((values.get(block) or {}).get(action) or {}).get("value") or "").strip()
+    return modal("Thank you", rows, callback=REASON, submit="Send", form=form)
 
 
 # --- settings
 
 
 def settings(
-    now: ChannelSettings, bases: Sequence[str], groups: Mapping[str, str], place: str, kept: SettingsForm
+    now: ChannelSettings, bases: Sequence[str], groups: Mapping[str, str], place: str, form: SettingsForm
 ) -> View:
     """The settings of a channel. ``groups`` are user groups that may be called, by id."""
     policy = now.policy
     rows: list[blocks.Block] = [blocks.context(f"What applies in {place}.")]
     if bases:
-        rows.append(
-            _many("bases", "Knowledge bases (none chosen: all that may be read here)", bases, sorted(now.bases or ()))
-        )
+        rows.append(multi_select("bases", BASES_LABEL, {name: name for name in bases}, sorted(now.bases or ())))
     rows += [
-        one("profile", "How much an answer may cost", PROFILES, policy.profile),
-        one("behaviour", "How readily it searches and believes", BEHAVIOURS, policy.behaviour),
-        checks("checkpoints", "Ask how to go on when", CHECKPOINTS, sorted(policy.checkpoints)),
-        checks("sources_first", "Always", {"yes": "Show sources before answering"}, ("yes",) * policy.sources_first),
-        checks("follow_ups", "Below an answer", {"yes": FOLLOW_UPS_LABEL}, ("yes",) * policy.follow_ups),
-        one("reply_style", "Where answers appear", REPLIES, now.reply_style),
+        select("profile", "How much an answer may cost", PROFILES, policy.profile),
+        select("behaviour", "How readily it searches and believes", BEHAVIOURS, policy.behaviour),
+        checkboxes("checkpoints", "Ask how to go on when", CHECKPOINTS, sorted(policy.checkpoints)),
+        checkboxes(
+            "sources_first", "Always", {"yes": "Show sources before answering"}, ("yes",) * policy.sources_first
+        ),
+        checkboxes("follow_ups", "Below an answer", {"yes": FOLLOW_UPS_LABEL}, ("yes",) * policy.follow_ups),
+        select("reply_style", "Where answers appear", REPLIES, now.reply_style),
         _auto_answer(now.auto_answer),
         _text_field(
             "languages",
@@ -126,10 +130,10 @@ def settings(
         ),
     ]
     told = ("yes",) * now.proposal_digest
-    rows.append(checks("proposal_digest", "For admins", {"yes": PROPOSALS_LABEL}, told))
+    rows.append(checkboxes("proposal_digest", "For admins", {"yes": PROPOSALS_LABEL}, told))
     if groups:
-        rows.append(one("handoff", "Whom “Ask a person” calls", {"none": "Nobody", **groups}, now.handoff or "none"))
-    return modal("Footnote here", rows, callback=SETTINGS, submit="Save", kept=kept)
+        rows.append(select("handoff", "Whom “Ask a person” calls", {"none": "Nobody", **groups}, now.handoff or "none"))
+    return modal("Footnote here", rows, callback=SETTINGS, submit="Save", form=form)
 
 
 def _auto_answer(threshold: float) -> blocks.Block:
@@ -139,35 +143,25 @@ def _auto_answer(threshold: float) -> blocks.Block:
     now = threshold_name(threshold)
     options.setdefault(now, f"When I am at least {now} sure")
     hint = "A question in the channel is then answered in its thread, or with silence. Never where answers are private."
-    return one("auto_answer", "Questions that do not mention me", options, now, hint=hint)
+    return select("auto_answer", "Questions that do not mention me", options, now, hint=hint)
 
 
-def filled_in(view: Mapping[str, Any]) -> ChosenSettings:
+def read_settings(view: Mapping[str, Any]) -> ChosenSettings:
     """The settings form as it was submitted."""
-    values: Mapping[str, Any] = (view.get("state") or {}).get("values") or {}
-
-    def state(name: str) -> Mapping[str, Any]:
-        return (values.get(name) or {}).get(name) or {}
-
-    def selected_value(name: str) -> str:
-        return str((state(name).get("selected_option") or {}).get("value") or "")
-
-    def many(name: str) -> tuple[str, ...]:
-        return tuple(str(option["value"]) for option in state(name).get("selected_options") or [])
-
-    handoff = selected_value("handoff")
+    form = FormValues(view)
+    handoff = form.option("handoff")
     values = {
-        "bases": ",".join(many("bases")),
-        "profile": selected_value("profile"),
-        "behaviour": selected_value("behaviour"),
-        "checkpoints": ",".join(many("checkpoints")),
-        "sources_first": "yes" if many("sources_first") else "no",
-        "follow_ups": "yes" if many("follow_ups") else "no",
-        "reply_style": selected_value("reply_style"),
-        "languages": str(state("languages").get("value") or ""),
-        "proposal_digest": "yes" if many("proposal_digest") else "no",
+        "bases": ",".join(form.options("bases")),
+        "profile": form.option("profile"),
+        "behaviour": form.option("behaviour"),
+        "checkpoints": ",".join(form.options("checkpoints")),
+        "sources_first": "yes" if form.options("sources_first") else "no",
+        "follow_ups": "yes" if form.options("follow_ups") else "no",
+        "reply_style": form.option("reply_style"),
+        "languages": form.text("languages"),
+        "proposal_digest": "yes" if form.options("proposal_digest") else "no",
         "handoff": "" if handoff == "none" else handoff,
-        "auto_answer": selected_value("auto_answer"),
+        "auto_answer": form.option("auto_answer"),
     }
     return ChosenSettings.from_mapping(values)
 
@@ -175,56 +169,51 @@ def filled_in(view: Mapping[str, Any]) -> ChosenSettings:
 # --- elements
 
 
-def plain(text: str) -> dict[str, Any]:
+def text_object(text: str) -> dict[str, Any]:
     """Text without any markup."""
     return {"type": "plain_text", "text": text, "emoji": False}
 
 
 def option(value: str, label: str) -> dict[str, Any]:
     """One line of a menu."""
-    return {"text": plain(shorten(label, 75)), "value": value[:150]}
+    return {"text": text_object(shorten(label, 75)), "value": value[:150]}
 
 
-def field(name: str, label: str, element: Mapping[str, Any], *, hint: str = "") -> blocks.Block:
+def input_block(name: str, label: str, element: Mapping[str, Any], *, hint: str = "") -> blocks.Block:
     """A field that may stay empty; block and action are both called ``name``."""
-    made = {"type": "input", "block_id": name, "optional": True, "label": plain(label)}
+    made = {"type": "input", "block_id": name, "optional": True, "label": text_object(label)}
     made["element"] = {**element, "action_id": name}
-    return made | ({"hint": plain(hint)} if hint else {})
+    return made | ({"hint": text_object(hint)} if hint else {})
 
 
-def one(name: str, label: str, options: Mapping[str, str], chosen: str, *, hint: str = "") -> blocks.Block:
+def select(name: str, label: str, options: Mapping[str, str], chosen: str, *, hint: str = "") -> blocks.Block:
     """A menu of which one thing is chosen."""
     element: dict[str, Any] = {"type": "static_select"}
     element["options"] = [option(value, text) for value, text in list(options.items())[:MOST_OPTIONS]]
     if chosen in options:
         element["initial_option"] = option(chosen, options[chosen])
-    return field(name, label, element, hint=hint) | {"optional": chosen not in options}
+    return input_block(name, label, element, hint=hint) | {"optional": chosen not in options}
 
 
-def checks(name: str, label: str, options: Mapping[str, str], chosen: Sequence[str]) -> blocks.Block:
+def checkboxes(name: str, label: str, options: Mapping[str, str], chosen: Sequence[str]) -> blocks.Block:
     """Boxes to tick."""
     element: dict[str, Any] = {"type": "checkboxes"}
     element["options"] = [option(str(value), text) for value, text in options.items()]
     if initial := [option(str(value), text) for value, text in options.items() if value in chosen]:
         element["initial_options"] = initial
-    return field(name, label, element)
+    return input_block(name, label, element)
 
 
-def _many(name: str, label: str, options: Sequence[str], chosen: Sequence[str]) -> blocks.Block:
-    element: dict[str, Any] = {"type": "multi_static_select"}
-    element["options"] = [option(value, value) for value in options[:MOST_OPTIONS]]
-    if initial := [option(value, value) for value in chosen if value in options[:MOST_OPTIONS]]:
-        element["initial_options"] = initial
-    return field(name, label, element)
-
-
-def several(name: str, label: str, options: Mapping[str, str]) -> blocks.Block:
+def multi_select(name: str, label: str, options: Mapping[str, str], chosen: Sequence[str] = ()) -> blocks.Block:
     """A menu of which any number is chosen, by value."""
+    offered = dict(list(options.items())[:MOST_OPTIONS])
     element: dict[str, Any] = {"type": "multi_static_select"}
-    element["options"] = [option(value, text) for value, text in list(options.items())[:MOST_OPTIONS]]
-    return field(name, label, element)
+    element["options"] = [option(value, text) for value, text in offered.items()]
+    if initial := [option(value, offered[value]) for value in chosen if value in offered]:
+        element["initial_options"] = initial
+    return input_block(name, label, element)
 
 
 def _text_field(name: str, label: str, value: str) -> blocks.Block:
     element: dict[str, Any] = {"type": "plain_text_input", "max_length": 200}
-    return field(name, label, element | ({"initial_value": value} if value else {}))
+    return input_block(name, label, element | ({"initial_value": value} if value else {}))

@@ -11,17 +11,17 @@ from core.model.inquiry import CheckpointKind, Profile
 Name = Annotated[str, Field(pattern=r"^[\w.@-]{1,64}$", description="Up to 64 letters, digits and . _ - @")]
 
 
-class Request(BaseModel):
+class ApiRequest(BaseModel):
     """What a program sends. A field that is not known is refused: it may be a slip."""
 
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
 
 
-class Reply(BaseModel):
+class ApiResponse(BaseModel):
     """What every reply of ``/v1`` is made of."""
 
 
-class AskRequest(Request):
+class AskRequest(ApiRequest):
     """A question, in a conversation that later questions may go on with."""
 
     question: str = Field(min_length=1, max_length=8_000)
@@ -31,7 +31,7 @@ class AskRequest(Request):
     knowledge_base: str | None = Field(None, max_length=80, description="Only this knowledge base.")
 
 
-class ResumeRequest(Request):
+class ResumeRequest(ApiRequest):
     """What was chosen at a checkpoint."""
 
     checkpoint: str = Field(pattern=r"^[0-9a-f]{16}$")
@@ -40,7 +40,7 @@ class ResumeRequest(Request):
     user: Name | None = Field(None, description="As in the question.")
 
 
-class FeedbackRequest(Request):
+class FeedbackRequest(ApiRequest):
     """The body of ``/v1/feedback``."""
 
     answer: str = Field(pattern=r"^[0-9a-f]{16}$", description="The answer's id.")
@@ -50,7 +50,7 @@ class FeedbackRequest(Request):
     user: Name | None = Field(None, description="As in the question.")
 
 
-class SearchRequest(Request):
+class SearchRequest(ApiRequest):
     """The body of ``/v1/search``."""
 
     query: str = Field(min_length=1, max_length=2_000)
@@ -59,7 +59,7 @@ class SearchRequest(Request):
     limit: int = Field(8, ge=1, le=20)
 
 
-class CitationReply(Reply):
+class CitationReply(ApiResponse):
     """A numbered source. ``quote`` is verbatim; ``score`` is its grade scaled to 0 to 1."""
 
     n: int = Field(ge=1)
@@ -73,7 +73,7 @@ class CitationReply(Reply):
     dated: str
 
 
-class ChoiceReply(Reply):
+class ChoiceReply(ApiResponse):
     """One way on from a checkpoint."""
 
     id: str
@@ -81,7 +81,7 @@ class ChoiceReply(Reply):
     asks_text: bool
 
 
-class CheckpointReply(Reply):
+class CheckpointReply(ApiResponse):
     """A question back: choose with /v1/resume before it expires."""
 
     id: str
@@ -93,7 +93,7 @@ class CheckpointReply(Reply):
     expires_at: datetime
 
 
-class SpentReply(Reply):
+class SpentReply(ApiResponse):
     """What the answer cost, so far as prices are configured."""
 
     searches: int
@@ -104,7 +104,7 @@ class SpentReply(Reply):
     cost: float
 
 
-class AnswerReply(Reply):
+class AnswerReply(ApiResponse):
     """How a question ended. ``answer`` is Markdown with [n] for ``citations``; no other address stands in it."""
 
     id: str
@@ -120,7 +120,7 @@ class AnswerReply(Reply):
     spent: SpentReply
 
 
-class HitReply(Reply):
+class HitReply(ApiResponse):
     """A passage that was found. ``document`` and ``section`` together name what read_section reads."""
 
     knowledge_base: str
@@ -139,19 +139,19 @@ class HitReply(Reply):
     rerank: float | None = Field(description="A cross-encoder's probability, where there is one.")
 
 
-class SearchReply(Reply):
+class SearchReply(ApiResponse):
     """What was found, best first."""
 
     hits: list[HitReply]
 
 
-class FeedbackReply(Reply):
+class FeedbackReply(ApiResponse):
     """That a rating was kept."""
 
     kept: Literal[True] = True
 
 
-class Problem(Reply):
+class Problem(ApiResponse):
     """What went wrong, as RFC 9457 has it; ``remedy`` says what to do about it."""
 
     type: str = "about:blank"

@@ -20,7 +20,7 @@ LONGEST_TITLE = 120
 
 
 @dataclass(frozen=True, kw_only=True)
-class AskedQuestion(Record, place="{thread}", subject="questions", entry="{message}"):
+class ConversationQuestion(Record, place="{thread}", subject="questions", entry="{message}"):
     """One question of a conversation."""
 
     thread: ThreadKey = field(metadata=THREAD)
@@ -49,7 +49,7 @@ class ListedConversation(Record, place="{listing}", subject="conversations", ent
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
+class ConversationSummary:
     """One conversation in the list: its first question, and when something was last asked in it."""
 
     name: str
@@ -75,7 +75,9 @@ class Conversations:
             direct=True,
             bases=bases,
         )
-        asked = AskedQuestion(thread=message.thread, message=message.id, person=visitor.person.id, question=message)
+        asked = ConversationQuestion(
+            thread=message.thread, message=message.id, person=visitor.person.id, question=message
+        )
         await self.message_states.save(asked)
         known = await self.message_states.read(_listing_of(visitor, name))
         title = known.entry.title if known is not None else " ".join(text.split())[:LONGEST_TITLE]
@@ -87,25 +89,25 @@ class Conversations:
 
     async def withdraw(self, message: IncomingMessage) -> None:
         """Take a question back that could not be put in line: nobody would ever answer it."""
-        await self.message_states.remove(AskedQuestion(thread=message.thread, message=message.id))
+        await self.message_states.remove(ConversationQuestion(thread=message.thread, message=message.id))
 
-    async def of(self, visitor: Visitor) -> Sequence[Conversation]:
+    async def of(self, visitor: Visitor) -> Sequence[ConversationSummary]:
         """This visitor's conversations, the latest first."""
         found = [
-            Conversation(one.name, one.entry.title, datetime.fromtimestamp(one.entry.at, UTC))
+            ConversationSummary(one.name, one.entry.title, datetime.fromtimestamp(one.entry.at, UTC))
             for one in await self.message_states.read_entries(_listing_of(visitor, ""))
         ]
         return sorted(found, key=lambda one: one.at, reverse=True)
 
     async def questions(self, visitor: Visitor, name: str) -> Sequence[IncomingMessage]:
         """The questions of one conversation, in the order they were asked."""
-        kept = await self.message_states.read_entries(AskedQuestion(thread=visitor.thread(name), message=""))
+        kept = await self.message_states.read_entries(ConversationQuestion(thread=visitor.thread(name), message=""))
         asked = sorted(kept, key=lambda one: one.message)
         return [one.question for one in asked if one.question is not None]
 
     async def question(self, visitor: Visitor, name: str, message_id: str) -> IncomingMessage | None:
         """One question; None where there is none such in this visitor's conversation."""
-        kept = await self.message_states.read(AskedQuestion(thread=visitor.thread(name), message=message_id))
+        kept = await self.message_states.read(ConversationQuestion(thread=visitor.thread(name), message=message_id))
         return kept.question if kept is not None else None
 
     async def remove(self, visitor: Visitor, name: str) -> None:

@@ -23,7 +23,7 @@ KEPT_PICTURES = 24  # of about a tenth of a megabyte each
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PassageView:
     """A passage as it is shown. ``headings`` are those that begin with it."""
 
     headings: tuple[str, ...]
@@ -36,7 +36,7 @@ class Part:
 class TextView:
     """A stretch of a document. ``earlier`` and ``later`` are ordinals to look at next, where there is more."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[PassageView, ...]
     earlier: int | None = None
     later: int | None = None
 
@@ -68,7 +68,9 @@ class DocumentPages:
     pictures: PagePictures
     _kept: "LRUCache[tuple[str, str, int], PagePicture]" = field(default_factory=lambda: LRUCache(KEPT_PICTURES))
 
-    async def cited(self, document: Document, passage_id: str, quote: str, page: int | None = None) -> DocumentView:
+    async def open_at_citation(
+        self, document: Document, passage_id: str, quote: str, page: int | None = None
+    ) -> DocumentView:
         """The document at its cited passage, with the quote marked; at another page of it where that is asked for."""
         passages = await self._passages(document)
         at = _position(passages, passage_id, quote)
@@ -130,7 +132,7 @@ def _text(passages: Sequence[Passage], at: int, quote: str) -> TextView:
         html = render_passage(passage.text)
         begun = () if passage.heading == above else tuple(h for h in passage.heading if h not in above)
         is_cited = n == at and bool(quote)
-        parts.append(Part(begun, mark_quote(html, quote) if is_cited else html, str(passage.locator), is_cited))
+        parts.append(PassageView(begun, mark_quote(html, quote) if is_cited else html, str(passage.locator), is_cited))
         above = passage.heading
     earlier = first - 1 if first else None
     return TextView(tuple(parts), earlier, last if last < len(passages) else None)

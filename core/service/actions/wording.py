@@ -1,4 +1,4 @@
-"""What people are told of their actions, in the words that all clients share: outcomes, refusals, help."""
+"""What people are told of their actions, in the words that all clients share: outcomes and refusals."""
 
 from typing import assert_never
 
@@ -24,13 +24,6 @@ NOTHING_KEPT = "I kept nothing of that thread."
 STAYS = (
     "What stays: the record of admin actions; what became a document, which an admin can remove; and, without your"
     " name, jobs and schedules that you began."
-)
-HELP = (
-    "Ask me anything that your team's documents may answer: mention me in a channel, or write to me directly.",
-    "In a thread I am in, just go on asking. I keep quiet when people talk to each other.",
-    "Every [n] is a source; *Show quotes* shows the exact passages. Tell me when an answer helped, or did not.",
-    "`why` tells how I came to the last answer, `mute` and `unmute` make me quiet here or not.",
-    "`forget` removes what I keep of a thread, `forget me` everything you asked, `settings` is for admins.",
 )
 
 

@@ -1,9 +1,10 @@
 """Which bases there are, what they say of themselves, and whom they are for: created, described, granted, revoked."""
 
+import re
 from dataclasses import dataclass, replace
 
-from core.ingestion.trash import MOST_DESCRIPTION, base_name, grant, revoke
 from core.model.errors import NotFound
+from core.model.grants import grant, revoke
 from core.model.knowledge import KnowledgeBase, base_named
 from core.model.principals import EVERYONE, PRINCIPAL_FORMS, PrincipalForm
 from core.ports.catalog import Catalog
@@ -12,6 +13,9 @@ from core.service.kb.queries import KnowledgeQueries
 from core.service.kb.results import BaseCreated, BaseDescribed, GrantsChanged, KbResult
 from core.service.kb.summaries import readers_of
 from core.service.kb.text_spans import join_names
+
+MOST_DESCRIPTION = 500  # characters
+_NAME = re.compile(r"^[\w][\w .-]{0,59}$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +74,14 @@ class Bases:
 
 def _description(command: KbCommand) -> str:
     return " ".join(command.text.split())[:MOST_DESCRIPTION]
+
+
+def base_name(text: str) -> str:
+    """The name as it will be used. Raises NotFound when nothing can be called that."""
+    name = " ".join(text.split())
+    if not _NAME.match(name):
+        raise NotFound(
+            "A knowledge base cannot be called that.",
+            remedy="Use up to 60 letters, digits, spaces, dots and dashes, beginning with a letter or digit.",
+        )
+    return name

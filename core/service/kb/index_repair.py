@@ -21,12 +21,12 @@ MOST_JOBS = 10  # of one command
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """What was begun. ``lost`` can only be added again; ``left`` are for the next command, ``whole`` lack nothing."""
+    """What was begun. ``lost`` can only be added again, ``left`` wait for another time, ``complete`` lack nothing."""
 
     jobs: tuple[Job, ...] = ()
     lost: tuple[Document, ...] = ()
     left: int = 0
-    whole: int = 0
+    complete: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class IndexRepair:
         documents = await self.catalog.documents(frozenset(base.name for base in bases))
         missing = await self.consistency.incomplete(documents)
         await self.consistency.adopt()
-        begun = Repair(whole=len(documents) - len(missing))
+        begun = Repair(complete=len(documents) - len(missing))
         for base in bases:
             its = [one.document for one in missing if one.document.knowledge_base == base.name]
             begun = await self._base(begun, base, its, caller)
@@ -63,7 +63,7 @@ class IndexRepair:
             some = items[start : start + TOGETHER]
             if len(begun.jobs) == MOST_JOBS:
                 return replace(begun, left=begun.left + len(items) - start)
-            subject = some[0].source if len(some) == 1 else f"{len(some)} documents"
+            subject = some[0].source if len(some) == 1 else ""
             job = self.job_queue.create_job(JobKind.REPAIR, base.name, caller, subject, some)
             begun = replace(begun, jobs=(*begun.jobs, await self.job_queue.accept(job)))
         return begun

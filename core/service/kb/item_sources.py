@@ -98,11 +98,11 @@ class ItemSources:
             case ItemKind.SPOOLED:
                 return await self._read_spooled(job, item, made)
             case ItemKind.CONVERSATION:
-                return await self._conversation(job, item)
+                return await self._read_conversation(job, item)
             case ItemKind.TEXT:
                 return replace(made, data=item.reference.encode(errors="replace"))
             case ItemKind.ORIGINAL:
-                return await self._original(item)
+                return await self._read_original(item)
             case ItemKind.DOCUMENT:
                 raise DocumentRejected("That is not something to be read.")
 
@@ -126,7 +126,7 @@ class ItemSources:
         if item.kind is ItemKind.SPOOLED:
             await self.blobs.forget(item.reference)
 
-    async def _original(self, item: JobItem) -> Material | None:
+    async def _read_original(self, item: JobItem) -> Material | None:
         """What the document was made of; None when it was removed meanwhile."""
         document = await self.catalog.document(item.reference)
         if document is None:
@@ -171,11 +171,11 @@ class ItemSources:
 
     async def _fetch_link(self, job: Job, item: JobItem) -> Material | None:
         fetched = await self.web.fetch(item.reference, etag=await self._known_etag(job, item) or None)
-        if fetched.unchanged:
+        if fetched.is_unchanged:
             return None
         return _material(job, item, fetched)
 
-    async def _conversation(self, job: Job, item: JobItem) -> Material:
+    async def _read_conversation(self, job: Job, item: JobItem) -> Material:
         conversation = await self._transcript(job).conversation(item.reference)
         return Material(
             source=conversation.source,

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterable
 from dataclasses import dataclass, replace
 
 from core.model.errors import FootnoteError, NotFound
+from core.model.file_content import FileContent
 from core.model.sites import Site
 from core.ports.job_store import JobStore
 from core.ports.site_store import SiteStore
@@ -11,6 +12,7 @@ from core.service.kb.command_audit import CommandAudit
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.index_repair import IndexRepair
 from core.service.kb.job_queue import JobQueue
+from core.service.kb.job_wording import job_subject
 from core.service.kb.queries import KnowledgeQueries, one_job
 from core.service.kb.results import CancelRequested, JobAccepted, KbResult, RefreshAccepted, Refused, RepairAccepted
 from core.service.kb.summaries import summarize_accepted, summarize_document, summarize_job
@@ -33,15 +35,17 @@ class JobCommands:
         base = await self.queries.base(command.base, caller, create=True)
         return summarize_accepted(await self.job_queue.ingest(command, base.name, caller), base)
 
-    async def ingest_bytes(self, files: AsyncIterable[tuple[str, str, bytes]], base: str, caller: Caller) -> KbResult:
-        """INGEST of bytes that are at hand: (source, name, bytes) each. The right to do so was checked."""
+    async def ingest_bytes(self, files: AsyncIterable[FileContent], base: str, caller: Caller) -> KbResult:
+        """INGEST of files whose bytes are at hand. The right to do so was checked."""
         try:
             target = await self.queries.base(base, caller, create=True)
             job = await self.job_queue.ingest_bytes(files, target.name, caller)
         except FootnoteError as error:
             return Refused.of(error)
-        await self.audit.record(caller, KbVerb.INGEST, f"{target.name}/{job.subject}", detail=f"job {job.id}")
-        return summarize_accepted(job, target)
+        accepted = summarize_accepted(job, target)
+        about = f"{target.name}/{job_subject(accepted.job)}"
+        await self.audit.record(caller, KbVerb.INGEST, about, detail=f"job {job.id}")
+        return accepted
 
     async def refresh(self, command: KbCommand, caller: Caller) -> KbResult:
         """REFRESH of a document or a site, or of all that came from links in a base."""
@@ -86,7 +90,7 @@ class JobCommands:
             jobs=tuple(map(summarize_job, begun.jobs)),
             lost=tuple(map(summarize_document, begun.lost)),
             left=begun.left,
-            complete=begun.whole,
+            complete=begun.complete,
         )
 
     async def cancel(self, command: KbCommand, caller: Caller) -> KbResult:

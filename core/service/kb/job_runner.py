@@ -28,8 +28,8 @@ from core.model.jobs import (
     JobProgress,
     JobStage,
     JobState,
+    document_of,
 )
-from core.model.json_codec import from_json
 from core.model.knowledge import Document
 from core.ports.catalog import Catalog
 from core.ports.job_store import JobStore
@@ -119,12 +119,12 @@ class JobRunner:
             return None
         until = self._clock.monotonic() + seconds
         try:
-            await self._set(run, replace(job, state=JobState.RUNNING, attempts=job.attempts + 1))
+            await self._record(run, replace(job, state=JobState.RUNNING, attempts=job.attempts + 1))
             if job.attempts >= MOST_ATTEMPTS:
                 raise NotFound("It stopped the worker several times.", remedy="Try it with fewer files at once.")
             await self._show(run)
-            await self._run_watched(run, partial(self._list, run))
-            await self._go_on(run, until)
+            await self._run_cancellable(run, partial(self._find_items, run))
+            await self._work_items(run, until)
         except JobCancelled as reason:
             await self._end(run, JobState.CANCELLED, _one_line(reason))
         except (LeaseLost, StoreUnavailable):
@@ -134,7 +134,7 @@ class JobRunner:
         await self._show(run, last=True)
         return run.job
 
-    async def _list(self, run: _Run) -> None:
+    async def _find_items(self, run: _Run) -> None:
         """Find the items of a site or a channel, each written down as it is found."""
         if run.job.listed:
             return
@@ -142,30 +142,31 @@ class JobRunner:
         async for item in self._item_sources.find_items(run.job):
             await run.guard()
             if run.job.position(item.source) is None and len(run.job.items) < MOST_ITEMS:
-                await self._settle(run, item)
+                await self._record_item(run, item)
         if not run.job.items:
             raise NotFound("There was nothing to read there.", remedy="Look whether the place is the right one.")
-        await self._set(run, replace(run.job, listed=True))
+        await self._record(run, replace(run.job, listed=True))
 
-    async def _go_on(self, run: _Run, until: float) -> None:
+    async def _work_items(self, run: _Run, until: float) -> None:
         """Work on the items that have no outcome, until they are done or the turn is over."""
         for number, item in enumerate([item for item in run.job.items if not item.over]):
             if number and self._clock.monotonic() >= until:
-                await self._set(run, replace(run.job, turn=run.job.turn + 1, attempts=0, progress=JobProgress()))
+                await self._record(run, replace(run.job, turn=run.job.turn + 1, attempts=0, progress=JobProgress()))
                 return
-            await self._run_watched(run, partial(self._item, run, item))
+            await self._run_cancellable(run, partial(self._work_item, run, item))
             await self._show(run)
         if run.job.kind is JobKind.SITE:
             async with aclosing(self._site_sync.take_out_missed(run.job, run.guard)) as vanished:
                 async for item in vanished:
-                    await self._settle(run, item)
+                    await self._record_item(run, item)
         await self._end(run, JobState.DONE)
 
     async def _end(self, run: _Run, state: JobState, reason: str = "") -> None:
+        """Leave nothing behind of what was set aside or half written, then write down that the job is over."""
         await self._tidy(run, run.suspect)
         for item in run.job.items:
             await self._item_sources.forget(item)  # of what was cancelled, or left by a worker that died
-        await self._set(run, run.job.at_end(self._clock.now(), state, reason))
+        await self._record(run, run.job.at_end(self._clock.now(), state, reason))
 
     async def _tidy(self, run: _Run, source: str) -> None:
         """Remove what a worker that died has left of the item it had in hand, once that has come out."""
@@ -174,7 +175,8 @@ class JobRunner:
             await self._ingestor.tidy(run.job.base, source)
             run.suspect = ""
 
-    async def _item(self, run: _Run, item: JobItem) -> None:
+    async def _work_item(self, run: _Run, item: JobItem) -> None:
+        """Bring one item to its outcome and write that down; what fails is the item's outcome, not the job's end."""
         try:
             outcome = await self._outcome(run, item)
         except (LeaseLost, StoreUnavailable, JobCancelled):
@@ -188,14 +190,14 @@ class JobRunner:
         await self._tidy(run, item.source)
         if item.kind is ItemKind.TEXT:
             outcome = replace(outcome, reference="")  # the words are in the base now, or nowhere
-        await self._settle(run, outcome)
+        await self._record_item(run, outcome)
         await self._item_sources.forget(item)
 
     async def _outcome(self, run: _Run, item: JobItem) -> JobItem:
+        """The item as it came out."""
         match run.job.kind:
             case JobKind.REMOVE:
-                document: Document = from_json(Document, item.reference)
-                count = await self._trash.put_away(document)
+                count = await self._trash.put_away(document_of(item))
                 return replace(item, state=ItemState.REMOVED, passages=count)
             case JobKind.RESTORE:
                 document = await self._restore_document(item.reference)
@@ -234,20 +236,20 @@ class JobRunner:
             notes=result.notes,
         )
 
-    async def _run_watched(self, run: _Run, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    async def _run_cancellable(self, run: _Run, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Do it while looking for a cancellation and showing how far it is. Raises JobCancelled.
 
         Before anything is written the work is broken off at once; after that, between two batches.
         """
-        await self._look(run)
+        await self._check_cancelled(run)
         task = asyncio.create_task(work())
         try:
             while not (await asyncio.wait({task}, timeout=LOOK_SECONDS))[0]:
                 if run.job.progress.stage is JobStage.EMBEDDING:
                     with suppress(JobCancelled):  # the next batch will find it
-                        await self._look(run)
+                        await self._check_cancelled(run)
                 else:
-                    await self._look(run)
+                    await self._check_cancelled(run)
                 await self._show(run)
             task.result()
         finally:
@@ -255,17 +257,17 @@ class JobRunner:
             with suppress(asyncio.CancelledError, Exception):
                 await task
 
-    async def _look(self, run: _Run) -> None:
+    async def _check_cancelled(self, run: _Run) -> None:
         """Raise JobCancelled when somebody cancelled the job."""
-        if by := await self._jobs.cancelled_by(run.job.id):
+        if by := await self._jobs.find_canceller(run.job.id):
             run.job = replace(run.job, cancelled_by=by)
             raise JobCancelled("It was cancelled.")
 
-    async def _settle(self, run: _Run, item: JobItem) -> None:
+    async def _record_item(self, run: _Run, item: JobItem) -> None:
         run.job = replace(run.job.with_item(item), attempts=0)
         await self._jobs.record(run.job, [item])
 
-    async def _set(self, run: _Run, job: Job) -> None:
+    async def _record(self, run: _Run, job: Job) -> None:
         run.job = job
         await self._jobs.record(job)
 

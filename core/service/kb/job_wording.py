@@ -5,7 +5,7 @@ from typing import assert_never
 
 from core.model.jobs import JobKind, JobStage, JobState
 from core.service.kb.results import JobSummary, SourceNote
-from core.service.kb.text_spans import Line, code, duration, plain
+from core.service.kb.text_spans import Line, code, count, duration, plain
 
 _WHAT = {
     JobKind.INGEST: "Adding {subject} to “{base}”",
@@ -20,7 +20,14 @@ _WHAT = {
 
 def job_title(job: JobSummary) -> str:
     """What the job does, in one line."""
-    return _WHAT[job.kind].format(subject=job.subject, base=job.base)
+    return _WHAT[job.kind].format(subject=job_subject(job), base=job.base)
+
+
+def job_subject(job: JobSummary) -> str:
+    """What the job is about: the name of the one thing, or how many of what."""
+    if job.subject:
+        return job.subject
+    return "this channel" if job.kind is JobKind.HISTORY else count(job.items, job.unit)
 
 
 def job_state(job: JobSummary) -> str:
@@ -63,7 +70,7 @@ def source_note_line(note: SourceNote) -> str:
 def _stage(job: JobSummary) -> str:
     now, total, over = job.progress, job.items, job.items_over
     where = f"{over + 1} of {total}: " if job.listed and total > 1 and over < total else ""
-    name = now.source or "…"
+    name = now.source or job_subject(job)
     match now.stage:
         case JobStage.EMBEDDING:
             return f"{where}{name}, embedding {now.done} of {now.total}."

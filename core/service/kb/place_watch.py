@@ -29,7 +29,7 @@ class PlaceWatch:
     stores: FileStores
     site_store: SiteStore
 
-    async def due(self, schedule: Schedule, now: datetime) -> str | None:
+    async def due_job(self, schedule: Schedule, now: datetime) -> str | None:
         """The id of the job that is due, the same in every process; None while there is nothing new.
 
         Due is what changed, what was missed once and is to be looked for again, and each place once a day: files that

@@ -171,7 +171,7 @@ class KnowledgeQueries:
         turning = KbCommand(KbVerb.PROPOSALS, page=command.page)
         shown, page = page_of(await self.proposal_store.proposals(), turning, PROPOSALS)
         bases = await self.visible(caller)
-        base = base_named(bases, _find_name("", bases)) or KnowledgeBase(DEFAULT_BASE)
+        base = base_named(bases, _wanted_name("", bases)) or KnowledgeBase(DEFAULT_BASE)
         summaries = tuple(summarize_proposal(one, page.number) for one in shown)
         return ProposalList(summaries, base.name, readers_of(base), page)
 
@@ -192,7 +192,7 @@ class KnowledgeQueries:
     async def base(self, name: str, caller: Caller, *, create: bool = False) -> KnowledgeBase:
         """The base of this name; without one, the only base there is, or the default one. Raises NotFound."""
         bases = await self.visible(caller)
-        wanted = _find_name(name, bases)
+        wanted = _wanted_name(name, bases)
         if (base := base_named(bases, wanted)) is not None:
             return base
         if create and wanted == DEFAULT_BASE and base_named(await self.catalog.bases(), wanted) is None:
@@ -228,7 +228,7 @@ class KnowledgeQueries:
         return [job for job in jobs if caller.sees_all or job.base in visible]
 
 
-def _find_name(name: str, bases: Sequence[KnowledgeBase]) -> str:
+def _wanted_name(name: str, bases: Sequence[KnowledgeBase]) -> str:
     """The base that is meant, casefolded: without a name the only one there is, or the default one."""
     return name.strip().casefold() or (bases[0].name.casefold() if len(bases) == 1 else DEFAULT_BASE)
 

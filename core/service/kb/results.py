@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Literal
 
 from core.model.errors import Denied, FootnoteError
-from core.model.jobs import OVER, ItemState, JobKind, JobProgress, JobState
+from core.model.jobs import OVER, ItemState, JobKind, JobProgress, JobState, JobUnit
 from core.ports.schedule_store import Every
 from core.service.kb.commands import KbCommand
 
@@ -104,7 +104,11 @@ class LastLook:
 
 @dataclass(frozen=True, slots=True)
 class JobSummary:
-    """A job as it may be shown. ``failed``, ``skipped`` and ``notes`` are at most ``MOST_NOTES`` each."""
+    """A job as it may be shown. ``failed``, ``skipped`` and ``notes`` are at most ``MOST_NOTES`` each.
+
+    ``subject`` is the link, the channel's name or the title that it is about; empty where it is about its ``items``,
+    each a ``unit``, or about a channel that nobody has named.
+    """
 
     id: str
     kind: JobKind
@@ -124,6 +128,7 @@ class JobSummary:
     notes: tuple[SourceNote, ...]
     created_at: datetime
     ended_at: datetime | None = None
+    unit: JobUnit = JobUnit.DOCUMENT
 
     @property
     def over(self) -> bool:
@@ -472,7 +477,7 @@ KbView = (
 KbResult = KbView | KbOutcome | ProposalDecided
 
 
-def succeeded(result: KbResult) -> bool:
+def is_success(result: KbResult) -> bool:
     """Whether what was asked for was done, or is being done."""
     match result:
         case Refused():
@@ -480,7 +485,7 @@ def succeeded(result: KbResult) -> bool:
         case RepairAccepted(lost=lost):
             return not lost
         case ProposalDecided(outcome=outcome):
-            return succeeded(outcome)
+            return is_success(outcome)
         case _:
             return True
 

@@ -56,7 +56,7 @@ class Scheduler:
         await self._postpone(schedule, schedule.every.interval or timedelta(minutes=1))
         if self.watch is None or await self._is_under_way(schedule):
             return
-        job_id = await self.watch.due(schedule, self.clock.now())
+        job_id = await self.watch.due_job(schedule, self.clock.now())
         if job_id is not None:
             await self._accept(job_id, schedule)
 

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from core.ingestion.trash import NOBODY, RESTORABLE
+from core.ingestion.trash import RESTORABLE
+from core.model.grants import NOBODY
 from core.model.jobs import ItemState, Job, JobItem
 from core.model.knowledge import Document, KnowledgeBase, Passage
 from core.ports.proposal_store import Proposal
@@ -31,7 +32,7 @@ from core.service.kb.web_links import redact_link
 MOST_NOTES = 10  # failures, omissions and observations that are named of a job
 PREVIEW = 160  # characters of a passage
 BEGINNING = 280  # characters of a proposal
-_TOLD = (
+_COUNTED = (
     ItemState.ADDED,
     ItemState.UPDATED,
     ItemState.UNCHANGED,
@@ -54,7 +55,7 @@ def summarize_job(job: Job) -> JobSummary:
         subject=redact_link(job.subject),
         state=job.state,
         cancelling=bool(job.cancelled_by),
-        counts=tuple((state, counts[state]) for state in _TOLD if counts.get(state)),
+        counts=tuple((state, counts[state]) for state in _COUNTED if counts.get(state)),
         items=len(job.items),
         items_over=sum(item.over for item in job.items),
         listed=job.listed,
@@ -66,6 +67,7 @@ def summarize_job(job: Job) -> JobSummary:
         notes=tuple(noted[:MOST_NOTES]),
         created_at=job.created_at,
         ended_at=job.ended_at,
+        unit=job.unit,
     )
 
 

@@ -9,7 +9,9 @@ import discord
 import pytest
 from discord import app_commands
 
-from adapters.discord.interactions.commands import Commands
+from adapters.discord.interactions.ask_commands import AskCommands
+from adapters.discord.interactions.command_tree import CommandTree
+from adapters.discord.interactions.footnote_commands import FootnoteCommands
 from adapters.discord.kb.commands import KbGroup
 from adapters.discord.kb.options import MOST_OPTIONS
 
@@ -20,15 +22,10 @@ SUBCOMMANDS = (1, 2)  # a subcommand, a group of them
 def _tree() -> dict[str, Any]:
     """All slash commands as they are registered, by name."""
     nothing: Any = None  # to be registered they need nobody
-    commands = Commands(
-        user_actions=nothing,
-        readers=nothing,
-        ordered_queue=nothing,
-        message_states=nothing,
-        shown=nothing,
-        kb=KbGroup(nothing, nothing, nothing, nothing),
-        dev_guild=None,
-    )
+    kb = KbGroup(nothing, nothing, nothing, nothing)
+    footnote = FootnoteCommands(nothing, nothing, nothing, nothing)
+    every = [*AskCommands(nothing, nothing, nothing).commands(), footnote.group(), *kb.commands()]
+    commands = CommandTree(every, nothing, nothing)
     client = discord.Client(intents=discord.Intents.none())
     tree = app_commands.CommandTree(client)
     commands.register(tree)

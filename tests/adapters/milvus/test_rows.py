@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adapters.milvus.dense_search import Search
+from adapters.milvus.dense_search import DenseSearch
 from adapters.milvus.rows import BASE_HASH, HIT_FIELDS, base_hash, both, by_base_hash, equal, to_passage, to_row
 from core.model.knowledge import Locator, Passage
 from core.ports.index import Scope
@@ -81,7 +81,7 @@ class Scripted:
         return [[{"distance": score} for score in self._answers.pop(0)]]
 
 
-SEARCH = Search("passages", "shelf == 1", 3, HIT_FIELDS, 10.0)
+SEARCH = DenseSearch("passages", "shelf == 1", 3, HIT_FIELDS, 10.0)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,17 @@ from adapters.reasoners.fallback import QUOTING, FallbackReasoner, Reserves
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
 from adapters.testing.clock import ManualClock
 from adapters.testing.encoder import HashingEncoder
-from adapters.testing.endpoint import Drips, Fails, Garbles, Hangs, Request, Says, Scripted, ScriptedEndpoint, Truncates
+from adapters.testing.endpoint import (
+    Drips,
+    Fails,
+    Garbles,
+    Hangs,
+    RecordedRequest,
+    Says,
+    Scripted,
+    ScriptedEndpoint,
+    Truncates,
+)
 from adapters.testing.obedient_model import ObedientModel
 from adapters.testing.scripted_reasoner import ScriptedReasoner
 from core.model.answer import Outcome
@@ -150,7 +160,7 @@ class TinyModel:
     def __init__(self, seed: int) -> None:
         self._chance = random.Random(seed)
 
-    def __call__(self, request: Request) -> Says:
+    def __call__(self, request: RecordedRequest) -> Says:
         return self._chance.choice(
             (
                 Says("Sure! Refunds stay open for 30 days [1]. I hope this helps [7]!"),

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from adapters.reasoners.openai import prompts
-from adapters.testing.endpoint import Request, Says, ScriptedEndpoint
+from adapters.testing.endpoint import RecordedRequest, Says, ScriptedEndpoint
 from adapters.testing.obedient_model import ObedientModel
 from core.model.answer import Outcome
 from core.model.inquiry import AnswerPolicy, Profile
@@ -28,7 +28,7 @@ NAMES = dict(zip(STEPS, ("understand", "grade", "decide", "compose", "check", "c
 class InItsOwnWords(ObedientModel):
     """Never repeats a sentence as it stands, so that each has to be checked."""
 
-    def __call__(self, request: Request) -> Says:
+    def __call__(self, request: RecordedRequest) -> Says:
         said = super().__call__(request)
         return replace(said, text=f"As it says: {said.text}") if request.stream and "[" in said.text else said
 

@@ -6,7 +6,7 @@ from bot.benchmark.load_figures import Figures, rows_of
 from bot.benchmark.load_plan import Plan
 from bot.benchmark.stopwatch import Times
 from bot.benchmark.yardstick import Yardstick
-from bot.evaluation.rows import Row
+from bot.evaluation.rows import ReportRow
 
 PLAN = Plan(questions=4, rounds=2, threads=3, answers=10, ramp=2, thinking=1.5)
 
@@ -26,7 +26,7 @@ def figures() -> Figures:
     return Figures(times, calls, PLAN, lanes=2, looks=[], yardstick=Yardstick(1.0, 1.0, 1.0))
 
 
-def row(rows: list[Row], *words: str) -> Row:
+def row(rows: list[ReportRow], *words: str) -> ReportRow:
     (found,) = [one for one in rows if all(word in one.what for word in words)]
     return found
 

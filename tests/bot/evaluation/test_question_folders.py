@@ -13,8 +13,8 @@ from docx import Document
 from openpyxl import load_workbook
 
 from bot.evaluation.dataset_loader import Dataset, read
-from core.evaluation.answer_scoring import AnswerVerdict, Reply, comparable, place_of, score_reply
-from core.evaluation.question_sets import DocumentKind, Question, QuestionKind
+from core.evaluation.answer_scoring import AnswerVerdict, Prediction, comparable, place_of, score_reply
+from core.evaluation.question_sets import DocumentKind, LabelledQuestion, QuestionKind
 from core.model.answer import Outcome
 from core.model.errors import ConfigurationError
 
@@ -29,7 +29,7 @@ def dataset(name: str) -> Dataset:
     return read(QUESTIONS / name, None)
 
 
-def questions(name: str) -> tuple[Question, ...]:
+def questions(name: str) -> tuple[LabelledQuestion, ...]:
     found = dataset(name).questions
     assert found is not None
     return found.questions
@@ -51,11 +51,11 @@ def text_of(name: str, source: str) -> str:
     return comparable(BeautifulSoup(text, "html.parser").get_text(" ") if path.suffix == ".html" else text)
 
 
-def gold(name: str, question: Question) -> str:
+def gold(name: str, question: LabelledQuestion) -> str:
     return "\n".join(text_of(name, source) for source in question.documents)
 
 
-def every(name: str) -> Iterator[tuple[Question, str]]:
+def every(name: str) -> Iterator[tuple[LabelledQuestion, str]]:
     for question in questions(name):
         yield question, gold(name, question)
 
@@ -99,7 +99,7 @@ def test_no_wrong_fact_stands_in_a_gold_passage_or_in_an_expected_fact(name: str
 @pytest.mark.parametrize("name", SETS)
 def test_the_gold_passages_word_for_word_are_a_right_answer(name: str) -> None:
     judged = {
-        question.id: score_reply(question, Reply(Outcome.ANSWERED, "\n".join(question.passages), cited), {})
+        question.id: score_reply(question, Prediction(Outcome.ANSWERED, "\n".join(question.passages), cited), {})
         for question in questions(name)
         for cited in [frozenset((*question.documents, *question.names))]
         if not question.unanswerable and not question.computed and not question.uncovered
@@ -115,7 +115,7 @@ def test_another_questions_gold_passages_are_hardly_ever_a_right_answer(name: st
         for one in asked
         for other in asked
         if not set(one.documents) & set(other.documents)
-        and score_reply(one, Reply(Outcome.ANSWERED, "\n".join(other.passages)), {}).verdict is AnswerVerdict.RIGHT
+        and score_reply(one, Prediction(Outcome.ANSWERED, "\n".join(other.passages)), {}).verdict is AnswerVerdict.RIGHT
     )
     assert not {name: times for name, times in lucky.items() if times > 2}
 

@@ -1,16 +1,16 @@
 """What is printed of a question set once it was asked."""
 
 from bot.evaluation.question_runs import ScoredQuestion, count_verdicts, question_lines, verdict_lines
-from core.evaluation.answer_scoring import AnswerVerdict, Reply, ScoredReply
-from core.evaluation.question_sets import DocumentKind, Question, QuestionKind
+from core.evaluation.answer_scoring import AnswerVerdict, Prediction, ScoredReply
+from core.evaluation.question_sets import DocumentKind, LabelledQuestion, QuestionKind
 from core.model.answer import Outcome
 
 RIGHT, HALF, REFUSED, WRONG = AnswerVerdict
 
 
 def scored(name: str, kind: QuestionKind, document: DocumentKind | None, verdict: AnswerVerdict) -> ScoredQuestion:
-    question = Question(name, f"{name}?", kind, unanswerable=document is None)
-    reply = Reply(Outcome.ANSWERED, "So it is.", frozenset({"a.md"}))
+    question = LabelledQuestion(name, f"{name}?", kind, unanswerable=document is None)
+    reply = Prediction(Outcome.ANSWERED, "So it is.", frozenset({"a.md"}))
     return ScoredQuestion(question, document, ("before?",), reply, ScoredReply(verdict, ("x",), ("y",), "why"), 0.5)
 
 
@@ -41,11 +41,11 @@ def test_the_table_has_a_row_a_kind_and_the_share_of_each_verdict_below() -> Non
 
 
 def test_a_refusal_that_shows_the_answer_is_counted_apart_and_stays_a_refusal() -> None:
-    question = Question("e", "Until when?", QuestionKind.FACT, facts=(("noon", "12:00"), ("Friday",)))
-    near = Reply(
+    question = LabelledQuestion("e", "Until when?", QuestionKind.FACT, facts=(("noon", "12:00"), ("Friday",)))
+    near = Prediction(
         Outcome.ABSTAINED, "The documents don't say. What comes nearest may not answer it: “Friday, noon.” [1]"
     )
-    far = Reply(Outcome.ABSTAINED, "The documents don't say. What comes nearest may not answer it: “Friday.” [1]")
+    far = Prediction(Outcome.ABSTAINED, "The documents don't say. What comes nearest may not answer it: “Friday.” [1]")
     refused = ScoredReply(REFUSED, reason="abstained")
     shown = [ScoredQuestion(question, DocumentKind.FAQ, (), reply, refused, 0.5) for reply in (near, far)]
     counts = count_verdicts(shown)

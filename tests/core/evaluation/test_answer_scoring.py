@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from core.evaluation.answer_scoring import AnswerVerdict, Reply, comparable, says_not_covered, score_reply, states
-from core.evaluation.question_sets import Polarity, Question, QuestionKind
+from core.evaluation.answer_scoring import AnswerVerdict, Prediction, comparable, says_not_covered, score_reply, states
+from core.evaluation.question_sets import LabelledQuestion, Polarity, QuestionKind
 from core.model.answer import Outcome
 
 RIGHT, HALF, REFUSED, WRONG = AnswerVerdict
@@ -14,8 +14,10 @@ RIGHT, HALF, REFUSED, WRONG = AnswerVerdict
 def verdict(
     text: str, outcome: Outcome = Outcome.ANSWERED, cited: tuple[str, ...] = (), **fields: Any
 ) -> AnswerVerdict:
-    question = Question("q", "?", QuestionKind.FACT, **fields)
-    return score_reply(question, Reply(outcome, text, frozenset(cited)), {"legal/terms.md": "Terms of lease"}).verdict
+    question = LabelledQuestion("q", "?", QuestionKind.FACT, **fields)
+    return score_reply(
+        question, Prediction(outcome, text, frozenset(cited)), {"legal/terms.md": "Terms of lease"}
+    ).verdict
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 
 from adapters.testing.inbox import InProcessInbox
 from adapters.testing.message_state import InProcessMessageStateStore
-from adapters.testing.platform import Page, RecordedAnswerView, RecordedPlatform
+from adapters.testing.platform import RecordedAnswerView, RecordedPlatform, VisibleMessage
 from core.model.answer import Answer
 from core.model.channel_settings import ChannelSettings, ReplyStyle
 from core.model.conversation import Person, ThreadKey
@@ -88,7 +88,7 @@ class Room:
             while await self.inbox.count_waiting():
                 await asyncio.sleep(0.01)
 
-    async def until_open(self) -> Page:
+    async def until_open(self) -> VisibleMessage:
         async with asyncio.timeout(PATIENCE):
             while not self.paper.visible:
                 await asyncio.sleep(0.01)
@@ -283,7 +283,7 @@ async def test_stopping_later_offers_what_was_found(room: Room) -> None:
     assert len(room.paper.visible) == 1
 
 
-async def parked(room: Room) -> Page:
+async def parked(room: Room) -> VisibleMessage:
     readings = ("How long do refunds take?", "Who approves refunds?")
     room.scene.script.enqueue("decide", AskBack("Which do you mean?", readings))
     await room.asks("refunds?")

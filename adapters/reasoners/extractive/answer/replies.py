@@ -9,27 +9,27 @@ from collections.abc import Sequence
 from adapters.reasoners.extractive.evidence.units import coverage as covered
 from adapters.reasoners.extractive.evidence.units import inverse_frequency
 from adapters.reasoners.extractive.question.answer_type import fits
-from adapters.reasoners.extractive.question.intent import Kind
+from adapters.reasoners.extractive.question.intent import Intent
 from core.model.answer import Citation, Outcome
 from core.model.conversation import Thread, Turn
 from core.model.inquiry import Reply
 from core.model.text import content_words
 
 _SMALL_TALK = {
-    Kind.GREETING: "Hello! Ask me anything about your team's documents, and I'll quote what they say.",
-    Kind.THANKS: "You're welcome! Ask again whenever you like.",
-    Kind.FAREWELL: "Goodbye! I'm here whenever you need something from the documents.",
-    Kind.WELLBEING: "All well here, thank you! What would you like to look up in the documents?",
-    Kind.ACKNOWLEDGED: "Good. Ask away if there is anything else to look up.",
-    Kind.ABILITIES: (
+    Intent.GREETING: "Hello! Ask me anything about your team's documents, and I'll quote what they say.",
+    Intent.THANKS: "You're welcome! Ask again whenever you like.",
+    Intent.FAREWELL: "Goodbye! I'm here whenever you need something from the documents.",
+    Intent.WELLBEING: "All well here, thank you! What would you like to look up in the documents?",
+    Intent.ACKNOWLEDGED: "Good. Ask away if there is anything else to look up.",
+    Intent.ABILITIES: (
         "I search your team's documents and answer from them, each sentence with its source, so that you can check "
         "it. Without a language model I quote rather than write; when the documents don't say, I tell you so."
     ),
-    Kind.IDENTITY: (
+    Intent.IDENTITY: (
         "I'm Footnote: I look things up in your team's documents and tell you what they say, with the source beside "
         "it. Without a language model I answer in the documents' own words."
     ),
-    Kind.METHOD: (
+    Intent.METHOD: (
         "I search the documents, grade each passage that I find, and quote only from passages that count as evidence. "
         "Every sentence is then held against the passage that it cites, word for word; what does not stand there is "
         "struck out. The numbers lead to the passages, so that you can check for yourself. When nothing counts as "
@@ -50,7 +50,7 @@ _PLAIN_HELP = (
 )
 
 
-def reply_to(kind: Kind, thread: Thread) -> Reply:
+def reply_to(kind: Intent, thread: Thread) -> Reply:
     """The reply to a message of this kind."""
     if kind in _SMALL_TALK:
         return Reply(_SMALL_TALK[kind], "small talk: no search needed", small_talk=True)
@@ -61,17 +61,17 @@ def reply_to(kind: Kind, thread: Thread) -> Reply:
     return Reply(_about_thread(kind, thread), "about this conversation: no search needed")
 
 
-def _about_thread(kind: Kind, thread: Thread) -> str:
+def _about_thread(kind: Intent, thread: Thread) -> str:
     match kind:
-        case Kind.LAST_QUESTION:
+        case Intent.LAST_QUESTION:
             return _last_question(thread)
-        case Kind.RECAP:
+        case Intent.RECAP:
             return recap(thread)
-        case Kind.REPEAT:
+        case Intent.REPEAT:
             return _repeat_last_answer(thread)
-        case Kind.SOURCE:
+        case Intent.SOURCE:
             return _sources(thread)
-        case Kind.OBJECTION:
+        case Intent.OBJECTION:
             return _objection(thread)
         case _:
             return _shorten_last_answer(thread)

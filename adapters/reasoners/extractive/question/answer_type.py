@@ -99,7 +99,7 @@ _ASKING = (
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class AnswerType:
     """What a question of this kind looks like, and what says it: each pattern with how well it fits.
 
     ``strict``: a text without any of it does not answer.
@@ -110,8 +110,8 @@ class Kind:
     strict: bool = True
 
 
-def _kind(asked: str, *said: tuple[Pattern, float], strict: bool = True) -> Kind:
-    return Kind(re.compile(asked, re.IGNORECASE), said, strict)
+def _kind(asked: str, *said: tuple[Pattern, float], strict: bool = True) -> AnswerType:
+    return AnswerType(re.compile(asked, re.IGNORECASE), said, strict)
 
 
 _KINDS = (  # the first that matches decides
@@ -163,7 +163,7 @@ NEUTRAL = 0.5
 
 
 @lru_cache(maxsize=256)
-def kind_asked(question: str) -> Kind:
+def kind_asked(question: str) -> AnswerType:
     """The kind of answer that a question asks for; one that no text fits or lacks where it is nothing particular."""
     return next((kind for kind in _KINDS if kind.asked.search(question)), _NOTHING)
 

@@ -13,7 +13,7 @@ from core.model.inquiry import Overview
 from core.model.text import content_words, sentences, words
 
 
-class Kind(Enum):
+class Intent(Enum):
     """What a message is, beside a question about the documents."""
 
     GREETING = auto()
@@ -46,32 +46,32 @@ _THANKS = (
     r"that helped|everyone|all|mate|that was helpful|this helps)){0,3}"
 )
 # Whole messages only: a greeting before a question is padding, and goes.
-_WHOLE: tuple[tuple[Kind, str], ...] = (
-    (Kind.GREETING, _GREETING),
-    (Kind.THANKS, _THANKS),
+_WHOLE: tuple[tuple[Intent, str], ...] = (
+    (Intent.GREETING, _GREETING),
+    (Intent.THANKS, _THANKS),
     (
-        Kind.FAREWELL,
+        Intent.FAREWELL,
         (
             r"(?:good ?bye|bye(?: bye)?|see (?:you|ya)(?: later| soon| tomorrow)?|good night"
             r"|have a (?:nice|good|great) \w+)"
         ),
     ),
     (
-        Kind.WELLBEING,
+        Intent.WELLBEING,
         (
             rf"(?:{_GREETING}[ ,!.]*)?(?:how are you(?: doing)?(?: today)?"
             r"|how(?:'s| is) it going|what'?s up|how do you do)"
         ),
     ),
     (
-        Kind.ACKNOWLEDGED,
+        Intent.ACKNOWLEDGED,
         (r"(?:ok(?:ay)?|k|yes|yep|yeah|no|nope|sure|great|cool|nice|perfect|awesome|got it|i see|understood"
         r"|makes sense|sounds good|"
         r"that makes sense|that helps|that'?s (?:great|helpful|clear|all)|never ?mind|lol|haha+|good bot|well done"
         r"|wow)(?:[ ,!.]+(?:ok|great|cool|footnote))?"),
     ),
     (
-        Kind.ABILITIES,
+        Intent.ABILITIES,
         (r"(?:so |and )?(?:what (?:can|do|could) you (?:do|help(?: me)?(?: with)?|answer)(?: for (?:me|us))?|"
         r"how (?:do|can|does|should) (?:i|we|you|this|footnote|this bot) (?:use (?:you|this|footnote|this bot)|work)|"
         r"what (?:are you (?:for|able to do)|are your (?:abilities|capabilities|features)|kinds? of (?:questions"
@@ -79,7 +79,7 @@ _WHOLE: tuple[tuple[Kind, str], ...] = (
         r"help(?: me)?|can you help(?: me| us)?(?: please)?|how can you help(?: me| us)?)"),
     ),
     (
-        Kind.METHOD,
+        Intent.METHOD,
         (r"(?:so |and )?(?:how (?:do|can) (?:you|i) (?:check|verify)(?: (?:your|the|an) (?:answers?|facts?|sources?"
         r"|quotes?))?(?: (?:against|with|in|by) (?:the |your )?(?:sources?|documents?|docs|quotes?))?"
         r"|how (?:do|does) (?:you|this|it|footnote) (?:work|search|find (?:your |the |an )?answers?"
@@ -88,16 +88,16 @@ _WHOLE: tuple[tuple[Kind, str], ...] = (
         r"|are (?:you|your answers) (?:reliable|always right|accurate))"),
     ),
     (
-        Kind.IDENTITY,
+        Intent.IDENTITY,
         (r"(?:so |and )?(?:who|what) (?:are|r) (?:you|u)(?: exactly)?|what(?:'s| is) your name|are you (?:a "
         r"|an )?(?:bot|robot|human|ai|real|person|real person|llm|chatgpt|language model|machine)|"
         r"who (?:made|built|created|wrote) you|what is footnote|what model (?:are you|do you use)(?: using)?"),
     ),
 )  # fmt: skip
 # About the conversation: these need a thread to speak of.
-_THREAD: tuple[tuple[Kind, str], ...] = (
+_THREAD: tuple[tuple[Intent, str], ...] = (
     (
-        Kind.LAST_QUESTION,
+        Intent.LAST_QUESTION,
         (r"what (?:did|was it|have) (?:i|we) (?:just |last |first |previously )?(?:ask(?:ed)?|say"
         r"|said)(?: you)?(?: about)?(?: (?:just now|before|earlier|first|last))?|"
         r"what (?:was|were) (?:my|our|the) (?:last|previous|first|earlier|other) (?:questions?|message)"
@@ -106,7 +106,7 @@ _THREAD: tuple[tuple[Kind, str], ...] = (
         r"|remind me what (?:i|we) (?:just )?(?:asked|said|talked about)"),
     ),
     (
-        Kind.RECAP,
+        Intent.RECAP,
         (r"(?:(?:can|could|would) you )?(?:please )?(?:summari[sz]e|sum up|recap|give (?:me|us) (?:a"
         r"|the) (?:summary|recap)(?: of)?) ?(?:this |the |our |what (?:we|you) (?:have |'ve )?)?"
         r"(?:thread|conversation|chat|discussion|said|discussed|talked about|covered|so far|all of this"
@@ -114,7 +114,7 @@ _THREAD: tuple[tuple[Kind, str], ...] = (
         r"|learned)(?: so far)?|recap|summary|summarise|summarize"),
     ),
     (
-        Kind.SHORTER,
+        Intent.SHORTER,
         (r"(?:(?:can|could|would) you )?(?:please )?(?:(?:explain|say|put|rephrase|word|phrase|state|describe"
         r"|break) (?:that|this|it)(?: all)?(?: down)?(?: again)?(?: (?:more|a bit|much|a little|in))*(?: (?:simply"
         r"|simpler|shorter|briefly|clearly|plainly|easier|(?:simpler|plain|simple|other|fewer|different) (?:words"
@@ -127,14 +127,14 @@ _THREAD: tuple[tuple[Kind, str], ...] = (
         r"|it|this))?|what do you mean(?: by that)?|eli5|can you be (?:more )?(?:brief|concise|briefer|clearer))"),
     ),
     (
-        Kind.REPEAT,
+        Intent.REPEAT,
         (r"(?:(?:can|could|would) you )?(?:please )?(?:say|repeat|tell me|show me|give me|post) (?:that|this|it"
         r"|your (?:last )?answer|the (?:last )?answer|yourself)(?: (?:again|once more|one more time))?|again"
         r"|come again|pardon|sorry what|what did you (?:just )?say|what was (?:that"
         r"|your (?:last )?answer)(?: again)?|repeat|once more"),
     ),
     (
-        Kind.OBJECTION,
+        Intent.OBJECTION,
         (r"(?:no[,. ]+)?(?:(?:sorry|but|i think|i'm afraid)[, ]+)?(?:(?:that|this|it|the answer|your answer)"
         r"(?:'s| is| was| seems| looks)|you(?:'re| are))(?: (?:just|simply|plain|all|clearly|completely|quite))*"
         r" (?:wrong|incorrect|false|mistaken|outdated|out of date|nonsense|rubbish|an? (?:mistake|error)"
@@ -145,7 +145,7 @@ _THREAD: tuple[tuple[Kind, str], ...] = (
         r"|you (?:misunderstood(?: me)?|got (?:that|it|this) wrong|made a mistake)|bad answer"),
     ),
     (
-        Kind.MORE,
+        Intent.MORE,
         (r"(?:(?:can|could|would) you )?(?:please )?(?:show|tell|give|say|read|quote)(?: me| us)? (?:some |a bit )?"
         r"more(?: (?:about|on|of) (?:that|this|it|them))?(?: (?:details?|information|info|context))?"
         r"|(?:in )?more(?: (?:details?|please|info(?:rmation)?|(?:about|on) (?:that|this|it)))*"
@@ -155,7 +155,7 @@ _THREAD: tuple[tuple[Kind, str], ...] = (
         r"|the (?:rest|whole thing|full text)"),
     ),
     (
-        Kind.SOURCE,
+        Intent.SOURCE,
         (r"(?:and )?(?:where (?:did|do|does) (?:you|that|this|it) (?:get|find|come|read|see)(?: (?:that|this"
         r"|it))?(?: from)?|(?:what(?:'s| is| was| are| were)|show me|give me|list) (?:the|your) (?:sources?"
         r"|source of that|references?|citations?)(?: (?:for|of) (?:that|this|it))?|how do you know(?: (?:that"
@@ -271,14 +271,14 @@ class QuestionParts:
     lists_documents: bool = False  # it wants to know which documents there are on its topic
 
 
-def kind_of(message: str, *, in_thread: bool) -> Kind | None:
+def kind_of(message: str, *, in_thread: bool) -> Intent | None:
     """What the whole message is, when it is no question about the documents."""
     bare = _bare(message)
     if not bare:
-        return Kind.GREETING if not in_thread else Kind.ACKNOWLEDGED
+        return Intent.GREETING if not in_thread else Intent.ACKNOWLEDGED
     candidates = (bare, _strip_front(bare))
     if _THANKFUL.fullmatch(bare) and "?" not in message:
-        return Kind.THANKS
+        return Intent.THANKS
     for kind, pattern in (*_WHOLE_PATTERNS, *(_THREAD_PATTERNS if in_thread else ())):
         if any(pattern.fullmatch(one.strip(" .!?,;:-–—")) for one in candidates if one):
             return kind

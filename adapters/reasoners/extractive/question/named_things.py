@@ -10,7 +10,7 @@ _SMALL = (
     r"(?:of|for|in|to|on|at|when|if|that|do|does|did|is|are|was|were|per|with|can|must|may|should|will|has|have|had|from"
     r"|by|and|or|until|before|after|between|under|i|we|you|they|there|about|not|the|a|an)"
 )
-_NOUNS = rf"((?:(?!{_SMALL}\b)[\w'-]+\s*){{1,3}})"
+_NOUNS = rf"((?:(?!{_SMALL}\b)[\w'-]++\s*){{1,3}})"
 _ARTICLE = r"(?:(?:the|an?|our|your|my)\s+)?"
 _PICKED = (
     re.compile(rf"\bhow many\s+{_NOUNS}", re.IGNORECASE),

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from adapters.reasoners.openai import prompts
-from adapters.testing.endpoint import FEATURES, Drips, Fails, Hangs, Raw, Request, Says, Scripted, Truncates
+from adapters.testing.endpoint import FEATURES, Drips, Fails, Hangs, Raw, RecordedRequest, Says, Scripted, Truncates
 
 RIGHT = "Refunds stay open for 30 days after the purchase"
 FILE = f"{RIGHT}. Annual plans are refunded in part. Refunds above 2,000 euros are approved by Finance."
@@ -19,7 +19,7 @@ SECRETS = (  # nothing of this may ever reach a person
     "reasoning_content", "chat.completion",
 )  # fmt: skip
 
-Reply = Callable[[Request, Says], Scripted]
+Reply = Callable[[RecordedRequest, Says], Scripted]
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Row:
     notice: bool = True  # where quotes stand in, that is said
 
 
-def _composing(request: Request) -> bool:
+def _composing(request: RecordedRequest) -> bool:
     return request.task.startswith(prompts.COMPOSE)
 
 

@@ -8,7 +8,7 @@ from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.reasoners.fallback import FallbackReasoner
 from adapters.testing.clock import ManualClock
 from adapters.testing.encoder import HashingEncoder
-from adapters.testing.endpoint import Request, Scripted, ScriptedEndpoint
+from adapters.testing.endpoint import RecordedRequest, Scripted, ScriptedEndpoint
 from adapters.testing.obedient_model import ObedientModel
 from core.model.answer import Outcome, Support
 from tests.adapters.reasoners.openai.dialects import FILE, QUESTION, RIGHT, ROWS, SECRETS
@@ -23,7 +23,7 @@ async def played(name: str) -> tuple[Told, int]:
     """The scene of one row, and how many requests it took."""
     row = ROWS[name]
 
-    def reply(request: Request) -> Scripted:
+    def reply(request: RecordedRequest) -> Scripted:
         return row.reply(request, MODEL(request))
 
     server = ScriptedEndpoint(supports=row.supports, names_refusals=row.names_refusals)

@@ -7,7 +7,7 @@ import pytest
 
 from adapters.reasoners.openai import prompts, schemas
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
-from adapters.testing.endpoint import FEATURES, Request, ScriptedEndpoint
+from adapters.testing.endpoint import FEATURES, RecordedRequest, ScriptedEndpoint
 from adapters.testing.obedient_model import ObedientModel
 from core.model.answer import Claim
 from tests.adapters.reasoners.scene import inquiry, library, meter, opened, text_of, thread
@@ -97,7 +97,7 @@ async def test_who_decides_reads_the_passages_themselves(endpoint: ScriptedEndpo
 async def test_a_schema_is_tried_before_an_object_and_an_object_before_words() -> None:
     sent: list[str] = []
 
-    def reply(request: Request) -> object:
+    def reply(request: RecordedRequest) -> object:
         sent.append((request.body.get("response_format") or {}).get("type", "words"))
         return ObedientModel()(request)
 
@@ -112,5 +112,5 @@ async def test_a_schema_is_tried_before_an_object_and_an_object_before_words() -
         assert sent == formats
 
 
-def _begins(request: Request, *tasks: str) -> bool:
+def _begins(request: RecordedRequest, *tasks: str) -> bool:
     return any(request.task.startswith(task) for task in tasks)

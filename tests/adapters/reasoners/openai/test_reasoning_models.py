@@ -4,7 +4,7 @@ import pytest
 
 from adapters.reasoners.openai.dialect import REASONING_ROOM, SUSPECTS
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
-from adapters.testing.endpoint import Fails, Raw, Request, Says, Scripted, ScriptedEndpoint
+from adapters.testing.endpoint import Fails, Raw, RecordedRequest, Says, Scripted, ScriptedEndpoint
 from adapters.testing.obedient_model import ObedientModel
 from core.model.budget import Meter, Prices
 from core.model.errors import ModelMisbehaved, ModelUnavailable
@@ -62,7 +62,7 @@ async def test_an_answer_that_is_all_thinking_is_no_text(endpoint: ScriptedEndpo
 async def test_effort_and_temperature_are_settings_and_left_out_where_they_are_refused(
     endpoint: ScriptedEndpoint,
 ) -> None:
-    def reply(request: Request) -> Scripted | str:
+    def reply(request: RecordedRequest) -> Scripted | str:
         return Fails(400, "Unsupported parameter: 'reasoning_effort'") if "reasoning_effort" in request.body else PLAN
 
     endpoint.answers_with(reply)
@@ -77,7 +77,7 @@ async def test_effort_and_temperature_are_settings_and_left_out_where_they_are_r
 
 
 async def test_a_refused_system_message_is_remembered(endpoint: ScriptedEndpoint) -> None:
-    def reply(request: Request) -> Scripted | str:
+    def reply(request: RecordedRequest) -> Scripted | str:
         return Fails(400, "System role not supported") if request.system else PLAN
 
     endpoint.answers_with(reply)

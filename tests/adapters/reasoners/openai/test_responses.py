@@ -9,7 +9,7 @@ from adapters.reasoners.fallback import FallbackReasoner
 from adapters.reasoners.openai import prompts
 from adapters.testing.clock import ManualClock
 from adapters.testing.encoder import HashingEncoder
-from adapters.testing.endpoint import Fails, Request, Says
+from adapters.testing.endpoint import Fails, RecordedRequest, Says
 from adapters.testing.obedient_model import ObedientModel
 from adapters.testing.responses_endpoint import ResponsesEndpoint
 from core.model.answer import Outcome
@@ -62,7 +62,7 @@ async def test_a_plan_a_decision_and_an_answer_have_the_forms_of_that_api() -> N
     ("finish", "cause"), [("error", "reported an error of its own"), ("length", "")], ids=["it fails", "it is cut off"]
 )
 async def test_what_goes_wrong_in_the_middle_leaves_quotes_or_a_line(finish: str, cause: str) -> None:
-    def reply(request: Request) -> Says:
+    def reply(request: RecordedRequest) -> Says:
         said = MODEL(request)
         return replace(said, finish=finish) if request.task.startswith(prompts.COMPOSE) else said
 

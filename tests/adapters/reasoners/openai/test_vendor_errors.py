@@ -6,7 +6,7 @@ from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.reasoners.fallback import FallbackReasoner
 from adapters.testing.clock import ManualClock
 from adapters.testing.encoder import HashingEncoder
-from adapters.testing.endpoint import Request, Scripted, ScriptedEndpoint
+from adapters.testing.endpoint import RecordedRequest, Scripted, ScriptedEndpoint
 from adapters.testing.obedient_model import ObedientModel
 from core.model.answer import Outcome
 from core.model.errors import ModelFailure
@@ -24,7 +24,7 @@ async def played(name: str) -> tuple[Told, list[ModelFailure], int]:
     row = ERRORS[name]
     kinds: list[ModelFailure] = []
 
-    def reply(request: Request) -> Scripted:
+    def reply(request: RecordedRequest) -> Scripted:
         return row.raw if row.when(request) else MODEL(request)
 
     async with ScriptedEndpoint() as endpoint, opened(endpoint, seconds=20.0) as reasoner:

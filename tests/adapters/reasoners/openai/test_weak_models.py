@@ -13,7 +13,7 @@ from adapters.reasoners.openai.control_claim import control_claim
 from adapters.reasoners.openai.reasoner import MOST_NODS, OpenAIReasoner
 from adapters.testing.clock import ManualClock
 from adapters.testing.encoder import HashingEncoder
-from adapters.testing.endpoint import Request, Says, ScriptedEndpoint
+from adapters.testing.endpoint import RecordedRequest, Says, ScriptedEndpoint
 from adapters.testing.obedient_model import ObedientModel, blocks_in
 from adapters.testing.scripted_reasoner import ScriptedReasoner
 from core.model.answer import Claim, Outcome, Support
@@ -34,16 +34,16 @@ class WeakModel(ObedientModel):
         super().__init__()
         self._draft = draft
 
-    def __call__(self, request: Request) -> Says:
+    def __call__(self, request: RecordedRequest) -> Says:
         if request.task.startswith(prompts.COMPOSE) and self._draft:
             return Says(self._draft)
         return super().__call__(request)
 
-    def _understand(self, request: Request) -> Says:
+    def _understand(self, request: RecordedRequest) -> Says:
         message = next(block.text for block in blocks_in(request.user) if block.kind == "message")
         return Says(json.dumps({"action": "search", "question": message, "queries": [message], "reason": "a fact"}))
 
-    def _check(self, request: Request) -> Says:
+    def _check(self, request: RecordedRequest) -> Says:
         asked = [block for block in blocks_in(request.user) if block.kind == "sentence"]
         verdicts = [{"n": n, "reason": "it says yes", "verdict": "supported"} for n in range(1, len(asked) + 1)]
         return Says(json.dumps({"verdicts": verdicts}))
@@ -151,7 +151,7 @@ async def test_whoever_quotes_in_its_place_is_not_asked_to_pay_for_its_searches(
 class InParts(WeakModel):
     """Plans a query for each part of a question."""
 
-    def _understand(self, request: Request) -> Says:
+    def _understand(self, request: RecordedRequest) -> Says:
         queries = ["planner trial", "refund approval"]
         plan = {"action": "search", "question": "How long is the trial, and who approves refunds?", "queries": queries}
         return Says(json.dumps(plan))
@@ -201,7 +201,7 @@ async def test_a_cell_of_a_table_alone_is_no_answer() -> None:
 class Forgetful(WeakModel):
     """Repeats the question before, whatever is asked after it."""
 
-    def _understand(self, request: Request) -> Says:
+    def _understand(self, request: RecordedRequest) -> Says:
         question = "What is the day rate of a Gull in GBP?"
         return Says(json.dumps({"action": "search", "question": question, "queries": ["Gull day rate"]}))
 

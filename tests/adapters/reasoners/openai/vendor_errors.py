@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from adapters.testing.endpoint import Raw, Request
+from adapters.testing.endpoint import Raw, RecordedRequest
 from core.model.errors import ModelFailure
 
 JSON = "application/json"
@@ -22,7 +22,7 @@ class VendorError:
     status: int
     body: object
     kind: ModelFailure | None = None  # None: the model answers in the end
-    when: Callable[[Request], bool] = field(default=lambda _: True)
+    when: Callable[[RecordedRequest], bool] = field(default=lambda _: True)
     content_type: str = JSON
 
     @property
@@ -54,11 +54,11 @@ def _forbidden_field(name: str) -> object:
     return _mistral({"detail": detail}, "invalid_request_error", "")
 
 
-def _sends(name: str) -> Callable[[Request], bool]:
+def _sends(name: str) -> Callable[[RecordedRequest], bool]:
     return lambda request: name in request.body
 
 
-def _format(kind: str) -> Callable[[Request], bool]:
+def _format(kind: str) -> Callable[[RecordedRequest], bool]:
     return lambda request: (request.body.get("response_format") or {}).get("type") == kind
 
 

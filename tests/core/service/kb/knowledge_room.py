@@ -21,7 +21,6 @@ from adapters.testing.trash_store import InProcessTrashStore
 from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import Ingestor
 from core.ingestion.originals import Originals
-from core.ingestion.orphans import OrphanedPassages
 from core.ingestion.trash import Trash
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import DocumentRejected, FetchRefused, NotFound
@@ -36,21 +35,11 @@ from core.ports.parser import PageProgress
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.ports.web import FetchResult, PageGone
 from core.retrieval.hybrid import Retriever
-from core.service.kb.bases import Bases
-from core.service.kb.command_audit import CommandAudit
 from core.service.kb.commands import Caller, KbCommand, KbVerb
-from core.service.kb.housekeeping import Housekeeping
-from core.service.kb.index_repair import IndexRepair
 from core.service.kb.item_sources import ItemSources
 from core.service.kb.job_cards import job_card
-from core.service.kb.job_commands import JobCommands
-from core.service.kb.job_queue import JobQueue
 from core.service.kb.job_runner import JobRunner
 from core.service.kb.job_worker import JobWorker
-from core.service.kb.place_watch import PlaceWatch
-from core.service.kb.proposals import Proposals
-from core.service.kb.queries import KnowledgeQueries
-from core.service.kb.removals import Removals
 from core.service.kb.results import (
     JobSummary,
     KbOutcome,
@@ -61,13 +50,10 @@ from core.service.kb.results import (
     RemovalPreview,
     accepted_jobs,
 )
-from core.service.kb.scheduler import Scheduler
-from core.service.kb.schedules import Schedules
-from core.service.kb.service import KnowledgeService
 from core.service.kb.summaries import summarize_job
 from core.service.kb.text_layout import lay_out
 from core.service.kb.text_spans import line_text
-from core.service.kb.uploads import Uploads
+from core.service.kb.wiring import KnowledgeDeps, wire_knowledge
 from core.service.kb.wording import outcome_lines
 
 ADMIN = Person("paper:ada", "Ada")
@@ -209,34 +195,29 @@ class Room:
         self.wire()
 
     def wire(self) -> None:
-        """Put together ``/kb``, its queue and its clock."""
-        clock, audit, trash = self.clock, CommandAudit(self.audit), self.trash
-        self.job_queue = queue = JobQueue(self.jobs, self.inbox, self.blobs, clock, self.stores)
-        self.queries = queries = KnowledgeQueries(
-            self.catalog, self.index, self.jobs, self.inbox, self.schedule_store, self.proposal_store, clock
+        """Put together ``/kb``, its queue and its clock, as a process does."""
+        deps = KnowledgeDeps(
+            catalog=self.catalog,
+            index=self.index,
+            retriever=self.retriever,
+            ingestor=self.ingestor,
+            trash=self.trash,
+            originals=self.originals,
+            consistency=self.consistency,
+            jobs=self.jobs,
+            inbox=self.inbox,
+            blobs=self.blobs,
+            files=self.stores,
+            schedule_store=self.schedule_store,
+            proposal_store=self.proposal_store,
+            site_store=self.site_store,
+            audit=self.audit,
+            clock=self.clock,
+            forms=(*PRINCIPAL_FORMS, PrincipalForm("paper", PrincipalKind.CHANNEL, "CHANNEL", "TEAM")),
         )
-        self.proposals = Proposals(self.proposal_store, queue, queries, audit, clock)
-        self.schedules = Schedules(self.schedule_store, queue, queries, clock, self.stores)
-        repair = IndexRepair(self.catalog, self.consistency, self.originals, queue)
-        removals = Removals(
-            self.catalog, self.index, self.retriever, trash, self.site_store, queue, self.schedules, queries
-        )
-        forms = (*PRINCIPAL_FORMS, PrincipalForm("paper", PrincipalKind.CHANNEL, "CHANNEL", "TEAM"))
-        self.kb_service = KnowledgeService(
-            queries=queries,
-            job_commands=JobCommands(queries, queue, self.jobs, self.site_store, audit, repair),
-            schedules=self.schedules,
-            removals=removals,
-            bases=Bases(self.catalog, queries, forms),
-            proposals=self.proposals,
-            uploads=Uploads(self.ingestor, self.consistency, self.jobs),
-            audit=audit,
-        )
-        housekeeping = Housekeeping(
-            trash, self.jobs, clock, OrphanedPassages(index=self.index, catalog=self.catalog, clock=clock)
-        )
-        watch = PlaceWatch(self.stores, self.site_store)
-        self.scheduler = Scheduler(self.schedule_store, self.jobs, queue, self.proposals, housekeeping, clock, watch)
+        wired = wire_knowledge(deps)
+        self.kb_service, self.job_queue, self.scheduler = wired.service, wired.job_queue, wired.scheduler
+        self.queries, self.proposals = wired.service.queries, wired.service.proposals
 
     def runner(self, platforms: Mapping[str, PlatformCapabilities] | None = None) -> JobRunner:
         capabilities = {"paper": self.platform.capabilities()} if platforms is None else platforms

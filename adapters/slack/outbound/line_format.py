@@ -7,10 +7,11 @@ messages are.
 import re
 from typing import assert_never
 
+from adapters.slack.api.message_links import HOST
 from adapters.slack.outbound.text import escape
 from core.service.kb.text_spans import Line, Span, Style
 
-_MESSAGE = re.compile(r"https://[\w-]+(?:\.enterprise)?\.slack(?:-gov)?\.com/archives/[A-Z0-9]+/p\d+(?:\?[\w.=&;]*)?")
+_MESSAGE = re.compile(HOST + r"/archives/[A-Z0-9]+/p\d+(?:\?[\w.=&;]*)?")
 
 
 def mrkdwn(line: Line) -> str:

@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 import pytest
 
 from adapters.slack.api.directory import Directory
+from adapters.slack.api.message_links import thread_in
 from adapters.slack.api.web_client import WebClient
-from adapters.slack.kb.transcripts import PAGE, Transcripts, conversation_reference, thread_in
+from adapters.slack.kb.transcripts import PAGE, Transcripts, conversation_reference
 from core.model.errors import NotFound
 from tests.fakes.slack import Channel, FakeSlack, Message, specs_are_here
 

@@ -1,0 +1,151 @@
+"""``/footnote``: how to ask, why the last answer, quiet in a thread, forgetting, and the settings of a place."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import discord
+from discord import app_commands
+
+from adapters.discord.api.channel_access import ChannelAccess
+from adapters.discord.api.identifiers import PLATFORM, base_channel_id, direct_key, guild_key, person_of
+from adapters.discord.inbound.interaction_responses import LOOK_UP_SECONDS, is_admin, report_errors, tell
+from adapters.discord.inbound.options import PlaceOption
+from adapters.discord.interactions.settings import ChannelSettingsMenus
+from adapters.discord.outbound.answer_index import AnswerIndex
+from adapters.discord.outbound.buttons import Press
+from adapters.discord.outbound.line_format import markdown_lines
+from adapters.discord.outbound.text import markdown
+from core.model.conversation import ThreadKey
+from core.model.principals import channel_principal
+from core.service.actions.user_actions import UserActions
+from core.service.actions.wording import NOTHING_KEPT, explanation_text, outcome_text
+from core.service.help import HELP
+from core.service.kb.text_spans import Line, code, plain, strong
+
+NOT_ANSWERED = "I have not answered anything here that I could explain."
+NOT_A_THREAD = "Use this in a thread that I am in, or in a direct message to me."
+COMMANDS_HELP: Line = (
+    code("/ask"),
+    plain(" asks from anywhere, privately if you like. In any message's menu, under "),
+    strong("Apps"),
+    plain(", "),
+    strong("Answer this"),
+    plain(" answers it and "),
+    strong("Add to knowledge base"),
+    plain(" proposes it as something to know."),
+)
+
+
+class FootnoteCommands:
+    """The group of commands."""
+
+    def __init__(
+        self, user_actions: UserActions, readers: ChannelAccess, shown: AnswerIndex, settings: ChannelSettingsMenus
+    ) -> None:
+        self._user_actions = user_actions
+        self._readers = readers
+        self._shown = shown
+        self._settings = settings
+
+    def group(self) -> app_commands.Group:
+        """What is registered with Discord."""
+        group = app_commands.Group(name="footnote", description="What I know, why I said it, and how I behave here")
+        described: list[tuple[str, str, Callable[..., Any]]] = [
+            ("help", "How to ask, and what else I can do", _without_options(self._help)),
+            ("why", "How I came to the last answer here", _without_options(self._why)),
+            ("mute", "Keep quiet in this thread until I am mentioned", _without_options(self._mute)),
+            ("unmute", "Listen in this thread again", _without_options(self._unmute)),
+            ("forget", "Remove what I keep of this thread, or of you", _forget_callback(self)),
+            ("settings", "For admins: how I behave in a channel or category", _settings_callback(self._settings)),
+        ]
+        for name, description, callback in described:
+            group.add_command(app_commands.Command(name=name, description=description, callback=callback))
+        return group
+
+    async def _help(self, press: Press) -> None:
+        async with report_errors(press):
+            await tell(press, markdown_lines([*HELP, COMMANDS_HELP]))
+
+    async def _why(self, press: Press) -> None:
+        async with report_errors(press):
+            await press.response.defer(ephemeral=True, thinking=True)
+            audience = await self._readers.of_interaction(press)
+            thread = await self._conversation_of(press)
+            if thread is None:
+                return await tell(press, NOT_ANSWERED)
+            await tell(press, markdown(explanation_text(await self._user_actions.answers.explain(thread, audience))))
+        return None
+
+    async def _conversation_of(self, press: Press) -> ThreadKey | None:
+        """The conversation that a command is about: this thread, or in a channel the one that was asked in last."""
+        if press.guild_id is None:
+            return direct_key(press.channel_id or 0)
+        channel_id = base_channel_id(press.channel) or press.channel_id or 0
+        if isinstance(press.channel, discord.Thread):
+            return guild_key(press.guild_id, channel_id, press.channel.id)
+        place = channel_principal(PLATFORM, str(press.guild_id), str(channel_id))
+        return await self._shown.last_in(place, person_of(press.user).id)
+
+    async def _mute(self, press: Press) -> None:
+        await self._set_muted(press, muted=True)
+
+    async def _unmute(self, press: Press) -> None:
+        await self._set_muted(press, muted=False)
+
+    async def _set_muted(self, press: Press, *, muted: bool) -> None:
+        async with report_errors(press):
+            if press.guild_id is not None and not isinstance(press.channel, discord.Thread):
+                return await tell(press, NOT_A_THREAD)
+            async with asyncio.timeout(LOOK_UP_SECONDS):
+                thread = await self._conversation_of(press)
+                muting = self._user_actions.memory.mute(thread, muted=muted) if thread is not None else None
+                text = outcome_text(await muting) if muting is not None else NOT_A_THREAD
+            await tell(press, text)
+        return None
+
+    async def forget(self, press: Press, what: str) -> None:
+        """Forget a thread, or everything that the person asked."""
+        async with report_errors(press):
+            await press.response.defer(ephemeral=True, thinking=True)
+            person = person_of(press.user)
+            if what == "me":
+                return await tell(press, outcome_text(await self._user_actions.memory.forget_person(person)))
+            thread = await self._conversation_of(press)
+            if thread is None:
+                return await tell(press, NOTHING_KEPT)
+            outcome = await self._user_actions.memory.forget_thread(thread, person, is_admin=is_admin(press))
+            await tell(press, outcome_text(outcome))
+        return None
+
+
+def _without_options(callback: Callable[[Press], Any]) -> Callable[..., Any]:
+    async def run(interaction: discord.Interaction) -> None:
+        await callback(interaction)
+
+    return run
+
+
+def _forget_callback(commands: FootnoteCommands) -> Callable[..., Any]:
+    @app_commands.describe(what="This thread, or everything you asked")
+    @app_commands.choices(
+        what=[
+            app_commands.Choice(name="this thread", value="thread"),
+            app_commands.Choice(name="everything I asked", value="me"),
+        ]
+    )
+    async def forget(interaction: discord.Interaction, what: str = "thread") -> None:
+        await commands.forget(interaction, what)
+
+    return forget
+
+
+def _settings_callback(menus: ChannelSettingsMenus) -> Callable[..., Any]:
+    @app_commands.describe(place="A channel or category; this channel if you leave it out")
+    @app_commands.checks.has_permissions(manage_guild=True)
+    async def settings(
+        interaction: discord.Interaction, place: app_commands.Transform[int, PlaceOption] | None = None
+    ) -> None:
+        await menus.show(interaction, place)
+
+    return settings

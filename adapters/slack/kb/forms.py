@@ -1,0 +1,186 @@
+"""The forms of ``/kb``: the one for adding, and the one for whom a base is for. Each may be sent once.
+
+A form carries the id of a kept command, which says whose it is and in which channel it was opened.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import structlog
+
+from adapters.slack.api.errors import RequestRefused
+from adapters.slack.api.ids import PLATFORM, group_principal, person_id, user_principal
+from adapters.slack.inbound.interactions import Body, SlashCommand, sender_of
+from adapters.slack.kb import blocks as kb_blocks
+from adapters.slack.kb.callers import caller_of
+from adapters.slack.kb.command_parser import KB
+from adapters.slack.kb.kept_commands import SlackKeptCommand
+from adapters.slack.kb.replies import KbReply, outcome_text, text_reply
+from adapters.slack.kb.slack_links import SlackLinks
+from adapters.slack.outbound import views
+from adapters.slack.outbound.payloads import CommandForm, form_in
+from adapters.slack.workspace import SlackWorkspace
+from core.model.conversation import ThreadKey
+from core.model.errors import FootnoteError, PlatformUnavailable
+from core.model.principals import EVERYONE, channel_principal
+from core.service.kb.commands import Caller, KbCommand, KbVerb
+from core.service.kb.kept_commands import KeptCommands
+from core.service.kb.knowledge_commands import KnowledgeCommands
+from core.service.kb.results import KbResult, is_success
+from core.service.kb.web_links import is_link
+from core.service.kb.wording import proposals_line
+from core.service.one_time_actions import PressOutcome
+
+FORM_EXPIRED = "This form is too old. Close it, and give the command again."
+NOTHING = "Attach a file, give a link, or choose this channel."
+NOBODY_PICKED = "Pick a channel, a group or a person."
+NO_LINK = "That is no link. One begins with https:// or http://."
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class FormResult:
+    """What became of a form: errors by field, else what was accepted and has to be told, and where it was opened."""
+
+    errors: Mapping[str, str] = field(default_factory=dict)
+    results: tuple[KbResult, ...] = ()
+    place: ThreadKey | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KbForms:
+    """Opens the forms, and does what they bring, as whoever sends them may now."""
+
+    workspace: SlackWorkspace
+    kb: KnowledgeCommands
+    links: SlackLinks
+    kept_commands: KeptCommands[SlackKeptCommand]
+
+    async def open_add_form(self, given: SlashCommand, caller: Caller, base: str) -> KbReply | None:
+        """Open the form for adding; what to say when Slack does not."""
+        names = await self.kb.complete("", caller)
+        meant = await self.kb.complete(base, caller) if base else ()
+        chosen = next((name for name in meant if name.casefold() == base.casefold()), "")
+        offer = await self.kept_commands.keep(SlackKeptCommand(person=caller.person.id, channel=given.channel))
+        in_channel = bool(given.channel) and not given.channel.startswith("D")
+        note = proposals_line(await self.kb.proposals_waiting(caller), KB)
+        view = kb_blocks.form(names, chosen, channel=in_channel, kept_form=CommandForm(offer), note=note)
+        return await self._open(given, view)
+
+    async def _open(self, given: SlashCommand, view: views.View) -> KbReply | None:
+        """Open a form; what to say when Slack does not."""
+        try:
+            await self.workspace.web.call_once("views.open", trigger_id=given.trigger_id, view=view)
+        except (RequestRefused, PlatformUnavailable) as error:
+            log.info("view_not_opened", reason=str(error))
+            why = f" ({error.error})" if isinstance(error, RequestRefused) else ""
+            return text_reply(f"Slack did not open the form{why}. Please try again.")
+        return None
+
+    async def open_readers_form(self, given: SlashCommand, command: KbCommand, caller: Caller) -> KbReply | None:
+        """Open the form for whom a base is for; what to say when Slack does not."""
+        names = await self.kb.complete("", caller)
+        chosen = next((name for name in names if name.casefold() == command.base.casefold()), "")
+        groups = await self.workspace.directory.groups()
+        listed = {
+            group_id: f"@{group.handle}" for group_id, group in sorted(groups.items(), key=lambda one: one[1].handle)
+        }
+        form = await self.kept_commands.keep(
+            SlackKeptCommand(person=caller.person.id, command=command, channel=given.channel)
+        )
+        grants = command.verb is KbVerb.GRANT
+        view = kb_blocks.readers_form(names, chosen, listed, grants=grants, kept_form=CommandForm(form))
+        return await self._open(given, view)
+
+    async def submit_readers_form(self, body: Body) -> FormResult:
+        """Grant or revoke what the form brings, once."""
+        (team, user), form = sender_of(body), form_in(CommandForm, body["view"]).form
+        kept = await self.kept_commands.read(form, person_id(team, user))
+        if kept is None or kept.command is None:
+            return FormResult({"channels": FORM_EXPIRED})
+        filled = kb_blocks.read_readers(body["view"])
+        principals = (
+            *([EVERYONE] if filled.everyone else []),
+            *(channel_principal(PLATFORM, team, channel) for channel in filled.channels),
+            *(group_principal(team, group) for group in filled.groups),
+            *(user_principal(team, one) for one in filled.people),
+        )
+        if not principals:
+            return FormResult({"channels": NOBODY_PICKED})
+        caller = await caller_of(self.workspace, ThreadKey(PLATFORM, team, kept.channel, ""), user)
+        taken = await self.kept_commands.take(kept)
+        if taken is not PressOutcome.NOW:
+            return FormResult({"channels": FORM_EXPIRED} if taken is PressOutcome.GONE else {})
+        command = replace(kept.command, base=filled.base or kept.command.base, principals=principals)
+        return await self._accept(form, {"channels": command}, caller)
+
+    async def base_options(self, body: Body) -> list[dict[str, Any]]:
+        """The bases whose names begin with what is typed into the form's menu."""
+        (team, user), form = sender_of(body), form_in(CommandForm, body.get("view") or {}).form
+        kept = await self.kept_commands.read(form, person_id(team, user))
+        if not kept:
+            return []
+        caller = await caller_of(self.workspace, ThreadKey(PLATFORM, team, kept.channel, ""), user)
+        return kb_blocks.options(await self.kb.complete(str(body.get("value") or ""), caller))
+
+    async def submit_add_form(self, body: Body) -> FormResult:
+        """Accept what the form brings, once; from then on it is kept."""
+        (team, user), form = sender_of(body), form_in(CommandForm, body["view"]).form
+        kept = await self.kept_commands.read(form, person_id(team, user))
+        if not kept:
+            return FormResult({"link": FORM_EXPIRED})
+        place = ThreadKey(PLATFORM, team, kept.channel, "")
+        filled = kb_blocks.read_form(body["view"])
+        if wrong := _wrong(filled):
+            return FormResult({"link": wrong})
+        caller = await caller_of(self.workspace, place, user)
+        try:
+            commands = await self._commands(filled, kept.channel, caller)
+        except FootnoteError as error:
+            return FormResult({"link": str(error)})
+        taken = await self.kept_commands.take(kept)
+        if taken is not PressOutcome.NOW:
+            return FormResult({"link": FORM_EXPIRED} if taken is PressOutcome.GONE else {})
+        return await self._accept(form, commands, caller)
+
+    async def _accept(self, form: str, commands: Mapping[str, KbCommand], caller: Caller) -> FormResult:
+        results: list[KbResult] = []
+        for name, command in commands.items():
+            result = await self.kb.handle(command, caller)
+            if not is_success(result) and not results:
+                await self.kept_commands.reopen(form, caller.person.id)
+                return FormResult({name: outcome_text(result)})
+            results.append(result)
+        await self.kept_commands.mark_done(form, caller.person.id)
+        return FormResult(results=tuple(results), place=caller.thread)
+
+    async def _commands(self, filled: kb_blocks.FilledForm, place: str, caller: Caller) -> dict[str, KbCommand]:
+        """What the form asks for, by field: each is a job of its own. Raises FetchRefused."""
+        commands: dict[str, KbCommand] = {}
+        ingest = KbCommand(KbVerb.INGEST, filled.base)
+        if filled.files:
+            commands["files"] = replace(ingest, files=filled.files)
+        if filled.link:
+            linked = replace(ingest, target=filled.link, limit=filled.limit)
+            commands["link"] = (
+                await self.links.resolve(linked, place, caller) if caller.permissions.is_admin else linked
+            )
+        if filled.here:
+            commands["here"] = replace(
+                ingest, target=await self.links.channel_name(place), channel=place, limit=filled.limit
+            )
+        return commands
+
+    async def reopen(self, body: Body) -> None:
+        """It took too long: the form may be sent once more."""
+        if form := form_in(CommandForm, body["view"]).form:
+            await self.kept_commands.reopen(form, person_id(*sender_of(body)))
+
+
+def _wrong(filled: kb_blocks.FilledForm) -> str:
+    """Why a form cannot be sent as it is; empty when it can."""
+    if filled.empty:
+        return NOTHING
+    return NO_LINK if filled.link and not is_link(filled.link) else ""

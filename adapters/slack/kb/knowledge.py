@@ -1,0 +1,185 @@
+"""``/kb`` for one workspace: in words and by buttons, *Add to knowledge base*, and corrections.
+
+Replies are for the caller's eyes alone. Rights and audience are looked up anew for every command, form and press;
+what a button or a form stands for is kept by us (``KeptCommands``) and never read out of it. What
+``KnowledgeService`` needs of Slack (files, conversations, a job's card) is what ``capabilities`` returns.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import structlog
+
+from adapters.slack.api.errors import RequestRefused
+from adapters.slack.api.files import Files
+from adapters.slack.api.ids import PLATFORM, user_id
+from adapters.slack.api.message_links import fetch_permalink
+from adapters.slack.inbound.interactions import Press, SlashCommand
+from adapters.slack.kb import blocks as kb_blocks
+from adapters.slack.kb.callers import caller_of
+from adapters.slack.kb.command_parser import KB, parse_command
+from adapters.slack.kb.forms import FormResult, KbForms
+from adapters.slack.kb.job_cards import JobCards
+from adapters.slack.kb.kept_commands import SlackKeptCommand
+from adapters.slack.kb.principals import PrincipalNames
+from adapters.slack.kb.replies import KbReply, ReplyRenderer, lines_reply, outcome_text, text_reply
+from adapters.slack.kb.slack_links import SlackLinks
+from adapters.slack.kb.transcripts import Transcripts, conversation_reference
+from adapters.slack.outbound import blocks
+from adapters.slack.workspace import SlackWorkspace
+from core.model.conversation import Person, ThreadKey
+from core.model.errors import AlreadyDone, FootnoteError, NotFound, PlatformUnavailable
+from core.ports.platform_capabilities import PlatformCapabilities
+from core.service.kb.commands import LARGEST_FILE, Caller, KbCommand, KbVerb
+from core.service.kb.kept_commands import KeptCommands
+from core.service.kb.knowledge_commands import KnowledgeCommands
+from core.service.kb.results import CancelRequested, KbResult, ProposalList, Refused
+from core.service.kb.wording import proposals_line
+
+FOR_READERS = f"`{KB} list` shows what I know, `{KB} show NAME` one document. Adding is for admins."
+
+log = structlog.get_logger(__name__)
+
+
+class SlackKnowledge:
+    """What is typed or pressed becomes commands, their results become replies; forms are ``forms``."""
+
+    def __init__(self, workspace: SlackWorkspace, kb: KnowledgeCommands) -> None:
+        """``kb`` does the commands; rights, names and channels are those of this workspace."""
+        self._workspace = workspace
+        self._kb = kb
+        self._transcripts = Transcripts(workspace.web, workspace.directory)
+        self._principal_names = PrincipalNames(workspace.directory)
+        self._links = SlackLinks(workspace)
+        self.cards = JobCards(workspace)
+        self.kept_commands = KeptCommands(workspace.message_states, workspace.user_actions.audit, SlackKeptCommand)
+        self.forms = KbForms(workspace, kb, self._links, self.kept_commands)
+        self._replies = ReplyRenderer(self._principal_names, self.kept_commands, self.cards)
+
+    def capabilities(self) -> PlatformCapabilities:
+        """What jobs that came from Slack need of it: downloads, transcripts and cards."""
+        return PlatformCapabilities(download=self.download, transcript=self._transcripts, card=self.cards)
+
+    async def download(self, reference: str) -> tuple[str, bytes]:
+        """(name, bytes) of a file by its id, of LARGEST_FILE bytes at most.
+
+        Raises FetchRefused, DocumentRejected, PlatformUnavailable.
+        """
+        return await Files(self._workspace.web).fetch(reference, LARGEST_FILE)
+
+    # --- in words
+
+    async def open_form(self, given: SlashCommand) -> KbReply | None:
+        """The form for adding, from wherever; what to say to who is no admin, or when Slack does not open it."""
+        caller = await self._caller(given.place, given.user)
+        if not caller.permissions.is_admin:
+            return text_reply(FOR_READERS)
+        return await self.forms.open_add_form(given, caller, "")
+
+    async def command(self, given: SlashCommand) -> KbReply | None:
+        """Do what ``/kb …`` says; what to show, or None when a form opened."""
+        if not given.text:
+            return await self.open_form(given)
+        caller = await self._caller(given.place, given.user)
+        in_channel = not given.channel.startswith("D")
+        command = parse_command(given.text, given.channel if in_channel else "")
+        if isinstance(command, str):
+            return text_reply("\n".join(filter(None, [command, await self._proposals_waiting(caller)])))
+        if command.verb.takes_principals:
+            return await self._change_readers(given, command, caller)
+        if command.verb is KbVerb.INGEST and caller.permissions.is_admin:
+            if not command.target and not command.channel:
+                return await self.forms.open_add_form(given, caller, command.base)
+            try:
+                command = await self._links.resolve(command, given.channel, caller)
+            except FootnoteError as error:
+                return text_reply(str(error))
+        return await self._replies.render(await self._kb.handle(command, caller), caller)
+
+    async def _change_readers(self, given: SlashCommand, command: KbCommand, caller: Caller) -> KbReply | None:
+        """Grant or revoke; where nobody is named, and this is an admin, by a form."""
+        if not command.principals and caller.permissions.is_admin:
+            return await self.forms.open_readers_form(given, command, caller)
+        try:
+            named = await self._principal_names.resolve(command.principals, given.team)
+        except FootnoteError as error:
+            return text_reply(str(error))
+        return await self._replies.render(await self._kb.handle(replace(command, principals=named), caller), caller)
+
+    # --- by buttons
+
+    async def press(self, press: Press) -> KbReply | None:
+        """A button below a reply: the command it stands for, as whoever presses it may. None: nothing to show."""
+        try:
+            kept = await self.kept_commands.find(press.value, press.person_id)
+            async with self.kept_commands.use(kept, once=press.action == kb_blocks.CONFIRM) as command:
+                caller = await self._caller(press.place, press.user)
+                return await self._replies.render(await self._kb.handle(command, caller), caller)
+        except NotFound as error:
+            return text_reply(str(error))
+        except AlreadyDone:
+            return None
+
+    async def proposals(self, team: str, user: str) -> list[blocks.Block]:
+        """What waits for this admin, with its buttons, for their Home tab; nothing where nothing waits."""
+        caller = await self._caller(ThreadKey(PLATFORM, team, "", ""), user)
+        result = await self._kb.handle(KbCommand(KbVerb.PROPOSALS), caller)
+        if not isinstance(result, ProposalList) or not result.proposals:
+            return []
+        return await self._replies.render_proposals(result, caller)
+
+    async def cancel(self, press: Press) -> None:
+        """End the job of a card."""
+        caller = await self._caller(press.place, press.user)
+        result = await self._kb.handle(KbCommand(KbVerb.CANCEL, target=press.value), caller)
+        if isinstance(result, CancelRequested):
+            await self.cards.show_cancel_request(result.job, press.person_id)
+        else:
+            await self._workspace.messages.post_privately(press.thread, press.user, outcome_text(result))
+
+    # --- proposals and corrections
+
+    async def propose(self, thread: ThreadKey, person: Person) -> KbReply:
+        """Keep a thread, or let it wait for an admin; what to tell. Raises NotFound, Unavailable."""
+        user = user_id(person)
+        conversation = await self._transcripts.conversation(conversation_reference(thread.channel, thread.thread))
+        caller = await self._caller(thread, user)
+        return lines_reply(await self._replies.render_outcomes([await self._kb.propose(conversation, caller)], caller))
+
+    async def keep_form(self, person: str) -> str:
+        """The id of a form that takes a correction, for this person by qualified id: it counts once."""
+        return await self.kept_commands.keep(SlackKeptCommand(person=person))
+
+    async def correct(self, thread: ThreadKey, user: str, trace_id: str, answer: str, shown: str) -> KbResult:
+        """Propose the right answer to the question of this answer, which stands at ``shown``."""
+        caller = await self._caller(thread, user)
+        try:
+            turn = await self._workspace.user_actions.answers.read(thread, trace_id, caller.audience)
+        except FootnoteError as error:
+            return Refused.of(error)
+        permalink = await fetch_permalink(self._workspace.web, thread.channel, shown or thread.thread)
+        return await self._kb.correct(turn.question, answer, permalink, caller, trace_id=trace_id)
+
+    async def announce(self, result: FormResult, user: str) -> None:
+        """Tell what was accepted: a card for each job, and a word where the form was opened."""
+        if result.place is not None and result.results:
+            await self.tell(result.results, result.place, user)
+
+    async def tell(self, results: Sequence[KbResult], thread: ThreadKey, user: str) -> None:
+        """Show results that nobody waits for: where the person is, or else in the direct message."""
+        shown = lines_reply(await self._replies.render_outcomes(results, await self._caller(thread, user)))
+        if thread.channel and await self._workspace.messages.post_privately(thread, user, shown.text, shown.blocks):
+            return
+        try:
+            direct = replace(thread, channel=await self._workspace.messages.direct_channel(user), thread="")
+            await self._workspace.messages.post(direct, shown.text, shown.blocks)
+        except (RequestRefused, PlatformUnavailable) as error:
+            log.info("results_not_posted", reason=str(error))
+
+    # --- within
+
+    async def _caller(self, thread: ThreadKey, user: str) -> Caller:
+        return await caller_of(self._workspace, thread, user)
+
+    async def _proposals_waiting(self, caller: Caller) -> str:
+        return proposals_line(await self._kb.proposals_waiting(caller), KB)

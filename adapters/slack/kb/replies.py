@@ -1,0 +1,143 @@
+"""Replies to ``/kb``: results as blocks with their buttons, and the words for where there are no blocks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from adapters.slack.kb import blocks as kb_blocks
+from adapters.slack.kb.command_parser import KB
+from adapters.slack.kb.job_cards import JobCards
+from adapters.slack.kb.kept_commands import SlackKeptCommand
+from adapters.slack.kb.principals import PrincipalNames
+from adapters.slack.outbound import blocks
+from core.service.kb.commands import Caller
+from core.service.kb.job_wording import job_title
+from core.service.kb.kept_commands import KeptCommands
+from core.service.kb.results import (
+    KbAction,
+    KbOutcome,
+    KbResult,
+    KbView,
+    Page,
+    ProposalDecided,
+    ProposalList,
+    accepted_jobs,
+)
+from core.service.kb.text_layout import Part, lay_out, plain_lines
+from core.service.kb.text_spans import Line, line_text, strong
+from core.service.kb.wording import outcome_layout, outcome_lines
+
+ON_THE_CARD = "Our direct message shows how far it is."
+IN_WORDS = "I cannot write to you directly, so `{command} {job}` tells how far it is."
+APPROVE = f"`{KB} approve ID --kb NAME` adds one to another knowledge base."
+
+
+@dataclass(frozen=True, slots=True)
+class KbReply:
+    """What to show to the one who asked: the blocks, and the words for where there are none.
+
+    ``outcome`` is what came of a press, without what else is shown below it.
+    """
+
+    text: str
+    blocks: list[blocks.Block]
+    outcome: tuple[Line, ...] = ()
+
+
+def text_reply(text: str) -> KbReply:
+    """A reply of some lines of plain text, without buttons."""
+    return lines_reply(plain_lines(text.splitlines()))
+
+
+def lines_reply(lines: Sequence[Line]) -> KbReply:
+    """A reply of these lines, without buttons."""
+    return KbReply("\n".join(map(line_text, lines)), kb_blocks.reply([(lines, ())]), tuple(lines))
+
+
+def outcome_text(result: KbResult) -> str:
+    """What became of a command that has no view, in words."""
+    return "\n".join(outcome_lines(result)) if isinstance(result, KbOutcome) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyRenderer:
+    """Renders results for one caller: buttons are kept for them, principals named as far as they may know."""
+
+    principal_names: PrincipalNames
+    kept_commands: KeptCommands[SlackKeptCommand]
+    cards: JobCards
+
+    async def render_proposals(self, result: ProposalList, caller: Caller) -> list[blocks.Block]:
+        """Proposals with their buttons, for the Home tab, which has a heading of its own."""
+        head, *rest = lay_out(result).parts
+        parts = [replace(head, lines=head.lines[1:]), *rest]
+        more = f"More: `{KB} proposals --page 2`" if result.page.next is not None else ""
+        return kb_blocks.reply(await self._with_buttons(parts, caller), note=more)
+
+    async def render(self, result: KbResult, caller: Caller) -> KbReply:
+        """A result with its buttons; of jobs, where their cards are."""
+        if isinstance(result, KbOutcome):
+            return lines_reply(await self.render_outcomes([result], caller))
+        outcome = (
+            tuple(await self.render_outcomes([result.outcome], caller)) if isinstance(result, ProposalDecided) else ()
+        )
+        view: KbView = result.remaining if isinstance(result, ProposalDecided) else result
+        layout = lay_out(view)
+        is_admin = caller.permissions.is_admin
+        shown = [
+            replace(one, lines=tuple(await self.principal_names.name_principals(one.lines, is_admin=is_admin)))
+            for one in layout.parts
+        ]
+        parts = [*([Part(outcome)] if outcome else []), *shown]
+        row: list[blocks.Block] = []
+        if layout.confirm is not None:
+            offer = await self._offer(layout.confirm, caller)
+            row.append(blocks.button(layout.confirm.label, kb_blocks.CONFIRM, offer, style="danger"))
+        row += await self._neighbours(layout.page, caller)
+        note = APPROVE if isinstance(view, ProposalList) and view.proposals else ""
+        text = "\n".join(line_text(line) for part in parts for line in part.lines)
+        return KbReply(text, kb_blocks.reply(await self._with_buttons(parts, caller), row, note), outcome)
+
+    async def _neighbours(self, page: Page, caller: Caller) -> list[blocks.Block]:
+        """Buttons to the pages before and after this one."""
+        neighbours = (
+            ("Previous page", kb_blocks.PAGE_BACK, page.previous),
+            ("Next page", kb_blocks.PAGE_ON, page.next),
+        )
+        return [
+            blocks.button(label, action, await self._offer(KbAction(label, command), caller))
+            for label, action, command in neighbours
+            if command is not None
+        ]
+
+    async def _with_buttons(
+        self, parts: Sequence[Part], caller: Caller
+    ) -> list[tuple[Sequence[Line], list[blocks.Block]]]:
+        """The parts, each with a button for every action below it."""
+        rows: list[tuple[Sequence[Line], list[blocks.Block]]] = []
+        for number, part in enumerate(parts):
+            row = [
+                blocks.button(
+                    one.label, f"{kb_blocks.CHOICE}_{one.command.verb}_{number}", await self._offer(one, caller)
+                )
+                for one in part.actions
+            ]
+            rows.append((part.lines, row))
+        return rows
+
+    async def _offer(self, action: KbAction, caller: Caller) -> str:
+        """The id that a button for this action carries."""
+        offered = SlackKeptCommand(person=caller.person.id, command=action.command, once=action.once)
+        return await self.kept_commands.keep(offered)
+
+    async def render_outcomes(self, results: Sequence[KbResult], caller: Caller) -> list[Line]:
+        """What became of commands: what each job does, the rest in words, and where the cards are, which this posts."""
+        titles: list[Line] = []
+        where = ""
+        for job in (job for result in results for job in accepted_jobs(result)):
+            titles.append((strong(job_title(job)),))
+            posted = await self.cards.post(job, caller)
+            where = ON_THE_CARD if posted else IN_WORDS.format(command=f"{KB} jobs", job=job.id)
+        words = [line for result in results if isinstance(result, KbOutcome) for line in outcome_layout(result)]
+        words += plain_lines(filter(None, [where]))
+        words = await self.principal_names.name_principals(words, is_admin=caller.permissions.is_admin)
+        return [*titles, *dict.fromkeys(words)]  # what holds for all is said once

@@ -1,0 +1,105 @@
+"""How the modules of ``/kb`` are put together: the same in every process, and in the scenes that try them."""
+
+from dataclasses import dataclass
+
+from core.ingestion.consistency import IndexConsistency
+from core.ingestion.ingestor import Ingestor
+from core.ingestion.originals import Originals
+from core.ingestion.orphans import OrphanedPassages
+from core.ingestion.trash import Trash
+from core.model.clock import Clock
+from core.model.principals import PRINCIPAL_FORMS, PrincipalForm
+from core.ports.audit import Audit
+from core.ports.blob_store import BlobStore
+from core.ports.catalog import Catalog
+from core.ports.file_stores import FileStores
+from core.ports.inbox import Inbox
+from core.ports.index import Index
+from core.ports.job_store import JobStore
+from core.ports.proposal_store import ProposalStore
+from core.ports.question_log import QuestionLog
+from core.ports.schedule_store import ScheduleStore
+from core.ports.site_store import SiteStore
+from core.retrieval.hybrid import Retriever
+from core.service.kb.bases import Bases
+from core.service.kb.command_audit import CommandAudit
+from core.service.kb.housekeeping import Housekeeping
+from core.service.kb.index_repair import IndexRepair
+from core.service.kb.job_commands import JobCommands
+from core.service.kb.job_queue import JobQueue
+from core.service.kb.place_watch import PlaceWatch
+from core.service.kb.proposals import Proposals
+from core.service.kb.queries import KnowledgeQueries
+from core.service.kb.removals import Removals
+from core.service.kb.scheduler import Scheduler
+from core.service.kb.schedules import Schedules
+from core.service.kb.service import KnowledgeService
+from core.service.kb.uploads import Uploads
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnowledgeDeps:
+    """What ``/kb`` works with, opened by the process. ``files`` are the places but the web that may be read."""
+
+    catalog: Catalog
+    index: Index
+    retriever: Retriever
+    ingestor: Ingestor
+    trash: Trash
+    originals: Originals
+    consistency: IndexConsistency
+    jobs: JobStore
+    inbox: Inbox
+    blobs: BlobStore
+    files: FileStores
+    schedule_store: ScheduleStore
+    proposal_store: ProposalStore
+    site_store: SiteStore
+    audit: Audit
+    clock: Clock
+    questions: QuestionLog | None = None
+    forms: tuple[PrincipalForm, ...] = PRINCIPAL_FORMS
+
+
+@dataclass(frozen=True, slots=True)
+class WiredKnowledge:
+    """What answers commands, what accepts jobs, and what looks at the clock."""
+
+    service: KnowledgeService
+    job_queue: JobQueue
+    scheduler: Scheduler
+
+
+def wire_knowledge(deps: KnowledgeDeps) -> WiredKnowledge:
+    """Put ``/kb`` together. One process may do so several times: nothing is kept but when the trash was swept."""
+    jobs, clock, audit = deps.jobs, deps.clock, CommandAudit(deps.audit)
+    job_queue = JobQueue(jobs, deps.inbox, deps.blobs, clock, deps.files)
+    queries = KnowledgeQueries(
+        deps.catalog, deps.index, jobs, deps.inbox, deps.schedule_store, deps.proposal_store, clock
+    )
+    proposals = Proposals(deps.proposal_store, job_queue, queries, audit, clock, deps.questions)
+    schedules = Schedules(deps.schedule_store, job_queue, queries, clock, deps.files)
+    repair = IndexRepair(deps.catalog, deps.consistency, deps.originals, job_queue)
+    service = KnowledgeService(
+        queries=queries,
+        job_commands=JobCommands(queries, job_queue, jobs, deps.site_store, audit, repair),
+        schedules=schedules,
+        removals=Removals(
+            deps.catalog, deps.index, deps.retriever, deps.trash, deps.site_store, job_queue, schedules, queries
+        ),
+        bases=Bases(deps.catalog, queries, deps.forms),
+        proposals=proposals,
+        uploads=Uploads(deps.ingestor, deps.consistency, jobs),
+        audit=audit,
+    )
+    orphans = OrphanedPassages(index=deps.index, catalog=deps.catalog, clock=clock)
+    scheduler = Scheduler(
+        schedule_store=deps.schedule_store,
+        jobs=jobs,
+        job_queue=job_queue,
+        proposals=proposals,
+        housekeeping=Housekeeping(deps.trash, jobs, clock, orphans),
+        clock=clock,
+        watch=PlaceWatch(deps.files, deps.site_store),
+    )
+    return WiredKnowledge(service, job_queue, scheduler)
