@@ -40,7 +40,7 @@ async def play(home: Path | None) -> int:
 async def _ingest(console: SafeConsole, footnote: Footnote) -> None:
     documents = SAMPLES / "documents"
     files = [(path, str(Path(source).relative_to(documents.name))) for path, source in files_in([documents])]
-    results = await ingest_files(console, footnote.knowledge_stack.terminal(), files, BASE)
+    results = await ingest_files(console, footnote.knowledge_stack.ingest_client(), files, BASE)
     report(console, results)
 
 

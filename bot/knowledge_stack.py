@@ -17,7 +17,7 @@ from adapters.redis.proposal_store import RedisProposalStore
 from adapters.redis.schedule_store import RedisScheduleStore
 from adapters.redis.site_store import RedisSiteStore
 from adapters.redis.trash_store import RedisTrashStore
-from adapters.terminal.ingest_view import Terminal
+from adapters.terminal.ingest_view import IngestClient
 from adapters.terminal.operator import operator
 from bot.settings import Settings
 from core.ingestion.consistency import IndexConsistency
@@ -83,9 +83,9 @@ class KnowledgeStack:
         """Who does jobs in a command's process, without any platform."""
         return self.worker(f"terminal-{os.getpid()}", {})
 
-    def terminal(self) -> Terminal:
+    def ingest_client(self) -> IngestClient:
         """What brings files in from the terminal, in turn with everybody else who writes to a base."""
-        return Terminal(
+        return IngestClient(
             kb=self.kb_service,
             jobs=self.deps.jobs,
             worker=self.terminal_worker,

@@ -27,6 +27,7 @@ from bot.platforms import reveal, split_names
 from bot.settings import Settings
 from bot.setup.guide import InstallationSetup
 from core.model.channel_settings import ChannelSettings
+from core.model.file_content import FileContent
 from core.model.health import Check, Health
 from core.model.json_codec import from_json
 
@@ -95,11 +96,11 @@ async def open_page(settings: Settings, footnote: Footnote) -> AsyncIterator[Web
         )
 
 
-async def sample_files() -> AsyncIterator[tuple[str, str, bytes]]:
+async def sample_files() -> AsyncIterator[FileContent]:
     """The documents of the invented company that the demo is about: (source, name, bytes) each."""
     for path in sorted(one for one in (SAMPLES / "documents").rglob("*") if one.is_file()):
         data = await asyncio.to_thread(path.read_bytes)
-        yield str(path.relative_to(SAMPLES / "documents")), path.name, data
+        yield FileContent(str(path.relative_to(SAMPLES / "documents")), path.name, data)
 
 
 async def examine() -> Sequence[Check]:

@@ -96,7 +96,7 @@ async def draw() -> None:
             files = [
                 (path, str(Path(name).relative_to("documents"))) for path, name in files_in([SAMPLES / "documents"])
             ]
-            await ingest_files(Console(quiet=True), footnote.knowledge_stack.terminal(), files, "samples")
+            await ingest_files(Console(quiet=True), footnote.knowledge_stack.ingest_client(), files, "samples")
             chat: Chat = footnote.chat(console, None)
             for line in SAID:
                 console.print()

@@ -199,9 +199,9 @@ class DiscordPlatform:
 
     # --- the connection
 
-    def waiting_for(self) -> str:
+    def readiness_problem(self) -> str:
         """Why it is not ready; empty when it is."""
-        return self._connection.waiting_for()
+        return self._connection.readiness_problem()
 
     def capabilities(self) -> PlatformCapabilities:
         """What the knowledge service can use of it."""
@@ -213,7 +213,7 @@ class DiscordPlatform:
         return ()
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Stay connected until ``stop`` is set, whatever Discord does: ``waiting_for`` says what is wrong.
+        """Stay connected until ``stop`` is set, whatever Discord does: ``readiness_problem`` says what is wrong.
 
         A missing intent is logged with its remedy, and we go on with what can be heard without it: mentions, direct
         messages and commands.

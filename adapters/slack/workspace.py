@@ -41,7 +41,7 @@ class SlackWorkspace:
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies in this channel."""
-        return await self.user_actions.settings.applying(thread.place)
+        return await self.user_actions.settings.effective_settings(thread.place)
 
     async def stop(self, question: QuestionState, user: str) -> None:
         """Stop the work on a question, for the one who asked or an admin. Raises NotFound and Denied."""

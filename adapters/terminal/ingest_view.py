@@ -16,10 +16,19 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from adapters.terminal.job_progress import LOOK_SECONDS, JobBar, JobServices, RunningWorker, job_bar, running, watch_job
+from adapters.terminal.job_progress import (
+    LOOK_SECONDS,
+    JobBar,
+    JobServices,
+    RunningWorker,
+    job_bar,
+    run_in_background,
+    watch_job,
+)
 from adapters.terminal.kb_view import result_text
 from core.ingestion.ingestor import Change, IngestResult
 from core.model.errors import FootnoteError, StoreUnavailable
+from core.model.file_content import FileContent
 from core.model.jobs import ItemState, Job
 from core.ports.job_store import JobStore
 from core.service.kb.commands import Caller
@@ -32,7 +41,7 @@ ENDING_SECONDS = 3.0  # for what is under way when somebody presses Ctrl-C
 
 
 @dataclass(frozen=True, slots=True)
-class Terminal:
+class IngestClient:
     """What the terminal needs to bring files in; ``worker`` does the jobs here, and ``caller`` asks for them."""
 
     kb: KnowledgeUploads
@@ -50,8 +59,8 @@ class Terminal:
             raise FootnoteError(result_text(there))
         return there.name
 
-    async def accept(self, files: AsyncIterator[tuple[str, str, bytes]], base: str) -> Job:
-        """A job for (source, name, bytes) each. Raises FootnoteError with the reason why there is none."""
+    async def accept(self, files: AsyncIterator[FileContent], base: str) -> Job:
+        """A job for these files. Raises FootnoteError with the reason why there is none."""
         result = await self.kb.ingest_bytes(files, base, self.caller)
         for accepted in accepted_jobs(result):
             if (job := await self.jobs.read(accepted.id)) is not None:
@@ -72,7 +81,7 @@ class _Ingest:
 
 
 async def ingest_files(
-    console: Console, terminal: Terminal, files: Sequence[tuple[Path, str]], base: str, *, quiet: bool = False
+    console: Console, client: IngestClient, files: Sequence[tuple[Path, str]], base: str, *, quiet: bool = False
 ) -> list[IngestResult]:
     """Bring files in: (path, source name) each. A file that cannot be read is one failure.
 
@@ -81,11 +90,11 @@ async def ingest_files(
     """
     with job_bar(console, items=len(files), quiet=quiet) as bar:
         ingest = _Ingest(bar)
-        async with running(terminal.worker()) as working:
+        async with run_in_background(client.worker()) as working:
             try:
-                base = await terminal.base(base)
+                base = await client.base(base)
                 for batch in _batches(files):
-                    await _together(terminal, batch, base, ingest, working)
+                    await _ingest_batch(client, batch, base, ingest, working)
             except asyncio.CancelledError:
                 if not quiet:
                     left = len(files) - len(ingest.results)
@@ -116,28 +125,28 @@ def _batches(files: Sequence[tuple[Path, str]]) -> Iterator[list[tuple[Path, str
         yield list(batch.values())
 
 
-async def _together(
-    terminal: Terminal, files: Sequence[tuple[Path, str]], base: str, ingest: _Ingest, working: RunningWorker
+async def _ingest_batch(
+    client: IngestClient, files: Sequence[tuple[Path, str]], base: str, ingest: _Ingest, working: RunningWorker
 ) -> None:
     """One job of a few files; what is as it was needs none."""
-    changed = await _changed_files(terminal, files, base, ingest)
+    changed = await _changed_files(client, files, base, ingest)
     if not changed:
         return
-    job = await terminal.accept(read_files(changed), base)
+    job = await client.accept(read_files(changed), base)
     sources = {source for _, source in changed}  # a killed command's job may have more of them
     try:
-        job = await watch_job(terminal.jobs, job, ingest.bar, working)
+        job = await watch_job(client.jobs, job, ingest.bar, working)
     except asyncio.CancelledError:
         with suppress(FootnoteError):
-            await terminal.jobs.cancel(job.id, terminal.caller.person.id)
-            job = await _await_end(terminal.jobs, job)
+            await client.jobs.cancel(job.id, client.caller.person.id)
+            job = await _await_end(client.jobs, job)
         for result in _results(job, sources):
             ingest.add(result)
         raise
     except StoreUnavailable:
         with suppress(FootnoteError):
-            await terminal.jobs.cancel(job.id, terminal.caller.person.id)  # the next command brings the rest in anew
-            job = await terminal.jobs.read(job.id) or job
+            await client.jobs.cancel(job.id, client.caller.person.id)  # the next command brings the rest in anew
+            job = await client.jobs.read(job.id) or job
         for result in _results(job, sources):
             ingest.add(result)
         raise
@@ -146,7 +155,7 @@ async def _together(
 
 
 async def _changed_files(
-    terminal: Terminal, files: Sequence[tuple[Path, str]], base: str, ingest: _Ingest
+    client: IngestClient, files: Sequence[tuple[Path, str]], base: str, ingest: _Ingest
 ) -> list[tuple[Path, str]]:
     """The files with something to bring in; those that stand in the base already, or cannot be read, are counted."""
     unreadable: set[str] = set()
@@ -155,7 +164,7 @@ async def _changed_files(
         unreadable.add(source)
         ingest.add(unreadable_result(source, error))
 
-    unchanged = await terminal.kb.find_unchanged(read_files(files, note), base, terminal.caller)
+    unchanged = await client.kb.find_unchanged(read_files(files, note), base, client.caller)
     for document in unchanged.values():
         ingest.add(IngestResult(document.source, Change.UNCHANGED, document.passages))
     return [(path, source) for path, source in files if source not in unreadable and source not in unchanged]
@@ -163,14 +172,14 @@ async def _changed_files(
 
 async def read_files(
     files: Sequence[tuple[Path, str]], unreadable: Callable[[Path, str, OSError], None] | None = None
-) -> AsyncIterator[tuple[str, str, bytes]]:
-    """(source, name, bytes) of each (path, source) as it is set aside: together they may be more than memory holds.
+) -> AsyncIterator[FileContent]:
+    """The content of each (path, source) as it is set aside: together they may be more than memory holds.
 
     What cannot be read (any more) is told to ``unreadable``, with its path and source, and left out.
     """
     for path, source in files:
         try:
-            yield source, path.name, await asyncio.to_thread(path.read_bytes)
+            yield FileContent(source, path.name, await asyncio.to_thread(path.read_bytes))
         except OSError as error:
             if unreadable is not None:
                 unreadable(path, source, error)

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 
-from bot.benchmark.endpoint import asked_as
+from bot.benchmark.endpoint import numbered_question
 from bot.benchmark.load_plan import Plan
 from bot.benchmark.resource_samples import Look, Looking
 from bot.benchmark.stopwatch import StopwatchPlatform
@@ -95,7 +95,7 @@ class Load:
     async def _ask(self, case: int) -> None:
         thread = ThreadKey(self._platform.name, "bench", "load", f"case-{case}")
         person = Person(f"paper:person-{case % PEOPLE}", "Ada")
-        text = asked_as(case, self._questions[(case - 1) % len(self._questions)])
+        text = numbered_question(case, self._questions[(case - 1) % len(self._questions)])
         message = IncomingMessage(f"m{case}", thread, text, person, mentions_us=True)
         ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._platform.waiting[case] = ended

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.runner import ConfirmationMissing, finish, open_to_read, print_json, say, there
+from bot.cli.runner import ConfirmationMissing, finish, open_to_read, print_json, require_paths, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ def ingest(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would change, and change nothing.")] = False,
 ) -> None:
     """Bring files and folders in. Exit 0: all well; 1: some failed, the rest are indexed."""
-    there(paths)
+    require_paths(paths)
     if not kb.strip():
         raise typer.BadParameter("The knowledge base needs a name.")
     finish(ingest_paths(paths, kb.strip(), as_json=as_json, dry_run=dry_run))
@@ -46,7 +46,7 @@ async def ingest_paths(paths: list[Path], kb: str, *, as_json: bool = False, dry
 
     Raises BadParameter when there is nothing to read.
     """
-    from adapters.documents.folders import files_in, refused_in
+    from adapters.documents.folders import files_in, find_refused_files
     from adapters.terminal.console import SafeConsole
     from adapters.terminal.ingest_preview import preview_files
     from adapters.terminal.ingest_view import ingest_files, report
@@ -55,16 +55,16 @@ async def ingest_paths(paths: list[Path], kb: str, *, as_json: bool = False, dry
     from core.ingestion.ingestor import Change, IngestResult
 
     files = files_in(paths)
-    refused = [IngestResult(one.source, Change.FAILED, reason=one.reason) for one in refused_in(paths)]
+    refused = [IngestResult(one.source, Change.FAILED, reason=one.reason) for one in find_refused_files(paths)]
     if not files and not refused:
         raise typer.BadParameter("There is no file in there that can be read.")
     console = SafeConsole(stderr=as_json)
     async with open_footnote(load_settings(), any_index=True) as footnote:
-        terminal = footnote.knowledge_stack.terminal()
+        client = footnote.knowledge_stack.ingest_client()
         if dry_run:
-            results = await preview_files(terminal.kb, terminal.caller, files, kb)
+            results = await preview_files(client.kb, client.caller, files, kb)
         else:
-            results = await ingest_files(console, terminal, files, kb, quiet=as_json)
+            results = await ingest_files(console, client, files, kb, quiet=as_json)
         results = [*results, *refused]
         complete = dry_run or await footnote.knowledge_stack.deps.consistency.settle()
     if as_json:

@@ -51,7 +51,7 @@ async def open_to_read(console: "Console | None" = None, *, models: bool = True)
         yield footnote
 
 
-def there(names: Iterable[str | Path]) -> None:
+def require_paths(names: Iterable[str | Path]) -> None:
     """Raises BadParameter in one line when one of these files and folders is not there, or may not be looked at."""
     missing = []
     for name in names:

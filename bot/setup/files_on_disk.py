@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
-from adapters.documents.folders import files_in, refused_in
+from adapters.documents.folders import files_in, find_refused_files
 from core.model.errors import DocumentRejected, NotFound
+from core.model.file_content import FileContent
 
 MOST = 500  # files of one job
 
@@ -22,7 +23,7 @@ class FilesOnDisk:
         """What was left out, one line each."""
         return self._refused
 
-    async def read(self) -> AsyncIterator[tuple[str, str, bytes]]:
+    async def read(self) -> AsyncIterator[FileContent]:
         """One after the other: together they may be more than there is memory."""
         for path, source in self._files:
             try:
@@ -30,7 +31,7 @@ class FilesOnDisk:
             except OSError as error:
                 self._refused.append(f"{source} is left out: it cannot be read: {error.strerror or error}.")
             else:
-                yield source, path.name, data
+                yield FileContent(source, path.name, data)
 
 
 def files_on_disk(named: str) -> FilesOnDisk:
@@ -42,7 +43,7 @@ def files_on_disk(named: str) -> FilesOnDisk:
     if not named.strip() or not path.exists():
         raise NotFound(f"There is no file or folder {path}.", remedy="Its whole path begins with / or ~.")
     files = files_in([path])
-    refused = [f"{one.source} is left out: {one.reason}" for one in refused_in([path])]
+    refused = [f"{one.source} is left out: {one.reason}" for one in find_refused_files([path])]
     if not files:
         raise NotFound(f"There is no file in {path} that can be read.", remedy="Name another folder.")
     if len(files) > MOST:

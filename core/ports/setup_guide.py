@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
+from core.model.file_content import FileContent
 from core.model.setup_steps import Place, RunningOptions, SetupStep, SetupStepState, TokenOutcome
 
 
@@ -13,7 +14,7 @@ class LocalFiles(Protocol):
     def refused(self) -> Sequence[str]:
         """One line each."""
 
-    def read(self) -> AsyncIterator[tuple[str, str, bytes]]:
+    def read(self) -> AsyncIterator[FileContent]:
         """(source, name, bytes) of each, by the same source as the terminal's."""
 
 
@@ -26,7 +27,7 @@ class SetupGuide(Protocol):
     def first_messages(self, place: Place) -> Sequence[str]:
         """What to write in a channel once it runs, one message after the other."""
 
-    def configured(self) -> frozenset[Place]:
+    def configured_places(self) -> frozenset[Place]:
         """The platforms that have a token, whether it works or not."""
 
     async def look(self, place: Place, step: SetupStep) -> SetupStepState:
@@ -38,7 +39,7 @@ class SetupGuide(Protocol):
         Raises NotFound for a setting that no step asks for, and ConfigurationError where the file cannot be written.
         """
 
-    def running(self) -> RunningOptions:
+    def running_options(self) -> RunningOptions:
         """How it is kept running on this machine."""
 
     def write_unit(self) -> str:

@@ -205,7 +205,7 @@ class QuestionService:
             started_at=self._clock.now(),
             policy=question.policy,
             bases=bases,
-            library=record.library.readable_by(scope).carried_over(),
+            library=record.library.readable_by(scope).carry_over(),
             notices=tuple(
                 f"I could not read *{one.author}*: {one.unread}" for one in question.attachments if one.unread
             ),

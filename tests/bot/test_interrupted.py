@@ -11,12 +11,13 @@ import pytest
 from rich.console import Console
 from rich.progress import Progress, TextColumn
 
-from adapters.terminal.ingest_view import Terminal, ingest_files
+from adapters.terminal.ingest_view import IngestClient, ingest_files
 from adapters.terminal.job_progress import JobBar
 from adapters.terminal.operator import operator
 from core.ingestion.ingestor import Change, IngestResult
 from core.ingestion.material import Material
 from core.model.errors import FootnoteError, StoreUnavailable
+from core.model.file_content import FileContent
 from core.model.incoming_events import FileReference
 from core.model.jobs import ItemState, Job, JobKind, JobProgress, JobStage, JobState
 from core.model.knowledge import Passage
@@ -41,15 +42,15 @@ class Screen:
     async def ingests(self, *paths: Path, base: str = "base", connected: bool = True) -> list[IngestResult]:
         console = Console(file=self._printed, width=200)
         files = [(path, path.name) for path in paths]
-        return await ingest_files(console, self.terminal(connected=connected), files, base)
+        return await ingest_files(console, self.ingest_client(connected=connected), files, base)
 
-    def terminal(self, *, connected: bool = True) -> Terminal:
+    def ingest_client(self, *, connected: bool = True) -> IngestClient:
         room = self.room
 
         def alone() -> JobWorker:
             return JobWorker(name="t", inbox=room.inbox, runner=room.runner({}), tick=room.scheduler.tick)
 
-        return Terminal(
+        return IngestClient(
             kb=room.kb_service,
             jobs=room.jobs,
             worker=room.worker if connected else alone,
@@ -290,9 +291,9 @@ async def test_a_file_that_a_job_in_line_is_about_to_change_is_read_in_its_turn(
 async def _accepted(room: Room, paths: Sequence[Path]) -> Job:
     """The job of a command that has died since."""
 
-    async def files() -> AsyncIterator[tuple[str, str, bytes]]:
+    async def files() -> AsyncIterator[FileContent]:
         for path in paths:
-            yield path.name, path.name, path.read_bytes()
+            yield FileContent(path.name, path.name, path.read_bytes())
 
     room.clock.advance(1)
     reply = await room.kb_service.ingest_bytes(files(), "base", operator())

@@ -35,7 +35,7 @@ async def footnote(home: Path) -> AsyncIterator[Footnote]:
         files = [
             (path, str(Path(source).relative_to("documents"))) for path, source in files_in([SAMPLES / "documents"])
         ]
-        await ingest_files(Console(quiet=True), opened.knowledge_stack.terminal(), files, "samples")
+        await ingest_files(Console(quiet=True), opened.knowledge_stack.ingest_client(), files, "samples")
         yield opened
 
 

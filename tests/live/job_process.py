@@ -15,6 +15,7 @@ from bot.knowledge_stack import JOBS
 from core.ingestion.ingestor import Ingestor, IngestResult, Progress
 from core.ingestion.material import Material
 from core.model.conversation import Audience, ThreadKey
+from core.model.file_content import FileContent
 from core.model.incoming_events import Permissions
 from core.model.jobs import JobStage
 from core.ports.index import Index
@@ -97,7 +98,7 @@ def operator() -> Caller:
     return Caller(OPERATOR, Permissions(is_admin=True), Audience(unrestricted=True), place)
 
 
-async def documents(edition: str) -> AsyncIterator[tuple[str, str, bytes]]:
+async def documents(edition: str) -> AsyncIterator[FileContent]:
     """Documents of many sections, all of this edition."""
     for number in range(DOCUMENTS):
         sections = (
@@ -105,7 +106,9 @@ async def documents(edition: str) -> AsyncIterator[tuple[str, str, bytes]]:
             f"that parcel {section * 7919 % 1000} leaves at gate {section * 31 % 97}, whatever the weather may be.\n"
             for section in range(SECTIONS)
         )
-        yield f"volume{number}.md", f"volume{number}.md", f"# Volume {number}\n\n{''.join(sections)}".encode()
+        yield FileContent(
+            f"volume{number}.md", f"volume{number}.md", f"# Volume {number}\n\n{''.join(sections)}".encode()
+        )
 
 
 async def main(home: Path, base: str) -> None:

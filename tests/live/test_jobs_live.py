@@ -62,8 +62,8 @@ async def test_a_job_killed_in_the_middle_is_gone_on_with_by_another_process(
 ) -> None:
     async with open_footnote(settings_for(tmp_path)) as footnote:
         await footnote.ingestor.ensure_base("rules")
-        async for source, name, data in documents("first"):
-            await footnote.ingestor.ingest(Material(source, name, data), "rules")
+        async for file in documents("first"):
+            await footnote.ingestor.ingest(Material(file.source, file.name, file.data), "rules")
     job_id = await _killed_at(tmp_path, "rules", over, stage)
     async with open_footnote(settings_for(tmp_path)) as footnote:
         half = await footnote.knowledge_stack.deps.jobs.read(job_id)

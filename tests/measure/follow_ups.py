@@ -99,7 +99,7 @@ async def main() -> None:
     with tempfile.TemporaryDirectory() as home:
         async with open_footnote(settings_for(Path(home))) as footnote:
             files = [(path, source) for path, source in files_in([SAMPLES / "documents"])]
-            await ingest_files(Console(quiet=True), footnote.knowledge_stack.terminal(), files, "samples")
+            await ingest_files(Console(quiet=True), footnote.knowledge_stack.ingest_client(), files, "samples")
             counted = await press_all(footnote, [json.loads(line)["text"] for line in lines], verbose=verbose)
     print(
         f"{counted.answers} answers, {counted.with_suggestions} with suggestions; {counted.pressed} pressed, "

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from bot.container import Footnote, open_footnote
 from core.model.conversation import ThreadKey
+from core.model.file_content import FileContent
 from core.model.incoming_events import FileReference
 from core.ports.index import Scope
 from core.service.kb.commands import KbCommand, KbVerb
@@ -31,7 +32,7 @@ SCOPE = Scope(frozenset({BASE}))
 THREAD = ThreadKey("console", "", "measured", "1")
 
 
-async def _documents() -> AsyncIterator[tuple[str, str, bytes]]:
+async def _documents() -> AsyncIterator[FileContent]:
     for number in range(DOCUMENTS):
         sections = "".join(
             f"## Rule {rule} of volume {number}\n\nUnder rule {rule} of volume {number} parcel {rule * 7919 % 1000} "
@@ -39,7 +40,7 @@ async def _documents() -> AsyncIterator[tuple[str, str, bytes]]:
             "be, and whoever carries it signs for it in the ledger that hangs by the door of the office.\n\n"
             for rule in range(SECTIONS)
         )
-        yield f"volume{number}.md", f"volume{number}.md", f"# Volume {number}\n\n{sections}".encode()
+        yield FileContent(f"volume{number}.md", f"volume{number}.md", f"# Volume {number}\n\n{sections}".encode())
 
 
 async def _timed(work: Callable[[], Awaitable[KbResult]]) -> tuple[float, KbResult]:

@@ -43,7 +43,9 @@ async def test_a_question_is_answered_remembered_and_forgotten(redis: Redis, red
     key = ThreadKey("console", "", "terminal", "trip")
     async with open_footnote(settings(tmp_path / "home", redis_url)) as footnote:
         quiet = Console(file=io.StringIO())
-        await ingest_files(quiet, footnote.knowledge_stack.terminal(), [(tmp_path / "ferry.md", "ferry.md")], "pier")
+        await ingest_files(
+            quiet, footnote.knowledge_stack.ingest_client(), [(tmp_path / "ferry.md", "ferry.md")], "pier"
+        )
         asked = Question(
             "When does the ferry leave?", key, OPERATOR, Audience(unrestricted=True), footnote.policy, None
         )

@@ -96,7 +96,7 @@ class ChannelAccess:
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies: the defaults, what was chosen for the category, then for the channel."""
-        return await self._user_actions.settings.applying(*await self.places(thread))
+        return await self._user_actions.settings.effective_settings(*await self.places(thread))
 
     async def places(self, thread: ThreadKey) -> tuple[str, ...]:
         """The ids under which settings may have been chosen that concern this conversation, the widest first."""

@@ -22,7 +22,7 @@ from adapters.discord.inbound.message_parser import (
     is_by_person,
     mentions_us,
     parse_message,
-    replied_message,
+    reply_reference,
 )
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.outbound.answer_index import AnswerIndex
@@ -114,7 +114,7 @@ class EventListener:
         unknown = isinstance(message.channel, discord.PartialMessageable) and message.guild is not None
         parsed = parse_message(message, us, allowed_bots=self._allowed_bots)
         could_be = parsed is not None and (not parsed.in_channel or could_be_answered(parsed, ANYWHERE))
-        if not (could_be or unknown or replied_message(message) is not None):
+        if not (could_be or unknown or reply_reference(message) is not None):
             return
         if not edited and not message.author.bot and (message.guild is None or mentions_us(message, us)):
             self._start(self._messages.show_typing(message.channel.id))
@@ -165,7 +165,7 @@ class EventListener:
 
     async def _continued_thread(self, message: discord.Message) -> ThreadKey | None:
         """The conversation that a reply goes on with, where it is not the one of the place it stands in."""
-        original, client = replied_message(message), self._client()
+        original, client = reply_reference(message), self._client()
         if original is None:
             return None
         found = await self._answer_index.thread_of_answer(original)

@@ -164,7 +164,7 @@ def reads_content(client: discord.Client) -> bool:
     return flags.gateway_message_content or flags.gateway_message_content_limited
 
 
-async def logged_in(client: discord.Client, token: str, seconds: float = LOGIN_SECONDS) -> None:
+async def log_in(client: discord.Client, token: str, seconds: float = LOGIN_SECONDS) -> None:
     """Log in over REST; a client that could not is closed by who made it.
 
     Raises ConfigurationError for a token that Discord refuses, PlatformUnavailable when nothing useful answers.

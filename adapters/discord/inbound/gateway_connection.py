@@ -1,8 +1,8 @@
 """Staying connected: logging in, holding the gateway's connection, and beginning anew whatever ends it.
 
-Nothing that Discord or the network does ends this. What is wrong is told by ``waiting_for``, which readiness reports,
-and each reason is logged once. A refused token or intent is tried again too, but seldom: only a person can mend it,
-and the questions that wait are kept meanwhile.
+Nothing that Discord or the network does ends this. What is wrong is told by ``readiness_problem``, which readiness
+reports, and each reason is logged once. A refused token or intent is tried again too, but seldom: only a person can
+mend it, and the questions that wait are kept meanwhile.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ import discord
 import structlog
 
 from adapters.discord.api.errors import RESET_REMEDY, TokenRefused
-from adapters.discord.inbound.gateway import NO_CONTENT_REMEDY, FootnoteClient, logged_in, reads_content
+from adapters.discord.inbound.gateway import NO_CONTENT_REMEDY, FootnoteClient, log_in, reads_content
 from core.model.errors import ConfigurationError, PlatformUnavailable
 from core.service.leader_lease import LeaderLease
 
@@ -55,7 +55,7 @@ class GatewayConnection:
         self._retry_seconds = retry_seconds
         self._refused_seconds = refused_seconds
         self._content = True
-        self._waiting_for = NOT_YET
+        self._problem = NOT_YET
         self._away_since: float | None = None
         self._failures = 0  # since a session stood
         self._sessions = 0
@@ -63,11 +63,11 @@ class GatewayConnection:
         self._ready = asyncio.Event()
         self.client: FootnoteClient | None = None
 
-    def waiting_for(self) -> str:
+    def readiness_problem(self) -> str:
         """Why nobody can be answered right now; empty when they can."""
         if self.client is not None and self.client.responses.token_refused:
             return str(TokenRefused())
-        return self._waiting_for
+        return self._problem
 
     async def wait_until_ready(self, seconds: float) -> None:
         """Returns when Discord can be asked. Raises PlatformUnavailable, with the reason, when that takes longer."""
@@ -75,7 +75,7 @@ class GatewayConnection:
             async with asyncio.timeout(seconds):
                 await self._ready.wait()
         except TimeoutError:
-            raise PlatformUnavailable(f"Discord: {self._waiting_for or NOT_YET}.") from None
+            raise PlatformUnavailable(f"Discord: {self._problem or NOT_YET}.") from None
 
     # --- what the gateway says
 
@@ -96,23 +96,23 @@ class GatewayConnection:
 
     def mark_serving(self) -> None:
         """Everything that people need is there."""
-        self._waiting_for = ""
+        self._problem = ""
 
     def mark_resumed(self) -> None:
         """The gateway resumed our session: nothing was missed."""
         self._away_since = None
-        if self._waiting_for == AWAY:
-            self._waiting_for = ""
+        if self._problem == AWAY:
+            self._problem = ""
 
     def mark_disconnected(self) -> None:
         """The connection is lost; the library is coming back."""
         if self._away_since is None:
             self._away_since = time.monotonic()
-        self._waiting_for = self._waiting_for or AWAY
+        self._problem = self._problem or AWAY
 
     def mark_closing(self) -> None:
         """We disconnect on purpose, so that the loss is not reported."""
-        self._waiting_for = "it is closing"
+        self._problem = "it is closing"
 
     # --- holding it
 
@@ -133,9 +133,9 @@ class GatewayConnection:
 
     async def _report(self, error: PlatformUnavailable | ConfigurationError, pause: float) -> None:
         self._ready.clear()
-        if self._waiting_for != str(error):
+        if self._problem != str(error):
             log.error("discord_away", reason=str(error))
-        self._waiting_for = str(error)
+        self._problem = str(error)
         await asyncio.sleep(pause)
 
     async def _run_client(self) -> None:
@@ -157,7 +157,7 @@ class GatewayConnection:
 
     async def _log_in_and_stay(self, client: FootnoteClient) -> None:
         try:
-            await logged_in(client, self._token)
+            await log_in(client, self._token)
             if self._content and not reads_content(client):
                 return self._give_up_content()
             self.client = client
@@ -201,13 +201,13 @@ class GatewayConnection:
                 await asyncio.wait({waiting}, timeout=STAND_BY_SECONDS)
                 if not waiting.done():
                     log.info("discord_standing_by")
-                    self._waiting_for = ""
+                    self._problem = ""
                     self._ready.set()
                 await waiting
             finally:
                 waiting.cancel()
             self._ready.clear()
-            self._waiting_for = NOT_YET
+            self._problem = NOT_YET
             self._holding = True
 
     async def _disconnect(

@@ -63,7 +63,7 @@ def mentions_us(message: discord.Message, us: BotIdentity) -> bool:
     return any(user.id == us.user_id for user in message.mentions) or us.role_id in message.raw_role_mentions
 
 
-def replied_message(message: discord.Message) -> int | None:
+def reply_reference(message: discord.Message) -> int | None:
     """The id of the message that this one replies to."""
     if message.type is not discord.MessageType.reply or message.reference is None:
         return None
@@ -129,7 +129,7 @@ def _reply_target(message: discord.Message, *, in_place: bool, continues: Thread
         message=str(message.id),
         guild=str(message.guild.id) if message.guild else "",
         asker=str(message.author.id),
-        about=str(replied_message(message) or ""),
+        about=str(reply_reference(message) or ""),
         edited=stamp_of(message.edited_at),
     )
 

@@ -71,7 +71,7 @@ class AnswerMessages:
         return self._message_state.kept.first
 
     @property
-    def posted(self) -> tuple[str, ...]:
+    def message_ids(self) -> tuple[str, ...]:
         """The ids of all its messages, in order."""
         kept = self._message_state.kept
         return tuple(filter(None, (kept.first, *kept.parts)))

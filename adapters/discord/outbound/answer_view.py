@@ -255,7 +255,7 @@ class DiscordAnswerView:
     async def _remember_messages(self) -> None:
         """A reply to any part of it goes on with this conversation, where it stands in no thread of its own."""
         if self._answer_messages.mode in (ReplyMode.REPLY, ReplyMode.DIRECT, ReplyMode.RESPONSE):
-            for posted in self._answer_messages.posted:
+            for posted in self._answer_messages.message_ids:
                 await self._answer_index.keep_message(posted, self._message)
 
     def _note_redirect(self, because: str) -> None:

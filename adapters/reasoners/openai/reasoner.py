@@ -106,7 +106,7 @@ class OpenAIReasoner:
             text = "".join([piece async for piece in pieces])
         if not without_thoughts(text):
             raise ModelMisbehaved("The model sent an empty answer.", kind=ModelFailure.LENGTH)
-        lacks = [*self.endpoint.refused, *self.fast.refused]
+        lacks = [*self.endpoint.refused_features, *self.fast.refused_features]
         if not isinstance(json_in(completion.text), dict):
             lacks.append("JSON on request")
         if not await self._reads_what_it_checks(meter):

@@ -175,10 +175,10 @@ class WebClient:
             raise OutcomeUnknown("The connection to Slack is closed.")
         if self._session is None or self._session.closed:
             self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=CALL_SECONDS, sock_connect=10))
-            known: dict[str, Any] = {"token": self._token, "base_url": self._api_url, "session": self._session}
-            self._without_retries = AsyncWebClient(**known, retry_handlers=[])
+            options: dict[str, Any] = {"token": self._token, "base_url": self._api_url, "session": self._session}
+            self._without_retries = AsyncWebClient(**options, retry_handlers=[])
             on_rate_limit = AsyncRateLimitErrorRetryHandler(max_retry_count=30)
-            self._with_retries = AsyncWebClient(**known, retry_handlers=[on_rate_limit])
+            self._with_retries = AsyncWebClient(**options, retry_handlers=[on_rate_limit])
 
 
 @asynccontextmanager

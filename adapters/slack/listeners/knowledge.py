@@ -41,8 +41,8 @@ class KnowledgeListeners:
     def register(self, app: AsyncApp) -> None:
         """The command, the forms, the menu of bases, the buttons below replies, and the one of a job's card."""
         app.command(KB)(self._command)
-        app.view(kb_blocks.FORM)(self._form_listener(self.knowledge.forms.submit_adding, "link"))
-        app.view(kb_blocks.READERS_FORM)(self._form_listener(self.knowledge.forms.submit_readers, "channels"))
+        app.view(kb_blocks.FORM)(self._form_listener(self.knowledge.forms.submit_add_form, "link"))
+        app.view(kb_blocks.READERS_FORM)(self._form_listener(self.knowledge.forms.submit_readers_form, "channels"))
         app.options(kb_blocks.BASE)(self._base_options)
         for action in (kb_blocks.CONFIRM, kb_blocks.PAGE_BACK, kb_blocks.PAGE_ON):
             app.action(action)(self._press)

@@ -55,9 +55,9 @@ def markdown(text: str) -> Block:
 def button(label: str, action: str, value: str, *, style: str = "") -> Block:
     """A button. ``value`` is an id, never state."""
     shown = label if len(label) <= BUTTON else label[: BUTTON - 1].rstrip() + "…"
-    made: Block = {"type": "button", "action_id": action, "value": value}
-    made["text"] = {"type": "plain_text", "text": shown, "emoji": False}
-    return made | ({"style": style} if style else {})
+    element: Block = {"type": "button", "action_id": action, "value": value}
+    element["text"] = {"type": "plain_text", "text": shown, "emoji": False}
+    return element | ({"style": style} if style else {})
 
 
 def links_of(answer: Answer) -> frozenset[str]:

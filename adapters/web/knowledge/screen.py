@@ -16,6 +16,7 @@ from adapters.web.pages import Pages, wants_part
 from adapters.web.routing import MenuEntry, Right, Route, Visitor
 from core.model.clock import Clock
 from core.model.errors import DocumentRejected, NotFound
+from core.model.file_content import FileContent
 from core.model.principals import EVERYONE
 from core.ports.audit import Audit
 from core.ports.setup_guide import LocalFiles
@@ -30,7 +31,7 @@ from core.service.kb.results import (
     Refused,
     RemovalPreview,
     accepted_jobs,
-    succeeded,
+    is_success,
 )
 
 SAMPLES = "samples"
@@ -41,7 +42,7 @@ JOB_OVER = {"HX-Trigger": "kb-changed, kb-job-over"}
 _LONGEST = 2_000
 _CHANGES = frozenset(KbVerb) - {KbVerb.LIST, KbVerb.SHOW, KbVerb.STATUS, KbVerb.JOBS, KbVerb.PROPOSALS}
 
-Files = Callable[[], AsyncIterator[tuple[str, str, bytes]]]
+Files = Callable[[], AsyncIterator[FileContent]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +156,7 @@ class KnowledgeScreen:
     async def _samples(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         return self._result(request, visitor, await self._ingest(visitor, SAMPLES, self.samples()))
 
-    async def _ingest(self, visitor: Visitor, base: str, files: AsyncIterator[tuple[str, str, bytes]]) -> KbResult:
+    async def _ingest(self, visitor: Visitor, base: str, files: AsyncIterator[FileContent]) -> KbResult:
         """Bring files in, into a base that is made where there is none of that name."""
         caller = visitor.caller()
         there = await self.kb.require_base(base, caller) if base else None
@@ -169,7 +170,7 @@ class KnowledgeScreen:
         context = {
             "lines": result_lines(result),
             "jobs": accepted_jobs(result),
-            "ok": succeeded(result),
+            "ok": is_success(result),
             "confirm": result if isinstance(result, RemovalPreview) else None,
             "refused": refused or [],
         }

@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from aiohttp import BodyPartReader, web
 
 from adapters.web.routing import MULTIPART
+from core.model.file_content import FileContent
 from core.model.plain_text import remove_controls
 from core.service.kb.commands import MOST_FILES
 
@@ -35,7 +36,7 @@ class Upload:
             value = await part.read_chunk(_LONGEST_FIELD)
             self.fields[part.name or ""] = value.decode(errors="replace").strip()
 
-    async def files(self) -> AsyncIterator[tuple[str, str, bytes]]:
+    async def files(self) -> AsyncIterator[FileContent]:
         """(source, name, bytes) of each file that is taken."""
         part = self._first
         while part is not None:
@@ -43,7 +44,7 @@ class Upload:
             data = await self._data(part, name) if name else None
             if data is not None:
                 self._taken += 1
-                yield name, name, data
+                yield FileContent(name, name, data)
             part = await self._next()
 
     async def _next(self) -> BodyPartReader | None:

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterable
 from dataclasses import dataclass, replace
 
 from core.model.errors import FootnoteError, NotFound
+from core.model.file_content import FileContent
 from core.model.sites import Site
 from core.ports.job_store import JobStore
 from core.ports.site_store import SiteStore
@@ -34,8 +35,8 @@ class JobCommands:
         base = await self.queries.base(command.base, caller, create=True)
         return summarize_accepted(await self.job_queue.ingest(command, base.name, caller), base)
 
-    async def ingest_bytes(self, files: AsyncIterable[tuple[str, str, bytes]], base: str, caller: Caller) -> KbResult:
-        """INGEST of bytes that are at hand: (source, name, bytes) each. The right to do so was checked."""
+    async def ingest_bytes(self, files: AsyncIterable[FileContent], base: str, caller: Caller) -> KbResult:
+        """INGEST of files whose bytes are at hand. The right to do so was checked."""
         try:
             target = await self.queries.base(base, caller, create=True)
             job = await self.job_queue.ingest_bytes(files, target.name, caller)

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from core.model.clock import Clock
 from core.model.errors import Busy, DocumentRejected, NotFound
+from core.model.file_content import FileContent
 from core.model.jobs import ItemKind, Job, JobItem, JobKind, JobState, content_digest, document_item, waiting_duplicate
 from core.model.knowledge import Document
 from core.ports.blob_store import BlobStore
@@ -98,19 +99,20 @@ class JobQueue:
     async def ingest(self, command: KbCommand, base: str, caller: Caller) -> Job:
         """Take in what a command names: files and a link together, or a site, a thread or a channel.
 
-        A link is a site where it is to be followed to more than one page, or is a sitemap by its path. Raises NotFound
-        when nothing was named, or what cannot be one job; DocumentRejected for more than MOST_FILES files; Busy.
+        Raises NotFound when nothing was named, or what cannot be one job; DocumentRejected for more than MOST_FILES
+        files; Busy.
         """
         link = command.target.strip()
-        walked = bool(command.channel) or bool(link and (command.limit > 1 or _is_sitemap(link)))
-        if walked and command.files:
+        if not command.channel:
+            self._check(link)
+        site = _is_site(link, command.limit)
+        if command.files and (command.channel or site):
             raise NotFound("Files and a whole channel or site are two jobs.", remedy="Add the files by themselves.")
         if command.channel:
             made = self.create_job(JobKind.HISTORY, base, caller, link)
             job = replace(made, reference=command.channel, limit=_page_limit(command.limit), listed=False)
             return await self.accept(job)
-        self._check(link)
-        if link and (command.limit > 1 or _is_sitemap(link) or not is_link(link)):
+        if site:
             return await self.ingest_site(link, command.limit, base, caller)
         items = [*_files(command), *_links(link), *_conversations(command)]
         if not items:
@@ -136,18 +138,19 @@ class JobQueue:
         made = self.create_job(JobKind.SITE, base, caller, link)
         return await self.accept(replace(made, reference=link, limit=site_limit(link, limit), listed=False))
 
-    async def ingest_bytes(self, files: AsyncIterable[tuple[str, str, bytes]], base: str, caller: Caller) -> Job:
-        """Take in bytes that are at hand: (source, name, bytes) each, set aside until their turn comes.
+    async def ingest_bytes(self, files: AsyncIterable[FileContent], base: str, caller: Caller) -> Job:
+        """Take in files whose bytes are at hand, set aside until their turn comes.
 
         Where the same files of the same caller are in line already (a command that was killed, and given again), it is
         that job, and no second one.
         """
         job = self.create_job(JobKind.INGEST, base, caller, "")
         items = []
-        async for source, name, data in files:
-            spooled = spool_name(job.id, source)
-            await self.blobs.keep(spooled, data)
-            items.append(JobItem(ItemKind.SPOOLED, source, spooled, name=name, digest=content_digest(data)))
+        async for file in files:
+            spooled = spool_name(job.id, file.source)
+            await self.blobs.keep(spooled, file.data)
+            digest = content_digest(file.data)
+            items.append(JobItem(ItemKind.SPOOLED, file.source, spooled, name=file.name, digest=digest))
         if not items:
             raise NotFound("There is nothing to add.", remedy="Name files that can be read.")
         subject = items[0].source if len(items) == 1 else ""
@@ -187,6 +190,11 @@ def site_limit(link: str, limit: int) -> int:
     if is_link(link):
         return _page_limit(limit)
     return min(limit, MOST_STORED) if limit > 0 else MOST_STORED
+
+
+def _is_site(link: str, limit: int) -> bool:
+    """Whether it is to be followed to more than one page, is a sitemap by its path, or a place that keeps files."""
+    return bool(link) and (limit > 1 or _is_sitemap(link) or not is_link(link))
 
 
 def _is_sitemap(link: str) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterable, Mapping, Sequence
 from typing import Protocol
 
 from core.ingestion.ingestor import IngestResult
+from core.model.file_content import FileContent
 from core.model.knowledge import Document, KnowledgeBase, Passage
 from core.model.transcripts import Conversation
 from core.service.kb.commands import Caller, KbCommand
@@ -35,21 +36,21 @@ class KnowledgeCommands(Protocol):
 
 
 class KnowledgeUploads(KnowledgeCommands, Protocol):
-    """What a client calls beside that which has bytes at hand: the page and the terminal."""
+    """What a client calls besides where it has the bytes of files at hand: the page and the terminal."""
 
-    async def ingest_bytes(self, files: AsyncIterable[tuple[str, str, bytes]], base: str, caller: Caller) -> KbResult:
-        """For who has the bytes at hand: (source, name, bytes) each. An admin's alone, as INGEST."""
+    async def ingest_bytes(self, files: AsyncIterable[FileContent], base: str, caller: Caller) -> KbResult:
+        """INGEST of files whose bytes are at hand. An admin's alone."""
 
     async def require_base(self, name: str, caller: Caller) -> KnowledgeBase | Refused:
         """The base of this name, whatever the case of its letters; created, on record, when it is new."""
 
     async def find_unchanged(
-        self, files: AsyncIterable[tuple[str, str, bytes]], base: str, caller: Caller
+        self, files: AsyncIterable[FileContent], base: str, caller: Caller
     ) -> Mapping[str, Document]:
         """Those of these files that need no ingest, by source, each with its document. Raises Denied, Unavailable."""
 
     async def preview_ingest(
-        self, files: AsyncIterable[tuple[str, str, bytes]], base: str, caller: Caller
+        self, files: AsyncIterable[FileContent], base: str, caller: Caller
     ) -> Sequence[IngestResult]:
         """How an ingest of these would come out, in their order; nothing is changed. Raises Denied, Unavailable."""
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from core.ingestion.ingestor import IngestResult
 from core.model.errors import Denied, FootnoteError
+from core.model.file_content import FileContent
 from core.model.knowledge import Document, KnowledgeBase, Passage
 from core.model.transcripts import Conversation
 from core.service.kb.bases import Bases
@@ -116,8 +117,8 @@ class KnowledgeService(KnowledgeUploads, KnowledgeDocuments):
 
     # --- for clients that have bytes at hand
 
-    async def ingest_bytes(self, files: AsyncIterable[tuple[str, str, bytes]], base: str, caller: Caller) -> KbResult:
-        """INGEST of (source, name, bytes) each. An admin's alone."""
+    async def ingest_bytes(self, files: AsyncIterable[FileContent], base: str, caller: Caller) -> KbResult:
+        """INGEST of files whose bytes are at hand. An admin's alone."""
         if not caller.permissions.is_admin:
             return await self.handle(KbCommand(KbVerb.INGEST, base), caller)
         return await self.job_commands.ingest_bytes(files, base, caller)
@@ -134,14 +135,14 @@ class KnowledgeService(KnowledgeUploads, KnowledgeDocuments):
         return made if isinstance(made, Refused) else Refused(RefusalReason.NOT_DONE, f"“{name}” is gone again.")
 
     async def find_unchanged(
-        self, files: AsyncIterable[tuple[str, str, bytes]], base: str, caller: Caller
+        self, files: AsyncIterable[FileContent], base: str, caller: Caller
     ) -> Mapping[str, Document]:
         """Those of these files that need no ingest, by source, each with its document. Raises Denied, Unavailable."""
         _require_admin(caller)
         return await self.uploads.find_unchanged(files, base)
 
     async def preview_ingest(
-        self, files: AsyncIterable[tuple[str, str, bytes]], base: str, caller: Caller
+        self, files: AsyncIterable[FileContent], base: str, caller: Caller
     ) -> Sequence[IngestResult]:
         """How an ingest of these would come out, in their order; nothing is changed. Raises Denied, Unavailable."""
         _require_admin(caller)

@@ -31,6 +31,7 @@ from adapters.web.source.document_pages import DocumentPages
 from adapters.web.source.screen import SourceScreen
 from core.model.channel_settings import ChannelSettings
 from core.model.errors import DocumentRejected, NotFound
+from core.model.file_content import FileContent
 from core.model.health import Check, Health
 from core.model.setup_steps import Place, RunningOptions, SetupStep, SetupStepState, TokenField, TokenOutcome
 from core.ports.page_pictures import Box, PagePicture
@@ -59,8 +60,8 @@ class PaperFiles:
 
     refused: Sequence[str] = ()
 
-    async def read(self) -> AsyncIterator[tuple[str, str, bytes]]:
-        yield "handbook/ferry.md", "ferry.md", b"# Ferry\n\nIt leaves at nine."
+    async def read(self) -> AsyncIterator[FileContent]:
+        yield FileContent("handbook/ferry.md", "ferry.md", b"# Ferry\n\nIt leaves at nine.")
         self.refused = ("handbook/secret.md is left out: it cannot be read: Permission denied.",)
 
 
@@ -83,7 +84,7 @@ class PaperGuide:
     def first_messages(self, place: Place) -> Sequence[str]:
         return ("/invite @Footnote",)
 
-    def configured(self) -> frozenset[Place]:
+    def configured_places(self) -> frozenset[Place]:
         return frozenset([Place.SLACK] if self.kept else [])
 
     async def look(self, place: Place, step: SetupStep) -> SetupStepState:
@@ -98,7 +99,7 @@ class PaperGuide:
         self.kept[setting] = pasted
         return TokenOutcome(kept=True, file="/home/ada/.env")
 
-    def running(self) -> RunningOptions:
+    def running_options(self) -> RunningOptions:
         return RunningOptions("footnote serve", "/units/footnote.service", self.units > 0, ("systemctl",), ("docker",))
 
     def write_unit(self) -> str:
@@ -285,8 +286,8 @@ class PageOffice:
         return f"{conversation}/{mark}"
 
 
-async def _samples() -> AsyncIterator[tuple[str, str, bytes]]:
-    yield "handbook/leave.md", "leave.md", b"# Leave\n\nEverybody has 30 days of leave."
+async def _samples() -> AsyncIterator[FileContent]:
+    yield FileContent("handbook/leave.md", "leave.md", b"# Leave\n\nEverybody has 30 days of leave.")
 
 
 async def _examined() -> list[Check]:

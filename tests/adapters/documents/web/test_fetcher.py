@@ -135,8 +135,8 @@ async def test_a_file_arrives_with_what_is_needed_to_ask_again() -> None:
         again = await fetcher.fetch(first.url, etag=first.etag, last_modified=first.last_modified)
     assert (first.data, first.media_type, first.file_name) == (b"# Guide", "text/markdown", "guide.md")
     assert first.url == f"http://docs.test:{port}/a/guide.md?x=1"
-    assert not first.unchanged
-    assert again.unchanged
+    assert not first.is_unchanged
+    assert again.is_unchanged
     assert again.data == b""
     assert network.connected == [("127.0.0.1", port)] * 2
 

@@ -5,9 +5,10 @@ from collections.abc import AsyncIterator
 import pytest
 
 from core.model.errors import NotFound
+from core.model.file_content import FileContent
 from core.model.knowledge import KnowledgeBase
 from core.service.kb.commands import KbVerb
-from core.service.kb.results import Refused, succeeded
+from core.service.kb.results import Refused, is_success
 from tests.core.service.kb.knowledge_room import ADMIN, CHANNEL, MEMBER, Room, asked_in, denied, job_in, words
 
 ADMINS_ONLY = sorted(set(KbVerb) - {KbVerb.LIST, KbVerb.SHOW})
@@ -26,7 +27,7 @@ async def test_who_is_no_admin_is_denied_and_that_is_recorded(room: Room, verb: 
     await room.adds(refunds_md="# Refunds\n\nThirty days.")
     reply = await room.says(verb, MEMBER, base="handbook", target="refunds", confirmed=True, every="daily")
     assert denied(reply)
-    assert not succeeded(reply)
+    assert not is_success(reply)
     assert await room.finds("refunds") == ["Refunds"]
     newest = (await room.audit.recent())[0]
     assert (newest.actor, newest.action, newest.allowed) == (MEMBER.id, f"kb {verb}", False)
@@ -41,8 +42,8 @@ async def test_a_forged_confirmation_is_denied_like_everything_else(room: Room) 
 
 
 async def test_who_brings_bytes_along_must_be_an_admin_too(room: Room) -> None:
-    async def files() -> AsyncIterator[tuple[str, str, bytes]]:
-        yield "refunds.md", "refunds.md", b"# Refunds"
+    async def files() -> AsyncIterator[FileContent]:
+        yield FileContent("refunds.md", "refunds.md", b"# Refunds")
 
     reply = await room.kb_service.ingest_bytes(files(), "default", room.caller(MEMBER))
     assert denied(reply)

@@ -6,6 +6,7 @@ import pytest
 
 from core.ingestion.ingestor import Change, IngestResult
 from core.model.errors import Denied
+from core.model.file_content import FileContent
 from core.model.incoming_events import FileReference
 from core.model.knowledge import Document
 from core.service.kb.commands import KbVerb
@@ -22,10 +23,10 @@ async def room() -> Room:
     return room
 
 
-async def files(**texts: str) -> AsyncIterator[tuple[str, str, bytes]]:
+async def files(**texts: str) -> AsyncIterator[FileContent]:
     for name, text in texts.items():
         source = name.replace("_", ".")
-        yield source, source, text.encode()
+        yield FileContent(source, source, text.encode())
 
 
 async def unchanged(room: Room, **texts: str) -> list[str]:
