@@ -36,7 +36,7 @@ from core.model.reply_target import ReplyMode, ReplyTarget
 from core.service.actions.user_actions import UserActions
 from core.service.actions.wording import FINISHED, GONE, NOBODY_TO_CALL, explanation_text
 from core.service.answer_buttons import AnswerAction
-from core.service.text_splitting import split_markdown
+from core.service.text_splitter import split_markdown
 
 ANSWER_LIMIT = 3_800
 MOST_QUOTE_MESSAGES = 5
