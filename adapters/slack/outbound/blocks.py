@@ -15,7 +15,7 @@ from core.model.answer import Answer, Citation
 from core.model.inquiry import Checkpoint
 from core.ports.answer_view import Step, StepState
 from core.service.answer_buttons import LABELS, RATINGS, AnswerAction, actions_below
-from core.service.text_splitting import split_markdown
+from core.service.text_splitter import split_markdown
 
 Block = dict[str, Any]
 
