@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from adapters.documents.parser import DocumentParser
+from adapters.encoders.answer_reader import LowRankAnswerReader
 from adapters.encoders.reranker import CrossEncoderReranker
 from adapters.encoders.text_encoder import SentenceTransformerEncoder
 from adapters.milvus.connection import is_server
@@ -47,7 +48,7 @@ from core.model.budget import Prices
 from core.model.channel_settings import ChannelSettings
 from core.model.clock import Clock
 from core.model.conversation import ThreadKey
-from core.model.errors import ConfigurationError, ModelFailure, NotFound, first_of_ours
+from core.model.errors import ConfigurationError, ModelFailure, ModelUnavailable, NotFound, first_of_ours
 from core.model.inquiry import PROFILE_LIMITS, AnswerPolicy, Limits
 from core.ports.daily_budget import DailyBudget
 from core.ports.encoder import Encoder
@@ -234,6 +235,7 @@ class _Search:
     clock: Clock
     redis: "Redis"
     encoder: SentenceTransformerEncoder
+    answer_reader: LowRankAnswerReader
     index: MilvusIndex
     reranker: CrossEncoderReranker
     catalog: RedisCatalog
@@ -249,7 +251,11 @@ async def _open_search(
     """Open them side by side; what was opened is closed by ``stack``, in reverse."""
     encoder = SentenceTransformerEncoder(settings.embedding_model or "")
     stack.push_async_callback(encoder.close)
-    loading = asyncio.create_task(encoder.open()) if models else None  # takes longest: the stores open beside it
+    answer_reader = LowRankAnswerReader()
+    stack.push_async_callback(answer_reader.close)
+    quotes = not settings.has_llm  # with a model they stand by, and their reader is loaded when they are needed
+    # Models take longest: the stores open beside them.
+    loading = asyncio.create_task(_open_models(encoder, answer_reader if quotes else None)) if models else None
     if loading is not None:
         stack.push_async_callback(_cancel, loading)
     redis = await _redis(settings, stack)
@@ -270,6 +276,7 @@ async def _open_search(
         clock=SystemClock(),
         redis=redis,
         encoder=encoder,
+        answer_reader=answer_reader,
         index=index,
         reranker=reranker,
         catalog=catalog,
@@ -284,7 +291,7 @@ def _agent(
     settings: Settings, search: _Search, stack: AsyncExitStack, budget: DailyBudget | None
 ) -> tuple[Reasoner, Agent]:
     """The agent and the reasoner it decides by: the model where one is configured, with quotes standing by."""
-    extractive = ExtractiveReasoner(search.encoder)
+    extractive = ExtractiveReasoner(search.encoder, search.answer_reader)
     reasoner = model_with_standby(settings, extractive, search.clock, stack, budget)
     deps = AgentDeps(
         reasoner=reasoner,
@@ -460,6 +467,14 @@ async def _open_index_and_model(
         raise first_of_ours(failures) from None
     if consistency is not None:
         await opening.reach("catalog", consistency.check, remote=True)
+
+
+async def _open_models(encoder: SentenceTransformerEncoder, answer_reader: LowRankAnswerReader | None) -> None:
+    """The encoder, then the reader of answers, which can be done without."""
+    await encoder.open()
+    if answer_reader is not None:
+        with suppress(ModelUnavailable):
+            await answer_reader.open()
 
 
 async def _await(task: "asyncio.Task[None]") -> None:

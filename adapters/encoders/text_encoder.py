@@ -55,10 +55,10 @@ class SentenceTransformerEncoder:
         # A query is too short to be shared between cores: 8 ms of processor time on one; on two, whose threads spin at
         # every barrier while other work holds a core, 210 ms and thirty times as long. So are the sentences that an
         # answer is chosen from; and whoever ingests leaves the other cores to those who ask.
-        self._query_thread = ThreadPoolExecutor(1, thread_name_prefix="encode-queries", initializer=_use_one_core)
+        self._query_thread = ThreadPoolExecutor(1, thread_name_prefix="encode-queries", initializer=use_one_core)
         self._at_once = passage_threads()
         self._passage_thread = ThreadPoolExecutor(
-            self._at_once, thread_name_prefix="encode-passages", initializer=_use_one_core
+            self._at_once, thread_name_prefix="encode-passages", initializer=use_one_core
         )
         self._loading = threading.Lock()
         self._pattern: Any = None  # the model as it was loaded, never used: each thread's own is copied from it
@@ -243,7 +243,7 @@ def passage_threads() -> int:
     return 2 if cores >= _CORES_FOR_TWO else 1
 
 
-def _use_one_core() -> None:
+def use_one_core() -> None:
     """For the calling thread, and for those that have not computed yet; those at work keep their number.
 
     So each of our threads says it for itself, or the number would depend on which of them comes first.

@@ -12,6 +12,7 @@ from adapters.reasoners.extractive.answer import composer, replies, selection, t
 from adapters.reasoners.extractive.answer.claims import judge_claim, sentences_of, verbatim
 from adapters.reasoners.extractive.answer.quote_markdown import render
 from adapters.reasoners.extractive.evidence import answer_odds, attachments, columns, grading, sufficiency
+from adapters.reasoners.extractive.evidence.reading import AnswerReader, read_best
 from adapters.reasoners.extractive.evidence.scoring import (
     ScoredUnit,
     WeighedPassage,
@@ -45,9 +46,10 @@ MINIMUM_SHARE, MAXIMUM_SHARE = 3, 4  # units of one passage that are compared by
 class ExtractiveReasoner:
     """Implements ``core.ports.Reasoner`` by quoting."""
 
-    def __init__(self, encoder: Encoder) -> None:
-        """Compare sentences with this encoder; without its answer, by words alone."""
+    def __init__(self, encoder: Encoder, reader: AnswerReader | None = None) -> None:
+        """Compare sentences with this encoder, without its answer by words alone; read the best with this reader."""
         self._similarity = Similarity(encoder)
+        self._reader = reader
 
     @property
     def name(self) -> str:
@@ -136,7 +138,9 @@ class ExtractiveReasoner:
             ranked = columns.doubt_rows(asked, answer_odds.score_units(everything, one, standing, subjects))
             weighed.append(WeighedPassage(one.item, asked, tuple(ranked), one.whole))
             await asyncio.sleep(0)  # others' turn: all passages together are tens of milliseconds
-        return weighed
+        if self._reader is None or layered:  # what stands on the way to an answer does not answer
+            return weighed
+        return await read_best(self._reader, question, weighed)
 
     async def _weighable(
         self, asked: Words, found: Sequence[Evidence], *, corrected: bool

@@ -125,12 +125,17 @@ def score_units(asked: Asked, found: Weighable, standing: Standing, subjects: Su
         )
         factor = doubts(question, one) * (weights.OTHER_SUBJECT if subject is SubjectMatch.OTHER else 1.0)
         odds = odds_of(features) + (weights.ON_THE_WAY if asked.layered else 0.0)
-        worth = max(_LEAST, (odds - weights.WORTH_FROM) / weights.WORTH_STEP) * factor
-        done.append(replace(one, worth=worth, cosine=cosine, odds=odds + math.log(factor), features=features))
+        scored = replace(one, worth=worth_of(odds, factor), doubt=factor, odds=odds + math.log(factor))
+        done.append(replace(scored, cosine=cosine, features=features))
     return sorted(done, key=lambda one: -one.worth)
 
 
 _LEAST = 0.01
+
+
+def worth_of(odds: float, doubt: float) -> float:
+    """What a unit with these odds counts beside others, times what speaks against it."""
+    return max(_LEAST, (odds - weights.WORTH_FROM) / weights.WORTH_STEP) * doubt
 
 
 def odds_of(features: Features, by: Features = weights.ANSWERING, bias: float = weights.ANSWERING_BIAS) -> float:

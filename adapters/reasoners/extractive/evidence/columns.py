@@ -30,7 +30,8 @@ def doubt_rows(asked: Words, ranked: Collection[ScoredUnit]) -> list[ScoredUnit]
 
 
 def _doubted(one: ScoredUnit) -> ScoredUnit:
-    return replace(one, worth=one.worth * weights.EMPTY_CELL, odds=one.odds + math.log(weights.EMPTY_CELL))
+    factor = weights.EMPTY_CELL
+    return replace(one, worth=one.worth * factor, doubt=one.doubt * factor, odds=one.odds + math.log(factor))
 
 
 def may_answer(asked: Words, one: ScoredUnit) -> bool:

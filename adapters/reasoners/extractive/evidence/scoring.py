@@ -76,6 +76,7 @@ class ScoredUnit:
     covered: float
     own: float = 0.0  # the share of them in it alone
     cosine: float = 0.0
+    doubt: float = 1.0  # the factor of what speaks against it, whatever its words
     odds: float = 0.0  # the logarithm of the odds that it answers, and what they were told from
     features: Features | None = None
     other_version: bool = False  # of its document than the question is about

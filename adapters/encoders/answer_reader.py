@@ -1,0 +1,137 @@
+"""Question and sentence read together by the packaged encoder: the odds that the one answers the other.
+
+An encoder compares two vectors that were made apart; here every word of the question meets every word of the sentence
+(a cross-encoder, Nogueira and Cho, 2019). It is the packaged model with low-rank changes of its layers (Hu et al.,
+2021) that come with us in ``answer_reader.safetensors``, 3 MB; ``docs/extractive.md`` says what they were learnt from.
+"""
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cachetools import LRUCache
+
+from adapters.encoders.model_files import PACKAGED, ModelFiles, find_model, load
+from adapters.encoders.text_encoder import computes_in_bfloat16, use_one_core
+from core.model.errors import ModelUnavailable
+
+if TYPE_CHECKING:
+    import torch
+
+WEIGHTS = Path(__file__).with_name("answer_reader.safetensors")
+_TOKENS = 80  # of question and sentence together: as it was learnt
+# Of one size, and of lengths in steps: torch's library keeps a compiled plan for each shape that it meets.
+_AT_ONCE, _STEP = 8, 16
+_LOAD_SECONDS, _READ_SECONDS = 60.0, 10.0
+_KNOWN = 4_000  # pairs remembered: a question is graded, and answered from the same sentences
+
+
+class LowRankAnswerReader:
+    """``AnswerReader`` of the packaged model; loads at the first use, or at ``open``."""
+
+    def __init__(self, files: ModelFiles | None = None) -> None:
+        self._files = files or find_model(PACKAGED)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="read-answers", initializer=use_one_core)
+        self._loading = threading.Lock()
+        self._model: Any = None
+        self._known: LRUCache[tuple[str, str], float] = LRUCache(_KNOWN)
+
+    async def open(self) -> None:
+        """Load the model now. Raises ModelUnavailable where the packaged model is not installed."""
+        await self._in_thread(self._loaded, _LOAD_SECONDS)
+
+    async def close(self) -> None:
+        """Let go of the thread; what it is computing is finished in the background."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    async def read(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        """The logarithm of the odds that each text answers, in order; 0 is even odds.
+
+        Raises ModelUnavailable when the model is not to be had or hangs.
+        """
+        fresh = list(dict.fromkeys(text for text in texts if (question, text) not in self._known))
+        if fresh and self._model is None:
+            await self.open()
+        for start in range(0, len(fresh), _AT_ONCE):  # what a deadline cuts off is there when it is asked for again
+            some = fresh[start : start + _AT_ONCE]
+            odds = await self._in_thread(lambda some=some: self._odds(question, some), _READ_SECONDS)
+            self._known.update({(question, text): value for text, value in zip(some, odds, strict=True)})
+        return [self._known[question, text] for text in texts]
+
+    def _odds(self, question: str, texts: list[str]) -> list[float]:
+        import torch
+
+        model = self._loaded()
+        filled = [*texts, *texts[-1:] * (-len(texts) % _AT_ONCE)]
+        with torch.inference_mode():
+            odds: list[float] = model.odds([question] * len(filled), filled).tolist()
+        return odds[: len(texts)]
+
+    def _loaded(self) -> Any:
+        with self._loading:
+            if self._model is None:
+                self._model = load(self._files, _CrossEncoder)
+                if computes_in_bfloat16():
+                    self._model.halve()
+        return self._model
+
+    async def _in_thread(self, do: Any, seconds: float) -> Any:
+        try:
+            async with asyncio.timeout(seconds):
+                return await asyncio.get_running_loop().run_in_executor(self._thread, do)
+        except TimeoutError as error:
+            raise ModelUnavailable(f"Reading sentences took longer than {seconds:g} s.") from error
+
+
+class _CrossEncoder:
+    """The packaged encoder with its changes merged in, and a head on its first token."""
+
+    def __init__(self, location: str, **how: Any) -> None:
+        from safetensors.torch import load_file
+        from transformers import AutoModel, AutoTokenizer
+
+        del how["device"]
+        self._tokenizer: Any = AutoTokenizer.from_pretrained(location, **how)
+        self._encoder: Any = AutoModel.from_pretrained(location, add_pooling_layer=False, **how).eval()
+        changes = {name: tensor.float() for name, tensor in load_file(WEIGHTS).items()}
+        self._head = {name: changes.pop(name) for name in list(changes) if name.startswith("head.")}
+        self._merge(changes)
+
+    def _merge(self, changes: "dict[str, torch.Tensor]") -> None:
+        """Add the product of each pair of narrow matrices to its layer; put the other weights in place."""
+        import torch
+
+        with torch.no_grad():
+            for name, tensor in changes.items():
+                if name.endswith(".down"):
+                    layer = name.removesuffix(".down")
+                    self._encoder.get_submodule(layer).weight += changes[f"{layer}.up"] @ tensor
+                elif not name.endswith(".up"):
+                    self._encoder.get_parameter(name).copy_(tensor)
+
+    def halve(self) -> None:
+        """Compute in bfloat16; the head stays in float32."""
+        import torch
+
+        self._encoder = self._encoder.to(torch.bfloat16)
+
+    def odds(self, questions: list[str], texts: list[str]) -> "torch.Tensor":
+        """(n,) logarithms of odds."""
+        import torch
+        from torch.nn.functional import linear
+
+        tokens = self._tokenizer(
+            questions,
+            texts,
+            truncation=True,
+            max_length=_TOKENS,
+            padding=True,
+            pad_to_multiple_of=_STEP,
+            return_tensors="pt",
+        )
+        first = self._encoder(**tokens).last_hidden_state[:, 0].float()
+        inner = torch.tanh(linear(first, self._head["head.dense.weight"], self._head["head.dense.bias"]))
+        return linear(inner, self._head["head.out.weight"], self._head["head.out.bias"]).squeeze(-1)

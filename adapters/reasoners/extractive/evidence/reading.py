@@ -1,0 +1,62 @@
+"""The best units read together with the question, by a model that learnt whether the one answers the other.
+
+What is counted of a unit tells which of them come near; whether one of them really says what is asked for, a reader
+tells better: a question of the right thing for what no document says of it has every word but the answer.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from adapters.reasoners.extractive import weights
+from adapters.reasoners.extractive.evidence.answer_odds import worth_of
+from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage
+from adapters.reasoners.extractive.evidence.units import befores, in_context, units
+from core.model.errors import Unavailable
+from core.model.languages import language_of
+
+_CHARACTERS = 400
+
+
+class AnswerReader(Protocol):
+    """Reads a question and a text together."""
+
+    async def read(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        """The logarithm of the odds that each text answers, in order. Raises Unavailable when it cannot tell."""
+
+
+async def read_best(reader: AnswerReader, question: str, weighed: Sequence[WeighedPassage]) -> list[WeighedPassage]:
+    """The passages with the odds of their units after reading the most likely ones; as they are where that fails.
+
+    A reader of English reads no question in another language.
+    """
+    best = sorted((one for passage in weighed for one in passage.units), key=lambda one: -one.odds)
+    best = best[: weights.UNITS_READ]
+    if not best or language_of(question) != "en":
+        return list(weighed)
+    try:
+        odds = await reader.read(question, [_text_of(one) for one in best])
+    except Unavailable:
+        return list(weighed)
+    readings = {id(one): value for one, value in zip(best, odds, strict=True)}
+    return [_with_readings(passage, readings, min(odds)) for passage in weighed]
+
+
+def _text_of(one: ScoredUnit) -> str:
+    """The unit below its headings, as it is compared by meaning."""
+    passage = one.evidence.passage
+    return in_context(passage, one.unit, befores(units(passage.text)).get(one.unit))[:_CHARACTERS]
+
+
+def _with_readings(passage: WeighedPassage, readings: Mapping[int, float], least: float) -> WeighedPassage:
+    """A unit that was not read counts like the worst that was."""
+    done = [_with_reading(one, readings.get(id(one), least)) for one in passage.units]
+    return replace(passage, units=tuple(sorted(done, key=lambda one: -one.worth)))
+
+
+def _with_reading(one: ScoredUnit, reading: float) -> ScoredUnit:
+    """Both opinions as one: a logistic function of two."""
+    counted = one.odds - math.log(one.doubt)
+    both = weights.COUNTED * counted + weights.READ * reading + weights.READING_BIAS
+    return replace(one, odds=both + weights.COUNTED * math.log(one.doubt), worth=worth_of(both, one.doubt))

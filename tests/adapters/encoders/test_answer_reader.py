@@ -1,0 +1,62 @@
+"""The packaged model with its learnt changes tells what answers from what only speaks of the same."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from adapters.encoders.answer_reader import LowRankAnswerReader
+from adapters.encoders.model_files import ModelFiles
+from core.model.errors import ModelUnavailable
+
+pytestmark = pytest.mark.live
+
+ROW = "Depots: Depot: Leith; Stops per day: 140; Manager: Ines Okafor"
+
+
+@pytest.fixture
+async def reader() -> AsyncIterator[LowRankAnswerReader]:
+    made = LowRankAnswerReader()
+    yield made
+    await made.close()
+
+
+@pytest.mark.parametrize(
+    ("question", "answers", "same_matter"),
+    [
+        (
+            "who runs the depot in Leith?",
+            ROW,
+            "Depots: Depot: Leith; Stops per day: 140; Opened: 2019",
+        ),
+        (
+            "how long may I return a pump?",
+            "Returns: A pump may be sent back within 45 days.",
+            "Returns: A pump is tested for a whole night before it is sent out.",
+        ),
+    ],
+)
+async def test_what_answers_has_better_odds_than_what_speaks_of_the_same(
+    reader: LowRankAnswerReader, question: str, answers: str, same_matter: str
+) -> None:
+    good, bad = await reader.read(question, [answers, same_matter])
+    assert good > bad + 0.5
+
+
+async def test_odds_keep_their_places_and_do_not_depend_on_what_is_read_beside_them(
+    reader: LowRankAnswerReader,
+) -> None:
+    texts = [f"Rule {number}: nobody works on day {number}." for number in range(11)]
+    together = await reader.read("when does nobody work?", texts)
+    alone = LowRankAnswerReader()
+    assert list(await alone.read("when does nobody work?", texts[9:10])) == pytest.approx([together[9]], abs=0.1)
+    await alone.close()
+    assert await reader.read("when does nobody work?", texts[::-1]) == list(together)[::-1]
+    assert await reader.read("when does nobody work?", []) == []
+
+
+async def test_a_model_that_is_not_whole_is_said_so(tmp_path: Path) -> None:
+    made = LowRankAnswerReader(ModelFiles("broken", tmp_path))
+    with pytest.raises(ModelUnavailable, match="cannot be loaded"):
+        await made.read("who?", ["Ines."])
+    await made.close()

@@ -1,0 +1,82 @@
+"""Sentences are read together with the question: what is counted brings them up, what is read decides as well."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from adapters.reasoners.extractive import weights
+from adapters.reasoners.extractive.evidence.scoring import WeighedPassage
+from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
+from adapters.testing.encoder import HashingEncoder
+from core.model.errors import ModelUnavailable
+from tests.adapters.reasoners.scene import library
+
+STUDIO = "The Studio plan has support by mail. The Studio plan has room for nine people."
+
+
+@dataclass
+class Reader:
+    """Says what it was told to say of the texts with a word in them, and remembers what it was asked."""
+
+    says: Mapping[str, float] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
+
+    async def read(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        """Even odds where nothing is said."""
+        self.asked.extend(texts)
+        return [next((odds for word, odds in self.says.items() if word in text), 0.0) for text in texts]
+
+
+class Away:
+    """A reader whose model is not there."""
+
+    async def read(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        """Raises ModelUnavailable."""
+        raise ModelUnavailable("The model is not on this machine.")
+
+
+async def weighed(reader: Reader | Away | None, question: str, *texts: str) -> list[WeighedPassage]:
+    items = library(*texts).items_found()
+    return await ExtractiveReasoner(HashingEncoder(), reader).weigh(question, items, items)
+
+
+def first(found: Sequence[WeighedPassage]) -> str:
+    return found[0].units[0].unit.text
+
+
+@pytest.mark.parametrize(("word", "quoted"), [("mail", "by mail"), ("nine", "nine people")])
+async def test_the_sentence_that_is_read_as_the_answer_comes_first(word: str, quoted: str) -> None:
+    found = await weighed(Reader({word: 6.0}), "What about the Studio plan?", STUDIO)
+    assert quoted in first(found)
+
+
+async def test_what_reads_like_no_answer_is_less_likely_one() -> None:
+    question = "How many people does Studio have room for?"
+    (counted,), (refused,) = await weighed(None, question, STUDIO), await weighed(Reader({"": -6.0}), question, STUDIO)
+    assert max(one.odds for one in refused.units) < max(one.odds for one in counted.units)
+
+
+async def test_without_its_model_what_is_counted_decides() -> None:
+    question = "How many people does Studio have room for?"
+    assert await weighed(Away(), question, STUDIO) == await weighed(None, question, STUDIO)
+
+
+async def test_only_the_most_likely_are_read_and_the_rest_counts_like_the_worst_of_them() -> None:
+    texts = [f"Plan {number} has room for nine. It has mail. It has a name." for number in range(30)]
+    reader = Reader()
+    found = await weighed(reader, "Which plan has room for nine?", *texts)
+    assert len(reader.asked) == weights.UNITS_READ < sum(len(one.units) for one in found)
+
+
+async def test_a_question_in_another_language_is_not_read_in_english() -> None:
+    reader = Reader()
+    await weighed(reader, "Wie viele Leute passen in den Plan Studio und was ist mit der Post?", STUDIO)
+    assert not reader.asked
+
+
+async def test_a_question_that_leads_from_one_document_to_the_next_is_not_read() -> None:
+    """What stands on the way does not answer, and has to be found all the same."""
+    reader = Reader()
+    await weighed(reader, "Who leads the team of Refunds that owns it?", STUDIO)
+    assert not reader.asked
