@@ -232,7 +232,7 @@ async def _opened_stores(settings: Settings, opened_until: float, chosen: Chosen
         lasting, servers = await durability(footnote.redis), await primaries(footnote.redis)
         where = "configured" if settings.redis_url else "embedded Valkey"
         where += f", a Cluster of {servers} primaries" if servers > 1 else ""
-        if lasting.lasting:
+        if lasting.is_durable:
             yield Check("Redis", Health.OK, f"{where}, append-only file on ({lasting.fsync or 'fsync unknown'})")
         else:
             remedy = "Switch on AOF: appendonly yes, appendfsync everysec."
@@ -243,7 +243,7 @@ async def _opened_stores(settings: Settings, opened_until: float, chosen: Chosen
         usage = await footnote.trace_store.counts()
         yield _overkill(usage.searched, usage.searched_once)
         if not await _is_done(footnote.opened, opened_until - asyncio.get_running_loop().time()):
-            yield _still_opening(footnote.opening.waiting_for())
+            yield _still_opening(footnote.opening.readiness_problems())
             return
         damaged = await asyncio.to_thread(is_damaged, Path(settings.milvus_uri or settings.home / "milvus.db"))
         yield _index(
@@ -251,7 +251,7 @@ async def _opened_stores(settings: Settings, opened_until: float, chosen: Chosen
         )
         if (status := await footnote.index.status()) is not None:
             yield milvus_server_check(status)
-        yield processes_check(await footnote.processes.serving())
+        yield processes_check(await footnote.processes.live_processes())
 
 
 async def _is_done(work: "asyncio.Task[None]", seconds: float) -> bool:

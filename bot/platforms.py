@@ -33,7 +33,7 @@ class ConnectedPlatform(Platform, Protocol):
     def routes(self) -> "Sequence[web.RouteDef]":
         """What it wants to be called at over HTTP."""
 
-    def waiting_for(self) -> str:
+    def readiness_problem(self) -> str:
         """Why it cannot be reached by people right now; empty when it can."""
 
 

@@ -134,7 +134,7 @@ class _ServedPlatform:
         routes = [route for platform in self._connected for route in platform.routes() if self._role.listens]
         if self._role.works:
             routes += open_api(footnote, warming=lambda: not self._stores.joined.is_set()).routes()
-        app = application(self._waiting_for, routes, lambda: _model_failure(footnote))
+        app = application(self._readiness_problems, routes, lambda: _model_failure(footnote))
         runner = await listen(app, settings.http_host, settings.http_port)
         if report_ready is not None:
             await report_ready(reply_target_of(runner))
@@ -210,11 +210,11 @@ class _ServedPlatform:
         if report.incomplete:
             log.warning("index_incomplete", documents=len(report.incomplete), remedy=f"{REPAIR} fills it again.")
 
-    async def _waiting_for(self) -> dict[str, str]:
+    async def _readiness_problems(self) -> dict[str, str]:
         """What is not ready yet, each with its reason."""
         footnote = self._footnote
-        waiting = {one.name: one.waiting_for() for one in self._supervised if one.waiting_for()}
-        waiting |= footnote.opening.waiting_for()
+        waiting = {one.name: one.readiness_problem() for one in self._supervised if one.readiness_problem()}
+        waiting |= footnote.opening.readiness_problems()
         if not self._stores.joined.is_set():
             waiting.setdefault("index", "it is still opening")
         try:

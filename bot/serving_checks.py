@@ -11,18 +11,20 @@ from core.ports.process_registry import ServingProcess
 def milvus_server_check(status: CollectionStatus) -> Check:
     """Whether a Milvus server can be searched, and how what is in it is indexed and spread."""
     built = ", ".join(
-        f"{one.field} {one.kind}" + ("" if one.built else f" ({one.pending_rows:,} rows wait to be indexed)")
+        f"{one.field} {one.kind}" + ("" if one.is_built else f" ({one.pending_rows:,} rows wait to be indexed)")
         for one in status.indexes
     )
     key = f"partition key {status.partition_key}" if status.partition_key else "no partition key"
     detail = f"{status.version}; {built or 'no index'}; {status.load_state}, {status.replicas} replica(s); {key}"
-    if status.missing:
+    if status.missing_indexes:
         remedy = "Restart a worker: it creates what is missing."
-        return Check("Milvus server", Health.FAILED, f"{detail}; none of {', '.join(sorted(status.missing))}", remedy)
-    if not status.loaded:
+        return Check(
+            "Milvus server", Health.FAILED, f"{detail}; none of {', '.join(sorted(status.missing_indexes))}", remedy
+        )
+    if not status.is_loaded:
         remedy = "A worker loads it as it starts; look at the server's query nodes if it does not come."
         return Check("Milvus server", Health.FAILED, detail, remedy)
-    if not all(one.built for one in status.indexes):
+    if not all(one.is_built for one in status.indexes):
         remedy = "Rows that wait are searched one by one, slowly; it passes while the server's index nodes work."
         return Check("Milvus server", Health.NOTE, detail, remedy)
     return Check("Milvus server", Health.OK, detail)

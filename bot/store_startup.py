@@ -19,7 +19,7 @@ class StoreStartup:
         self._patient = patient
         self._reasons: dict[str, str] = {}
 
-    def waiting_for(self) -> dict[str, str]:
+    def readiness_problems(self) -> dict[str, str]:
         """Why each store that is not open is not."""
         return dict(self._reasons)
 

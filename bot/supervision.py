@@ -27,9 +27,9 @@ class SupervisedPlatform:
         """The platform's name."""
         return self._platform.name
 
-    def waiting_for(self) -> str:
+    def readiness_problem(self) -> str:
         """Why people cannot reach it right now; empty when they can."""
-        return self._away or self._platform.waiting_for()
+        return self._away or self._platform.readiness_problem()
 
     async def run(self, stop: asyncio.Event) -> None:
         """Run it until ``stop`` is set. Raises ConfigurationError where it is alone, and is not let in at all."""

@@ -15,24 +15,24 @@ import structlog
 from cachetools import LRUCache
 
 from adapters.discord.api.channel_access import ChannelAccess
-from adapters.discord.api.endpoints import point_at
-from adapters.discord.api.identifiers import PLATFORM, handoff_role
+from adapters.discord.api.endpoints import configure_endpoints
+from adapters.discord.api.ids import PLATFORM, handoff_role
 from adapters.discord.api.servers import Servers
-from adapters.discord.inbound.attachments import texts_of
+from adapters.discord.inbound.attachments import read_attachments
 from adapters.discord.inbound.event_listener import EventListener
 from adapters.discord.inbound.gateway import FootnoteClient
 from adapters.discord.inbound.gateway_connection import GatewayConnection
 from adapters.discord.inbound.identify_limiter import IdentifyLimiter
 from adapters.discord.inbound.look_back import LookBack
 from adapters.discord.inbound.ordered_queue import OrderedQueue
-from adapters.discord.inbound.thread_context import earlier
+from adapters.discord.inbound.thread_context import read_thread_context
 from adapters.discord.interactions.answer_buttons import AnswerButtons
 from adapters.discord.interactions.ask_commands import AskCommands
 from adapters.discord.interactions.button_handlers import DiscordButtonHandlers
 from adapters.discord.interactions.checkpoint_buttons import CheckpointButtons
 from adapters.discord.interactions.command_tree import CommandTree
 from adapters.discord.interactions.footnote_commands import FootnoteCommands
-from adapters.discord.interactions.ratings import Ratings
+from adapters.discord.interactions.ratings import RatingButtons
 from adapters.discord.interactions.settings import ChannelSettingsMenus
 from adapters.discord.kb.capabilities import DiscordKnowledge
 from adapters.discord.kb.commands import KbGroup
@@ -103,7 +103,7 @@ class DiscordPlatform:
         pace_seconds: float = PACE_SECONDS,
         pauses: Pauses = PAUSES,
     ) -> None:
-        point_at(api_url, gateway_url)
+        configure_endpoints(api_url, gateway_url)
         self._gateway_lease = gateway_lease or AlwaysLeader()
         self._user_actions = user_actions
         self._parse = parse
@@ -113,25 +113,25 @@ class DiscordPlatform:
         self._paces: LRUCache[str, Pace] = LRUCache(PACES_REMEMBERED)
         self._identify_limiter = IdentifyLimiter(message_states)
         self._ordered_queue = OrderedQueue(inbox)
-        self._shown = AnswerIndex(message_states)
+        self._answer_index = AnswerIndex(message_states)
         self._edit_versions = EditVersions(message_states)
-        self.servers = Servers(self.client, self._connection.holding)
+        self.servers = Servers(self.client, self._connection.holds_gateway)
         self.messages = Messages(self.client, self.servers)
-        self.readers = ChannelAccess(self.client, self.servers, user_actions)
+        self.channel_access = ChannelAccess(self.client, self.servers, user_actions)
         self._cards = cards = JobCards(self.messages, message_states, self.wait_until_connected)
         self.knowledge = DiscordKnowledge(self.client, cards, self.wait_until_connected)
         places = HeardPlaces(message_states, PLATFORM)
         self._look_back = LookBack(
             client=self.client,
-            hears=self._connection.hears,
-            said=self.on_message,
-            in_line=self._ordered_queue.add,
+            session=self._connection.session,
+            on_message=self.on_message,
+            enqueue=self._ordered_queue.add,
             places=places,
         )
         self._event_listener = self._new_event_listener(inbox, message_states, places, allowed_bots)
         kept_commands = KeptCommands(message_states, user_actions.audit, DiscordKeptCommand)
-        group = KbGroup(kb, self.readers, kept_commands, cards) if kb is not None else None
-        menus = ChannelSettingsMenus(user_actions.settings, self.readers)
+        group = KbGroup(kb, self.channel_access, kept_commands, cards) if kb is not None else None
+        menus = ChannelSettingsMenus(user_actions.settings, self.channel_access)
         self._command_tree = self._new_command_tree(message_states, menus, group, dev_guild)
         self._button_handlers = self._new_button_handlers(message_states, menus, group)
 
@@ -144,9 +144,9 @@ class DiscordPlatform:
             inbox=inbox,
             message_states=message_states,
             places=places,
-            shown=self._shown,
+            answer_index=self._answer_index,
             edit_versions=self._edit_versions,
-            readers=self.readers,
+            channel_access=self.channel_access,
             messages=self.messages,
             tell=self.tell,
             allowed_bots=allowed_bots,
@@ -159,20 +159,20 @@ class DiscordPlatform:
         kb: KbGroup | None,
         dev_guild: str | None,
     ) -> CommandTree:
-        ask = AskCommands(self._user_actions, self.readers, self._ordered_queue)
-        footnote = FootnoteCommands(self._user_actions, self.readers, self._shown, settings)
+        ask = AskCommands(self._user_actions, self.channel_access, self._ordered_queue)
+        footnote = FootnoteCommands(self._user_actions, self.channel_access, self._answer_index, settings)
         commands = [*ask.commands(), footnote.group(), *(kb.commands() if kb is not None else ())]
         return CommandTree(commands, self._user_actions.audit, message_states, dev_guild)
 
     def _new_button_handlers(
         self, message_states: MessageStateStore, settings: ChannelSettingsMenus, kb: KbGroup | None
     ) -> DiscordButtonHandlers:
-        actions, shown, queue = self._user_actions, self._shown, self._ordered_queue
-        ratings = Ratings(actions, message_states, shown, self.readers, kb)
+        actions, shown, queue = self._user_actions, self._answer_index, self._ordered_queue
+        ratings = RatingButtons(actions, message_states, shown, self.channel_access, kb)
         answers = AnswerButtons(
             user_actions=actions,
-            shown=shown,
-            readers=self.readers,
+            answer_index=shown,
+            channel_access=self.channel_access,
             messages=self.messages,
             ordered_queue=queue,
             ratings=ratings,
@@ -199,13 +199,13 @@ class DiscordPlatform:
 
     # --- the connection
 
-    def waiting_for(self) -> str:
+    def readiness_problem(self) -> str:
         """Why it is not ready; empty when it is."""
-        return self._connection.waiting_for()
+        return self._connection.readiness_problem()
 
     def capabilities(self) -> PlatformCapabilities:
         """What the knowledge service can use of it."""
-        announcements = DiscordAnnouncements(self.readers, self.messages, self.wait_until_connected)
+        announcements = DiscordAnnouncements(self.channel_access, self.messages, self.wait_until_connected)
         return replace(self.knowledge.capabilities(), announcements=announcements)
 
     def routes(self) -> tuple[()]:
@@ -213,7 +213,7 @@ class DiscordPlatform:
         return ()
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Stay connected until ``stop`` is set, whatever Discord does: ``waiting_for`` says what is wrong.
+        """Stay connected until ``stop`` is set, whatever Discord does: ``readiness_problem`` says what is wrong.
 
         A missing intent is logged with its remedy, and we go on with what can be heard without it: mentions, direct
         messages and commands.
@@ -222,7 +222,7 @@ class DiscordPlatform:
         connecting = asyncio.create_task(self._connection.hold())
         stopping = asyncio.create_task(_wait(stop))
         finishing = asyncio.create_task(look_after(self._cards.finish, stop))
-        catching_up = asyncio.create_task(self._look_back.keep_up())
+        catching_up = asyncio.create_task(self._look_back.run())
         try:
             await asyncio.wait([taking, connecting, stopping], return_when=asyncio.FIRST_COMPLETED)
             for task in (taking, connecting):
@@ -273,7 +273,7 @@ class DiscordPlatform:
     async def ready(self) -> None:
         """A session stands: commands that have changed are registered."""
         self._connection.mark_established()
-        self._look_back.session_began()
+        self._look_back.on_session()
         await self._command_tree.sync(self.client().tree)
         self._connection.mark_serving()
 
@@ -299,13 +299,13 @@ class DiscordPlatform:
         """A message was deleted."""
         self._event_listener.on_delete(guild_id, channel_id, message_id)
 
-    async def on_submit(self, press: discord.Interaction) -> None:
+    async def on_submit(self, interaction: discord.Interaction) -> None:
         """A form of ours was sent."""
-        await self._button_handlers.on_submit(press)
+        await self._button_handlers.on_submit(interaction)
 
     def on_member_change(self, guild_id: int, user_id: int) -> None:
         """A member's roles have changed."""
-        self.readers.members.forget(guild_id, user_id)
+        self.channel_access.members.forget(guild_id, user_id)
 
     # --- what a worker needs
 
@@ -321,7 +321,7 @@ class DiscordPlatform:
         message = _question(incoming)
 
         async def extras() -> Extras:
-            settings = await self.readers.settings(message.thread)
+            settings = await self.channel_access.settings(message.thread)
             visibility = _visibility(message)
             handoff = visibility is AnswerVisibility.PLACE and handoff_role(settings.handoff) is not None
             return Extras(handoff=handoff, share=visibility is AnswerVisibility.ASKER)
@@ -331,7 +331,7 @@ class DiscordPlatform:
             message_state=message_state,
             trace_id=trace_id,
             messages=self.messages,
-            shown=self._shown,
+            answer_index=self._answer_index,
             edit_versions=self._edit_versions,
             pace=self._pace(message),
             connected=self.wait_until_connected,
@@ -346,7 +346,7 @@ class DiscordPlatform:
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies in this place."""
         await self.wait_until_connected()
-        return await self.readers.settings(thread)
+        return await self.channel_access.settings(thread)
 
     async def audience(self, incoming: Incoming) -> Audience:
         """Who will be able to read the answer there, as of now."""
@@ -354,24 +354,24 @@ class DiscordPlatform:
         thread, asker = _thread(incoming), _person(incoming)
         match _visibility(incoming):
             case AnswerVisibility.DIRECT:
-                return await self.readers.of_person(asker)
+                return await self.channel_access.audience_of_person(asker)
             case AnswerVisibility.ASKER:
-                return await self.readers.of_one_in(asker, thread)
+                return await self.channel_access.audience_in_thread(asker, thread)
             case AnswerVisibility.PLACE:
-                return await self.readers.of_place(thread)
+                return await self.channel_access.audience_of_channel(thread)
 
     async def permissions(self, person: Person, thread: ThreadKey) -> Permissions:
         """What this person may do there, as of now."""
         await self.wait_until_connected()
-        return await self.readers.permissions(person, thread)
+        return await self.channel_access.permissions(person, thread)
 
     async def context(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
         """What was said in the thread before, oldest first."""
-        return await earlier(self.client(), self.servers, message)
+        return await read_thread_context(self.client(), self.servers, message)
 
     async def attachments(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
         """The text of the files that hang on the message."""
-        return await texts_of(self.client(), message, self._parse)
+        return await read_attachments(self.client(), message, self._parse)
 
     async def acknowledge(self, message: IncomingMessage, decided: MessageRoute) -> None:
         """Say that we were muted or unmuted."""
@@ -425,7 +425,7 @@ class DiscordPlatform:
             target=message.reply_target,
             question=message.text,
             messages=self.messages,
-            moved=lambda _: None,
+            on_moved=lambda _: None,
             pauses=self._pauses,
         ).withdraw()
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import discord
 
-from adapters.discord.api.api_errors import api_call
-from adapters.discord.api.endpoints import point_at
-from adapters.discord.api.identifiers import PLATFORM, handoff_role
-from adapters.discord.inbound.gateway import NO_CONTENT_REMEDY, intents, logged_in, reads_content
+from adapters.discord.api.endpoints import configure_endpoints
+from adapters.discord.api.errors import api_call
+from adapters.discord.api.ids import PLATFORM, handoff_role
+from adapters.discord.inbound.gateway import NO_CONTENT_REMEDY, intents, log_in, reads_content
 from adapters.discord.manifest import PERMISSIONS, invite
 from adapters.discord.outbound.messages import NOBODY
 from core.model.channel_settings import ChannelSettings
@@ -45,10 +45,10 @@ async def preflight(
 
     ``chosen``: settings by place, whose handoff roles are looked at beside the default one.
     """
-    point_at(api_url, gateway_url)
+    configure_endpoints(api_url, gateway_url)
     client = discord.Client(intents=intents(content=False), allowed_mentions=NOBODY)
     try:
-        await logged_in(client, token, CHECK_SECONDS)
+        await log_in(client, token, CHECK_SECONDS)
         reading = _need_content(defaults, chosen or {})
         return [_token(client), _content(client, reading), *await _servers(client, _handoffs(defaults, chosen or {}))]
     except PlatformUnavailable as error:

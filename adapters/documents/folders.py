@@ -16,7 +16,7 @@ def files_in(paths: Iterable[Path]) -> list[tuple[Path, str]]:
     The source of a file in a folder is its path below that folder's parent, so that moving the whole tree elsewhere
     keeps every document's identity. Where two would have one source, both are named with more of their path. A folder
     that may not be looked into is in the list as it is: whoever reads it finds out why, and says so. What is no file of
-    the folder's own is named by ``refused_in`` instead.
+    the folder's own is named by ``find_refused_files`` instead.
     """
     found: dict[Path, str] = {}
     for path in paths:
@@ -37,7 +37,7 @@ class RefusedFile:
     reason: str
 
 
-def refused_in(paths: Iterable[Path]) -> list[RefusedFile]:
+def find_refused_files(paths: Iterable[Path]) -> list[RefusedFile]:
     """What below these paths is no file of theirs, by name: links that lead out, devices, pipes and sockets."""
     found: list[RefusedFile] = []
     for path in paths:

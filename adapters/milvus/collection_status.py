@@ -21,7 +21,7 @@ class FieldIndex:
     pending_rows: int
 
     @property
-    def built(self) -> bool:
+    def is_built(self) -> bool:
         """Whether searches need not look at rows one by one."""
         return self.state == FINISHED and not self.pending_rows
 
@@ -37,12 +37,12 @@ class CollectionStatus:
     partition_key: str
 
     @property
-    def loaded(self) -> bool:
+    def is_loaded(self) -> bool:
         """Whether it can be searched."""
         return self.load_state == LOADED
 
     @property
-    def missing(self) -> frozenset[str]:
+    def missing_indexes(self) -> frozenset[str]:
         """Fields that a search needs an index of, and that have none."""
         return frozenset(INDEXED) - {one.field for one in self.indexes}
 

@@ -49,9 +49,9 @@ class MilvusConnection:
         self._changing = threading.Lock()  # a connect whose caller gave up goes on in its thread
 
     @property
-    def holding(self) -> bool:
+    def is_server_owner(self) -> bool:
         """Whether an embedded server runs as a child of this process."""
-        return self._embedded is not None and self._embedded.holding
+        return self._embedded is not None and self._embedded.is_server_owner
 
     @property
     def is_lite(self) -> bool:

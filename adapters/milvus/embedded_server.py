@@ -55,7 +55,7 @@ class EmbeddedMilvus:
         self._socket: Path | None = None
 
     @property
-    def holding(self) -> bool:
+    def is_server_owner(self) -> bool:
         """Whether the server is this process's."""
         return self._server is not None
 

@@ -119,9 +119,9 @@ class MilvusIndex:
         return self._record.identity
 
     @property
-    def holding(self) -> bool:
+    def is_server_owner(self) -> bool:
         """Whether this process runs the embedded server that others share."""
-        return self._connection.holding
+        return self._connection.is_server_owner
 
     async def open(self) -> None:
         """Connect, create the collection where there is none, and load it.

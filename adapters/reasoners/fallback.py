@@ -164,7 +164,7 @@ class FallbackReasoner:
         self, inquiry: Inquiry, thread: Thread, evidence: Sequence[Evidence], meter: Meter
     ) -> AsyncGenerator[DraftPart, None]:
         """The first reasoner's stream under its deadline, with the breaker told how it ended."""
-        deadline = asyncio.get_running_loop().time() + meter.remaining - self._reserves.write
+        deadline = asyncio.get_running_loop().time() + meter.remaining_seconds - self._reserves.write
         started = self._clock.monotonic()
         parts = self._primary.compose(inquiry, thread, evidence, meter)
         settled = False
@@ -191,7 +191,7 @@ class FallbackReasoner:
     ) -> tuple[T, str]:
         """The step's result, and whose it is."""
         if self._admits(inquiry_id, meter, reserve):
-            deadline = asyncio.get_running_loop().time() + meter.remaining - reserve
+            deadline = asyncio.get_running_loop().time() + meter.remaining_seconds - reserve
             started = self._clock.monotonic()
             try:
                 result = await _before(deadline, step(self._primary))
@@ -231,7 +231,7 @@ class FallbackReasoner:
             self._on_failure(error.kind)
 
     def _admits(self, inquiry_id: str, meter: Meter, reserve: float) -> bool:
-        return meter.remaining > reserve and inquiry_id not in self._waited and self._breaker.admits()
+        return meter.remaining_seconds > reserve and inquiry_id not in self._waited and self._breaker.admits()
 
     def _record_failure(self, inquiry_id: str, started: float) -> None:
         self._breaker.record_failure()

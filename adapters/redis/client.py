@@ -128,7 +128,7 @@ class Durability:
     writing: bool = True  # False: its last write to disk failed
 
     @property
-    def lasting(self) -> bool:
+    def is_durable(self) -> bool:
         """Whether acknowledged writes survive a killed server (all but about a second's, under ``everysec``)."""
         return self.append_only and self.fsync != "no" and self.writing
 

@@ -73,7 +73,7 @@ class RedisJobStore(JobStore):
         async with bounded_call():
             return bool(await self._cancel(keys=[job_key(job_id)], args=[by]))
 
-    async def cancelled_by(self, job_id: str) -> str:
+    async def find_canceller(self, job_id: str) -> str:
         """Who cancelled it; empty when nobody did."""
         async with bounded_call():
             return str(await self._client.hget(job_key(job_id), "cancelled") or "")

@@ -51,7 +51,7 @@ class RedisProcessRegistry(ProcessRegistry):
         async with bounded_call():
             await self._announce(keys=[SERVING], args=[process.name, to_json(process), milliseconds])
 
-    async def serving(self) -> Sequence[ServingProcess]:
+    async def live_processes(self) -> Sequence[ServingProcess]:
         """Those that have announced themselves and not run out, by name. Raises StoreUnavailable."""
         async with bounded_call():
             found = texts(await self._serving(keys=[SERVING]))

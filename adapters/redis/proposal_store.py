@@ -79,7 +79,7 @@ class RedisProposalStore(ProposalStore):
             undone = await self._client.hget(UNDONE, proposal_id)  # first: what is settled goes from here to there
             return _decision(undone or await self._client.get(f"{DECIDED}{proposal_id}"))
 
-    async def unsettled(self) -> Sequence[Decision]:
+    async def open_decisions(self) -> Sequence[Decision]:
         """Approvals whose job may not be in line yet, oldest first."""
         async with bounded_call():
             stored = await self._client.hvals(UNDONE)

@@ -169,7 +169,7 @@ class SlackPlatform:
                 with suppress(RequestRefused, PlatformUnavailable):
                     await self.workspace.web.call_once("auth.test")
 
-    def waiting_for(self) -> str:
+    def readiness_problem(self) -> str:
         """Why it is not ready yet; empty when it is."""
         if refusal := self.workspace.web.token_refusal:
             return f"Slack refuses the token ({refusal}); footnote doctor says what to do"

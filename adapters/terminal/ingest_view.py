@@ -16,7 +16,15 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from adapters.terminal.job_progress import LOOK_SECONDS, JobBar, JobServices, RunningWorker, job_bar, running, watch_job
+from adapters.terminal.job_progress import (
+    LOOK_SECONDS,
+    JobBar,
+    JobServices,
+    RunningWorker,
+    job_bar,
+    run_in_background,
+    watch_job,
+)
 from adapters.terminal.kb_view import result_text
 from core.ingestion.ingestor import Change, IngestResult
 from core.model.errors import FootnoteError, StoreUnavailable
@@ -82,7 +90,7 @@ async def ingest_files(
     """
     with job_bar(console, items=len(files), quiet=quiet) as bar:
         ingest = _Ingest(bar)
-        async with running(client.worker()) as working:
+        async with run_in_background(client.worker()) as working:
             try:
                 base = await client.base(base)
                 for batch in _batches(files):

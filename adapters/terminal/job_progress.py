@@ -64,7 +64,7 @@ class RunningWorker:
 
 
 @asynccontextmanager
-async def running(worker: JobServices) -> AsyncIterator[RunningWorker]:
+async def run_in_background(worker: JobServices) -> AsyncIterator[RunningWorker]:
     """Do jobs here meanwhile. Left by an exception, it hands back what is not finished: that may be others' work."""
     stop = asyncio.Event()
     task = asyncio.create_task(worker.run(stop))
@@ -168,7 +168,7 @@ async def follow_jobs(
     """
     ended: list[Job] = []
     with job_bar(console, quiet=quiet) as bar:
-        async with running(worker()) as working:
+        async with run_in_background(worker()) as working:
             for one in accepted:
                 job = await jobs.read(one.id)
                 if job is None:

@@ -39,7 +39,7 @@ class InProcessJobStore(JobStore):
         self._cancelled[job_id] = by
         return True
 
-    async def cancelled_by(self, job_id: str) -> str:
+    async def find_canceller(self, job_id: str) -> str:
         """Who cancelled it; empty when nobody did."""
         return self._cancelled.get(job_id, "")
 

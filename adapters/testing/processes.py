@@ -41,7 +41,7 @@ class InProcessProcessRegistry(ProcessRegistry):
         """Be known from now on, or still."""
         self._serving[process.name] = process, self._clock.monotonic() + lasting.total_seconds()
 
-    async def serving(self) -> Sequence[ServingProcess]:
+    async def live_processes(self) -> Sequence[ServingProcess]:
         """Those that have announced themselves and not run out, by name."""
         now = self._clock.monotonic()
         return [process for _, (process, until) in sorted(self._serving.items()) if until > now]

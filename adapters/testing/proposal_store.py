@@ -40,7 +40,7 @@ class InProcessProposalStore(ProposalStore):
         """What was decided on it."""
         return self._decisions.get(proposal_id)
 
-    async def unsettled(self) -> Sequence[Decision]:
+    async def open_decisions(self) -> Sequence[Decision]:
         """Approvals whose job may not be in line yet, oldest first."""
         return sorted((one for one in self._decisions.values() if one.job), key=lambda decision: decision.at)
 

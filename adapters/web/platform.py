@@ -59,7 +59,7 @@ class WebPlatform:
 
     # --- the server
 
-    def waiting_for(self) -> str:
+    def readiness_problem(self) -> str:
         """It waits for nobody."""
         return ""
 
@@ -106,7 +106,7 @@ class WebPlatform:
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies on the page: chosen for the page as a whole."""
-        return await self._user_actions.settings.applying(PLATFORM)
+        return await self._user_actions.settings.effective_settings(PLATFORM)
 
     async def audience(self, incoming: Incoming) -> Audience:
         """The one who asks, and they alone."""

@@ -33,7 +33,7 @@ _FENCE = re.compile(r"</[a-z]+-([0-9a-f]{8})>")
 Span = tuple[float, float]
 
 
-def asked_as(case: int, question: str) -> str:
+def numbered_question(case: int, question: str) -> str:
     """A question that no cache has seen, and whose calls can be told from those of all others."""
     return f"Case {case}: {question}"
 
@@ -97,8 +97,8 @@ def _with_case_question(text: str, case: int) -> str:
     plan = json.loads(text)
     if plan["action"] != "search":
         return text
-    plan["question"] = asked_as(case, plan["question"])
-    plan["queries"] = [asked_as(case, query) for query in plan["queries"]]
+    plan["question"] = numbered_question(case, plan["question"])
+    plan["queries"] = [numbered_question(case, query) for query in plan["queries"]]
     return json.dumps(plan)
 
 

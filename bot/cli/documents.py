@@ -46,7 +46,7 @@ async def ingest_paths(paths: list[Path], kb: str, *, as_json: bool = False, dry
 
     Raises BadParameter when there is nothing to read.
     """
-    from adapters.documents.folders import files_in, refused_in
+    from adapters.documents.folders import files_in, find_refused_files
     from adapters.terminal.console import SafeConsole
     from adapters.terminal.ingest_preview import preview_files
     from adapters.terminal.ingest_view import ingest_files, report
@@ -55,7 +55,7 @@ async def ingest_paths(paths: list[Path], kb: str, *, as_json: bool = False, dry
     from core.ingestion.ingestor import Change, IngestResult
 
     files = files_in(paths)
-    refused = [IngestResult(one.source, Change.FAILED, reason=one.reason) for one in refused_in(paths)]
+    refused = [IngestResult(one.source, Change.FAILED, reason=one.reason) for one in find_refused_files(paths)]
     if not files and not refused:
         raise typer.BadParameter("There is no file in there that can be read.")
     console = SafeConsole(stderr=as_json)

@@ -62,7 +62,7 @@ def ingest(
 
 
 async def _ingest(what: list[str], base: str, limit: int, as_json: bool) -> int:
-    from adapters.documents.folders import files_in, refused_in
+    from adapters.documents.folders import files_in, find_refused_files
     from adapters.terminal.ingest_view import TOGETHER, read_files
     from adapters.terminal.operator import operator
     from bot.container import open_footnote
@@ -72,7 +72,7 @@ async def _ingest(what: list[str], base: str, limit: int, as_json: bool) -> int:
 
     paths = [Path(name) for name in what if not LINK.match(name)]
     files = files_in(paths)
-    for one in refused_in(paths):
+    for one in find_refused_files(paths):
         say(one_line(f"{one.source} is not read: {one.reason}"), err=True)
     async with open_footnote(load_settings()) as footnote:
         kb_service, caller = footnote.knowledge_stack.kb_service, operator()
@@ -295,19 +295,19 @@ async def _report(footnote: "Footnote", results: "Sequence[KbResult]", as_json: 
     from adapters.terminal.kb_view import result_json, result_text
     from core.model.jobs import JobState
     from core.model.json_codec import to_json
-    from core.service.kb.results import accepted_jobs, succeeded
+    from core.service.kb.results import accepted_jobs, is_success
 
     texts = [result_text(result) for result in results]
     if not as_json:
         for result, text in zip(results, texts, strict=True):
             if text:
-                say(text, err=not succeeded(result))
+                say(text, err=not is_success(result))
     accepted = [job for result in results for job in accepted_jobs(result)]
     stack, console = footnote.knowledge_stack, SafeConsole(stderr=as_json)
     ended = (
         await follow_jobs(console, accepted, stack.deps.jobs, stack.terminal_worker, quiet=as_json) if accepted else []
     )
-    ok = all(map(succeeded, results))
+    ok = all(map(is_success, results))
     if as_json:
         print_json(
             {

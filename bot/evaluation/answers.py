@@ -157,4 +157,4 @@ def _case(query: Query, one: JudgedAnswer, answer: Answer | None, parts: Excerpt
     """A wrong refusal or a wrong answer, to be read beside what was wanted."""
     said = answer.text[: 2 * SNIPPET] if answer else "It failed."
     what = f"wrong {'refusal' if one.wrong_refusal else 'answer'}"
-    return case(query.text, what, parts.wanted(query), [{"id": one.outcome, "text": said}], query.thread)
+    return case(query.text, what, parts.reference(query), [{"id": one.outcome, "text": said}], query.thread)

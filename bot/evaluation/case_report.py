@@ -33,7 +33,7 @@ class Excerpts:
 
         return max(self._texts.get(source, ()), key=worth, default="")[:SNIPPET]
 
-    def wanted(self, query: Query) -> list[dict[str, str]]:
+    def reference(self, query: Query) -> list[dict[str, str]]:
         """The reference answers and the relevant documents, as one side of a case."""
         shown = [{"id": name, "text": self.of(name, query)} for name in list(query.relevant)[:_WANTED]]
         if query.answers:

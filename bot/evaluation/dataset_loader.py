@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from adapters.documents.folders import files_in
-from core.evaluation.claims import LabelledClaim, grounded_from, replies_from
+from core.evaluation.claims import LabelledClaim, load_grounding_pairs, replies_from
 from core.evaluation.conversations import FollowUpCase, follow_ups_from
 from core.evaluation.datasets import CorpusDocument, Query, documents_from, grades_from, queries_from, spread
 from core.evaluation.question_sets import QuestionSet, question_set_from
@@ -64,7 +64,7 @@ def _read(folder: Path, limit: int | None) -> Dataset:
     lines = _lines(folder / "queries.jsonl")
     queries: tuple[Query, ...] = ()
     follow_ups = follow_ups_from(_lines(folder / "conversations.jsonl"))
-    claims = grounded_from(_lines(folder / "grounding.jsonl"), documents)
+    claims = load_grounding_pairs(_lines(folder / "grounding.jsonl"), documents)
     if (folder / "qrels.tsv").is_file():
         queries = queries_from(lines, grades_from(_lines(folder / "qrels.tsv")))
     elif lines:

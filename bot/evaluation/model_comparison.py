@@ -16,7 +16,7 @@ from core.evaluation.answer_scoring import AnswerVerdict, score_reply
 from core.evaluation.datasets import Query
 from core.evaluation.metrics import contains
 from core.evaluation.question_sets import LabelledQuestion
-from core.model.answer import Answer, Outcome, Spent
+from core.model.answer import Answer, Outcome, ResourceUsage
 from core.model.conversation import Thread, ThreadKey
 from core.model.errors import ConfigurationError
 
@@ -35,14 +35,14 @@ class Column:
     name: str
     verdicts: Counter[AnswerVerdict] = field(default_factory=Counter)
     citations: int = 0
-    spent: Spent = field(default_factory=Spent)
+    spent: ResourceUsage = field(default_factory=ResourceUsage)
 
     def add(self, verdict: AnswerVerdict, answer: Answer | None, seconds: float) -> None:
         """Count one answer and what it cost."""
         self.verdicts[verdict] += 1
         self.citations += len(answer.citations) if answer else 0
-        spent = answer.spent if answer else Spent()
-        self.spent = Spent(
+        spent = answer.spent if answer else ResourceUsage()
+        self.spent = ResourceUsage(
             searches=self.spent.searches + spent.searches,
             calls=self.spent.calls + spent.calls,
             tokens_in=self.spent.tokens_in + spent.tokens_in,

@@ -188,7 +188,7 @@ def _worst(
         case(
             query.text,
             f"first at {place(query)}" if place(query) <= POOL else "not found",
-            parts.wanted(query),
+            parts.reference(query),
             [{"id": p.source, "text": p.searchable[:SNIPPET]} for p in tops.get(query.id, [])[:2]],
             query.thread,
         )

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
-from adapters.documents.folders import files_in, refused_in
+from adapters.documents.folders import files_in, find_refused_files
 from core.model.errors import DocumentRejected, NotFound
 from core.model.file_content import FileContent
 
@@ -19,7 +19,7 @@ class FilesOnDisk:
         self._refused = list(refused)
 
     @property
-    def refused(self) -> Sequence[str]:
+    def refused_files(self) -> Sequence[str]:
         """What was left out, one line each."""
         return self._refused
 
@@ -43,7 +43,7 @@ def files_on_disk(named: str) -> FilesOnDisk:
     if not named.strip() or not path.exists():
         raise NotFound(f"There is no file or folder {path}.", remedy="Its whole path begins with / or ~.")
     files = files_in([path])
-    refused = [f"{one.source} is left out: {one.reason}" for one in refused_in([path])]
+    refused = [f"{one.source} is left out: {one.reason}" for one in find_refused_files([path])]
     if not files:
         raise NotFound(f"There is no file in {path} that can be read.", remedy="Name another folder.")
     if len(files) > MOST:

@@ -37,7 +37,7 @@ class InstallationSetup:
         """What to write in a channel once it runs, one message after the other."""
         return self._platforms[place].first_messages
 
-    def configured(self) -> frozenset[Place]:
+    def configured_places(self) -> frozenset[Place]:
         """The platforms that have a token, whether it works or not."""
         return frozenset(place for place, one in self._platforms.items() if self._saved.value(one.first_setting))
 
@@ -90,7 +90,7 @@ class InstallationSetup:
         await asyncio.to_thread(self._saved.save, setting, value)
         return TokenOutcome(kept=True, checks=checks, file=str(self._saved.file))
 
-    def running(self) -> RunningOptions:
+    def running_options(self) -> RunningOptions:
         """How it is kept running on this machine."""
         return service_unit.options(self._home)
 

@@ -56,7 +56,7 @@ def _steps(dialogue: Dialogue, place: Place | None, ingest: Ingest) -> int:
 
 
 def _choose(dialogue: Dialogue, guide: InstallationSetup) -> Place:
-    there = guide.configured()
+    there = guide.configured_places()
     choices = {place: f"{name}{' (a token is set)' if place in there else ''}" for place, name in PLATFORMS.items()}
     choices |= {Place.TERMINAL: "this terminal alone", Place.MODEL: "nowhere yet: set up a language model"}
     return list(choices)[dialogue.choose("Where shall Footnote answer?", list(choices.values()))]
@@ -129,7 +129,7 @@ def _documents(dialogue: Dialogue, ingest: Ingest) -> None:
 
 def _keep_running(dialogue: Dialogue, guide: InstallationSetup) -> None:
     """Say how to start it now, and write the unit where systemd is there and it is wanted."""
-    options = guide.running()
+    options = guide.running_options()
     dialogue.heading("Start it")
     dialogue.say(f"  {options.start}")
     if options.unit:

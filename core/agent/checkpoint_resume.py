@@ -71,5 +71,5 @@ def _after_clarify(inquiry: Inquiry, choice: Choice, text: str) -> Inquiry:
         question = f"{inquiry.standalone} {question}"
     plan = Investigate(question, (question,), "the asker said which one")
     # The grades were for a question that meant several things; what bears on this one is found and graded again.
-    known = inquiry.library.carried_over()
+    known = inquiry.library.carry_over()
     return replace(inquiry, phase=Phase.GATHER, plan=plan, proposals=(SearchKnowledge(question),), library=known)

@@ -38,7 +38,7 @@ def restart_with_quotes(run: Run, reason: str) -> None:
         "misses": 0,
         "missing": "",
         "fast_path": False,
-        "library": inquiry.library.carried_over(),
+        "library": inquiry.library.carry_over(),
     }
     if inquiry.settled and inquiry.plan is not None:  # a choice was made: what was chosen stands
         run.update(phase=Phase.GATHER, proposals=(SearchKnowledge(inquiry.standalone),), **fresh)

@@ -114,7 +114,7 @@ class Run:
 
     async def within(self, work: Awaitable[T], *, reserve: float = 0.0) -> T:
         """Await under the run's deadline, keeping ``reserve`` seconds back. Raises BudgetExhausted when it passes."""
-        deadline = asyncio.timeout(max(0.05, self.meter.remaining - reserve))
+        deadline = asyncio.timeout(max(0.05, self.meter.remaining_seconds - reserve))
         try:
             async with deadline:
                 return await work

@@ -161,7 +161,7 @@ async def _check_claims(run: Run, verdicts: list[ClaimVerdict]) -> AsyncIterator
     yield HallucinationChecked(
         is_grounded=verdict.grounding >= GROUNDED,
         confidence=round(verdict.grounding, 3),
-        hallucinated_claims=tuple(v.claim.text for v in verdict.unsupported),
+        hallucinated_claims=tuple(v.claim.text for v in verdict.failed_claims),
         duration_ms=(run.deps.clock.monotonic() - started) * 1000,
         word_for_word=bool(verdicts) and all(_is_quoted(run, one.claim) for one in verdicts),
     )

@@ -37,7 +37,7 @@ class LabelledClaim:
         return self.label in _MEANS_SUPPORTED
 
 
-def grounded_from(lines: Iterable[str], documents: Sequence[CorpusDocument]) -> tuple[LabelledClaim, ...]:
+def load_grounding_pairs(lines: Iterable[str], documents: Sequence[CorpusDocument]) -> tuple[LabelledClaim, ...]:
     """The pairs of ``grounding.jsonl``, each twice: as labelled, and with a document that says nothing of it.
 
     Raises KeyError where a document is not in the corpus.

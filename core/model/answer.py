@@ -85,13 +85,13 @@ class Verdict:
         return sum(c.support is Support.SUPPORTED for c in self.claims) / len(self.claims)
 
     @property
-    def unsupported(self) -> tuple[ClaimVerdict, ...]:
+    def failed_claims(self) -> tuple[ClaimVerdict, ...]:
         """The claims that did not hold."""
         return tuple(c for c in self.claims if c.support in {Support.CONTRADICTED, Support.UNSUPPORTED})
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class ResourceUsage:
     """What an inquiry has cost so far. ``cost`` is in the configured currency, 0 where no price is set."""
 
     searches: int = 0
@@ -127,7 +127,7 @@ class Answer:
     notices: tuple[str, ...] = ()  # said once below the answer: "the writing model is away, so I quote"
     nearest: tuple[Citation, ...] = ()  # when nothing answers: the closest sources, not offered as evidence
     written_by: str = ""  # the reasoner's name
-    spent: Spent = Spent()
+    spent: ResourceUsage = ResourceUsage()
     timings: tuple[tuple[str, float], ...] = ()  # seconds by stage
     causes: tuple[str, ...] = ()  # what was wrong at the model's endpoint, for whoever runs this
     follow_ups: tuple[FollowUp, ...] = ()  # what the evidence answers beside this, where that is switched on

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 
-from core.model.answer import Spent
+from core.model.answer import ResourceUsage
 from core.model.clock import Clock
 from core.model.errors import BudgetExhausted
 from core.model.inquiry import Limits
@@ -29,40 +29,40 @@ class Meter:
 
     limits: Limits
     clock: Clock
-    before: Spent = Spent()
+    before: ResourceUsage = ResourceUsage()
     prices: Prices = field(default_factory=Prices)
     notices: list[str] = field(default_factory=list)
     causes: list[str] = field(default_factory=list)  # what was wrong at the model's endpoint, each once
     written_by: str = ""  # the reasoner whose words the answer carries, where that is not the one that was asked
     reserved_share: float = 0.0  # share of the tokens and the money that is kept for later steps
-    _run: Spent = Spent()
+    _run: ResourceUsage = ResourceUsage()
     _started: float = 0.0
 
     def __post_init__(self) -> None:
         self._started = self.clock.monotonic()
 
     @property
-    def spent(self) -> Spent:
+    def spent(self) -> ResourceUsage:
         """Everything so far, earlier runs included."""
-        return Spent(
+        return ResourceUsage(
             searches=self.before.searches + self._run.searches,
             calls=self.before.calls + self._run.calls,
             tokens_in=self.before.tokens_in + self._run.tokens_in,
             tokens_out=self.before.tokens_out + self._run.tokens_out,
-            seconds=self.before.seconds + self.elapsed,
+            seconds=self.before.seconds + self.elapsed_seconds,
             cost=self.before.cost + self._run.cost,
             tokens_cached=self.before.tokens_cached + self._run.tokens_cached,
         )
 
     @property
-    def elapsed(self) -> float:
+    def elapsed_seconds(self) -> float:
         """Seconds since this run began."""
         return self.clock.monotonic() - self._started
 
     @property
-    def remaining(self) -> float:
+    def remaining_seconds(self) -> float:
         """Seconds this run still has, at least 0. A resumed run has it all again: the person waited once."""
-        return max(0.0, self.limits.seconds - self.elapsed)
+        return max(0.0, self.limits.seconds - self.elapsed_seconds)
 
     @property
     def searches_left(self) -> int:
@@ -91,7 +91,7 @@ class Meter:
         cost = self.spent.cost + self.prices.cost(tokens_in, tokens_out)
         if self.limits.cost is not None and cost > self.limits.cost * (1.0 - self.reserved_share):
             raise BudgetExhausted(f"The {self.limits.cost:g} that one answer may cost are used.")
-        if not self.remaining:
+        if not self.remaining_seconds:
             raise BudgetExhausted(f"The {self.limits.seconds:g} seconds of this profile are over.")
 
     def count_call(self, tokens_in: int, tokens_out: int, *, cached: int = 0, calls: int = 1) -> None:

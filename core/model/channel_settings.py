@@ -124,15 +124,15 @@ class ChosenSettings:
             profile=_one_of(Profile, values.get("profile")),
             behaviour=_one_of(Behaviour, values.get("behaviour")),
             checkpoints=None if wanted is None else frozenset(ALL_CHECKPOINTS & set(split_names(wanted))),
-            sources_first=_chosen(values.get("sources_first")),
+            sources_first=_read_yes_or_no(values.get("sources_first")),
             languages=tuple(split_names(values["languages"])) if "languages" in values else None,
-            follow_ups=_chosen(values.get("follow_ups")),
+            follow_ups=_read_yes_or_no(values.get("follow_ups")),
             bases=frozenset(split_names(values.get("bases", ""))) - {"*"} or None,
             reply_style=_one_of(ReplyStyle, values.get("reply_style")),
             handoff=values.get("handoff"),
             auto_answer=parse_threshold(values.get("auto_answer", "")),
-            forum_posts=_chosen(values.get("forum_posts")),
-            proposal_digest=_chosen(values.get("proposal_digest")),
+            forum_posts=_read_yes_or_no(values.get("forum_posts")),
+            proposal_digest=_read_yes_or_no(values.get("proposal_digest")),
         )
 
     def to_mapping(self) -> dict[str, str]:
@@ -177,7 +177,7 @@ def _yes_or_no(value: bool) -> str:
     return "yes" if value else "no"
 
 
-def _chosen(value: str | None) -> bool | None:
+def _read_yes_or_no(value: str | None) -> bool | None:
     return None if value is None else value == "yes"
 
 

@@ -101,7 +101,7 @@ class EvidenceLibrary:
         """What this inquiry found, whatever its grade."""
         return tuple(item for item in self.items if item.query)
 
-    def carried_over(self) -> "EvidenceLibrary":
+    def carry_over(self) -> "EvidenceLibrary":
         """The library as a new question begins with it: the ids stay, the grades were for another question."""
         return EvidenceLibrary(tuple(replace(item, query="", grade=None) for item in self.items))
 

@@ -9,10 +9,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
 
-from core.model.answer import Spent
+from core.model.answer import ResourceUsage
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.evidence import EvidenceLibrary
-from core.model.json_codec import stored_as
+from core.model.json_codec import name_at_rest
 from core.model.knowledge import KnowledgeBase
 
 
@@ -183,7 +183,7 @@ Decision = Sufficient | Insufficient | AskBack
 class Search:
     """An action that was carried out and what came of it. ``new`` counts evidence not known before: 0 is a miss."""
 
-    action: Annotated[SearchAction, stored_as("move")]
+    action: Annotated[SearchAction, name_at_rest("move")]
     found: int = 0
     new: int = 0
     note: str = ""  # what the model is told: an unknown name, a listing, a section's text
@@ -239,7 +239,7 @@ class Checkpoint:
     choices: tuple[Choice, ...]
     found: tuple[str, ...]
     missing: str
-    spent: Spent
+    spent: ResourceUsage
     created_at: datetime
     expires_at: datetime
 
@@ -267,7 +267,7 @@ class Inquiry:
     audience: Audience
     started_at: datetime
     phase: Phase = Phase.UNDERSTAND
-    policy: Annotated[AnswerPolicy, stored_as("conduct")] = field(default_factory=AnswerPolicy)
+    policy: Annotated[AnswerPolicy, name_at_rest("conduct")] = field(default_factory=AnswerPolicy)
     bases: tuple[KnowledgeBase, ...] = ()  # those visible to the audience; re-read on every start and resume
     plan: Plan | None = None
     searches: tuple[Search, ...] = ()
@@ -278,13 +278,13 @@ class Inquiry:
     proposals: tuple[SearchAction, ...] = ()  # what to do next, decided and not yet done
     settled: frozenset[CheckpointKind] = frozenset()  # gates a person has already passed
     caveats: bool = False  # the person wants an answer from weak evidence, marked as such
-    fast_path: Annotated[bool, stored_as("attempt")] = (
+    fast_path: Annotated[bool, name_at_rest("attempt")] = (
         False  # written from the first search as it came; the reasoner may withhold
     )
     closing: bool = False  # answer from what is there, whatever it is
     stopped: bool = False  # the person wants no answer
     notices: tuple[str, ...] = ()
-    spent: Spent = Spent()
+    spent: ResourceUsage = ResourceUsage()
 
     @property
     def scope(self) -> frozenset[str]:

@@ -8,7 +8,7 @@ from pydantic import Field, TypeAdapter
 from pydantic_core import PydanticSerializationError
 
 
-def stored_as(name: str) -> Any:
+def name_at_rest(name: str) -> Any:
     """Marks, in ``Annotated``, a field that has another name at rest.
 
     What an earlier version has kept stays readable, and its processes read what this one keeps.

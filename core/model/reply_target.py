@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
-from core.model.json_codec import stored_as
+from core.model.json_codec import name_at_rest
 
 
 class ReplyMode(StrEnum):
@@ -30,7 +30,7 @@ class ReplyMode(StrEnum):
 class ReplyTarget:
     """``channel`` is where the question stands; ``response`` and ``token`` are an interaction's."""
 
-    mode: Annotated[ReplyMode, stored_as("manner")] = ReplyMode.POST
+    mode: Annotated[ReplyMode, name_at_rest("manner")] = ReplyMode.POST
     channel: str = ""
     message: str = ""  # of an interaction its id
     guild: str = ""  # the server or workspace, where the channel does not say it
@@ -52,5 +52,5 @@ def _as_kept_first(value: Any) -> Any:
 
 
 KeptReplyTarget = Annotated[  # reads what every version kept, under the name that it has there
-    ReplyTarget, BeforeValidator(_as_kept_first), stored_as("address")
+    ReplyTarget, BeforeValidator(_as_kept_first), name_at_rest("address")
 ]

@@ -47,7 +47,7 @@ def as_markdown(conversation: Conversation) -> bytes:
     return "\n".join(lines).encode(errors="replace")
 
 
-def beginning_of(conversation: Conversation, most: int) -> str:
+def first_line(conversation: Conversation, most: int) -> str:
     """Who said what first, in one plain line of at most so many characters."""
     words: list[str] = []
     for said in conversation.messages:

@@ -21,7 +21,7 @@ class JobStore(Protocol):
     async def cancel(self, job_id: str, by: str) -> bool:
         """Ask whoever works on it to end it; False when it is unknown or asked already."""
 
-    async def cancelled_by(self, job_id: str) -> str:
+    async def find_canceller(self, job_id: str) -> str:
         """Who cancelled it; empty when nobody did."""
 
     async def recent(self, limit: int = 50) -> Sequence[Job]:

@@ -47,7 +47,7 @@ class MessageState(Generic[S]):
         await self.keep(replace(now, outcome=outcome or now.outcome, settled_by=self.delivery))
 
     @property
-    def settled(self) -> bool:
+    def is_settled(self) -> bool:
         """Whether this delivery has had its visible outcome already."""
         return bool(self.delivery) and self.kept.settled_by == self.delivery
 

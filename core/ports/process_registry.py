@@ -22,7 +22,7 @@ class ProcessRegistry(Protocol):
     async def announce(self, process: ServingProcess, lasting: timedelta) -> None:
         """Be known from now on, or still. Raises StoreUnavailable."""
 
-    async def serving(self) -> Sequence[ServingProcess]:
+    async def live_processes(self) -> Sequence[ServingProcess]:
         """Those that have announced themselves and not run out, by name. Raises StoreUnavailable."""
 
     async def withdraw(self, name: str) -> None:

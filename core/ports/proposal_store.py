@@ -56,13 +56,13 @@ class ProposalStore(Protocol):
     async def decide(self, decision: Decision) -> Decision | None:
         """Decide on what waits, once; the decision that holds, which may be an earlier one. None when there is neither.
 
-        In the same step it ceases to wait, and what was approved is among the ``unsettled`` until its job is in line.
+        In the same step it ceases to wait, and what was approved is in ``open_decisions`` until its job is in line.
         """
 
     async def decision(self, proposal_id: str) -> Decision | None:
         """What was decided on it, as long as that is known: for weeks."""
 
-    async def unsettled(self) -> Sequence[Decision]:
+    async def open_decisions(self) -> Sequence[Decision]:
         """Approvals whose job may not be in line yet, oldest first."""
 
     async def settle(self, proposal_id: str) -> None:

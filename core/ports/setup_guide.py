@@ -11,7 +11,7 @@ class LocalFiles(Protocol):
     """Files below a folder of this machine, or one file; ``refused`` says which were left out so far, and why."""
 
     @property
-    def refused(self) -> Sequence[str]:
+    def refused_files(self) -> Sequence[str]:
         """One line each."""
 
     def read(self) -> AsyncIterator[FileContent]:
@@ -27,7 +27,7 @@ class SetupGuide(Protocol):
     def first_messages(self, place: Place) -> Sequence[str]:
         """What to write in a channel once it runs, one message after the other."""
 
-    def configured(self) -> frozenset[Place]:
+    def configured_places(self) -> frozenset[Place]:
         """The platforms that have a token, whether it works or not."""
 
     async def look(self, place: Place, step: SetupStep) -> SetupStepState:
@@ -39,7 +39,7 @@ class SetupGuide(Protocol):
         Raises NotFound for a setting that no step asks for, and ConfigurationError where the file cannot be written.
         """
 
-    def running(self) -> RunningOptions:
+    def running_options(self) -> RunningOptions:
         """How it is kept running on this machine."""
 
     def write_unit(self) -> str:

@@ -29,7 +29,7 @@ class FetchResult:
     file_name: str
 
     @property
-    def unchanged(self) -> bool:
+    def is_unchanged(self) -> bool:
         """Whether the source says that what we have is current."""
         return self.status == 304
 

@@ -56,7 +56,7 @@ class SettingsService:
     audit: Audit
     defaults: ChannelSettings
 
-    async def applying(self, *places: str) -> ChannelSettings:
+    async def effective_settings(self, *places: str) -> ChannelSettings:
         """What applies: the defaults, then what was chosen in each of these places, the widest first."""
         return channel_settings(self.defaults, *[await self.store.read(place) for place in places])
 

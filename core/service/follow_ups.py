@@ -69,7 +69,7 @@ async def suggest_follow_ups(run: Run, answer: Answer) -> tuple[FollowUp, ...]:
     found: list[FollowUp] = []
     try:
         async with asyncio.timeout(SECONDS):
-            for item in _unused(run, answer)[:TRIED]:
+            for item in _unused_evidence(run, answer)[:TRIED]:
                 suggested = follow_up_on(item.passage)
                 if suggested not in found and await _is_answered_by(run, suggested.question, item):
                     found.append(suggested)
@@ -96,7 +96,7 @@ def follow_up_on(passage: Passage) -> FollowUp:
     return FollowUp(short_label(wording.label.format(topic=topic)), asked)
 
 
-def _unused(run: Run, answer: Answer) -> Sequence[Evidence]:
+def _unused_evidence(run: Run, answer: Answer) -> Sequence[Evidence]:
     """What was found and neither this answer nor an earlier one is from, a passage a section.
 
     Documents that the answer cites come first, then what fits the question best; of another document only what is near
@@ -105,7 +105,7 @@ def _unused(run: Run, answer: Answer) -> Sequence[Evidence]:
     library = run.inquiry.library
     cited = {one.evidence for one in answer.citations}
     used = {item.passage.section for item in library if item.id in cited}
-    used |= {item.passage.section for item in library if item.passage.id in _cited_before(run)}
+    used |= {item.passage.section for item in library if item.passage.id in _passages_cited_before(run)}
     documents = {item.passage.document for item in library if item.id in cited}
 
     def is_near(item: Evidence) -> bool:
@@ -127,7 +127,7 @@ def _unused(run: Run, answer: Answer) -> Sequence[Evidence]:
     return list({item.passage.section: item for item in reversed(ranked)}.values())[::-1]
 
 
-def _cited_before(run: Run) -> frozenset[str]:
+def _passages_cited_before(run: Run) -> frozenset[str]:
     return frozenset(one.passage for turn in run.thread.turns for one in turn.citations)
 
 

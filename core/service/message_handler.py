@@ -125,7 +125,7 @@ class MessageHandler:
             return
         message_state = await self._load_state(lease, platform, message)
         unasked = decided is MessageRoute.ANSWER_IF_CERTAIN
-        if decided is MessageRoute.KEEP_QUIET or message_state.settled:
+        if decided is MessageRoute.KEEP_QUIET or message_state.is_settled:
             return
         if unasked and not await self._may_try(message):
             return
@@ -200,7 +200,7 @@ class MessageHandler:
             case _:
                 pass
         if (over := _is_over(message_state, message)) and not unasked:
-            await self._edited_late(platform, message, message_state)
+            await self._answer_late_edit(platform, message, message_state)
         return over
 
     async def _certain(self, events: Events, trace_id: str) -> Events | None:
@@ -232,7 +232,7 @@ class MessageHandler:
         await platform.tell(message, told)
         await message_state.settle(message_state.kept)
 
-    async def _edited_late(
+    async def _answer_late_edit(
         self, platform: Platform, message: IncomingMessage, message_state: MessageState[Any]
     ) -> None:
         """An edit after the answer changes nothing that others have read; its writer is told how to ask again, once."""
@@ -285,7 +285,7 @@ class MessageHandler:
             await platform.tell(pressed, CHOICE_GONE)
             return
         message_state = await self._load_state(lease, platform, question)
-        if message_state.settled:
+        if message_state.is_settled:
             return
         choice = parked.checkpoint.choice(pressed.choice)
         if choice is None:
@@ -318,7 +318,7 @@ class MessageHandler:
     async def _expiry(self, lease: Lease, platform: Platform, expiry: Expiry) -> None:
         parked = await self.checkpoints.read(expiry.checkpoint, by=lease.delivery.id)
         message_state = await self._load_state(lease, platform, expiry.question)
-        if parked is not None and not message_state.settled:
+        if parked is not None and not message_state.is_settled:
             opened = await self._reopen(parked)
             by, fence = lease.delivery.id, lease.fence
             events = self.question_service.expire(expiry.checkpoint, by=by, fence=fence, opened=opened)
@@ -370,7 +370,7 @@ class MessageHandler:
 
     async def _fail(self, platform: Platform, view: AnswerView, asked: "_AskedQuestion", text: str) -> None:
         """Say in the view that it did not work; where the view itself is what fails, to the asker."""
-        if asked.message_state.settled:  # the outcome stands there already: what failed came after it
+        if asked.message_state.is_settled:  # the outcome stands there already: what failed came after it
             log.warning("failed_after_the_outcome", extra={"trace_id": asked.trace_id, "reason": text})
             return
         try:

@@ -43,7 +43,7 @@ class PendingCardUpdates:
         """Its card says so, or never will. Raises StoreUnavailable."""
         await self._message_states.remove(self._update(job_id))
 
-    async def outstanding(self) -> Sequence[PendingCardUpdate]:
+    async def pending(self) -> Sequence[PendingCardUpdate]:
         """All that are still to be shown. Raises StoreUnavailable."""
         return await self._message_states.read_entries(self._update(""))
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from core.agent.agent import Agent
 from core.agent.checkpoint_resume import EXPIRED, resume_inquiry
-from core.agent.outcomes import sources_shown, stop_run
+from core.agent.outcomes import show_sources, stop_run
 from core.agent.run import Run
 from core.model.answer import Answer, Outcome
 from core.model.channel_settings import THRESHOLDS, Confidence
@@ -205,7 +205,7 @@ class QuestionService:
             started_at=self._clock.now(),
             policy=question.policy,
             bases=bases,
-            library=record.library.readable_by(scope).carried_over(),
+            library=record.library.readable_by(scope).carry_over(),
             notices=tuple(
                 f"I could not read *{one.author}*: {one.unread}" for one in question.attachments if one.unread
             ),
@@ -322,7 +322,7 @@ class QuestionService:
     async def _shown_sources(self, inquiry: Inquiry, fence: int | None) -> AsyncGenerator[AgentEvent, None]:
         """Sources were wanted first: show them, and park again with only the answer to ask for."""
         run = self._agent.run(inquiry, Thread(inquiry.thread))
-        event = sources_shown(run)
+        event = show_sources(run)
         await self._settle(run, event, fence)
         yield event
 

@@ -49,7 +49,7 @@ class SharedStores:
             await asyncio.sleep(0.2)
         try:
             ours = ServingProcess(self._name, self._role, index, await self._files())
-            for other in await self._registry.serving():
+            for other in await self._registry.live_processes():
                 if other.name != self._name:
                     _compare(ours, other)
             await self._registry.announce(ours, LASTING)

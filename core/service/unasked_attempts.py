@@ -41,7 +41,7 @@ class UnaskedAttempts:
 
     async def admit(self, thread: ThreadKey) -> bool:
         """Whether one more may be tried in this channel, counting it. Raises StoreUnavailable."""
-        if self.daily_budget is not None and await self.daily_budget.share_spent() >= SHARE_OF_BUDGET:
+        if self.daily_budget is not None and await self.daily_budget.spent_share() >= SHARE_OF_BUDGET:
             return False
         here = AttemptCount(platform=thread.platform, channel=thread.place)
         if not await self._count(here, HOUR, MOST_AN_HOUR):

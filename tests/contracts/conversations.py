@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from core.model.answer import Citation, Outcome, Spent
+from core.model.answer import Citation, Outcome, ResourceUsage
 from core.model.conversation import Audience, Person, ThreadKey, Turn
 from core.model.evidence import Evidence, Grade, Hit
 from core.model.inquiry import (
@@ -69,7 +69,7 @@ def parked(name: str, *, asker: Person = ANA, thread: ThreadKey = THREAD, minute
         choices=(Choice("more", "Keep searching"), Choice("narrow", "Narrow it", asks_text=True)),
         found=("Leave",),
         missing="the enterprise plan",
-        spent=Spent(searches=3),
+        spent=ResourceUsage(searches=3),
         created_at=NOW,
         expires_at=NOW + timedelta(minutes=minutes),
     )

@@ -157,7 +157,7 @@ async def test_work_that_somebody_began_goes_on_without_their_name(redis: Redis)
     proposals = RedisProposalStore(redis)
     held = {name: await proposals.decision(name) for name in ("settled", "unsettled", "rejected")}
     assert [one.by for one in held.values() if one] == [FORGOTTEN] * 3
-    assert [one.job.by for one in await proposals.unsettled() if one.job] == [FORGOTTEN]
+    assert [one.job.by for one in await proposals.open_decisions() if one.job] == [FORGOTTEN]
     assert [one.by for one in await RedisScheduleStore(redis).schedules()] == [FORGOTTEN, BEN]
     assert all([await redis.ttl(key) > 0 async for key in redis.scan_iter(match="*:decided:*")])
 

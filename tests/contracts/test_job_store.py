@@ -73,14 +73,14 @@ class JobsContract:
     async def test_a_cancellation_is_not_overwritten_by_who_works_on_the_job(self, jobs: JobStore) -> None:
         job = _job("a", "one")
         await jobs.keep(job)
-        assert await jobs.cancelled_by("a") == ""
+        assert await jobs.find_canceller("a") == ""
         assert await jobs.cancel("a", ADA.id)
         assert not await jobs.cancel("a", "another")
         assert not await jobs.cancel("b", ADA.id)
         await jobs.record(replace(job, state=JobState.RUNNING))
         kept = await jobs.read("a")
         assert kept is not None
-        assert kept.cancelled_by == await jobs.cancelled_by("a") == ADA.id
+        assert kept.cancelled_by == await jobs.find_canceller("a") == ADA.id
 
     async def test_the_newest_come_first(self, jobs: JobStore) -> None:
         for number in (2, 1, 3):

@@ -63,18 +63,18 @@ class ProcessRegistryContract:
         raise NotImplementedError
 
     async def test_those_that_serve_are_known_by_name(self, registry: ProcessRegistry) -> None:
-        assert list(await registry.serving()) == []
+        assert list(await registry.live_processes()) == []
         for process in (TWO, ONE, TWO):
             await registry.announce(process, LONG)
-        assert list(await registry.serving()) == [ONE, TWO]
+        assert list(await registry.live_processes()) == [ONE, TWO]
         await registry.withdraw("one")
-        assert list(await registry.serving()) == [TWO]
+        assert list(await registry.live_processes()) == [TWO]
 
     async def test_who_falls_silent_is_forgotten(self, registry: ProcessRegistry, short_time: Pass) -> None:
         await registry.announce(ONE, SHORT)
         await registry.announce(TWO, LONG)
         await short_time()
-        assert list(await registry.serving()) == [TWO]
+        assert list(await registry.live_processes()) == [TWO]
 
 
 async def wait_a_moment() -> None:

@@ -38,7 +38,7 @@ class ProposalContract:
         rejected = Decision("d1", "p1", approved=False, by=ADA, at=NOW)
         assert await proposal_store.decide(rejected) == rejected
         assert list(await proposal_store.proposals()) == []
-        assert list(await proposal_store.unsettled()) == []
+        assert list(await proposal_store.open_decisions()) == []
         assert await proposal_store.proposal("p1") is None
         assert await proposal_store.decision("p1") == rejected
 
@@ -54,7 +54,7 @@ class ProposalContract:
     async def test_what_never_waited_cannot_be_decided(self, proposal_store: ProposalStore) -> None:
         assert await proposal_store.decide(Decision("d1", "p1", approved=True, by=ADA, at=NOW, job=_job("j1"))) is None
         assert await proposal_store.decision("p1") is None
-        assert list(await proposal_store.unsettled()) == []
+        assert list(await proposal_store.open_decisions()) == []
 
     async def test_an_approval_keeps_its_job_until_that_is_settled(self, proposal_store: ProposalStore) -> None:
         for number in (2, 1):
@@ -63,11 +63,11 @@ class ProposalContract:
             await proposal_store.decide(
                 Decision(f"d{number}", f"p{number}", True, ADA, at, "handbook", _job(f"j{number}"))
             )
-        assert [one.job for one in await proposal_store.unsettled()] == [_job("j1"), _job("j2")]
+        assert [one.job for one in await proposal_store.open_decisions()] == [_job("j1"), _job("j2")]
         await proposal_store.settle("p1")
         await proposal_store.settle("p1")
         await proposal_store.settle("never there")
-        assert [one.proposal for one in await proposal_store.unsettled()] == ["p2"]
+        assert [one.proposal for one in await proposal_store.open_decisions()] == ["p2"]
         settled = await proposal_store.decision("p1")
         assert settled == Decision("d1", "p1", True, ADA, NOW + timedelta(minutes=1), "handbook")
         assert await proposal_store.decide(Decision("late", "p1", approved=False, by=ADA, at=NOW)) == settled

@@ -118,7 +118,7 @@ class Office:
             answering = group.create_task(worker.run(stop)) if working else None
             jobs = group.create_task(self._jobs(platform)) if working else None
             try:
-                await self.discord.until(lambda: not platform.waiting_for(), 60, what="a connection")
+                await self.discord.until(lambda: not platform.readiness_problem(), 60, what="a connection")
                 await self.discord.until(lambda: self.discord.commands.syncs, 60, what="commands")
                 yield platform
             finally:

@@ -27,7 +27,7 @@ class Running(Platform, Protocol):
     async def run(self, stop: Any) -> None:
         """Be connected until the event is set."""
 
-    def waiting_for(self) -> str:
+    def readiness_problem(self) -> str:
         """Why it is not ready; empty when it is."""
 
 

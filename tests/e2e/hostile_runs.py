@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
-from core.model.answer import Answer, Citation, Outcome, Spent
+from core.model.answer import Answer, Citation, Outcome, ResourceUsage
 from core.model.conversation import Person, ThreadKey
 from core.model.events import (
     AgentCompleted,
@@ -49,7 +49,9 @@ async def answering(text: str) -> AsyncIterator[AgentEvent]:
         yield AnswerDelta(shown[start : start + 9])
         if start == 18:
             await asyncio.sleep(STREAMED_SECONDS)
-    yield AgentCompleted(Answer(Outcome.ANSWERED, shown, (citation(text),), notices=(text,), spent=Spent(searches=1)))
+    yield AgentCompleted(
+        Answer(Outcome.ANSWERED, shown, (citation(text),), notices=(text,), spent=ResourceUsage(searches=1))
+    )
 
 
 async def asking(text: str) -> AsyncIterator[AgentEvent]:
@@ -67,7 +69,7 @@ async def asking(text: str) -> AsyncIterator[AgentEvent]:
         choices=choices,
         found=(text, text),
         missing=text,
-        spent=Spent(),
+        spent=ResourceUsage(),
         created_at=now,
         expires_at=now,
     )

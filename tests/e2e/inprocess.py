@@ -126,7 +126,7 @@ class Bot:
             tasks = [asyncio.create_task(platform.run(stop)), asyncio.create_task(worker.run(stop))]
             try:
                 async with asyncio.timeout(60):
-                    while platform.waiting_for():
+                    while platform.readiness_problem():
                         await asyncio.sleep(0.01)
                         for task in tasks:
                             if task.done():

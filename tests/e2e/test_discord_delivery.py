@@ -258,8 +258,8 @@ async def test_a_first_connection_that_fails_is_tried_again(discord: FakeDiscord
     async with closed.platform as platform:
         running = asyncio.create_task(platform.run(stop))
         await discord.until(lambda: discord.gateway.refused == 2, LONG, what="two refused connections")
-        assert platform.waiting_for()
-        await discord.until(lambda: not platform.waiting_for(), LONG, what="a connection")
+        assert platform.readiness_problem()
+        await discord.until(lambda: not platform.readiness_problem(), LONG, what="a connection")
         stop.set()
         await running
 
@@ -267,8 +267,8 @@ async def test_a_first_connection_that_fails_is_tried_again(discord: FakeDiscord
 async def test_a_lost_connection_is_not_ready_until_it_is_back(discord: FakeDiscord, office: Office) -> None:
     discord.refuse_connections(1)
     await discord.drop_socket()
-    await discord.until(lambda: "gateway is lost" in office.platform.waiting_for(), LONG, what="being told")
-    await discord.until(lambda: not office.platform.waiting_for(), LONG, what="a connection")
+    await discord.until(lambda: "gateway is lost" in office.platform.readiness_problem(), LONG, what="being told")
+    await discord.until(lambda: not office.platform.readiness_problem(), LONG, what="a connection")
 
 
 async def test_a_portal_that_answers_for_discord_at_the_start_is_waited_out(
@@ -279,8 +279,8 @@ async def test_a_portal_that_answers_for_discord_at_the_start_is_waited_out(
     stop = asyncio.Event()
     async with closed.platform as platform:
         running = asyncio.create_task(platform.run(stop))
-        await discord.until(lambda: "does not answer" in platform.waiting_for(), LONG, what="being told")
-        await discord.until(lambda: not platform.waiting_for(), LONG, what="a connection")
+        await discord.until(lambda: "does not answer" in platform.readiness_problem(), LONG, what="being told")
+        await discord.until(lambda: not platform.readiness_problem(), LONG, what="a connection")
         stop.set()
         await running
 
@@ -291,14 +291,14 @@ async def test_a_token_that_is_revoked_is_not_ready_and_its_questions_are_kept(
     good, discord.token = discord.token, "MTIzNDU2Nzg5.fake.another-token"
     alice = discord.person("alice")
     asked = await alice.says(ASKED)
-    await discord.until(lambda: "DISCORD_BOT_TOKEN" in office.platform.waiting_for(), LONG, what="being told")
+    await discord.until(lambda: "DISCORD_BOT_TOKEN" in office.platform.readiness_problem(), LONG, what="being told")
     await discord.quiet(0.2)
     assert await office.inbox.count_waiting() == 1
     discord.token = good
     for line in office.inbox._lines.values():
         line.held = False
     assert REFUNDS in (await settled_on(discord, office, asked, alice)).text
-    assert not office.platform.waiting_for()
+    assert not office.platform.readiness_problem()
 
 
 # --- buttons

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 from structlog.testing import capture_logs
 
-from adapters.discord.api.endpoints import point_at
+from adapters.discord.api.endpoints import configure_endpoints
 from adapters.discord.inbound.gateway import FootnoteClient
 from adapters.discord.outbound.answer_records import DiscordQuestionState
 from adapters.discord.preflight import preflight
@@ -264,10 +264,10 @@ async def test_a_refused_token_is_not_ready_and_does_not_show_and_another_one_is
     with capture_logs() as logged:
         async with platform:
             running = asyncio.create_task(platform.run(stop))
-            await discord.until(lambda: "DISCORD_BOT_TOKEN" in platform.waiting_for(), 60, what="the reason")
+            await discord.until(lambda: "DISCORD_BOT_TOKEN" in platform.readiness_problem(), 60, what="the reason")
             assert discord.identifies == 0
             discord.token = discord.gateway.token = good
-            await discord.until(lambda: not platform.waiting_for(), 60, what="a connection")
+            await discord.until(lambda: not platform.readiness_problem(), 60, what="a connection")
             stop.set()
             await running
     assert "MTIz" not in str(logged)
@@ -279,7 +279,7 @@ async def test_discord_that_is_away_at_the_start_is_asked_until_it_answers(
     monkeypatch.setattr(closed.platform._connection, "_retry_seconds", (0.02,))
     unheard = f"http://127.0.0.1:{_closed_port()}/api/v10"
     platform, stop = closed.platform, asyncio.Event()
-    point_at(unheard, None)
+    configure_endpoints(unheard, None)
     tries, making = list[FootnoteClient](), platform._new_client
 
     def made(content: bool) -> FootnoteClient:
@@ -291,9 +291,9 @@ async def test_discord_that_is_away_at_the_start_is_asked_until_it_answers(
         async with platform:
             running = asyncio.create_task(platform.run(stop))
             await discord.until(lambda: len(tries) > 2, 60, what="a third try")
-            told = platform.waiting_for()
-            point_at(discord.api_url, None)
-            await discord.until(lambda: not platform.waiting_for(), 60, what="a connection")
+            told = platform.readiness_problem()
+            configure_endpoints(discord.api_url, None)
+            await discord.until(lambda: not platform.readiness_problem(), 60, what="a connection")
             stop.set()
             await running
     reasons = [one["reason"] for one in logged if one["event"] == "discord_away"]

@@ -69,8 +69,8 @@ class Apart:
         """What a worker needs of a platform."""
         return getattr(self._works, name)
 
-    def waiting_for(self) -> str:
-        return self._hears.waiting_for() or self._works.waiting_for()
+    def readiness_problem(self) -> str:
+        return self._hears.readiness_problem() or self._works.readiness_problem()
 
     async def run(self, stop: asyncio.Event) -> None:
         async with asyncio.TaskGroup() as group:

@@ -173,7 +173,7 @@ async def test_nothing_on_discord_can_be_clicked_or_calls_anybody() -> None:
         async with opening as platform:
             assert isinstance(platform, DiscordPlatform)
             running = asyncio.create_task(platform.run(stop))
-            await discord.until(lambda: not platform.waiting_for(), what="a connection")
+            await discord.until(lambda: not platform.readiness_problem(), what="a connection")
             asked = await driver.says("alice", "how long do refunds take?", mention=False)
 
             async def play(hostile: str) -> None:

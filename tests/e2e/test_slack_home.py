@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from core.model.conversation import Audience
+from adapters.slack.listeners.error_reports import WENT_WRONG
+from core.model.conversation import Audience, Person
 from core.service.gaps.analysis import GapAnalysis
 from core.service.gaps.overview import GapOverview
 from tests.core.service.kb.knowledge_room import Room
@@ -108,6 +109,24 @@ async def test_what_it_cannot_answer_yet_is_counted_for_admins(slack: FakeSlack,
     modal = await ada.next_modal()
     await slack.until(lambda: "where may I park?" in modal.markdown, what="the gap")
     assert "3 people" in modal.markdown
+
+
+class FailingGaps(GapOverview):
+    """Fails as nobody foresaw."""
+
+    async def lines(self, person: Person, *, is_admin: bool, workspace: tuple[str, str]) -> tuple[str, ...]:
+        raise KeyError(workspace)
+
+
+async def test_where_counting_fails_the_form_says_so_and_does_not_wait_for_ever(slack: FakeSlack) -> None:
+    bot = Bot(SlackDriver(slack, "socket"))
+    analysis = GapAnalysis(bot.scene.questions, bot.feedback, bot.scene.catalog, bot.scene.clock)
+    bot.more = {"gaps": FailingGaps(analysis, bot.scene.catalog, bot.audit)}
+    async with bot.running():
+        ada = slack.person("ada", admin=True)
+        await ada.clicks(await home(slack, "ada", "For admins"), "What I cannot answer yet")
+        modal = await ada.next_modal()
+        await slack.until(lambda: WENT_WRONG in modal.markdown, what="that something went wrong")
 
 
 async def test_a_home_tab_of_yesterday_gives_nobody_rights(slack: FakeSlack, bot: Bot) -> None:

@@ -61,7 +61,7 @@ class SlackRoom(Room):
             assert isinstance(platform, SlackPlatform)
             running = asyncio.create_task(platform.run(stop))
             self.platforms.append(platform)
-            await self.slack.until(lambda: not platform.waiting_for(), what="a connection")
+            await self.slack.until(lambda: not platform.readiness_problem(), what="a connection")
             try:
                 yield platform
             finally:

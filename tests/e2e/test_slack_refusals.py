@@ -48,9 +48,9 @@ async def direct(slack: FakeSlack, person: str = "alice") -> Message:
     return message
 
 
-def waiting_for(bot: Bot) -> str:
+def readiness_problem(bot: Bot) -> str:
     assert bot.platform is not None
-    return bot.platform.waiting_for()
+    return bot.platform.readiness_problem()
 
 
 # --- nowhere to post, nothing to edit
@@ -118,13 +118,13 @@ async def test_a_token_that_is_revoked_keeps_the_questions_and_is_said(slack: Fa
     async with bot.running():
         slack.faults.fail("*", "token_revoked", None)
         question = await ask(slack)
-        await slack.until(lambda: "token_revoked" in waiting_for(bot), PATIENCE, what="a word about it")
+        await slack.until(lambda: "token_revoked" in readiness_problem(bot), PATIENCE, what="a word about it")
         assert await bot.inbox.count_waiting() == 1
         slack.faults.clear()
     bot.scene.clock.advance(60)
     async with bot.running():
         await finished(slack, question)
-        assert waiting_for(bot) == ""
+        assert readiness_problem(bot) == ""
 
 
 # --- what one place says is true of that place

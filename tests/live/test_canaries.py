@@ -52,7 +52,7 @@ from core.ports.memory import Memory
 from core.retrieval.hybrid import Retriever
 from core.service.actions.user_actions import UserActions
 from core.service.kb.commands import Caller, KbCommand, KbVerb
-from core.service.kb.results import accepted_jobs, succeeded
+from core.service.kb.results import accepted_jobs, is_success
 from core.service.kb.service import KnowledgeService
 from core.service.question_service import Question, QuestionService
 from core.service.visible_memory import VisibleMemory
@@ -296,10 +296,10 @@ async def _put_away(at: Installation, dice: random.Random) -> None:
     base = next(base for base in await at.catalog.bases() if base.name == VAULT)
     await at.catalog.save_base(replace(base, grants=frozenset()))
     chair = _insider(at)
-    assert succeeded(await at.kb_service.handle(KbCommand(KbVerb.REMOVE, VAULT, "merger.md", confirmed=True), chair))
+    assert is_success(await at.kb_service.handle(KbCommand(KbVerb.REMOVE, VAULT, "merger.md", confirmed=True), chair))
     await at.catalog.save_base(base)
     await _asked_for(at, (KbVerb.RESTORE, KbVerb.REMOVE), "Merger", "merger.md")
-    assert succeeded(await at.kb_service.handle(KbCommand(KbVerb.RESTORE, VAULT, "merger.md"), chair))
+    assert is_success(await at.kb_service.handle(KbCommand(KbVerb.RESTORE, VAULT, "merger.md"), chair))
 
 
 PATHS: tuple[Path, ...] = (

@@ -85,7 +85,7 @@ async def answers(client: Redis) -> bool:
 
 async def test_it_is_durable_and_listens_on_no_port(client: Redis) -> None:
     told = await durability(client)
-    assert told.lasting
+    assert told.is_durable
     assert told.fsync == "everysec"
     assert (await client.config_get("port"))["port"] == "0"
 

@@ -128,14 +128,14 @@ async def doctor_is_told_of_indexes_load_and_replicas(index: DenseMilvusIndex) -
     assert (status.load_state, status.replicas, status.partition_key) == ("Loaded", 1, "")
     (vector,) = status.indexes
     assert (vector.field, vector.kind) == ("vector", "AUTOINDEX")
-    assert status.missing == {"sparse"}  # which this server cannot have
+    assert status.missing_indexes == {"sparse"}  # which this server cannot have
     assert milvus_server_check(replace(status, indexes=(vector, replace(vector, field="sparse")))).health is Health.OK
     client = MilvusClient(uri=index._connection.uri)
     client.release_collection(index._collection)
     client.close()
     released = await index.status()
     assert released is not None
-    assert (released.loaded, released.replicas) == (False, 0)
+    assert (released.is_loaded, released.replicas) == (False, 0)
     assert milvus_server_check(released).health is Health.FAILED
 
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import structlog
 
-from adapters.discord.api.identifiers import PLATFORM
+from adapters.discord.api.ids import PLATFORM
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.buttons import KbButton
 from adapters.discord.outbound.line_format import markdown_lines
-from adapters.discord.outbound.messages import TOKEN_SECONDS, Messages, Spot, given_at
+from adapters.discord.outbound.messages import TOKEN_SECONDS, Messages, Spot, interaction_time
 from adapters.discord.outbound.sanitizer import SanitizedView, Text
 from core.model.errors import FootnoteError, NotFound, PlatformUnavailable
 from core.model.jobs import Job
@@ -142,7 +142,7 @@ class JobCards:
     async def _draw(self, kept: DiscordJobCard) -> None:
         """Edit the card; where that is not possible any more, the end is said directly."""
         await self._connected()
-        given = given_at(kept.token_of)
+        given = interaction_time(kept.token_of)
         if kept.message and self._now() - given < TOKEN_SECONDS:
             spot = Spot(int(kept.channel), token=kept.token, token_from=given, private=True)
             try:

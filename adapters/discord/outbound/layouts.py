@@ -52,9 +52,9 @@ def links_of(sources: Sequence[Citation]) -> frozenset[str]:
     return frozenset(filter(None, map(texts.link, sources)))
 
 
-def plainly(shown: SanitizedView) -> SanitizedView:
+def text_only(shown: SanitizedView) -> SanitizedView:
     """The same words and nothing else, for where the rest is refused."""
-    return layout(Text(texts.clip(text_of(shown), texts.LAYOUT_TEXT_LIMIT), links=shown.links))
+    return layout(Text(texts.clip(layout_text(shown), texts.LAYOUT_TEXT_LIMIT), links=shown.links))
 
 
 def progress_layout(
@@ -177,15 +177,15 @@ def _notice_lines(notices: Sequence[str] | Mapping[str, None]) -> list[str]:
     return [f"-# {texts.clip(texts.markdown(notice), 300)}" for notice in notices if notice.strip()]
 
 
-def only_text(message: discord.Message) -> str:
+def message_text(message: discord.Message) -> str:
     """The words of a message, whichever way it is laid out."""
     parts = [message.content, *(embed.description or "" for embed in message.embeds)]
     parts += [item.content for item in _walk(message.components) if isinstance(item, discord.TextDisplay)]
     return "\n".join(part for part in parts if part)
 
 
-def text_of(shown: SanitizedView) -> str:
-    """The words of a layout that is not sent yet, as ``only_text`` gives them once it is."""
+def layout_text(shown: SanitizedView) -> str:
+    """The words of a layout that is not sent yet, as ``message_text`` gives them once it is."""
     return "\n".join(item.content for item in shown.walk_children() if isinstance(item, ui.TextDisplay))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import discord
 
-from adapters.discord.api.identifiers import handoff_role
+from adapters.discord.api.ids import handoff_role
 from adapters.discord.outbound.buttons import PlaceMenu, RoleMenu
 from adapters.discord.outbound.layouts import layout, row
 from adapters.discord.outbound.payloads import MenuOption, SettingsMenu, encode_setting

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from core.model.answer import Citation
 from core.model.markdown_lines import is_table_rule, with_fences
 from core.model.principals import Principal, PrincipalKind
-from core.service.text_splitting import split_markdown
+from core.service.text_splitter import split_markdown
 
 MESSAGE_LIMIT = 2_000  # characters of an answer in one message
 LAYOUT_TEXT_LIMIT = 4_000  # of all texts of one message together

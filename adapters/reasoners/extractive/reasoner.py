@@ -6,8 +6,9 @@ always gets the same answer. Each method only joins what the modules beside it d
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 
-from adapters.reasoners.extractive.answer import composer, replies, selection
+from adapters.reasoners.extractive.answer import composer, replies, selection, tables
 from adapters.reasoners.extractive.answer.claims import judge_claim, sentences_of, verbatim
 from adapters.reasoners.extractive.answer.quote_markdown import render
 from adapters.reasoners.extractive.evidence import answer_odds, attachments, columns, grading, sufficiency
@@ -112,7 +113,10 @@ class ExtractiveReasoner:
             grade = grading.grade_of(one.units, one.evidence.hit.rerank)
             grades[one.evidence.id] = sufficiency.credit_link(inquiry, one.evidence, grade)
         evidence = [one.evidence for one in found]
-        return list(sufficiency.credit_versions(inquiry, grades, evidence).values())
+        grades = sufficiency.credit_versions(inquiry, grades, evidence)
+        for known in tables.tables_that_answer(found[0].asked.question, evidence) if found else ():
+            grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
+        return list(grades.values())
 
     async def weigh(self, need: str, evidence: Sequence[Evidence], pool: Sequence[Evidence]) -> list[WeighedPassage]:
         """The units of these passages by their worth for a need; how rare a word is, the pool tells."""

@@ -68,12 +68,12 @@ class BoundedBody(httpx2.AsyncByteStream):
             if left < 0:
                 raise BodyTooLong(f"more than {LONGEST_BODY:,} bytes", request=self._request)
             yield data
-            if self._pause and not self.said_done:
+            if self._pause and not self.has_ended:
                 await asyncio.sleep(self._pause)
                 self._pause = min(2 * self._pause, LONGEST_PAUSE)
 
     @property
-    def said_done(self) -> bool:
+    def has_ended(self) -> bool:
         """Whether the last event said that there is no more."""
         return DONE in self.end
 

@@ -88,7 +88,7 @@ class ModelEndpoint:
         self.client = client or open_client(base_url, api_key, timeout_seconds)
 
     @property
-    def refused(self) -> frozenset[str]:
+    def refused_features(self) -> frozenset[str]:
         """The optional features that this endpoint has refused so far."""
         return self.dialect.refused
 
@@ -124,7 +124,7 @@ class ModelEndpoint:
         cap = self._cap(request, meter)
         async with self._paid(request, cap, meter) as bill:
             try:
-                async with asyncio.timeout(min(self._timeout, meter.remaining)):
+                async with asyncio.timeout(min(self._timeout, meter.remaining_seconds)):
                     reply = await self._persistently(
                         lambda: self._send_accepted(request, cap, bill, self._request_completion)
                     )
@@ -164,7 +164,7 @@ class ModelEndpoint:
         Ends normally only when the model said that it was done, or had reached the length that it may write.
         """
         cap = self._cap(request, meter)
-        deadline = asyncio.get_running_loop().time() + min(self._answer_seconds, meter.remaining)
+        deadline = asyncio.get_running_loop().time() + min(self._answer_seconds, meter.remaining_seconds)
         begun = False
         async with self._paid(request, cap, meter) as bill:
             try:
@@ -197,7 +197,7 @@ class ModelEndpoint:
         finally:
             bill.count(reader.usage, request.tokens, reader.written // CHARACTERS_PER_TOKEN)
         whole = isinstance(stream, _WholeReply)
-        self._require_end(reader, said_done=whole or getattr(stream.response.stream, "said_done", False))
+        self._require_end(reader, has_ended=whole or getattr(stream.response.stream, "has_ended", False))
         bill.cut_off = reader.finish in AT_ITS_LENGTH
 
     async def _chunks(self, stream: Any) -> AsyncGenerator[object, None]:
@@ -217,7 +217,7 @@ class ModelEndpoint:
             async for chunk in stream:
                 yield chunk
 
-    def _require_end(self, reader: StreamReader, *, said_done: bool) -> None:
+    def _require_end(self, reader: StreamReader, *, has_ended: bool) -> None:
         """Raise unless the model ended by itself or at its length limit."""
         if replies.is_filtered(reader.finish):
             raise self._failures.filter_error()
@@ -228,7 +228,7 @@ class ModelEndpoint:
         if not reader.written and reader.finish in AT_ITS_LENGTH:
             self.dialect.reasons = True
             raise self._failures.only_thoughts()
-        if not reader.finish and not said_done:
+        if not reader.finish and not has_ended:
             raise self._failures.broke_off()
 
     def _patience(self, deadline: float) -> float:

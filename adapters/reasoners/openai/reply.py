@@ -43,7 +43,7 @@ def _part(part: object) -> str:
     return text if isinstance(text, str) and kind not in {"thinking", "reasoning"} else ""
 
 
-def thought_of(message: object) -> str:
+def reasoning_of(message: object) -> str:
     """What the model thought, where the server keeps it apart."""
     return text_of(field_of(message, "reasoning_content")) or text_of(field_of(message, "reasoning"))
 

@@ -86,7 +86,7 @@ class StreamReader:
         delta = replies.field_of(choice, "delta") or replies.field_of(choice, "message")
         text = replies.text_of(replies.field_of(delta, "content"))
         self.refusal += replies.refusal_of(delta)
-        if text or replies.thought_of(delta):
+        if text or replies.reasoning_of(delta):
             self.written += len(text)
             self._pieces.append(text)
             self._changed.set()

@@ -122,14 +122,19 @@ class Directory:
             return Member(user, user)
 
     async def _fetch_member(self, user: str) -> Member:
-        found: dict[str, Any] = (await self._web.call("users.info", user=user))["user"]
-        profile = found.get("profile") or {}
-        name = profile.get("display_name") or profile.get("real_name") or found.get("real_name") or found.get("name")
+        user_info: dict[str, Any] = (await self._web.call("users.info", user=user))["user"]
+        profile = user_info.get("profile") or {}
+        name = (
+            profile.get("display_name")
+            or profile.get("real_name")
+            or user_info.get("real_name")
+            or user_info.get("name")
+        )
         return Member(
             user,
             str(name or user),
-            is_admin=bool(found.get("is_admin") or found.get("is_owner")),
-            is_guest=bool(found.get("is_restricted") or found.get("is_ultra_restricted")),
+            is_admin=bool(user_info.get("is_admin") or user_info.get("is_owner")),
+            is_guest=bool(user_info.get("is_restricted") or user_info.get("is_ultra_restricted")),
         )
 
     async def name(self, user: str) -> str:
@@ -149,13 +154,13 @@ class Directory:
         return await self._channels.get(channel, lambda: self._fetch_channel(channel))
 
     async def _fetch_channel(self, channel: str) -> Channel:
-        found: dict[str, Any] = (await self._web.call("conversations.info", channel=channel))["channel"]
+        info: dict[str, Any] = (await self._web.call("conversations.info", channel=channel))["channel"]
         return Channel(
             channel,
-            direct=bool(found.get("is_im")),
-            private=bool(found.get("is_private") or found.get("is_mpim") or found.get("is_im")),
-            shared=bool(found.get("is_ext_shared") or found.get("is_shared")),
-            name=str(found.get("name") or ""),
+            direct=bool(info.get("is_im")),
+            private=bool(info.get("is_private") or info.get("is_mpim") or info.get("is_im")),
+            shared=bool(info.get("is_ext_shared") or info.get("is_shared")),
+            name=str(info.get("name") or ""),
         )
 
     async def groups(self) -> dict[str, UserGroup]:

@@ -28,8 +28,8 @@ from cachetools import LRUCache
 
 from core.model.plain_text import JOINER, defang_domains, defang_schemes, remove_controls
 
-MOST_MRKDWN = 3_000
-MOST_MARKDOWN = 12_000
+MOST_MRKDWN = 3_000  # characters of a text object
+MOST_MARKDOWN = 12_000  # characters of a ``markdown`` block
 _PERMITTED = "permitted"  # beside a text: what may be active in it, and in what is below it; never sent
 _LINKS, _GROUP = "links", "group"
 _ADDRESSES = {"url", "image_url", "icon_url", "thumb_url", "title_url", "title_link", "from_url", "author_link"}
@@ -220,12 +220,12 @@ def inactive(text: str) -> str:
 def mrkdwn(text: str, allowed: ActiveContent) -> str:
     """``mrkdwn`` that is sent ``verbatim``: of what stands in angle brackets, only what is permitted stays."""
     text = remove_controls(text)
-    written: list[str] = []
+    pieces: list[str] = []
     last = 0
     for match in _ENTITY.finditer(text):
-        written += [text[last : match.start()].replace("<", "&lt;"), _entity(match.group(1), allowed)]
+        pieces += [text[last : match.start()].replace("<", "&lt;"), _entity(match.group(1), allowed)]
         last = match.end()
-    whole = "".join([*written, text[last:].replace("<", "&lt;")])
+    whole = "".join([*pieces, text[last:].replace("<", "&lt;")])
     return _clip(_CALL.sub("@" + JOINER, whole), MOST_MRKDWN)
 
 
@@ -244,14 +244,14 @@ def _entity(inside: str, allowed: ActiveContent) -> str:
 def markdown(text: str, allowed: ActiveContent) -> str:
     """Markdown in which only permitted addresses are links, each written so that it cannot be read otherwise."""
     text = _BARE_AMPERSAND.sub("&amp;", remove_controls(text)).replace("<", "&lt;")
-    kept: list[str] = []
+    pieces: list[str] = []
     last = 0
     for match in _MARKDOWN_LINK.finditer(text):
         written = _permitted_link(match, allowed)
         if written is not None:
-            kept += [_still(text[last : match.start()]), written]
+            pieces += [_still(text[last : match.start()]), written]
             last = match.end()
-    return _clip("".join([*kept, _still(text[last:])]), MOST_MARKDOWN)
+    return _clip("".join([*pieces, _still(text[last:])]), MOST_MARKDOWN)
 
 
 def _permitted_link(match: re.Match[str], allowed: ActiveContent) -> str | None:

@@ -242,8 +242,8 @@ class EventListener:
         """Slack's own stop button names the streams, or only the thread. It stops for those who may, as ours does."""
         thread = ThreadKey(PLATFORM, team, str(event["channel"]), str(event.get("thread_ts") or ""))
         streams = event.get("streaming_message_ts") or []
-        named: list[VisibleAnswer | CurrentAnswer] = [VisibleAnswer(thread=thread, ts=str(ts)) for ts in streams]
-        for answer in named or (CurrentAnswer(thread=thread),):
+        answers: list[VisibleAnswer | CurrentAnswer] = [VisibleAnswer(thread=thread, ts=str(ts)) for ts in streams]
+        for answer in answers or (CurrentAnswer(thread=thread),):
             kept = await self._message_states.read(answer)
             if kept is not None:
                 question = SlackQuestionState(thread=thread, message=kept.subject)

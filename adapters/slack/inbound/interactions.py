@@ -28,7 +28,7 @@ class Press:
     trigger_id: str
     ephemeral: bool
     action: str = ""
-    shown: tuple[Block, ...] = ()  # what the message shows that it was pressed on
+    message_blocks: tuple[Block, ...] = ()  # of the message that it was pressed on
     on_home_tab: bool = False  # of the presser, which is no channel
 
     @classmethod
@@ -48,7 +48,7 @@ class Press:
             trigger_id=str(body.get("trigger_id") or ""),
             ephemeral=bool(container.get("is_ephemeral")),
             action=str(action.get("action_id") or ""),
-            shown=tuple(message.get("blocks") or ()),
+            message_blocks=tuple(message.get("blocks") or ()),
             on_home_tab=(body.get("view") or {}).get("type") == "home",
         )
 

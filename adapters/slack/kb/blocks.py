@@ -20,10 +20,9 @@ CONFIRM, PAGE_BACK, PAGE_ON, CANCEL = (f"footnote_kb_{name}" for name in ("confi
 CHOICE = "footnote_kb_choice"  # of many in one message, so a number follows
 BASE = "footnote_kb_base"  # of the menu whose options are asked for
 MOST_SHOWN = 25  # bases in a menu of its own; with more, what is typed is looked up
-MOST_SECTIONS = 4  # a message fails near 13,200 characters
+MOST_SECTIONS = 4  # of 2,900 characters each: a message fails near 13,200
 CUT = "There is more than a message holds."
 HERE = "here"
-NAME = 75
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +100,7 @@ class FilledReaders:
 
 
 def readers_form(
-    bases: Sequence[str], base: str, groups: Mapping[str, str], *, grants: bool, kept: CommandForm
+    bases: Sequence[str], base: str, groups: Mapping[str, str], *, grants: bool, kept_form: CommandForm
 ) -> views.View:
     """Pickers for channels, groups and people; ``groups`` are user groups by id. Without ``grants`` it takes back."""
     filtered = {"include": ["public", "private"], "exclude_bot_users": True}
@@ -113,7 +112,7 @@ def readers_form(
     if grants:
         rows.append(views.checkboxes("everyone", "Or", {EVERYONE: "Everybody who can talk to me"}, ()))
     title, submit = ("Who may read it", "Grant") if grants else ("Who may not any more", "Revoke")
-    return views.modal(title, rows, callback=READERS_FORM, submit=submit, kept=kept)
+    return views.modal(title, rows, callback=READERS_FORM, submit=submit, form=kept_form)
 
 
 def read_readers(view: Mapping[str, Any]) -> FilledReaders:
@@ -131,7 +130,7 @@ def read_readers(view: Mapping[str, Any]) -> FilledReaders:
 # --- the form for adding
 
 
-def form(bases: Sequence[str], base: str, *, channel: bool, kept: CommandForm, note: str = "") -> views.View:
+def form(bases: Sequence[str], base: str, *, channel: bool, kept_form: CommandForm, note: str = "") -> views.View:
     """The form, with this base chosen. ``channel``: it was opened where there is a channel's history to read."""
     files = {"type": "file_input", "max_files": MOST_FILES}
     link = {"type": "plain_text_input", "max_length": 2_000, "placeholder": views.text_object("https://…")}
@@ -149,7 +148,7 @@ def form(bases: Sequence[str], base: str, *, channel: bool, kept: CommandForm, n
         rows.append(_bases(bases, base))
     if note:
         rows.append(blocks.context(escape(note)))
-    return views.modal("Add knowledge", rows, callback=FORM, submit="Add", kept=kept)
+    return views.modal("Add knowledge", rows, callback=FORM, submit="Add", form=kept_form)
 
 
 def _bases(bases: Sequence[str], chosen: str) -> blocks.Block:

@@ -27,7 +27,7 @@ from core.model.principals import EVERYONE, channel_principal
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.kept_commands import KeptCommands
 from core.service.kb.knowledge_commands import KnowledgeCommands
-from core.service.kb.results import KbResult, succeeded
+from core.service.kb.results import KbResult, is_success
 from core.service.kb.web_links import is_link
 from core.service.kb.wording import proposals_line
 from core.service.one_time_actions import PressOutcome
@@ -58,7 +58,7 @@ class KbForms:
     links: SlackLinks
     kept_commands: KeptCommands[SlackKeptCommand]
 
-    async def open_adding(self, given: SlashCommand, caller: Caller, base: str) -> KbReply | None:
+    async def open_add_form(self, given: SlashCommand, caller: Caller, base: str) -> KbReply | None:
         """Open the form for adding; what to say when Slack does not."""
         names = await self.kb.complete("", caller)
         meant = await self.kb.complete(base, caller) if base else ()
@@ -66,7 +66,7 @@ class KbForms:
         offer = await self.kept_commands.keep(SlackKeptCommand(person=caller.person.id, channel=given.channel))
         in_channel = bool(given.channel) and not given.channel.startswith("D")
         note = proposals_line(await self.kb.proposals_waiting(caller), KB)
-        view = kb_blocks.form(names, chosen, channel=in_channel, kept=CommandForm(offer), note=note)
+        view = kb_blocks.form(names, chosen, channel=in_channel, kept_form=CommandForm(offer), note=note)
         return await self._open(given, view)
 
     async def _open(self, given: SlashCommand, view: views.View) -> KbReply | None:
@@ -79,7 +79,7 @@ class KbForms:
             return text_reply(f"Slack did not open the form{why}. Please try again.")
         return None
 
-    async def open_readers(self, given: SlashCommand, command: KbCommand, caller: Caller) -> KbReply | None:
+    async def open_readers_form(self, given: SlashCommand, command: KbCommand, caller: Caller) -> KbReply | None:
         """Open the form for whom a base is for; what to say when Slack does not."""
         names = await self.kb.complete("", caller)
         chosen = next((name for name in names if name.casefold() == command.base.casefold()), "")
@@ -91,10 +91,10 @@ class KbForms:
             SlackKeptCommand(person=caller.person.id, command=command, channel=given.channel)
         )
         grants = command.verb is KbVerb.GRANT
-        view = kb_blocks.readers_form(names, chosen, listed, grants=grants, kept=CommandForm(form))
+        view = kb_blocks.readers_form(names, chosen, listed, grants=grants, kept_form=CommandForm(form))
         return await self._open(given, view)
 
-    async def submit_readers(self, body: Body) -> FormResult:
+    async def submit_readers_form(self, body: Body) -> FormResult:
         """Grant or revoke what the form brings, once."""
         (team, user), form = sender_of(body), form_in(CommandForm, body["view"]).form
         kept = await self.kept_commands.read(form, person_id(team, user))
@@ -125,7 +125,7 @@ class KbForms:
         caller = await caller_of(self.workspace, ThreadKey(PLATFORM, team, kept.channel, ""), user)
         return kb_blocks.options(await self.kb.complete(str(body.get("value") or ""), caller))
 
-    async def submit_adding(self, body: Body) -> FormResult:
+    async def submit_add_form(self, body: Body) -> FormResult:
         """Accept what the form brings, once; from then on it is kept."""
         (team, user), form = sender_of(body), form_in(CommandForm, body["view"]).form
         kept = await self.kept_commands.read(form, person_id(team, user))
@@ -149,7 +149,7 @@ class KbForms:
         results: list[KbResult] = []
         for name, command in commands.items():
             result = await self.kb.handle(command, caller)
-            if not succeeded(result) and not results:
+            if not is_success(result) and not results:
                 await self.kept_commands.reopen(form, caller.person.id)
                 return FormResult({name: outcome_text(result)})
             results.append(result)
@@ -158,18 +158,20 @@ class KbForms:
 
     async def _commands(self, filled: kb_blocks.FilledForm, place: str, caller: Caller) -> dict[str, KbCommand]:
         """What the form asks for, by field: each is a job of its own. Raises FetchRefused."""
-        made: dict[str, KbCommand] = {}
+        commands: dict[str, KbCommand] = {}
         ingest = KbCommand(KbVerb.INGEST, filled.base)
         if filled.files:
-            made["files"] = replace(ingest, files=filled.files)
+            commands["files"] = replace(ingest, files=filled.files)
         if filled.link:
             linked = replace(ingest, target=filled.link, limit=filled.limit)
-            made["link"] = await self.links.resolve(linked, place, caller) if caller.permissions.is_admin else linked
+            commands["link"] = (
+                await self.links.resolve(linked, place, caller) if caller.permissions.is_admin else linked
+            )
         if filled.here:
-            made["here"] = replace(
+            commands["here"] = replace(
                 ingest, target=await self.links.channel_name(place), channel=place, limit=filled.limit
             )
-        return made
+        return commands
 
     async def reopen(self, body: Body) -> None:
         """It took too long: the form may be sent once more."""

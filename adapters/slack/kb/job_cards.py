@@ -32,11 +32,11 @@ from core.service.kb.results import JobSummary
 from core.service.kb.summaries import summarize_job
 
 EDITS, EDIT_SECONDS = 4, 10.0  # edits of cards by this process in that time; answers need the rest of Slack's limit
-MOST_ENDING = 50  # last states that are on their way at once
-AWAITED_SECONDS = 6.0  # that a card which is just being posted is waited for
-LOOK_SECONDS = 0.1
-FORGOTTEN_SECONDS = 15.0  # then whoever accepted the job is gone, and another process posts its card
-MOST_LOOKED_AT = 50  # messages in which a card is looked for
+MOST_FINAL_UPDATES = 50  # last states that are on their way at once
+POSTING_SECONDS = 6.0  # that a card which is just being posted is waited for
+CHECK_SECONDS = 0.1  # between two looks at whether it is posted
+ABANDONED_SECONDS = 15.0  # then whoever accepted the job is gone, and another process posts its card
+MOST_SEARCHED = 50  # messages in which a card is looked for
 
 log = structlog.get_logger(__name__)
 
@@ -95,7 +95,7 @@ class JobCards:
         self._workspace = workspace
         self._states = JobCardStates(workspace.message_states, PLATFORM)
         self._rate_limiter = RateLimiter({"card": EDITS}, EDIT_SECONDS)
-        self._ending: set[asyncio.Task[None]] = set()
+        self._final_updates: set[asyncio.Task[None]] = set()
         self._concluding: set[str] = set()
         self._adopting: set[str] = set()
 
@@ -114,9 +114,9 @@ class JobCards:
 
     async def close(self) -> None:
         """End what is still on its way; what it leaves is finished wherever ``finish`` is called next."""
-        for task in tuple(self._ending):
+        for task in tuple(self._final_updates):
             task.cancel()
-        await asyncio.gather(*self._ending, return_exceptions=True)
+        await asyncio.gather(*self._final_updates, return_exceptions=True)
 
     # --- the first sign
 
@@ -143,7 +143,7 @@ class JobCards:
             said = await self._workspace.messages.post(place, card.text, layout, part=_part(card.job))
             ts = str(said["ts"])
         except OutcomeUnknown:
-            ts = await self._lost(channel, card.job)
+            ts = await self._find_posted(channel, card.job)
             if not ts:
                 raise
         await self._save(SlackJobCard(person=card.person, job=card.job, channel=channel, ts=ts))
@@ -162,7 +162,7 @@ class JobCards:
         elif job.over:
             await self._run_owned(self._conclude(card, _age(job)))
         elif not kept.ts:
-            if _age(job) > FORGOTTEN_SECONDS:
+            if _age(job) > ABANDONED_SECONDS:
                 await self._run_owned(self._adopt(card))
         elif self._rate_limiter.try_acquire("card"):
             await self._edit(kept, card.layout, self._workspace.web.call_once)
@@ -171,11 +171,11 @@ class JobCards:
         """The last state, waiting out whatever Slack asks for; a card that was never posted is posted now."""
         self._concluding.add(card.job)
         try:
-            for _ in range(int(AWAITED_SECONDS / LOOK_SECONDS)):
+            for _ in range(int(POSTING_SECONDS / CHECK_SECONDS)):
                 kept = await self._read(card)
-                if kept.ts or kept.closed or age > FORGOTTEN_SECONDS:
+                if kept.ts or kept.closed or age > ABANDONED_SECONDS:
                     break
-                await asyncio.sleep(LOOK_SECONDS)
+                await asyncio.sleep(CHECK_SECONDS)
             await self._show_last_state(card)
         finally:
             self._concluding.discard(card.job)
@@ -199,7 +199,7 @@ class JobCards:
         self._adopting.add(card.job)
         try:
             channel = await self._workspace.messages.direct_channel(card.user)
-            ts = await self._lost(channel, card.job)
+            ts = await self._find_posted(channel, card.job)
             if ts:
                 await self._save(SlackJobCard(person=card.person, job=card.job, channel=channel, ts=ts))
                 return await self._catch_up(card, [])
@@ -214,17 +214,17 @@ class JobCards:
 
     async def _run_owned(self, work: Coroutine[Any, Any, object]) -> None:
         """Wait for it; when whoever waits has no more time, it goes on by itself."""
-        if len(self._ending) >= MOST_ENDING:
+        if len(self._final_updates) >= MOST_FINAL_UPDATES:
             await work
             return
         task = asyncio.create_task(_run_logged(work))
-        self._ending.add(task)
-        task.add_done_callback(self._ending.discard)
+        self._final_updates.add(task)
+        task.add_done_callback(self._final_updates.discard)
         await asyncio.shield(task)
 
     # --- when it is cancelled
 
-    async def show_cancelling(self, job: JobSummary, person: str) -> None:
+    async def show_cancel_request(self, job: JobSummary, person: str) -> None:
         """Say on this person's card that its job is being ended, unless it has ended meanwhile."""
         kept = await self._states.keep_cancelling(_blank(job.id, person), job)
         if kept is not None and kept.ts:
@@ -260,9 +260,9 @@ class JobCards:
             return False
         return True
 
-    async def _lost(self, channel: str, job_id: str) -> str:
+    async def _find_posted(self, channel: str, job_id: str) -> str:
         """The ``ts`` of a card that was posted, or may have been; empty when it is not there."""
-        look = {"channel": channel, "limit": MOST_LOOKED_AT, "include_all_metadata": True}
+        look = {"channel": channel, "limit": MOST_SEARCHED, "include_all_metadata": True}
         found = await self._workspace.web.call("conversations.history", **look)
         for message in found.get("messages") or []:
             payload = (message.get("metadata") or {}).get("event_payload") or {}

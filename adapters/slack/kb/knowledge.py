@@ -74,7 +74,7 @@ class SlackKnowledge:
         caller = await self._caller(given.place, given.user)
         if not caller.permissions.is_admin:
             return text_reply(FOR_READERS)
-        return await self.forms.open_adding(given, caller, "")
+        return await self.forms.open_add_form(given, caller, "")
 
     async def command(self, given: SlashCommand) -> KbReply | None:
         """Do what ``/kb …`` says; what to show, or None when a form opened."""
@@ -89,7 +89,7 @@ class SlackKnowledge:
             return await self._change_readers(given, command, caller)
         if command.verb is KbVerb.INGEST and caller.permissions.is_admin:
             if not command.target and not command.channel:
-                return await self.forms.open_adding(given, caller, command.base)
+                return await self.forms.open_add_form(given, caller, command.base)
             try:
                 command = await self._links.resolve(command, given.channel, caller)
             except FootnoteError as error:
@@ -99,7 +99,7 @@ class SlackKnowledge:
     async def _change_readers(self, given: SlashCommand, command: KbCommand, caller: Caller) -> KbReply | None:
         """Grant or revoke; where nobody is named, and this is an admin, by a form."""
         if not command.principals and caller.permissions.is_admin:
-            return await self.forms.open_readers(given, command, caller)
+            return await self.forms.open_readers_form(given, command, caller)
         try:
             named = await self._principal_names.resolve(command.principals, given.team)
         except FootnoteError as error:
@@ -133,7 +133,7 @@ class SlackKnowledge:
         caller = await self._caller(press.place, press.user)
         result = await self._kb.handle(KbCommand(KbVerb.CANCEL, target=press.value), caller)
         if isinstance(result, CancelRequested):
-            await self.cards.show_cancelling(result.job, press.person_id)
+            await self.cards.show_cancel_request(result.job, press.person_id)
         else:
             await self._workspace.messages.post_privately(press.thread, press.user, outcome_text(result))
 

@@ -57,11 +57,11 @@ class PrincipalNames:
             remedy="Give `/kb grant` or `/kb revoke` alone: it opens a form to pick from.",
         )
 
-    async def named(self, lines: Sequence[Line], *, is_admin: bool) -> list[Line]:
+    async def name_principals(self, lines: Sequence[Line], *, is_admin: bool) -> list[Line]:
         """The lines with principals by name. A private channel's name is told to admins alone."""
-        return [tuple([await self._named(span, is_admin=is_admin) for span in line]) for line in lines]
+        return [tuple([await self._name_principal(span, is_admin=is_admin) for span in line]) for line in lines]
 
-    async def _named(self, span: Span, *, is_admin: bool) -> Span:
+    async def _name_principal(self, span: Span, *, is_admin: bool) -> Span:
         us = self._directory.cached_identity
         if span.style is not Style.PRINCIPAL or us is None:
             return span

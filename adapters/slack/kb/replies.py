@@ -84,7 +84,7 @@ class ReplyRenderer:
         layout = lay_out(view)
         is_admin = caller.permissions.is_admin
         shown = [
-            replace(one, lines=tuple(await self.principal_names.named(one.lines, is_admin=is_admin)))
+            replace(one, lines=tuple(await self.principal_names.name_principals(one.lines, is_admin=is_admin)))
             for one in layout.parts
         ]
         parts = [*([Part(outcome)] if outcome else []), *shown]
@@ -113,7 +113,7 @@ class ReplyRenderer:
         self, parts: Sequence[Part], caller: Caller
     ) -> list[tuple[Sequence[Line], list[blocks.Block]]]:
         """The parts, each with a button for every action below it."""
-        made: list[tuple[Sequence[Line], list[blocks.Block]]] = []
+        rows: list[tuple[Sequence[Line], list[blocks.Block]]] = []
         for number, part in enumerate(parts):
             row = [
                 blocks.button(
@@ -121,8 +121,8 @@ class ReplyRenderer:
                 )
                 for one in part.actions
             ]
-            made.append((part.lines, row))
-        return made
+            rows.append((part.lines, row))
+        return rows
 
     async def _offer(self, action: KbAction, caller: Caller) -> str:
         """The id that a button for this action carries."""
@@ -139,5 +139,5 @@ class ReplyRenderer:
             where = ON_THE_CARD if posted else IN_WORDS.format(command=f"{KB} jobs", job=job.id)
         words = [line for result in results if isinstance(result, KbOutcome) for line in outcome_layout(result)]
         words += plain_lines(filter(None, [where]))
-        words = await self.principal_names.named(words, is_admin=caller.permissions.is_admin)
+        words = await self.principal_names.name_principals(words, is_admin=caller.permissions.is_admin)
         return [*titles, *dict.fromkeys(words)]  # what holds for all is said once

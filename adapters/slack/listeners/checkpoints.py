@@ -50,9 +50,9 @@ class CheckpointListeners:
         await ack()
         if not kept:
             return
-        checkpoint, shown = ChoiceValue.decode(press.value).checkpoint, list(press.shown)
+        checkpoint, shown = ChoiceValue.decode(press.value).checkpoint, list(press.message_blocks)
         if press.ephemeral:  # a message for one person's eyes is edited through the press alone
-            layout = await self._settled(press.thread, checkpoint, press.user, shown)
+            layout = await self._settled_layout(press.thread, checkpoint, press.user, shown)
             await self.workspace.web.respond(respond, text="Chosen.", blocks=layout, replace_original=True)
         else:
             await self._settle(press.thread, checkpoint, press.user, press.message_ts, shown)
@@ -120,7 +120,7 @@ class CheckpointListeners:
         self, thread: ThreadKey, checkpoint: str, user: str, card_ts: str, shown: list[blocks.Block]
     ) -> None:
         """Put what was chosen in place of the card's buttons."""
-        layout = await self._settled(thread, checkpoint, user, shown)
+        layout = await self._settled_layout(thread, checkpoint, user, shown)
         try:
             await self.workspace.web.call(
                 "chat.update", channel=thread.channel, ts=card_ts, text="Chosen.", blocks=layout, link_names=False
@@ -128,7 +128,7 @@ class CheckpointListeners:
         except (RequestRefused, PlatformUnavailable) as error:
             log.info("card_not_settled", reason=str(error))
 
-    async def _settled(
+    async def _settled_layout(
         self, thread: ThreadKey, checkpoint: str, user: str, shown: list[blocks.Block]
     ) -> list[blocks.Block]:
         """The card without its buttons, with who chose what."""

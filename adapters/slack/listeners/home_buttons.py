@@ -90,16 +90,18 @@ class HomeButtonListeners:
         """What the documents cannot answer yet. It may take seconds to count, so the form opens before."""
         if self.gaps is None:
             return
-        opened = await self.workspace.open_view(press.trigger_id, views.note(home_view.CANNOT_ANSWER, COUNTING))
-        person = await self.workspace.access.person(press.thread.space, press.user)
-        is_admin = await self.workspace.access.is_admin(press.user)
-        try:
+        view_id = await self.workspace.open_view(press.trigger_id, views.note(home_view.CANNOT_ANSWER, COUNTING))
+        if not view_id:
+            return
+
+        async def show(view: views.View) -> None:
+            await self.workspace.web.call("views.update", view_id=view_id, view=view)
+
+        async with report_errors(lambda text: show(views.note(home_view.CANNOT_ANSWER, text))):
+            person = await self.workspace.access.person(press.thread.space, press.user)
+            is_admin = await self.workspace.access.is_admin(press.user)
             lines = await self.gaps.lines(person, is_admin=is_admin, workspace=(PLATFORM, press.thread.space))
-            view = home_view.gaps(lines)
-        except FootnoteError as error:
-            view = views.note(home_view.CANNOT_ANSWER, str(error))
-        if opened:
-            await self.workspace.web.call("views.update", view_id=opened, view=view)
+            await show(home_view.gaps(lines))
 
     async def _set_daily(self, press: Press) -> None:
         """Tell this admin of proposals once a day, in their direct message, or no more. Raises Denied."""

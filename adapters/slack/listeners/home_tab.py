@@ -16,7 +16,7 @@ from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import PlatformUnavailable
 from core.service.kb.text_spans import Line
 
-MOST_PROMPTS = 4
+MOST_PROMPTS = 4  # https://docs.slack.dev/reference/methods/assistant.threads.setSuggestedPrompts
 PROMPTS = (
     ("What do you know?", "What documents do you know?"),
     ("What can you do?", "What can you do?"),
@@ -38,27 +38,27 @@ class HomeTab:
         """Show the Home tab as it is for this person now, and what came of a button that they pressed on it."""
         audience, actions = Audience(await self.workspace.access.principals(team, user)), self.workspace.user_actions
         is_admin = await self.workspace.access.is_admin(user)
-        shown = HomeContents(
+        contents = HomeContents(
             knowledge_bases=await actions.overview.knowledge_bases(audience),
             recent=await actions.memory.recent_questions(Person(person_id(team, user)), PLATFORM, team),
             workspace_url=(await self.workspace.directory.identity()).url,
             outcome=kb_blocks.paragraphs(outcome) if outcome else [],
-            waiting=await self.knowledge.proposals(team, user) if is_admin and self.knowledge is not None else [],
+            proposals=await self.knowledge.proposals(team, user) if is_admin and self.knowledge is not None else [],
             system_status=await actions.overview.system_status() if is_admin else None,
             buttons=await self._buttons(team, user) if is_admin else (),
         )
         try:
-            await self.workspace.web.call("views.publish", user_id=user, view=home(shown))
+            await self.workspace.web.call("views.publish", user_id=user, view=home(contents))
         except (RequestRefused, PlatformUnavailable) as error:
             log.warning("home_not_published", reason=str(error))
 
     async def _buttons(self, team: str, user: str) -> Sequence[Block]:
         adds = self.knowledge is not None
-        told_daily = False
+        daily_digest = False
         if adds:
             place = await self.direct_place(team, user)
-            told_daily = bool(place.channel) and (await self.workspace.settings(place)).proposal_digest
-        return admin_buttons(adds=adds, gaps=self.has_gaps, told_daily=told_daily)
+            daily_digest = bool(place.channel) and (await self.workspace.settings(place)).proposal_digest
+        return admin_buttons(adds=adds, gaps=self.has_gaps, daily_digest=daily_digest)
 
     async def direct_place(self, team: str, user: str) -> ThreadKey:
         """The direct message with somebody; without a channel where Slack does not open it."""

@@ -41,8 +41,8 @@ class KnowledgeListeners:
     def register(self, app: AsyncApp) -> None:
         """The command, the forms, the menu of bases, the buttons below replies, and the one of a job's card."""
         app.command(KB)(self._command)
-        app.view(kb_blocks.FORM)(self._form_listener(self.knowledge.forms.submit_adding, "link"))
-        app.view(kb_blocks.READERS_FORM)(self._form_listener(self.knowledge.forms.submit_readers, "channels"))
+        app.view(kb_blocks.FORM)(self._form_listener(self.knowledge.forms.submit_add_form, "link"))
+        app.view(kb_blocks.READERS_FORM)(self._form_listener(self.knowledge.forms.submit_readers_form, "channels"))
         app.options(kb_blocks.BASE)(self._base_options)
         for action in (kb_blocks.CONFIRM, kb_blocks.PAGE_BACK, kb_blocks.PAGE_ON):
             app.action(action)(self._press)
@@ -114,7 +114,7 @@ class KnowledgeListeners:
     async def _respond(self, respond: Ack, reply: KbReply | None, *, in_place: bool = False) -> None:
         """Show a reply to the one who asked, which Slack takes for half an hour; ``in_place`` of what stood there.
 
-        https://docs.slack.dev/interactivity/handling-user-interaction/#message_responses
+        https://docs.slack.dev/interactivity/handling-user-interaction
         """
         if reply is None:
             return

@@ -20,7 +20,7 @@ from adapters.slack.outbound.payloads import RatingValue, ReasonForm, form_in
 from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import ThreadKey
 from core.model.errors import FootnoteError, Unavailable
-from core.service.kb.results import KbResult, RefusalReason, Refused, succeeded
+from core.service.kb.results import KbResult, RefusalReason, Refused, is_success
 from core.service.one_time_actions import PressOutcome
 
 log = structlog.get_logger(__name__)
@@ -63,7 +63,7 @@ class RatingListeners:
             log.warning("form_not_kept", reason=str(error) or "timeout")
             await acknowledge(ack, errors={"reason": TRY_AGAIN})
             return
-        if result is not None and not succeeded(result):
+        if result is not None and not is_success(result):
             await acknowledge(ack, errors={"answer": outcome_text(result)})
             return
         await ack()
@@ -87,7 +87,7 @@ class RatingListeners:
         if taken is not PressOutcome.NOW:
             return Refused(RefusalReason.NOT_DONE, FORM_EXPIRED) if taken is PressOutcome.GONE else None
         result = await self.knowledge.correct(thread, user, form.trace, right, form.shown or form.root)
-        await (kept_commands.mark_done if succeeded(result) else kept_commands.reopen)(form.form, person)
+        await (kept_commands.mark_done if is_success(result) else kept_commands.reopen)(form.form, person)
         return result
 
     async def _keep_rating(

@@ -20,7 +20,7 @@ from core.service.help import HELP
 
 ADD, SETTINGS, GAPS, TELL_DAILY = (f"footnote_home_{name}" for name in ("add", "settings", "gaps", "tell_daily"))
 CHOOSE_CHANNEL = "footnote_home_channel"  # the form that asks whose settings are meant
-MOST_BASES = 40
+MOST_BASES = 40  # shown; a view has 100 blocks
 _ENDED = {  # how questions ended, as an admin would say it; the others are called so
     Outcome.ABSTAINED: "the documents don't say",
     Outcome.CLARIFIED: "asked back",
@@ -38,39 +38,39 @@ class HomeContents:
     recent: Sequence[AskedQuestion] = ()  # theirs
     workspace_url: str = ""  # of messages; empty where it is not known
     outcome: Sequence[blocks.Block] = ()
-    waiting: Sequence[blocks.Block] = ()  # proposals with their buttons
+    proposals: Sequence[blocks.Block] = ()  # proposals with their buttons
     system_status: SystemStatus | None = None  # for admins
     buttons: Sequence[blocks.Block] = ()
 
 
-def admin_buttons(*, adds: bool, gaps: bool, told_daily: bool) -> list[blocks.Block]:
+def admin_buttons(*, adds: bool, gaps: bool, daily_digest: bool) -> list[blocks.Block]:
     """What an admin can do from here: add knowledge, set a channel up, see what is lacking, be told of proposals."""
     row = [blocks.button("Add knowledge", ADD, "add", style="primary")] if adds else []
     row.append(blocks.button("Settings of a channel", SETTINGS, "settings"))
     row += [blocks.button(CANNOT_ANSWER, GAPS, "gaps")] if gaps else []
     if adds:
-        daily = ("Stop telling me of proposals", "no") if told_daily else ("Tell me of proposals once a day", "yes")
+        daily = ("Stop telling me of proposals", "no") if daily_digest else ("Tell me of proposals once a day", "yes")
         row.append(blocks.button(daily[0], TELL_DAILY, daily[1]))
     return row
 
 
-def home(shown: HomeContents) -> View:
+def home(contents: HomeContents) -> View:
     """What it knows, what this person asked last, how to ask, and for admins what waits and how things are."""
-    rows: list[blocks.Block] = [*shown.outcome]
-    if shown.buttons:
-        rows.append({"type": "actions", "block_id": "footnote_home", "elements": list(shown.buttons)})
-    if shown.waiting:
-        rows += [_header("Proposals to look at"), *shown.waiting]
-    if shown.recent:
-        rows += [_header("What you asked last"), blocks.section(_recent(shown))]
+    rows: list[blocks.Block] = [*contents.outcome]
+    if contents.buttons:
+        rows.append({"type": "actions", "block_id": "footnote_home", "elements": list(contents.buttons)})
+    if contents.proposals:
+        rows += [_header("Proposals to look at"), *contents.proposals]
+    if contents.recent:
+        rows += [_header("What you asked last"), blocks.section(_recent(contents))]
         rows.append(blocks.context("Only you see this. `/footnote forget me` removes it, and all else you asked."))
     rows.append(_header("What I know"))
-    rows += [blocks.section(_base_summary(one)) for one in shown.knowledge_bases[:MOST_BASES]]
-    if not shown.knowledge_bases:
+    rows += [blocks.section(_base_summary(one)) for one in contents.knowledge_bases[:MOST_BASES]]
+    if not contents.knowledge_bases:
         rows.append(blocks.section("Nothing yet that you may read. An admin adds documents with `/kb`."))
     rows += [_header("How to ask"), blocks.section("\n".join(f"• {mrkdwn(line)}" for line in HELP))]
-    if shown.system_status is not None:
-        rows += [_header("For admins"), blocks.section(_system_status(shown.system_status))]
+    if contents.system_status is not None:
+        rows += [_header("For admins"), blocks.section(_system_status(contents.system_status))]
         rows.append(blocks.context("`/footnote settings` in a channel sets what applies there."))
     return {"type": "home", "blocks": rows[:100]}
 
@@ -90,13 +90,13 @@ def read_channel(view: Mapping[str, Any]) -> str:
 
 def gaps(lines: Sequence[str]) -> View:
     """What the documents lack, a line each."""
-    shown = [blocks.section(escape(line)) for line in lines]
+    contents = [blocks.section(escape(line)) for line in lines]
     more = "Of the last 28 days. `footnote gaps`, or Gaps on the page, has all of it, and begins a draft."
-    return modal(CANNOT_ANSWER, [*shown, blocks.context(more)])
+    return modal(CANNOT_ANSWER, [*contents, blocks.context(more)])
 
 
-def _recent(shown: HomeContents) -> str:
-    return "\n".join(f"• {_question(one, shown.workspace_url)} · {one.at:%d %B}" for one in shown.recent)
+def _recent(contents: HomeContents) -> str:
+    return "\n".join(f"• {_question(one, contents.workspace_url)} · {one.at:%d %B}" for one in contents.recent)
 
 
 def _question(asked: AskedQuestion, url: str) -> str:

@@ -31,7 +31,7 @@ CHECKPOINTS = {kind.value: label for kind, label in CHECKPOINT_LABELS.items()}
 REPLIES = {style.value: label for style, label in REPLY_LABELS.items() if style is not ReplyStyle.CHANNEL}
 BASES_LABEL = "Knowledge bases (none chosen: all that may be read here)"
 OTHER_THRESHOLDS = (0.6, 0.5)  # beside those that have a word; grades are tenths
-MOST_QUOTES = 30
+MOST_QUOTES = 30  # three blocks each; a view has 100
 MOST_OPTIONS = 100  # of one menu; https://docs.slack.dev/reference/block-kit/block-elements/select-menu-element
 
 
@@ -41,18 +41,18 @@ def modal(
     *,
     callback: str = "",
     submit: str = "",
-    kept: ChoiceForm | ReasonForm | SettingsForm | CommandForm | None = None,
+    form: ChoiceForm | ReasonForm | SettingsForm | CommandForm | None = None,
 ) -> View:
-    """A modal; ``kept`` comes back with the submission."""
-    made: View = {
+    """A modal; ``form`` comes back with the submission."""
+    view: View = {
         "type": "modal",
         "title": text_object(title[:24]),
         "close": text_object("Close"),
         "blocks": rows[:100],
     }
     if callback:
-        made |= {"callback_id": callback, "private_metadata": "{}" if kept is None else encode_form(kept)}
-    return made | ({"submit": text_object(submit)} if submit else {})
+        view |= {"callback_id": callback, "private_metadata": "{}" if form is None else encode_form(form)}
+    return view | ({"submit": text_object(submit)} if submit else {})
 
 
 def note(title: str, text: str) -> View:
@@ -74,15 +74,15 @@ def quotes(found: Quotes) -> View:
     return modal("Quotes", rows)
 
 
-def narrow(question: str, kept: ChoiceForm) -> View:
+def narrow(question: str, form: ChoiceForm) -> View:
     """A text field for *Narrow it* and *Something else*."""
     field = {"type": "plain_text_input", "action_id": "text", "multiline": True, "max_length": 1_000}
     row = {"type": "input", "block_id": "narrow", "label": text_object("What exactly are you after?"), "element": field}
     asked = blocks.context(f"You asked: “{escape(shorten(question, 300))}”")
-    return modal("Narrow it", [asked, row], callback=NARROW, submit="Search", kept=kept)
+    return modal("Narrow it", [asked, row], callback=NARROW, submit="Search", form=form)
 
 
-def reason(kept: ReasonForm, *, correctable: bool = False) -> View:
+def reason(form: ReasonForm, *, correctable: bool = False) -> View:
     """What was wrong with an answer, and where there is somebody to propose it to, what would be right."""
     text = {"type": "plain_text_input", "action_id": "text", "multiline": True, "max_length": 2_000}
     label = text_object("What was wrong, or missing?")
@@ -99,14 +99,14 @@ def reason(kept: ReasonForm, *, correctable: bool = False) -> View:
                 "hint": text_object("An admin looks at it before I learn it."),
             }
         )
-    return modal("Thank you", rows, callback=REASON, submit="Send", kept=kept)
+    return modal("Thank you", rows, callback=REASON, submit="Send", form=form)
 
 
 # --- settings
 
 
 def settings(
-    now: ChannelSettings, bases: Sequence[str], groups: Mapping[str, str], place: str, kept: SettingsForm
+    now: ChannelSettings, bases: Sequence[str], groups: Mapping[str, str], place: str, form: SettingsForm
 ) -> View:
     """The settings of a channel. ``groups`` are user groups that may be called, by id."""
     policy = now.policy
@@ -133,7 +133,7 @@ def settings(
     rows.append(checkboxes("proposal_digest", "For admins", {"yes": PROPOSALS_LABEL}, told))
     if groups:
         rows.append(select("handoff", "Whom “Ask a person” calls", {"none": "Nobody", **groups}, now.handoff or "none"))
-    return modal("Footnote here", rows, callback=SETTINGS, submit="Save", kept=kept)
+    return modal("Footnote here", rows, callback=SETTINGS, submit="Save", form=form)
 
 
 def _auto_answer(threshold: float) -> blocks.Block:

@@ -62,7 +62,7 @@ class LiveStreams:
             place = found.place
             live.apply(found.updates)
             if found.updates and not live.ended:
-                for event in self.drawn(live):
+                for event in self.render(live):
                     yield event
             if live.ended or looks % LOOKS_TO_KEPT == 0:
                 turn = await self.turns.one(visitor, message)
@@ -80,7 +80,7 @@ class LiveStreams:
         except TimeoutError:
             return
 
-    def drawn(self, live: LiveAnswer) -> list[tuple[str, str]]:
+    def render(self, live: LiveAnswer) -> list[tuple[str, str]]:
         """The parts of the page that change; the line for those who listen has only what is being done."""
         return [
             ("steps", self.pages.fragment("_steps.html", steps=live.steps.values(), notices=live.notices)),

@@ -24,7 +24,7 @@ from core.service.actions.wording import outcome_text
 from core.service.delivery_codec import delivery
 from core.service.kb.commands import MOST_FILES
 from core.service.kb.knowledge_commands import KnowledgeCommands
-from core.service.kb.results import succeeded
+from core.service.kb.results import is_success
 
 LONGEST_QUESTION = 4_000
 LONGEST_WORDS = 1_000
@@ -190,7 +190,7 @@ class AskScreen:
         answer = str((await request.post()).get("answer", "")).strip()[: 4 * LONGEST_WORDS]
         turn = await self.turns.one(visitor, message)
         result = await self.kb.correct(turn.question, answer, None, visitor.caller(), trace_id=turn.trace_id)
-        return self.pages.part("_reply.html", text=told_with_jobs(result), ok=succeeded(result))
+        return self.pages.part("_reply.html", text=told_with_jobs(result), ok=is_success(result))
 
     # --- forgetting
 

@@ -59,7 +59,7 @@ class SetupScreen:
     async def _choice(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         """Where it shall answer."""
         return self.pages.html(
-            request, visitor, "setup_choice.html", platforms=PLATFORMS, configured=self.guide.configured()
+            request, visitor, "setup_choice.html", platforms=PLATFORMS, configured=self.guide.configured_places()
         )
 
     async def _place(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
@@ -100,7 +100,7 @@ class SetupScreen:
             anchor=_ANCHOR,
             first_messages=self.guide.first_messages(place),
             documents=sum(base.documents for base in found.bases) if isinstance(found, BaseList) else 0,
-            running=await asyncio.to_thread(self.guide.running),
+            running=await asyncio.to_thread(self.guide.running_options),
             most_files=MOST_FILES,
             largest=LARGEST // 2**20,
         )

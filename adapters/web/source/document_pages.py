@@ -68,7 +68,9 @@ class DocumentPages:
     pictures: PagePictures
     _kept: "LRUCache[tuple[str, str, int], PagePicture]" = field(default_factory=lambda: LRUCache(KEPT_PICTURES))
 
-    async def cited(self, document: Document, passage_id: str, quote: str, page: int | None = None) -> DocumentView:
+    async def open_at_citation(
+        self, document: Document, passage_id: str, quote: str, page: int | None = None
+    ) -> DocumentView:
         """The document at its cited passage, with the quote marked; at another page of it where that is asked for."""
         passages = await self._passages(document)
         at = _position(passages, passage_id, quote)

@@ -49,7 +49,7 @@ class SourceScreen:
             raise NotFound("There is no such question of yours (any more).")
         citation = await self._citation(request, visitor, await self.turns.trace_of(message))
         document = await self._visible(visitor, document_id_of(citation.knowledge_base, citation.document))
-        view = await self.documents.cited(document, citation.passage, citation.quote, _page(request))
+        view = await self.documents.open_at_citation(document, citation.passage, citation.quote, _page(request))
         path = f"/ask/{name}/{question}/source/{citation.n}"
         back = f"/ask/{name}#q-{question}"
         return self._render_page(request, visitor, view, path=path, citation=citation, back=back)

@@ -25,17 +25,17 @@ def weeks_of(asked: Sequence[LoggedQuestion], disliked: set[str], since: datetim
 
 
 def _week(start: datetime, asked: Sequence[LoggedQuestion], disliked: set[str]) -> Week:
-    def ending_of(outcome: Outcome) -> int:
+    def count_of(outcome: Outcome) -> int:
         return sum(one.outcome is outcome for one in asked)
 
     seconds = [one.seconds for one in asked]
     return Week(
         start=start.date(),
         asked=len(asked),
-        answered=ending_of(Outcome.ANSWERED),
-        abstained=ending_of(Outcome.ABSTAINED),
-        unanswered=ending_of(Outcome.PARKED),
-        failed=ending_of(Outcome.FAILED),
+        answered=count_of(Outcome.ANSWERED),
+        abstained=count_of(Outcome.ABSTAINED),
+        unanswered=count_of(Outcome.PARKED),
+        failed=count_of(Outcome.FAILED),
         disliked=sum(one.trace_id in disliked for one in asked),
         corrected=sum(one.corrected for one in asked),
         seconds_median=median(seconds) if seconds else 0.0,

@@ -171,7 +171,7 @@ class ItemSources:
 
     async def _fetch_link(self, job: Job, item: JobItem) -> Material | None:
         fetched = await self.web.fetch(item.reference, etag=await self._known_etag(job, item) or None)
-        if fetched.unchanged:
+        if fetched.is_unchanged:
             return None
         return _material(job, item, fetched)
 

@@ -128,7 +128,7 @@ class JobCardStates:
         What was forgotten with its person is owed to nobody any more. Raises StoreUnavailable.
         """
         found: list[Card] = []
-        for update in await self._pending_updates.outstanding():
+        for update in await self._pending_updates.pending():
             card = await self.read(blank(update.job, update.person))
             if card.over:
                 found.append(card)

@@ -259,7 +259,7 @@ class JobRunner:
 
     async def _check_cancelled(self, run: _Run) -> None:
         """Raise JobCancelled when somebody cancelled the job."""
-        if by := await self._jobs.cancelled_by(run.job.id):
+        if by := await self._jobs.find_canceller(run.job.id):
             run.job = replace(run.job, cancelled_by=by)
             raise JobCancelled("It was cancelled.")
 

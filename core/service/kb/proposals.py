@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from core.model.clock import Clock
 from core.model.errors import FootnoteError, NotFound
 from core.model.jobs import ItemKind, Job, JobItem, JobKind
-from core.model.transcripts import Conversation, TranscriptMessage, as_markdown, beginning_of
+from core.model.transcripts import Conversation, TranscriptMessage, as_markdown, first_line
 from core.ports.proposal_store import Decision, Proposal, ProposalStore
 from core.ports.question_log import QuestionLog
 from core.service.kb.command_audit import CommandAudit
@@ -23,7 +23,7 @@ from core.service.kb.results import (
     ProposalSent,
     RefusalReason,
     Refused,
-    succeeded,
+    is_success,
 )
 from core.service.kb.summaries import BEGINNING, summarize_accepted
 from core.service.kb.wording import decision_line
@@ -56,7 +56,7 @@ class Proposals:
             by=caller.person,
             at=self.clock.now(),
             permalink=conversation.permalink,
-            beginning=beginning_of(conversation, BEGINNING),
+            beginning=first_line(conversation, BEGINNING),
         )
         try:
             if caller.permissions.is_admin:
@@ -85,7 +85,7 @@ class Proposals:
             return Refused(RefusalReason.NOT_DONE, "A correction needs the right answer.")
         marks = uuid.uuid5(uuid.NAMESPACE_URL, f"{caller.thread}\x1f{title}").hex[:12]
         result = await self.propose(Conversation(f"correction {marks}", title, said, permalink), caller)
-        if succeeded(result) and trace_id and self.questions is not None:
+        if is_success(result) and trace_id and self.questions is not None:
             try:
                 await self.questions.mark_corrected(trace_id)
             except FootnoteError as error:  # the correction itself is kept
@@ -108,7 +108,7 @@ class Proposals:
         approving, name = command.verb is KbVerb.APPROVE, command.target.strip()
         proposal = await self.proposal_store.proposal(name)
         if proposal is None:
-            return await self._repeated(await self.proposal_store.decision(name), approving, caller)
+            return await self._repeat_outcome(await self.proposal_store.decision(name), approving, caller)
         base = await self.queries.base(command.base or proposal.base, caller, create=True) if approving else None
         job = self._job(proposal, base.name, caller) if base is not None else None
         ours = Decision(
@@ -122,13 +122,13 @@ class Proposals:
         )
         held = await self.proposal_store.decide(ours)
         if held is None or held.id != ours.id:
-            return await self._repeated(held, approving, caller)
+            return await self._repeat_outcome(held, approving, caller)
         await self.enqueue(held)
         return (
             summarize_accepted(job, base) if base is not None and job is not None else ProposalRejected(proposal.title)
         )
 
-    async def _repeated(self, held: Decision | None, approving: bool, caller: Caller) -> KbOutcome:
+    async def _repeat_outcome(self, held: Decision | None, approving: bool, caller: Caller) -> KbOutcome:
         """The outcome where it was decided before: what this very admin approved goes on, which may have died over it.
 
         Raises NotFound, which says who decided.
@@ -142,7 +142,7 @@ class Proposals:
 
     async def enqueue_approved(self) -> None:
         """Put in line what was approved and is not there yet. Raises StoreUnavailable."""
-        for decision in await self.proposal_store.unsettled():
+        for decision in await self.proposal_store.open_decisions():
             await self.enqueue(decision)
 
     async def enqueue(self, decision: Decision) -> None:

@@ -477,7 +477,7 @@ KbView = (
 KbResult = KbView | KbOutcome | ProposalDecided
 
 
-def succeeded(result: KbResult) -> bool:
+def is_success(result: KbResult) -> bool:
     """Whether what was asked for was done, or is being done."""
     match result:
         case Refused():
@@ -485,7 +485,7 @@ def succeeded(result: KbResult) -> bool:
         case RepairAccepted(lost=lost):
             return not lost
         case ProposalDecided(outcome=outcome):
-            return succeeded(outcome)
+            return is_success(outcome)
         case _:
             return True
 

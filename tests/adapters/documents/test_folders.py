@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.documents.folders import files_in, refused_in
+from adapters.documents.folders import files_in, find_refused_files
 
 
 def made(root: Path, *names: str) -> Path:
@@ -88,7 +88,7 @@ def test_what_is_no_file_of_the_folder_is_refused_by_name(tmp_path: Path) -> Non
     (docs / "own.md").symlink_to(docs / "inside" / "b.md")
     os.mkfifo(docs / "pipe")
     assert sources(docs) == ["docs/a.md", "docs/inside/b.md", "docs/own.md"]
-    assert {one.source: one.reason for one in refused_in([docs])} == {
+    assert {one.source: one.reason for one in find_refused_files([docs])} == {
         "docs/dead.md": "It is a link that leads out of the folder.",
         "docs/folder": "It is a link that leads out of the folder.",
         "docs/out.md": "It is a link that leads out of the folder.",
@@ -97,4 +97,4 @@ def test_what_is_no_file_of_the_folder_is_refused_by_name(tmp_path: Path) -> Non
 
 
 def test_a_device_that_is_named_is_refused_by_name() -> None:
-    assert [one.reason for one in refused_in([Path("/dev/null")])] == ["It is a device, not a file."]
+    assert [one.reason for one in find_refused_files([Path("/dev/null")])] == ["It is a device, not a file."]

@@ -34,7 +34,7 @@ from adapters.testing.encoder import HashingEncoder
 async def main():
     encoder = HashingEncoder()
     async with MilvusIndex(sys.argv[1], model=encoder.name, dimension=encoder.dimension) as index:
-        print("holding" if index.holding else "sharing", await index.count(), flush=True)
+        print("holding" if index.is_server_owner else "sharing", await index.count(), flush=True)
         for line in iter(sys.stdin.readline, ""):
             passage = Passage(line.strip(), "handbook", "doc", "v1", "s", 0, "T", line)
             await index.add([passage], await encoder.encode_passages([line]))
@@ -55,7 +55,7 @@ def opened(path: str, **more: object) -> MilvusIndex:
 
 
 def serves(index: MilvusIndex) -> bool:
-    return index.holding
+    return index.is_server_owner
 
 
 def is_ready(index: MilvusIndex) -> bool:
@@ -103,7 +103,7 @@ async def test_a_second_process_sees_and_adds_to_the_same_passages(path: str) ->
         async with another(path) as second:
             assert await says(second) == "sharing 1"
             assert await tell(second, "from the second") == "2"
-        assert index.holding
+        assert index.is_server_owner
         assert await index.count() == 2
 
 
@@ -117,7 +117,7 @@ async def test_nothing_is_written_to_the_terminal_or_to_the_temporary_folder_and
         assert (out, err, process.returncode) == (b"", b"", 0)
     assert not list(tmp_path.iterdir())
     async with opened(path) as index:  # the file is free again
-        assert index.holding
+        assert index.is_server_owner
 
 
 async def test_when_the_serving_process_is_killed_another_takes_over_with_every_passage(path: str) -> None:

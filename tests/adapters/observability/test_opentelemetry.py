@@ -6,7 +6,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from adapters.observability.opentelemetry import TracingStore
 from adapters.testing.stores import InProcessTraceStore
-from core.model.answer import Answer, Outcome, Spent
+from core.model.answer import Answer, Outcome, ResourceUsage
 from core.model.events import (
     AgentCompleted,
     AgentEvent,
@@ -20,7 +20,7 @@ RUN: tuple[AgentEvent, ...] = (
     AgentStarted("t1", "A private question?", "balanced", "extractive"),
     RetrievalCompleted(1, "a private question", ("dense",), 8, 0, 8, 8, 20.0, ("Private title",)),
     GradingCompleted(8, 3, 4.5, 10.0),
-    AgentCompleted(Answer(Outcome.ANSWERED, "A private answer.", spent=Spent(searches=1))),
+    AgentCompleted(Answer(Outcome.ANSWERED, "A private answer.", spent=ResourceUsage(searches=1))),
 )
 
 

@@ -1,10 +1,14 @@
 """A row of a table answers with the cell that is asked for, and not where it has no such cell or that says nothing."""
 
+from dataclasses import replace
+
 import pytest
 
+from adapters.reasoners.extractive.answer.tables import compute_answer, tables_that_answer
 from adapters.reasoners.extractive.evidence.columns import may_answer
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, Words, is_asked_cell_empty
 from adapters.reasoners.extractive.evidence.units import Unit, units
+from adapters.reasoners.extractive.question.aggregation import aggregation_of
 from core.model.evidence import Evidence, Hit
 from tests.adapters.reasoners.scene import passage
 
@@ -93,3 +97,76 @@ def test_a_time_of_day_is_not_how_long_something_takes() -> None:
     planned = "| Meeting | When | Chair |\n| --- | --- | --- |\n| Round planning | Thursday, 11:00 | Gideon Marsh |\n"
     assert not row_answers("how long does the round planning take", planned)
     assert row_answers("when is the round planning", planned)
+
+
+PRICES = """\
+| Item | Code | Rental, a piece |
+|---|---|---|
+| {0} | A1 | £{1} |
+| {2} | A2 | £{3} |
+"""
+
+
+def placed(number: int, text: str, heading: str) -> Evidence:
+    one = replace(passage(number, text, "Price list", heading=(heading,)), document="prices")
+    return Evidence(number, Hit(one, 0.8), "asked")
+
+
+def test_tables_of_one_document_with_the_same_columns_are_compared_together() -> None:
+    garments = placed(1, PRICES.format("Scrub top", "0.63", "Pyjamas", "0.54"), "Garments")
+    towels = placed(2, PRICES.format("Flannel", "0.11", "Hand towel", "0.27"), "Towels")
+    question = "what is the cheapest thing to rent"
+    asked = aggregation_of(question)
+    assert asked is not None
+    of_all = compute_answer(question, asked, [garments], [garments, towels])
+    assert of_all is not None
+    assert of_all.lead.endswith("is that of Flannel:")
+    named = "what is the cheapest of the garments to rent"
+    of_one = compute_answer(named, asked, [garments], [garments, towels])
+    assert of_one is not None
+    assert of_one.lead.endswith("is that of Pyjamas:")
+
+
+ROUNDS = """\
+| Round | Customer | Driver |
+|---|---|---|
+| R7 | Copperhill | Jude Okoro |
+| R8 | Larchfield | Jude Okoro |
+| R9 | Teasel Court | Owen Tack |
+"""
+
+
+def test_rows_are_counted_by_a_part_of_a_name_and_called_as_the_question_calls_them() -> None:
+    question = "how many rounds does jude do"
+    asked = aggregation_of(question)
+    assert asked is not None
+    found = compute_answer(question, asked, [placed(1, ROUNDS, "Rounds")])
+    assert found is not None
+    assert found.lead == "Counted in the table, there are 2 rounds:"
+
+
+@pytest.mark.parametrize(
+    ("question", "counts"),
+    [
+        ("what is the number of his telephone", False),
+        ("what is the number of rounds", True),
+        ("how many rounds are there", True),
+    ],
+)
+def test_the_number_of_a_telephone_is_not_counted(question: str, *, counts: bool) -> None:
+    assert (aggregation_of(question) is not None) is counts
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("which vessel carries the fewest passengers", True),
+        ("what is the cheapest ship of the fleet", True),
+        ("which harbour has the fewest passengers", False),  # nothing here is a harbour
+        ("what is the biggest page of a list", False),
+        ("who is the captain of the Blue Heron", False),
+    ],
+)
+def test_a_table_counts_for_the_most_or_least_of_what_its_rows_are(question: str, *, answers: bool) -> None:
+    table = "| Vessel | Passengers | Fare (GBP) |\n|---|---|---|\n| Blue Heron | 320 | 9 |\n| Seewacht | 700 | 12 |\n"
+    assert bool(tables_that_answer(question, [placed(1, table, "Fleet")])) is answers

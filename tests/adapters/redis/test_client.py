@@ -84,4 +84,4 @@ def test_an_address_that_is_none_is_a_configuration_error_that_keeps_the_passwor
     ],
 )
 def test_only_a_log_that_reaches_the_disk_lasts(told: Durability, lasting: bool) -> None:
-    assert told.lasting is lasting
+    assert told.is_durable is lasting

@@ -11,7 +11,7 @@ from rich.console import Console
 from adapters.terminal.chat import OPERATOR, Chat
 from adapters.terminal.passage_view import print_documents, print_hits
 from adapters.terminal.trace_view import print_trace
-from core.model.answer import Spent
+from core.model.answer import ResourceUsage
 from core.model.conversation import ThreadKey
 from core.model.events import AgentFailed, TracedEvent
 from core.model.evidence import Hit
@@ -91,7 +91,7 @@ async def test_a_number_that_is_no_choice_is_said_and_the_checkpoint_stays_open(
     key = ThreadKey("console", "", "terminal", "t")
     choices = (Choice("a", "This"), Choice("b", "That"))
     checkpoint = Checkpoint(
-        "c1", CheckpointKind.CLARIFY, key, OPERATOR, "q", "Which?", choices, (), "", Spent(), now, now
+        "c1", CheckpointKind.CLARIFY, key, OPERATOR, "q", "Which?", choices, (), "", ResourceUsage(), now, now
     )
     console = screen()
     nobody: Any = None  # is asked, so that asking would fail

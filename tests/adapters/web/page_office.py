@@ -58,11 +58,11 @@ class PaperPictures:
 class PaperFiles:
     """Two files, of which one may not be read."""
 
-    refused: Sequence[str] = ()
+    refused_files: Sequence[str] = ()
 
     async def read(self) -> AsyncIterator[FileContent]:
         yield FileContent("handbook/ferry.md", "ferry.md", b"# Ferry\n\nIt leaves at nine.")
-        self.refused = ("handbook/secret.md is left out: it cannot be read: Permission denied.",)
+        self.refused_files = ("handbook/secret.md is left out: it cannot be read: Permission denied.",)
 
 
 class PaperGuide:
@@ -84,7 +84,7 @@ class PaperGuide:
     def first_messages(self, place: Place) -> Sequence[str]:
         return ("/invite @Footnote",)
 
-    def configured(self) -> frozenset[Place]:
+    def configured_places(self) -> frozenset[Place]:
         return frozenset([Place.SLACK] if self.kept else [])
 
     async def look(self, place: Place, step: SetupStep) -> SetupStepState:
@@ -99,7 +99,7 @@ class PaperGuide:
         self.kept[setting] = pasted
         return TokenOutcome(kept=True, file="/home/ada/.env")
 
-    def running(self) -> RunningOptions:
+    def running_options(self) -> RunningOptions:
         return RunningOptions("footnote serve", "/units/footnote.service", self.units > 0, ("systemctl",), ("docker",))
 
     def write_unit(self) -> str:

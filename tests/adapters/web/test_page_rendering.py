@@ -98,7 +98,7 @@ async def _shown(office: PageOffice, browser: Browser, events: AsyncIterator[Age
     await EventPresenter(view, TRACE + name).show(events)
     live = LiveAnswer()
     live.apply((await office.stream.read(str(message.thread), message.id)).updates)
-    for _, part in office.live.drawn(live):
+    for _, part in office.live.render(live):
         assert_harmless(part, text)
     conversation = await browser.get(f"/ask/{name}")
     assert conversation.status == 200

@@ -9,7 +9,7 @@ from adapters.reasoners.openai import prompts
 from adapters.testing.endpoint import RecordedRequest, ScriptedEndpoint
 from adapters.testing.message_state import InProcessMessageStateStore
 from adapters.testing.platform import RecordedQuestionState
-from bot.benchmark.endpoint import NOT_VERBATIM, CaseModel, Cases, asked_as, case_of, covered_seconds
+from bot.benchmark.endpoint import NOT_VERBATIM, CaseModel, Cases, case_of, covered_seconds, numbered_question
 from bot.benchmark.stopwatch import StopwatchAnswerView, StopwatchPlatform, Times
 from core.agent.claims import verbatim_in
 from core.model.answer import Answer, Outcome
@@ -46,7 +46,7 @@ def test_no_call_took_no_time() -> None:
 
 def test_a_question_keeps_its_case_on_the_way_through_the_model() -> None:
     model = CaseModel()
-    asked = asked_as(7, "How long do refunds take?")
+    asked = numbered_question(7, "How long do refunds take?")
     plan = json.loads(
         model(asked_of_the_model(prompts.UNDERSTAND, f"<message-0a0a0a0a>\n{asked}\n</message-0a0a0a0a>")).text
     )
@@ -64,7 +64,7 @@ def test_a_call_that_shows_no_question_belongs_to_the_case_whose_material_it_sho
         return asked_of_the_model(prompts.CHECK, f'<sentence-{token} n="1">\nTen days. [3]\n</sentence-{token}>')
 
     for case, token in ((7, "0a0a0a0a"), (8, "0b0b0b0b")):
-        material = f"<message-{token}>\n{asked_as(case, 'How long?')}\n</message-{token}>"
+        material = f"<message-{token}>\n{numbered_question(case, 'How long?')}\n</message-{token}>"
         assert whose(asked_of_the_model(prompts.UNDERSTAND, material)) == case
     assert [whose(sentence(token)) for token in ("0b0b0b0b", "0a0a0a0a", "0c0c0c0c")] == [8, 7, 0]
 
@@ -75,7 +75,7 @@ def test_a_sentence_of_the_model_is_a_claim_that_is_checked_and_holds() -> None:
     passage = Passage("p", "base", "d", "v", section="s", ordinal=0, title="Refunds", text="The refunds take ten days.")
     said = f"{NOT_VERBATIM}{text}"
     assert verbatim_in(said, [passage.text]) is None
-    result = check_lexically(said, [passage], asked_as(7, "How long do refunds take?"))
+    result = check_lexically(said, [passage], numbered_question(7, "How long do refunds take?"))
     assert result.fault == ""
     assert result.stated
 
@@ -101,7 +101,7 @@ async def test_an_endpoint_that_is_timed_keeps_no_requests() -> None:
 
 
 async def test_an_answer_of_the_model_is_timed_from_its_first_sign_to_its_end() -> None:
-    platform, view = stopwatch(asked_as(4, "How long?"))
+    platform, view = stopwatch(numbered_question(4, "How long?"))
     await view.open()
     assert math.isnan(platform.times.ended[4])
     await view.conclude(Answer(Outcome.ANSWERED, "Ten days.", written_by="scripted"), "trace")
@@ -118,12 +118,12 @@ async def test_an_answer_of_the_model_is_timed_from_its_first_sign_to_its_end() 
     ids=["written by whoever stood in", "abstained"],
 )
 async def test_what_the_model_did_not_answer_is_no_answer(answer: Answer) -> None:
-    platform, view = stopwatch(asked_as(4, "How long?"))
+    platform, view = stopwatch(numbered_question(4, "How long?"))
     await view.conclude(answer, "trace")
     assert list(platform.times.wrong) == [4]
 
 
 async def test_a_failure_is_no_answer() -> None:
-    platform, view = stopwatch(asked_as(4, "How long?"))
+    platform, view = stopwatch(numbered_question(4, "How long?"))
     await view.fail("Something went wrong.", "trace")
     assert platform.times.wrong == {4: "Something went wrong."}

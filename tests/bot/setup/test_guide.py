@@ -22,7 +22,7 @@ def guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> InstallationSetup:
 
 
 async def test_nothing_is_set_at_first_and_nobody_is_asked(guide: InstallationSetup) -> None:
-    assert guide.configured() == frozenset()
+    assert guide.configured_places() == frozenset()
     for place in PLATFORMS:
         for step in guide.steps(place):
             state = await guide.look(place, step)
@@ -44,7 +44,7 @@ async def test_what_is_set_elsewhere_is_said_to_win(guide: InstallationSetup, mo
     monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-of-the-environment")
     outcome = await guide.take_token("SLACK_BOT_TOKEN", "xoxb-1-a")
     assert outcome.mistake.startswith("SLACK_BOT_TOKEN is set in the environment, which wins")
-    assert guide.configured() == {Place.SLACK}
+    assert guide.configured_places() == {Place.SLACK}
 
 
 async def test_a_folder_is_read_by_the_terminals_names_and_what_cannot_be_is_said(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ async def test_a_folder_is_read_by_the_terminals_names_and_what_cannot_be_is_sai
     found = files_on_disk(f" '{folder}' ")
     (folder / "gone.md").write_bytes(b"")
     assert [one async for one in found.read()] == [FileContent("handbook/deep/ferry.md", "ferry.md", b"# Ferry")]
-    assert [line.partition(" is left out")[0] for line in found.refused] == ["handbook/out.md"]
+    assert [line.partition(" is left out")[0] for line in found.refused_files] == ["handbook/out.md"]
 
 
 async def test_a_file_that_goes_before_it_is_read_is_said_to(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ async def test_a_file_that_goes_before_it_is_read_is_said_to(tmp_path: Path) -> 
     found = files_on_disk(str(tmp_path))
     (tmp_path / "a.md").unlink()
     assert [file.name async for file in found.read()] == ["b.md"]
-    assert "a.md is left out: it cannot be read: No such file or directory." in found.refused[0]
+    assert "a.md is left out: it cannot be read: No such file or directory." in found.refused_files[0]
 
 
 def test_nothing_and_too_much_are_said(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def doubt(message: str, reply: str, thread: Thread | None = None, behaviour: Beh
         NOW,
         policy=AnswerPolicy(behaviour=behaviour),
         bases=(KnowledgeBase("handbook", "How we work at Helio"),),
-        library=library(PERIOD).carried_over(),
+        library=library(PERIOD).carry_over(),
     )
     return reason_to_search(Reply(reply), asked, thread or Thread(KEY))
 

@@ -10,7 +10,7 @@ from core.evaluation.claims import (
     UNSUPPORTED,
     VERBATIM,
     confusion,
-    grounded_from,
+    load_grounding_pairs,
     replies_from,
 )
 from core.evaluation.datasets import CorpusDocument
@@ -23,7 +23,7 @@ PAIRS = [
 
 
 def test_each_claim_is_also_held_against_a_document_that_says_nothing_of_it() -> None:
-    found = grounded_from(PAIRS, DOCUMENTS)
+    found = load_grounding_pairs(PAIRS, DOCUMENTS)
     assert [(one.id, one.label) for one in found] == [
         ("c1-d1", "SUPPORT"),
         ("c1-d1-other", NOTHING_SAID),
@@ -35,7 +35,7 @@ def test_each_claim_is_also_held_against_a_document_that_says_nothing_of_it() ->
 
 def test_a_pair_whose_document_is_not_there_is_refused() -> None:
     with pytest.raises(KeyError):
-        grounded_from(PAIRS, DOCUMENTS[:1])
+        load_grounding_pairs(PAIRS, DOCUMENTS[:1])
 
 
 def test_a_reply_is_labelled_against_the_knowledge_it_had() -> None:
@@ -45,7 +45,7 @@ def test_a_reply_is_labelled_against_the_knowledge_it_had() -> None:
 
 
 def test_what_is_called_supported_and_what_is_are_two_questions() -> None:
-    true, false = grounded_from(PAIRS, DOCUMENTS)[0], grounded_from(PAIRS, DOCUMENTS)[2]
+    true, false = load_grounding_pairs(PAIRS, DOCUMENTS)[0], load_grounding_pairs(PAIRS, DOCUMENTS)[2]
     found = confusion([(true, VERBATIM), (true, SUPPORTED), (true, UNSUPPORTED), (false, SUPPORTED)])
     assert found.precision == pytest.approx(2 / 3)
     assert found.recall == pytest.approx(2 / 3)
@@ -53,4 +53,4 @@ def test_what_is_called_supported_and_what_is_are_two_questions() -> None:
 
 
 def test_a_verifier_that_supports_nothing_has_no_precision() -> None:
-    assert confusion([(grounded_from(PAIRS, DOCUMENTS)[2], UNSUPPORTED)]).precision is None
+    assert confusion([(load_grounding_pairs(PAIRS, DOCUMENTS)[2], UNSUPPORTED)]).precision is None

@@ -3,7 +3,7 @@
 import pytest
 
 from adapters.testing.clock import ManualClock
-from core.model.answer import Spent
+from core.model.answer import ResourceUsage
 from core.model.budget import Meter, Prices
 from core.model.errors import BudgetExhausted
 from core.model.inquiry import PROFILE_LIMITS, Limits, Profile
@@ -11,9 +11,9 @@ from core.model.inquiry import PROFILE_LIMITS, Limits, Profile
 DEAR = Prices(per_million_in=1_000, per_million_out=10_000)  # a thousand tokens in cost 1, out 10
 
 
-def meter(before: Spent | None = None, **limits: float) -> Meter:
+def meter(before: ResourceUsage | None = None, **limits: float) -> Meter:
     settings = {"searches": 3, "tokens": 10_000, "seconds": 60.0} | limits
-    return Meter(Limits(**settings), ManualClock(), before=before or Spent(), prices=DEAR)  # type: ignore[arg-type]
+    return Meter(Limits(**settings), ManualClock(), before=before or ResourceUsage(), prices=DEAR)  # type: ignore[arg-type]
 
 
 def test_each_profile_has_the_searches_that_were_agreed() -> None:
@@ -66,15 +66,15 @@ def test_no_call_is_admitted_when_the_time_is_over() -> None:
     counted = meter(seconds=10.0)
     assert isinstance(counted.clock, ManualClock)
     counted.clock.advance(10)
-    assert counted.remaining == 0
+    assert counted.remaining_seconds == 0
     with pytest.raises(BudgetExhausted, match="10 seconds"):
         counted.admit(1)
 
 
 def test_what_was_spent_before_it_was_parked_counts_but_for_the_time() -> None:
-    counted = meter(Spent(searches=3, tokens_in=9_000, seconds=50.0, cost=1.0), seconds=60.0)
+    counted = meter(ResourceUsage(searches=3, tokens_in=9_000, seconds=50.0, cost=1.0), seconds=60.0)
     assert counted.searches_left == 0
     assert counted.room == 1_000
-    assert counted.remaining == 60.0
+    assert counted.remaining_seconds == 60.0
     counted.count_call(10, 20)
-    assert counted.spent == Spent(3, 1, 9_010, 20, 50.0, 1.0 + 0.01 + 0.2)
+    assert counted.spent == ResourceUsage(3, 1, 9_010, 20, 50.0, 1.0 + 0.01 + 0.2)

@@ -14,7 +14,7 @@ def test_what_is_found_again_is_not_new() -> None:
 
 
 def test_a_grade_holds_for_one_question_and_the_id_for_the_whole_thread() -> None:
-    carried = library(passage(1), passage(2)).carried_over()
+    carried = library(passage(1), passage(2)).carry_over()
     assert carried.ungraded_items() == ()
     again, new = carried.add([Hit(passage(2), 0.9)], "another question")
     assert [item.id for item in new] == [2]

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
-from core.model.answer import Answer, Outcome, Spent
+from core.model.answer import Answer, Outcome, ResourceUsage
 from core.model.conversation import Person, ThreadKey
 from core.model.events import (
     AgentCompleted,
@@ -100,7 +100,7 @@ async def test_the_last_event_is_returned_as_the_outcome() -> None:
         (Choice("option-1", "A"),),
         (),
         "",
-        Spent(),
+        ResourceUsage(),
         NOW,
         NOW,
     )

@@ -30,7 +30,7 @@ async def test_those_with_the_same_index_and_files_serve_together(tmp_path: Path
     machines = Machines()
     for name in ("one", "two"):
         await machines.process(name, tmp_path).join("index")
-    assert [one.name for one in await machines.registry.serving()] == ["one", "two"]
+    assert [one.name for one in await machines.registry.live_processes()] == ["one", "two"]
 
 
 async def test_an_index_that_the_others_do_not_have_is_refused(tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ async def test_an_index_that_the_others_do_not_have_is_refused(tmp_path: Path) -
     await machines.process("one", tmp_path).join("index")
     with pytest.raises(ConfigurationError, match=r"not the one that one answers from\. Set MILVUS_URI"):
         await machines.process("two", tmp_path).join("its own")
-    assert [one.name for one in await machines.registry.serving()] == ["one"]
+    assert [one.name for one in await machines.registry.live_processes()] == ["one"]
 
 
 async def test_files_that_the_others_do_not_see_are_refused(tmp_path: Path) -> None:
@@ -63,4 +63,4 @@ async def test_one_that_ends_is_known_no_more(tmp_path: Path) -> None:
     stop.set()
     async with asyncio.timeout(30):
         await staying
-    assert await machines.registry.serving() == []
+    assert await machines.registry.live_processes() == []

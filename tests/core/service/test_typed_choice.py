@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.model.answer import Spent
+from core.model.answer import ResourceUsage
 from core.model.conversation import Person, ThreadKey
 from core.model.inquiry import Checkpoint, CheckpointKind, Choice
 from core.service.typed_choice import match_typed_choice
@@ -15,7 +15,18 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 def checkpoint(kind: CheckpointKind, *choices: Choice) -> Checkpoint:
     key = ThreadKey("console", "", "terminal", "t")
     return Checkpoint(
-        "c1", kind, key, Person("p"), "How do I configure the timeout?", "Which?", choices, (), "", Spent(), NOW, NOW
+        "c1",
+        kind,
+        key,
+        Person("p"),
+        "How do I configure the timeout?",
+        "Which?",
+        choices,
+        (),
+        "",
+        ResourceUsage(),
+        NOW,
+        NOW,
     )
 
 

@@ -165,7 +165,7 @@ class _Budget(DailyBudget):
     async def reserve(self, amount: float) -> bool:
         return True
 
-    async def share_spent(self) -> float:
+    async def spent_share(self) -> float:
         return self.share
 
     async def settle(self, reserved: float, spent: float) -> None:

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
 from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
-from adapters.reasoners.extractive.evidence.units import Form, Unit, cells_of, units
-from adapters.reasoners.extractive.question.aggregation import Aggregate, Aggregation
+from adapters.reasoners.extractive.evidence.units import Form, Unit, cells_of, topic_words, units
+from adapters.reasoners.extractive.question.aggregation import Aggregate, Aggregation, aggregation_of
+from adapters.reasoners.extractive.question.named_things import thing_picked
 from core.model.evidence import Evidence
-from core.model.text import content_words
+from core.model.text import content_words, words
 
 _NUMBER = re.compile(r"(?<![\w.])-?\d{1,3}(?:[,\u2009 ]\d{3})+(?:\.\d+)?|(?<![\w])-?\d+(?:\.\d+)?")
+_OF_TOPIC = 0.5  # of the question's words, which a table has that is asked about
 _FEWEST = 2  # rows that can be compared
 _MOST = 40  # rows that are looked at
 _PERSON = frozenset(content_words("person people name who member employee colleague"))
@@ -44,14 +46,68 @@ class TableAnswer:
     quotations: tuple[Quotation, ...]
 
 
-def compute_answer(question: str, asked: Aggregation, evidence: Sequence[Evidence]) -> TableAnswer | None:
-    """What the table that fits best answers; None when none does."""
+def compute_answer(
+    question: str, asked: Aggregation, evidence: Sequence[Evidence], pool: Sequence[Evidence] = ()
+) -> TableAnswer | None:
+    """What the table that fits best answers, with those like it in the pool; None when none does."""
     wanted = frozenset(content_words(question))
     tables = sorted(tables_of(evidence), key=lambda rows: -_table_fit(wanted, rows))
     for rows in tables:
-        if found := _of_table(question, asked, wanted, rows):
+        if found := _of_table(question, asked, wanted, _with_siblings(wanted, rows, tables_of(pool))):
             return found
     return None
+
+
+def tables_that_answer(question: str, evidence: Sequence[Evidence]) -> frozenset[int]:
+    """The evidence whose table has the longest, the cheapest or the most that is asked for, and what it is asked of.
+
+    No single row answers such a question, however good it is: the table does.
+    """
+    asked = aggregation_of(question)
+    if asked is None or asked.kind not in {Aggregate.MOST, Aggregate.LEAST} or "date" in asked.column:
+        return frozenset()  # the newest is told by versions
+    found = compute_answer(question, asked, evidence)
+    wanted = frozenset(topic_words(question))
+    if found is None or not wanted:
+        return frozenset()
+    section = found.quotations[0].evidence.passage.section
+    there = {
+        word for item in evidence if item.passage.section == section for word in content_words(item.passage.searchable)
+    }
+    picks = _picks_rows(question, found.quotations[0], by_column=bool(asked.column))
+    if not picks or len(wanted & there) < _OF_TOPIC * len(wanted):
+        return frozenset()
+    return frozenset(quotation.evidence.id for quotation in found.quotations)
+
+
+def _picks_rows(question: str, first: Quotation, *, by_column: bool) -> bool:
+    """Whether the rows are what the question picks one of: "vessel" where each row is a vessel, or is said to be one.
+
+    ``by_column``: they are compared by prices, weights or the like; then the rows may be called otherwise.
+    """
+    passage, row = first.evidence.passage, first.units[0]
+    names, cells = cells_of(row.head[0]), cells_of(row.text)
+    picked = set(thing_picked(question))
+    if picked & set(content_words(" ".join((passage.title, *passage.heading, names[0])))):
+        return True
+    is_said = any(picked == set(content_words(cell)) for cell in cells)
+    return by_column and (is_said or not picked & set(content_words(" ".join(names[1:]))))
+
+
+def _with_siblings(wanted: frozenset[str], rows: Sequence[Row], tables: Sequence[Sequence[Row]]) -> Sequence[Row]:
+    """The table with those of the same document that have the same columns, where the question names none of them.
+
+    "What is the cheapest to rent?" is asked of the linen, the towels and the garments; "the cheapest towel" is not.
+    """
+    first = rows[0]
+    if wanted & set(content_words(" ".join(first.evidence.passage.heading[-1:]))):
+        return rows
+    alike = [
+        other
+        for other in tables
+        if other[0].names == first.names and other[0].evidence.passage.document == first.evidence.passage.document
+    ]
+    return [row for other in alike for row in other][:_MOST] or rows
 
 
 def tables_of(evidence: Sequence[Evidence]) -> list[list[Row]]:
@@ -78,7 +134,7 @@ def _of_table(question: str, asked: Aggregation, wanted: frozenset[str], rows: S
     named = _named_rows(question, rows)
     kept = named if asked.compares and len(named) >= _FEWEST else _filter_rows(wanted, rows)
     if asked.kind is Aggregate.COUNT:
-        return _count_rows(wanted, rows, kept)
+        return _count_rows(question, wanted, rows, kept)
     column = _column(asked, wanted, rows, kept)
     if column is None:
         return None
@@ -114,6 +170,9 @@ def _filter_rows(wanted: frozenset[str], rows: Sequence[Row]) -> list[Row]:
     for column in range(len(rows[0].names)):
         values = {row.cells[column] for row in kept if column < len(row.cells)}
         matching = {value for value in values if (stems := set(content_words(value))) and stems <= wanted}
+        if not matching and column:  # "jude" for Jude Okoro: a word of some cells of one column
+            telling = wanted - set(content_words(" ".join(rows[0].names)))
+            matching = {value for value in values if telling & set(content_words(value))}
         if matching and (some := [row for row in kept if column < len(row.cells) and row.cells[column] in matching]):
             kept = some
     return kept
@@ -122,16 +181,21 @@ def _filter_rows(wanted: frozenset[str], rows: Sequence[Row]) -> list[Row]:
 def _column(asked: Aggregation, wanted: frozenset[str], rows: Sequence[Row], kept: Sequence[Row]) -> int | None:
     """The column of numbers that is asked for: by its name, else by what such a question is about."""
     best: tuple[float, int] | None = None
+    hinted = {
+        at
+        for at in range(1, len(rows[0].names))
+        if any(_hints(hint, rows[0].names[at], kept[0].cells, at) for hint in asked.column)
+    }
     for at in range(1, len(rows[0].names)):
         if sum(row.number(at) is not None for row in kept) < min(_FEWEST, len(kept)):
             continue
         stems = frozenset(content_words(rows[0].names[at]))
         said = len(stems & wanted) / len(stems) + len(stems & wanted) if stems else 0.0
-        fits = any(_hints(hint, rows[0].names[at], kept[0].cells, at) for hint in asked.column)
+        fits = at in hinted
         score = said + weights.COLUMN_NAMED * fits
         if (
             score > 0
-            and (fits or not asked.column or said >= weights.COLUMN_NAMED)
+            and (fits or (not hinted and (not asked.column or said >= weights.COLUMN_NAMED)))
             and (best is None or score > best[0])
         ):
             best = score, at
@@ -148,7 +212,7 @@ def _hints(hint: str, name: str, cells: Sequence[str], at: int) -> bool:
     )
 
 
-def _count_rows(wanted: frozenset[str], rows: Sequence[Row], kept: Sequence[Row]) -> TableAnswer | None:
+def _count_rows(question: str, wanted: frozenset[str], rows: Sequence[Row], kept: Sequence[Row]) -> TableAnswer | None:
     """How many rows have in a cell what is asked for; people are counted once."""
     of_all = bool(key := frozenset(content_words(rows[0].names[0]))) and key <= wanted  # "how many depots are there?"
     if (len(kept) == len(rows) and not of_all) or len(kept) < _FEWEST:
@@ -157,8 +221,14 @@ def _count_rows(wanted: frozenset[str], rows: Sequence[Row], kept: Sequence[Row]
         return None
     people = next((at for at, name in enumerate(rows[0].names) if _PERSON & set(content_words(name))), None)
     counted = {row.cells[people].casefold() for row in kept} if people is not None else set(range(len(kept)))
-    noun = "different entries" if people is not None and len(counted) < len(kept) else "rows"
+    noun = "different entries" if people is not None and len(counted) < len(kept) else _noun_of(question, key)
     return _table_answer(f"Counted in the table, there are {len(counted)} {noun}:", kept)
+
+
+def _noun_of(question: str, key: frozenset[str]) -> str:
+    """What the rows are called in the question, where their first column is called so: "rounds"."""
+    said = (word for word in words(question) if key and set(content_words(word)) == key)
+    return next(said, "rows")
 
 
 def _numeric(rows: Sequence[Row]) -> set[str]:

@@ -55,7 +55,9 @@ _SUM = re.compile(
     r"|combined|added up|put together)\b",
     re.IGNORECASE,
 )
-_COUNT = re.compile(r"\bhow many\b|\bnumber of\b|\bcount\b", re.IGNORECASE)
+_COUNT = re.compile(  # not the number of a telephone, which somebody has
+    r"\bhow many\b|\bnumber of\b(?! (?:his|her|their|my|our|your|the|an?)\b)|\bcount\b", re.IGNORECASE
+)
 _COMPARATIVE = re.compile(r"\b\w+er\b|\bmore\b|\bless\b", re.IGNORECASE)
 _FIXED = re.compile(
     r"\bat (?:the )?(?:most|least)\b|\bthe (?:latest|most recent|current)\b(?= \w+ (?:say|of))", re.IGNORECASE

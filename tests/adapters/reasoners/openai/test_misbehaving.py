@@ -231,7 +231,7 @@ async def test_an_endpoint_without_response_format_is_asked_without_it_and_that_
         assert counted.spent.calls == len(tried), "the calls that were sent"
         await reasoner.understand(inquiry(), thread(), meter())
         assert len(endpoint.requests) == len(tried) + 1
-        assert reasoner.endpoint.refused == {"json_schema", "response_format"}
+        assert reasoner.endpoint.refused_features == {"json_schema", "response_format"}
 
 
 @pytest.mark.parametrize("names_refusals", [True, False])
@@ -273,7 +273,7 @@ async def test_a_request_that_is_refused_whatever_is_left_out_is_reported_and_no
     endpoint.answers_with(lambda _: Fails(400, "no"))
     with pytest.raises(ModelUnavailable, match="400"):
         await reasoner.understand(inquiry(), thread(), meter())
-    assert not reasoner.endpoint.refused
+    assert not reasoner.endpoint.refused_features
 
 
 async def test_a_prompt_that_is_too_long_is_not_taken_for_a_missing_feature(
@@ -284,7 +284,7 @@ async def test_a_prompt_that_is_too_long_is_not_taken_for_a_missing_feature(
     with pytest.raises(ModelUnavailable, match="too long"):
         await reasoner.understand(inquiry(), thread(), meter())
     assert len(endpoint.requests) <= 6
-    assert not reasoner.endpoint.refused
+    assert not reasoner.endpoint.refused_features
     assert reasoner.endpoint.dialect.context == 4096
 
 

@@ -91,8 +91,8 @@ async def test_the_body_of_a_stream_is_ours_and_knows_that_it_was_done() -> None
         )
         body = stream.response.stream
         assert isinstance(body, BoundedBody)
-        before = body.said_done
+        before = body.has_ended
         text = "".join([chunk.choices[0].delta.content or "" async for chunk in stream])
         assert text == "Refunds take ten days."
-        assert (before, body.said_done) == (False, True)
+        assert (before, body.has_ended) == (False, True)
         await client.close()

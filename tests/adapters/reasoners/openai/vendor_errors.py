@@ -453,9 +453,7 @@ ERRORS: Mapping[str, VendorError] = {
         },
         F.RATE_LIMIT,
     ),
-    "OpenRouter: timed out": VendorError(
-        408, {"error": {"code": 408, "message": "RecordedRequest timed out"}}, F.TIMEOUT
-    ),
+    "OpenRouter: timed out": VendorError(408, {"error": {"code": 408, "message": "Request timed out"}}, F.TIMEOUT),
     "OpenRouter: no such user": VendorError(401, {"error": {"message": "User not found.", "code": 401}}, F.KEY),
     "DeepSeek: no balance": VendorError(
         402, _openai("Insufficient Balance", "unknown_error", "invalid_request_error"), F.QUOTA
@@ -723,7 +721,7 @@ ERRORS: Mapping[str, VendorError] = {
     "nginx: bad gateway": VendorError(502, _html("502 Bad Gateway"), F.SERVER, content_type="text/html"),
     "nginx: gateway timeout": VendorError(504, _html("504 Gateway Time-out"), F.TIMEOUT, content_type="text/html"),
     "nginx: entity too large": VendorError(
-        413, _html("413 RecordedRequest Entity Too Large"), F.CONTEXT, content_type="text/html"
+        413, _html("413 Request Entity Too Large"), F.CONTEXT, content_type="text/html"
     ),
     "Cloudflare: a timeout": VendorError(524, _html("A timeout occurred"), F.TIMEOUT, content_type="text/html"),
     "Cloudflare: just a moment": VendorError(403, _html("Just a moment..."), F.NETWORK, content_type="text/html"),

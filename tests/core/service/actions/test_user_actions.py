@@ -98,7 +98,7 @@ async def test_settings_of_who_is_no_admin_are_refused_and_on_record(counter: Co
     settings, chosen = counter.user_actions.settings, ChosenSettings(profile=Profile.QUICK, sources_first=True)
     with pytest.raises(Denied):
         await settings.save("p", chosen, ALICE, OPEN, is_admin=False)
-    assert (await settings.applying("p")).policy.profile is Profile.BALANCED
+    assert (await settings.effective_settings("p")).policy.profile is Profile.BALANCED
     assert not (await counter.audit.recent())[0].allowed
     with pytest.raises(Denied):
         await settings.require_admin(ALICE, "p", is_admin=False)
@@ -118,7 +118,7 @@ async def test_settings_come_back_as_they_were_chosen_within_bounds(counter: Cou
         handoff=" S0HELP ",
     )
     applies = await counter.user_actions.settings.save("p", chosen, ALICE, OPEN, is_admin=True)
-    assert applies == await counter.user_actions.settings.applying("p")
+    assert applies == await counter.user_actions.settings.effective_settings("p")
     assert applies.bases == frozenset({"default"})
     assert applies.policy.checkpoints == frozenset({CheckpointKind.CLARIFY})
     assert applies.policy.sources_first
@@ -131,7 +131,7 @@ async def test_what_is_chosen_for_a_channel_stands_over_what_is_chosen_for_its_c
     settings = counter.user_actions.settings
     await settings.store.write("category", ChosenSettings(profile=Profile.QUICK, handoff="S0"))
     await settings.store.write("channel", ChosenSettings(profile=Profile.THOROUGH))
-    applies = await settings.applying("category", "channel")
+    applies = await settings.effective_settings("category", "channel")
     assert (applies.policy.profile, applies.handoff) == (Profile.THOROUGH, "S0")
 
 

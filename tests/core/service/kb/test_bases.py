@@ -2,13 +2,13 @@
 
 import pytest
 
-from adapters.discord.api.identifiers import guild_principal, role_principal, user_principal
+from adapters.discord.api.ids import guild_principal, role_principal, user_principal
 from core.model.conversation import Audience, ThreadKey
 from core.model.grants import NOBODY
 from core.model.knowledge import KnowledgeBase
 from core.model.principals import EVERYONE
 from core.service.kb.commands import KbVerb
-from core.service.kb.results import succeeded
+from core.service.kb.results import is_success
 from tests.core.service.kb.knowledge_room import CHANNEL, Room, words
 
 
@@ -39,7 +39,7 @@ async def test_a_slip_in_a_grant_is_refused_and_closes_nothing(room: Room, slip:
     await room.says(KbVerb.CREATE, base="handbook")
     for verb, base in ((KbVerb.GRANT, "handbook"), (KbVerb.CREATE, "board")):
         reply = await room.says(verb, base=base, principals=("slack:group:T1/S1", slip))
-        assert not succeeded(reply)
+        assert not is_success(reply)
         assert f"“{slip}” is nobody" in words(reply)
         assert "everyone" in words(reply)
         assert "slack:channel:TEAM/CHANNEL" in words(reply)

@@ -11,7 +11,7 @@ from core.ingestion.material import Material
 from core.model.errors import IndexMismatch
 from core.model.jobs import ItemState, JobKind, JobState
 from core.service.kb.commands import KbVerb
-from core.service.kb.results import succeeded
+from core.service.kb.results import is_success
 from tests.bot.test_interrupted import Screen, written
 from tests.core.service.kb.knowledge_room import ADMIN, MEMBER, Room, denied, job_in, words
 
@@ -74,7 +74,7 @@ async def test_what_was_not_kept_is_fetched_again_by_its_link_or_named(room: Roo
     room.kept_originals.kept.clear()  # as of documents that the first version took in
     loses_its_index(room)
     reply = await room.says(KbVerb.REPAIR)
-    assert not succeeded(reply)
+    assert not is_success(reply)
     assert "Add them again, or remove them:\n• handbook: ferry.md" in words(reply)
     await room.works()
     assert len(await room.finds("pier opens")) == 1

@@ -5,7 +5,7 @@ import pytest
 from core.model.incoming_events import FileReference
 from core.model.jobs import ItemState, JobState
 from core.service.kb.commands import MOST_PAGES, KbVerb
-from core.service.kb.results import succeeded
+from core.service.kb.results import is_success
 from tests.core.service.kb.knowledge_room import CHANNEL, Room, conversation, job_in, words
 
 
@@ -47,7 +47,7 @@ async def test_more_than_ten_files_and_what_is_no_link_are_refused_with_a_remedy
     assert "https://" in words(await room.says(KbVerb.INGEST, target="ftp://example"))
     assert "Attach files" in words(await room.says(KbVerb.INGEST))
     two_jobs = await room.says(KbVerb.INGEST, files=many[:1], target="https://docs.example", limit=5)
-    assert not succeeded(two_jobs)
+    assert not is_success(two_jobs)
     assert "Add the files by themselves" in words(two_jobs)
 
 

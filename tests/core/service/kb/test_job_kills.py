@@ -17,7 +17,7 @@ from core.model.incoming_events import FileReference
 from core.model.jobs import ItemState, JobState
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.kb.commands import KbVerb
-from core.service.kb.results import JobSummary, succeeded
+from core.service.kb.results import JobSummary, is_success
 from tests.core.service.kb.knowledge_room import MEMBER, Room, conversation, job_in, words
 
 ROOT = "https://docs.example/guide/"
@@ -341,7 +341,7 @@ async def test_killed_while_it_is_decided_a_proposal_waits_or_its_decision_holds
             assert waits is (held is None), where
             if again:  # the same admin, on a screen that was not redrawn
                 reply = await room.says(verb, base="handbook", target=proposal)
-                assert succeeded(reply) or "You " in words(reply), where
+                assert is_success(reply) or "You " in words(reply), where
                 held = await room.proposal_store.decision(proposal)
             room.clock.advance(61)
             await room.scheduler.tick()
@@ -350,7 +350,7 @@ async def test_killed_while_it_is_decided_a_proposal_waits_or_its_decision_holds
             approved = held is not None and held.approved
             assert [job.state for job in jobs] == ([JobState.DONE] if approved else []), where
             assert await _texts(room) == (1 if approved else 0), where
-            assert await room.proposal_store.unsettled() == [], where
+            assert await room.proposal_store.open_decisions() == [], where
             assert await room.inbox.count_waiting() == 0, where
             assert held is not None or not again, where
         else:

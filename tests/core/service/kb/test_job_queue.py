@@ -6,7 +6,7 @@ import pytest
 
 from core.model.jobs import JobState
 from core.service.kb.commands import KbVerb
-from core.service.kb.results import succeeded
+from core.service.kb.results import is_success
 from tests.core.service.kb.knowledge_room import ADMIN, Room, words
 
 
@@ -33,7 +33,7 @@ async def test_a_job_that_was_kept_but_never_put_in_line_is_put_there_later(room
 async def test_who_has_many_jobs_waiting_is_asked_to_wait(room: Room) -> None:
     await room.says(KbVerb.CREATE, base="handbook")
     replies = [await room.says(KbVerb.INGEST, base="handbook", target=f"https://docs.example/{n}") for n in range(22)]
-    assert [succeeded(reply) for reply in replies] == [True] * 20 + [False] * 2
+    assert [is_success(reply) for reply in replies] == [True] * 20 + [False] * 2
     assert "wait until" in words(replies[-1])
 
 

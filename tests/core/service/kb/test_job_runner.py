@@ -18,7 +18,7 @@ from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.kb.commands import KbVerb
 from core.service.kb.job_queue import job_thread
 from core.service.kb.job_runner import LOOK_SECONDS, MOST_ATTEMPTS
-from core.service.kb.results import succeeded
+from core.service.kb.results import is_success
 from core.service.leases import hold
 from tests.core.service.kb.knowledge_room import ADMIN, Room, card_words, job_in
 
@@ -85,7 +85,7 @@ async def test_a_job_is_cancelled_before_the_next_item_and_what_is_done_stays(ro
     while (await room.job(job.id)).state is not JobState.RUNNING:
         await asyncio.sleep(0)
     reply = await room.says(KbVerb.CANCEL, target=job.id)
-    assert succeeded(reply)
+    assert is_success(reply)
     await working
     ended = await room.job(job.id)
     assert ended.state is JobState.CANCELLED
@@ -93,7 +93,7 @@ async def test_a_job_is_cancelled_before_the_next_item_and_what_is_done_stays(ro
     assert ended.counts == {ItemState.WAITING: 3}
     assert await room.index.count() == 0
     assert "Cancelled" in card_words(ended)
-    assert not succeeded(await room.says(KbVerb.CANCEL, target=job.id))
+    assert not is_success(await room.says(KbVerb.CANCEL, target=job.id))
 
 
 async def test_a_job_that_is_cancelled_while_it_waits_never_begins(room: Room) -> None:

@@ -8,7 +8,7 @@ from core.model.errors import NotFound
 from core.model.file_content import FileContent
 from core.model.knowledge import KnowledgeBase
 from core.service.kb.commands import KbVerb
-from core.service.kb.results import Refused, succeeded
+from core.service.kb.results import Refused, is_success
 from tests.core.service.kb.knowledge_room import ADMIN, CHANNEL, MEMBER, Room, asked_in, denied, job_in, words
 
 ADMINS_ONLY = sorted(set(KbVerb) - {KbVerb.LIST, KbVerb.SHOW})
@@ -27,7 +27,7 @@ async def test_who_is_no_admin_is_denied_and_that_is_recorded(room: Room, verb: 
     await room.adds(refunds_md="# Refunds\n\nThirty days.")
     reply = await room.says(verb, MEMBER, base="handbook", target="refunds", confirmed=True, every="daily")
     assert denied(reply)
-    assert not succeeded(reply)
+    assert not is_success(reply)
     assert await room.finds("refunds") == ["Refunds"]
     newest = (await room.audit.recent())[0]
     assert (newest.actor, newest.action, newest.allowed) == (MEMBER.id, f"kb {verb}", False)

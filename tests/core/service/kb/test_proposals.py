@@ -21,7 +21,7 @@ from core.service.kb.results import (
     ProposalRejected,
     ProposalsWaiting,
     QueueStatus,
-    succeeded,
+    is_success,
 )
 from tests.core.service.kb.knowledge_room import (
     ADMIN,
@@ -56,13 +56,13 @@ async def test_what_a_member_adds_waits_for_an_admin_and_keeps_its_permalink(roo
     assert await room.finds("working days") == ["Refunds?"]
     document = (await room.catalog.documents(frozenset({"handbook"})))[0]
     assert document.url == "https://chat.example/T/C/1"
-    assert not succeeded(await room.says(KbVerb.APPROVE, base="handbook", target=proposal.id))
+    assert not is_success(await room.says(KbVerb.APPROVE, base="handbook", target=proposal.id))
 
 
 async def test_a_rejected_proposal_is_gone(room: Room) -> None:
     await room.kb_service.propose(conversation("Five working days."), room.caller(MEMBER))
     proposal = (await room.proposal_store.proposals())[0]
-    assert succeeded(await room.says(KbVerb.REJECT, target=proposal.id))
+    assert is_success(await room.says(KbVerb.REJECT, target=proposal.id))
     assert await room.proposal_store.proposals() == []
 
 
@@ -82,20 +82,20 @@ async def test_a_correction_goes_the_same_way_and_a_later_one_replaces_it(room: 
     assert await room.index.count() == 1
     passage = (await room.retriever.search("refunds", Scope(frozenset({"handbook"})))).hits[0].passage
     assert "Ninety days" in passage.text
-    assert not succeeded(await room.kb_service.correct("How long?", "  ", None, room.caller(MEMBER)))
+    assert not is_success(await room.kb_service.correct("How long?", "  ", None, room.caller(MEMBER)))
 
 
 async def test_one_person_cannot_fill_the_list_of_proposals(room: Room) -> None:
     member = room.caller(MEMBER)
     replies = [await room.kb_service.propose(conversation("x", source=f"T/C/{n}"), member) for n in range(12)]
-    assert [succeeded(reply) for reply in replies] == [True] * 10 + [False] * 2
+    assert [is_success(reply) for reply in replies] == [True] * 10 + [False] * 2
 
 
 async def test_proposals_are_not_shown_where_others_read(room: Room) -> None:
     await room.kb_service.propose(conversation("The canary sings."), room.caller(MEMBER))
     reply = await room.says(KbVerb.PROPOSALS, private=False)
     assert "canary" not in words(reply)
-    assert not succeeded(reply)
+    assert not is_success(reply)
 
 
 async def test_a_proposals_words_are_gone_from_its_job_when_it_is_over(room: Room) -> None:
@@ -113,7 +113,7 @@ async def test_proposals_are_decided_where_nobody_else_reads(room: Room) -> None
     proposal = (await room.proposal_store.proposals())[0]
     for verb in (KbVerb.APPROVE, KbVerb.REJECT):
         reply = await room.says(verb, target=proposal.id, private=False)
-        assert not succeeded(reply)
+        assert not is_success(reply)
         assert "Refunds" not in words(reply)
     assert [one.id for one in await room.proposal_store.proposals()] == [proposal.id]
 
@@ -131,14 +131,14 @@ async def test_an_approval_for_which_there_is_no_room_holds_and_is_taken_up_when
     await room.works()
     assert (await room.job(job_in(approved).id)).state is JobState.DONE
     assert await room.finds("working days", "default") == ["Refunds?"]
-    assert await room.proposal_store.unsettled() == []
+    assert await room.proposal_store.open_decisions() == []
 
 
 async def proposed(room: Room, *texts: str) -> list[str]:
     """Proposals of these words; their ids."""
     for number, text in enumerate(texts):
         made = conversation(text, source=f"T/C/{number}", title=f"Question {number}")
-        assert succeeded(await room.kb_service.propose(made, room.caller(MEMBER)))
+        assert is_success(await room.kb_service.propose(made, room.caller(MEMBER)))
         room.clock.advance(1)
     return [one.id for one in await room.proposal_store.proposals()]
 
@@ -193,14 +193,14 @@ async def test_a_decision_holds_however_often_and_by_whomever_it_is_pressed(room
     await proposed(room, "Five working days.")
     listed = await room.says(KbVerb.PROPOSALS)
     replies = await asyncio.gather(*(pressed(room, listed, 0, label) for label in ("Approve", "Reject") * 5))
-    assert [succeeded(reply) for reply in replies] == [True] + [False] * 9
+    assert [is_success(reply) for reply in replies] == [True] + [False] * 9
     assert len(await room.jobs.recent()) == 1
     assert words(replies[1]).startswith("You approved this already, for default, just now.")
     room.admins.add(GRACE)
     room.clock.advance(120)
     told = await pressed(room, listed, 0, "Reject", by=GRACE)
     assert words(told).startswith("Ada approved this already, for default, 2 minutes ago.")
-    assert not succeeded(told)
+    assert not is_success(told)
 
 
 async def test_rights_are_those_at_the_press(room: Room) -> None:
@@ -272,9 +272,9 @@ async def test_a_corrected_answer_is_marked_where_questions_are_kept(room: Room)
     log = InProcessQuestionLog()
     await log.keep(LoggedQuestion("t1", "paper/T/C/1", MEMBER.id, "paper:channel:T/C", NOW, Outcome.ANSWERED))
     kb_service = replace(room.kb_service, proposals=replace(room.proposals, questions=log))
-    assert not succeeded(await kb_service.correct("How long?", " ", None, room.caller(MEMBER), trace_id="t1"))
+    assert not is_success(await kb_service.correct("How long?", " ", None, room.caller(MEMBER), trace_id="t1"))
     assert [question.corrected async for question in log.since(NOW)] == [False]
-    assert succeeded(await kb_service.correct("How long?", "Sixty days.", None, room.caller(MEMBER), trace_id="t1"))
+    assert is_success(await kb_service.correct("How long?", "Sixty days.", None, room.caller(MEMBER), trace_id="t1"))
     assert [question.corrected async for question in log.since(NOW)] == [True]
 
 

@@ -10,7 +10,7 @@ from core.model.errors import NotFound, StoreUnavailable
 from core.model.incoming_events import FileReference
 from core.ports.encoder import Vectors
 from core.service.kb.commands import KbVerb
-from core.service.kb.results import succeeded
+from core.service.kb.results import is_success
 from tests.core.service.kb.knowledge_room import ADMIN, CHANNEL, Room, asked_in, job_in, words
 
 
@@ -47,7 +47,7 @@ async def test_what_was_removed_can_be_restored_as_it_was_for_seven_days(room: R
     assert len(room.parser.read) == read
     await room.says(KbVerb.REMOVE, target="refunds", confirmed=True)
     room.clock.advance(RESTORABLE.total_seconds() + 1)
-    assert not succeeded(await room.says(KbVerb.RESTORE, target="refunds"))
+    assert not is_success(await room.says(KbVerb.RESTORE, target="refunds"))
 
 
 async def test_a_whole_base_goes_at_once_and_comes_back_with_its_grants(room: Room) -> None:
@@ -81,7 +81,7 @@ async def test_a_document_that_is_removed_while_a_job_brings_it_in_stays_out(roo
 
 async def test_removing_nothing_in_particular_is_refused(room: Room) -> None:
     await room.adds(refunds_md="# Refunds\n\nThirty days.")
-    assert not succeeded(await room.says(KbVerb.REMOVE, confirmed=True))
+    assert not is_success(await room.says(KbVerb.REMOVE, confirmed=True))
     assert await room.finds("refunds") == ["Refunds"]
 
 
@@ -91,7 +91,7 @@ async def test_a_base_that_fills_every_search_can_be_removed_and_is_searched_for
     await room.adds(rules_md=f"# Rules\n\n{sections}")
     assert await room.index.count() > 300
     reply = await room.says(KbVerb.REMOVE, base="handbook", confirmed=True)
-    assert succeeded(reply)
+    assert is_success(reply)
     assert "A search for “Rules” now finds nothing." in words(reply)
     assert await room.index.count() > 300  # its rows are still there, and nothing of them is found
 
@@ -104,7 +104,7 @@ async def test_what_was_removed_is_said_to_be_even_when_no_search_can_be_made(ro
 
     room.encoder.encode_queries = away  # type: ignore[method-assign,assignment]
     reply = await room.says(KbVerb.REMOVE, target="refunds", confirmed=True)
-    assert succeeded(reply)
+    assert is_success(reply)
     assert "1 passage then, 0 now. No search can be made just now." in words(reply)
 
 
@@ -143,5 +143,5 @@ async def test_what_is_restored_under_another_encoder_is_encoded_anew(room: Room
 
     room.encoder = other = Other()
     room.assemble()
-    assert succeeded(await room.says(KbVerb.RESTORE, target="refunds"))
+    assert is_success(await room.says(KbVerb.RESTORE, target="refunds"))
     assert other.asked == 1

@@ -4,7 +4,7 @@ import pytest
 
 from core.model.jobs import ItemState, Job, JobState
 from core.service.kb.commands import KbVerb
-from core.service.kb.results import accepted_jobs, succeeded
+from core.service.kb.results import accepted_jobs, is_success
 from tests.core.service.kb.knowledge_room import Room, card_words, job_in, words
 
 ROOT = "https://docs.example/guide/"
@@ -59,7 +59,7 @@ async def test_a_page_that_nothing_leads_to_any_more_goes_at_the_second_sync_and
     assert "1 removed" in card_words(second)
     assert "c: Nothing leads there any more. It is taken out, and can be restored for 7 days." in card_words(second)
     assert "c" not in await guide.room.finds("the words of c")
-    assert succeeded(await guide.room.says(KbVerb.RESTORE, base="handbook", target=f"{ROOT}c"))
+    assert is_success(await guide.room.says(KbVerb.RESTORE, base="handbook", target=f"{ROOT}c"))
     assert "c" in await guide.room.finds("the words of c")
     await guide.day()
     assert await guide.holds() == {"a", "b", "c"}  # whoever put it back wants it
@@ -153,7 +153,7 @@ async def test_a_file_is_not_refreshed_and_what_to_do_is_said_in_one_line(guide:
     await room.adds(rules_md="# Rules\n\nOne.")
     for base, target in (("", "rules"), ("handbook", "")):
         reply = await room.says(KbVerb.REFRESH, base=base, target=target)
-        assert not succeeded(reply)
+        assert not is_success(reply)
         assert "“Rules” did not come from a link, so it cannot be fetched again." in words(reply)
         assert "Add the new file or conversation under the same name" in words(reply)
         assert "\n" not in words(reply)

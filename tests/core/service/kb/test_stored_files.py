@@ -9,7 +9,7 @@ from core.model.incoming_events import FileReference
 from core.model.jobs import ItemState, Job, JobState
 from core.service.kb.commands import KbVerb
 from core.service.kb.job_queue import MOST_STORED
-from core.service.kb.results import succeeded
+from core.service.kb.results import is_success
 from tests.adapters.documents.sources.places import KINDS, Place, open_place
 from tests.core.service.kb.knowledge_room import Room, Stores, job_in, words
 from tests.core.service.kb.test_job_kills import Fuse, Killed, editions_found, process
@@ -199,7 +199,7 @@ async def test_pages_of_the_web_are_not_watched(memory: Place) -> None:
     room = room_beside(memory)
     await room.says(KbVerb.CREATE, base="handbook")
     reply = await room.says(KbVerb.SCHEDULE, base="handbook", target="https://docs.example/", every="on-change")
-    assert not succeeded(reply)
+    assert not is_success(reply)
     assert "Pages of the web are not watched" in words(reply)
 
 
@@ -219,7 +219,7 @@ async def test_a_place_that_the_installation_does_not_name_is_refused_with_what_
     room = room_beside(memory)
     await room.says(KbVerb.CREATE, base="handbook")
     reply = await room.says(KbVerb.INGEST, base="handbook", target="s3://secret/files")
-    assert not succeeded(reply)
+    assert not is_success(reply)
     assert "not among those that may be read here (memory://" in words(reply)
 
 
@@ -228,6 +228,6 @@ async def test_files_beside_a_place_are_two_jobs_and_none_is_left_out_in_silence
     await room.says(KbVerb.CREATE, base="handbook")
     files = (FileReference("rules.md", "rules.md"),)
     reply = await room.says(KbVerb.INGEST, base="handbook", target=memory.address, files=files)
-    assert not succeeded(reply)
+    assert not is_success(reply)
     assert words(reply) == "Files and a whole channel or site are two jobs. Add the files by themselves."
     assert await room.jobs.recent() == []

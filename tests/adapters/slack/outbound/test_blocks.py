@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from slack_sdk.models.blocks import Block
 
 from adapters.slack.outbound import blocks
-from core.model.answer import Answer, Citation, Outcome, Spent
+from core.model.answer import Answer, Citation, Outcome, ResourceUsage
 from core.model.conversation import Person, ThreadKey
 from core.model.inquiry import Checkpoint, CheckpointKind, Choice
 from core.ports.answer_view import Step, StepState
@@ -95,7 +95,7 @@ def test_a_cards_buttons_carry_ids_alone() -> None:
         choices=choices,
         found=("Refund policy",),
         missing="",
-        spent=Spent(),
+        spent=ResourceUsage(),
         created_at=NOW,
         expires_at=NOW,
     )

@@ -70,7 +70,7 @@ def job_card_of(job: Job) -> JobCard:
 @pytest.mark.parametrize("bases", [[], ["one"], [f"base {number}" for number in range(25)]])
 @pytest.mark.parametrize("channel", [True, False])
 def test_the_form_is_one_slack_takes(bases: list[str], channel: bool) -> None:
-    form = kb_blocks.form(bases, bases[0] if bases else "", channel=channel, kept=CommandForm("f" * 32))
+    form = kb_blocks.form(bases, bases[0] if bases else "", channel=channel, kept_form=CommandForm("f" * 32))
     assert block_rules.faults_of_view(form, "modal") == []
     assert ("here" in [row["block_id"] for row in form["blocks"]]) is channel
 
