@@ -13,7 +13,7 @@ from core.model.jobs import Job
 class Proposal:
     """Something a person would have in the knowledge, until an admin has looked at it.
 
-    ``text`` is the document it would become, in Markdown, which its ingest alone reads; ``beginning`` are its first words
+    ``text`` is the document it would become, in Markdown, which its ingest alone reads; ``beginning`` its first words
     without marks and title, for lists, empty where the first version kept it.
     """
 
