@@ -61,7 +61,7 @@ from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.actions.user_actions import UserActions
 from core.service.actions.wording import MUTED, UNMUTED
 from core.service.answer_visibility import AnswerVisibility, answer_visibility
-from core.service.heard_places import HeardPlaces
+from core.service.backfill import BackfillPlaces
 from core.service.kb.kept_commands import KeptCommands
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.leader_lease import AlwaysLeader, LeaderLease
@@ -120,7 +120,7 @@ class DiscordPlatform:
         self.channel_access = ChannelAccess(self.client, self.servers, user_actions)
         self._cards = cards = JobCards(self.messages, message_states, self.wait_until_connected)
         self.knowledge = DiscordKnowledge(self.client, cards, self.wait_until_connected)
-        places = HeardPlaces(message_states, PLATFORM)
+        places = BackfillPlaces(message_states, PLATFORM)
         self._look_back = LookBack(
             client=self.client,
             session=self._connection.session,
@@ -136,7 +136,7 @@ class DiscordPlatform:
         self._button_handlers = self._new_button_handlers(message_states, menus, group)
 
     def _new_event_listener(
-        self, inbox: Inbox, message_states: MessageStateStore, places: HeardPlaces, allowed_bots: Collection[str]
+        self, inbox: Inbox, message_states: MessageStateStore, places: BackfillPlaces, allowed_bots: Collection[str]
     ) -> EventListener:
         return EventListener(
             client=self.client,
