@@ -27,7 +27,7 @@ from adapters.discord.outbound.answer_records import DiscordQuestionState
 from adapters.discord.outbound.buttons import Interaction
 from adapters.discord.outbound.messages import NOBODY, Messages, Spot, nonce
 from adapters.discord.outbound.sanitizer import SanitizedView
-from adapters.discord.outbound.text import clip, markdown, pieces, plain, quote_blocks
+from adapters.discord.outbound.text import answer_parts, clip, escape, markdown, quote_blocks
 from core.model.answer import Answer
 from core.model.conversation import Audience, Turn
 from core.model.errors import NotFound
@@ -183,12 +183,12 @@ class AnswerButtons:
 def _shared_views(turn: Turn, by: str) -> list[SanitizedView]:
     """A turn's answer for a channel to see."""
     answer = Answer(turn.outcome, turn.answer, turn.citations)
-    parts = pieces(turn.answer, turn.citations)
-    question = f"> {plain(clip(turn.question, 300))}"
+    parts = answer_parts(turn.answer, turn.citations)
+    question = f"> {escape(clip(turn.question, 300))}"
     extras = layouts.Extras(feedback=False, question=question if len(parts) == 1 else "")
     notices = (f"{by} asked, and shares the answer.",)
     last = layouts.answer_layout(parts[-1], answer, turn.trace_id, extras, notices=notices)
     earlier = [
-        layouts.piece(part, turn.citations, "" if number else question) for number, part in enumerate(parts[:-1])
+        layouts.answer_part(part, turn.citations, "" if number else question) for number, part in enumerate(parts[:-1])
     ]
     return [*earlier, last]
