@@ -53,7 +53,7 @@ from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.actions.user_actions import UserActions
 from core.service.actions.wording import MUTED, UNMUTED
 from core.service.answer_visibility import AnswerVisibility, answer_visibility
-from core.service.heard_places import HeardPlaces
+from core.service.backfill import BackfillPlaces
 from core.service.kb.kept_commands import KeptCommands
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.leader_lease import AlwaysLeader, LeaderLease
@@ -111,13 +111,13 @@ class DiscordPlatform:
         self._notices = Notices(self.messages, self.wait_until_connected)
         self._cards = JobCards(self.messages, message_states, self.wait_until_connected)
         self.knowledge = DiscordKnowledge(self.client, self._cards, self.wait_until_connected)
-        places = HeardPlaces(message_states, PLATFORM)
+        places = BackfillPlaces(message_states, PLATFORM)
         self._look_back = self._new_look_back(places)
         self._event_listener = self._new_event_listener(inbox, message_states, places, allowed_bots)
         interactions = self._new_interactions(message_states, user_actions, kb, dev_guild)
         self._command_tree, self._button_handlers = interactions.command_tree, interactions.button_handlers
 
-    def _new_look_back(self, places: HeardPlaces) -> LookBack:
+    def _new_look_back(self, places: BackfillPlaces) -> LookBack:
         return LookBack(
             client=self.client,
             session=self._connection.session,
@@ -146,7 +146,7 @@ class DiscordPlatform:
         )
 
     def _new_event_listener(
-        self, inbox: Inbox, message_states: MessageStateStore, places: HeardPlaces, allowed_bots: Collection[str]
+        self, inbox: Inbox, message_states: MessageStateStore, places: BackfillPlaces, allowed_bots: Collection[str]
     ) -> EventListener:
         return EventListener(
             client=self.client,

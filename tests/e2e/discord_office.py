@@ -68,7 +68,7 @@ class Office:
         self.platform: DiscordPlatform = self._platform()
 
     def _platform(self) -> DiscordPlatform:
-        user_actions = UserActions.over(
+        user_actions = UserActions.build(
             memory=self.scene.memory,
             trace_store=self.scene.trace_store,
             catalog=self.scene.catalog,

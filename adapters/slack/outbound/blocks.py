@@ -20,11 +20,11 @@ from core.service.text_splitter import split_markdown
 Block = dict[str, Any]
 
 PART = 8_500  # characters of escaped Markdown in one message: leaves room for the sources below the last part
-SECTION = 2_900
+SECTION = 2_900  # characters of a section, of which Slack takes 3,000: the sanitizer may still add some
 FALLBACK = 2_900  # characters of the text that notifications and screen readers take
-TASK = 250
-MOST_SOURCES = 12
-BUTTON = 75
+TASK = 250  # characters of a task's title or output
+MOST_SOURCES = 12  # below one answer; *Show quotes* has all
+BUTTON = 75  # characters of a label: https://docs.slack.dev/reference/block-kit/block-elements/button-element
 
 STOP, CHOOSE, QUOTES, WHY, FEEDBACK, HANDOFF, SHARE, FOLLOW_UP = (
     f"footnote_{name}" for name in ("stop", "choose", "quotes", "why", "feedback", "handoff", "share", "follow_up")

@@ -126,7 +126,7 @@ class JobQueue:
             return
         if "://" not in link or self.stores is None:
             raise NotFound("That is no link.", remedy="It begins with https:// or http://.")
-        if reason := self.stores.why_refused(link):
+        if reason := self.stores.refusal(link):
             raise NotFound(reason, remedy="A link begins with https:// or http://.")
 
     async def ingest_site(self, link: str, limit: int, base: str, caller: Caller) -> Job:
