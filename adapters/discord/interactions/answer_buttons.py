@@ -63,10 +63,10 @@ class AnswerButtons:
         self._ratings = ratings
 
     async def stop(self, interaction: Interaction, trace_id: str) -> None:
-        """Call the work off; whoever works on it offers what was found."""
+        """End the work on a question; whoever works on it offers what was found."""
         async with report_errors(interaction):
-            shown = await find_answer(self._answer_index, trace_id, FINISHED)
             async with asyncio.timeout(LOOK_UP_SECONDS):
+                shown = await find_answer(self._answer_index, trace_id, FINISHED)
                 question = DiscordQuestionState(thread=shown.thread, message=shown.subject)
                 await self._user_actions.cancellation.stop(
                     question, person_of(interaction.user), partial(administers, interaction)
@@ -96,10 +96,8 @@ class AnswerButtons:
         """Ask what was suggested below an answer, as whoever presses, where the button stands."""
         async with report_errors(interaction):
             shown = await find_answer(self._answer_index, trace_id)
-            person, reader = (
-                person_of(interaction.user),
-                await self._channel_access.audience_of_interaction(interaction),
-            )
+            person = person_of(interaction.user)
+            reader = await self._channel_access.audience_of_interaction(interaction)
             asking = self._user_actions.follow_ups.ask(shown.thread, trace_id, number, person, reader)
             async with asking as suggested:
                 response = await acknowledge(interaction, alone=shown.private)
