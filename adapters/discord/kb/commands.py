@@ -154,7 +154,7 @@ class KbGroup:
         await self.run(interaction, command)
 
     async def on_press(self, interaction: Interaction, kept: str) -> None:
-        """A button below a reply: the command it stands for, run again as whoever presses it."""
+        """A button below a reply: the command it stands for, by the one it was offered to, with their rights now."""
         async with report_errors(interaction):
             action = await self._find(interaction, kept)
             await interaction.response.defer()
