@@ -84,7 +84,6 @@ class Office:
             token=self.discord.token,
             inbox=self.inbox,
             message_states=self.message_states,
-            checkpoints=self.scene.checkpoints,
             user_actions=user_actions,
             parse=parse,
             dev_guild=self.dev_guild,

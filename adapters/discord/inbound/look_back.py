@@ -90,8 +90,8 @@ class LookBack:
             new |= {thread.id: thread.last_message_id or 0 for thread in guild.threads}
         newest = sorted((one for one in new if new[one] > after), key=lambda one: new[one], reverse=True)
         noted = [int(place) for place in silence.places if place.isdigit()]
-        told = [one for one in noted if new.get(one, after + 1) > after]  # of some we are not told what came last
-        return list(dict.fromkeys([*told, *newest]))[:MOST_PLACES]
+        known = [one for one in noted if new.get(one, after + 1) > after]  # of some we are not told what came last
+        return list(dict.fromkeys([*known, *newest]))[:MOST_PLACES]
 
     async def _messages_since(self, channel_id: int, after: int) -> list[discord.Message]:
         client = self._client()

@@ -34,7 +34,9 @@ def test_what_the_asker_wants_comes_before_what_the_place_has(settings: ChannelS
 def test_where_nobody_else_reads_there_is_nobody_to_share_it_with(
     settings: ChannelSettings | None, private: bool | None
 ) -> None:
-    assert answer_visibility(settings, direct=True, private=private) is AnswerVisibility.DIRECT
+    visibility = answer_visibility(settings, direct=True, private=private)
+    assert visibility is AnswerVisibility.DIRECT
+    assert visibility.for_asker_alone
 
 
 @pytest.mark.parametrize(("private", "alone"), [(True, True), (False, False)])
