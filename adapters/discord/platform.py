@@ -15,30 +15,22 @@ import structlog
 from cachetools import LRUCache
 
 from adapters.discord.api.channel_access import ChannelAccess
-from adapters.discord.api.endpoints import point_at
-from adapters.discord.api.identifiers import PLATFORM, handoff_role
+from adapters.discord.api.endpoints import configure_endpoints
+from adapters.discord.api.ids import PLATFORM, handoff_role
 from adapters.discord.api.servers import Servers
-from adapters.discord.inbound.attachments import texts_of
+from adapters.discord.inbound.attachments import read_attachments
 from adapters.discord.inbound.event_listener import EventListener
 from adapters.discord.inbound.gateway import FootnoteClient
 from adapters.discord.inbound.gateway_connection import GatewayConnection
 from adapters.discord.inbound.identify_limiter import IdentifyLimiter
 from adapters.discord.inbound.look_back import LookBack
 from adapters.discord.inbound.ordered_queue import OrderedQueue
-from adapters.discord.inbound.thread_context import earlier
-from adapters.discord.interactions.answer_buttons import AnswerButtons
-from adapters.discord.interactions.ask_commands import AskCommands
-from adapters.discord.interactions.button_handlers import DiscordButtonHandlers
-from adapters.discord.interactions.checkpoint_buttons import CheckpointButtons
-from adapters.discord.interactions.command_tree import CommandTree
-from adapters.discord.interactions.footnote_commands import FootnoteCommands
-from adapters.discord.interactions.ratings import Ratings
-from adapters.discord.interactions.settings import ChannelSettingsMenus
+from adapters.discord.inbound.thread_context import read_thread_context
+from adapters.discord.interactions.assembly import Interactions, new_interactions
 from adapters.discord.kb.capabilities import DiscordKnowledge
 from adapters.discord.kb.commands import KbGroup
 from adapters.discord.kb.job_cards import JobCards
 from adapters.discord.kb.kept_commands import DiscordKeptCommand
-from adapters.discord.outbound import layouts
 from adapters.discord.outbound.announcements import DiscordAnnouncements
 from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.answer_messages import AnswerMessages, Pauses
@@ -46,14 +38,14 @@ from adapters.discord.outbound.answer_records import DiscordQuestionState
 from adapters.discord.outbound.answer_view import PACE_SECONDS, PAUSES, DiscordAnswerView, Pace
 from adapters.discord.outbound.edit_versions import EditVersions
 from adapters.discord.outbound.layouts import Extras
-from adapters.discord.outbound.messages import Messages, Spot, nonce, spot_of
+from adapters.discord.outbound.messages import Messages
+from adapters.discord.outbound.notices import Notices
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
-from core.model.errors import FootnoteError, PlatformUnavailable
+from core.model.errors import PlatformUnavailable
 from core.model.incoming_events import Expiry, Incoming, IncomingChoice, IncomingMessage, MessageRoute, Permissions
 from core.model.parsed_document import ParsedDocument
-from core.model.reply_target import ReplyMode, ReplyTarget
-from core.ports.checkpoints import Checkpoints
+from core.model.reply_target import ReplyTarget
 from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
 from core.ports.platform import MessageState
@@ -61,7 +53,7 @@ from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.actions.user_actions import UserActions
 from core.service.actions.wording import MUTED, UNMUTED
 from core.service.answer_visibility import AnswerVisibility, answer_visibility
-from core.service.heard_places import HeardPlaces
+from core.service.backfill import BackfillPlaces
 from core.service.kb.kept_commands import KeptCommands
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.leader_lease import AlwaysLeader, LeaderLease
@@ -91,7 +83,6 @@ class DiscordPlatform:
         token: str,
         inbox: Inbox,
         message_states: MessageStateStore,
-        checkpoints: Checkpoints,
         user_actions: UserActions,
         parse: Parse,
         kb: KnowledgeCommands | None = None,
@@ -103,9 +94,8 @@ class DiscordPlatform:
         pace_seconds: float = PACE_SECONDS,
         pauses: Pauses = PAUSES,
     ) -> None:
-        point_at(api_url, gateway_url)
+        configure_endpoints(api_url, gateway_url)
         self._gateway_lease = gateway_lease or AlwaysLeader()
-        self._user_actions = user_actions
         self._parse = parse
         self._pace_seconds = pace_seconds
         self._pauses = pauses
@@ -113,30 +103,50 @@ class DiscordPlatform:
         self._paces: LRUCache[str, Pace] = LRUCache(PACES_REMEMBERED)
         self._identify_limiter = IdentifyLimiter(message_states)
         self._ordered_queue = OrderedQueue(inbox)
-        self._shown = AnswerIndex(message_states)
+        self._answer_index = AnswerIndex(message_states)
         self._edit_versions = EditVersions(message_states)
-        self.servers = Servers(self.client, self._connection.holding)
+        self.servers = Servers(self.client, self._connection.holds_gateway)
         self.messages = Messages(self.client, self.servers)
-        self.readers = ChannelAccess(self.client, self.servers, user_actions)
-        self._cards = cards = JobCards(self.messages, message_states, self.wait_until_connected)
-        self.knowledge = DiscordKnowledge(self.client, cards, self.wait_until_connected)
-        places = HeardPlaces(message_states, PLATFORM)
-        self._look_back = LookBack(
+        self.channel_access = ChannelAccess(self.client, self.servers, user_actions)
+        self._notices = Notices(self.messages, self.wait_until_connected)
+        self._cards = JobCards(self.messages, message_states, self.wait_until_connected)
+        self.knowledge = DiscordKnowledge(self.client, self._cards, self.wait_until_connected)
+        places = BackfillPlaces(message_states, PLATFORM)
+        self._look_back = self._new_look_back(places)
+        self._event_listener = self._new_event_listener(inbox, message_states, places, allowed_bots)
+        interactions = self._new_interactions(message_states, user_actions, kb, dev_guild)
+        self._command_tree, self._button_handlers = interactions.command_tree, interactions.button_handlers
+
+    def _new_look_back(self, places: BackfillPlaces) -> LookBack:
+        return LookBack(
             client=self.client,
-            hears=self._connection.hears,
-            said=self.on_message,
-            in_line=self._ordered_queue.add,
+            session=self._connection.session,
+            on_message=self.on_message,
+            enqueue=self._ordered_queue.add,
             places=places,
         )
-        self._event_listener = self._new_event_listener(inbox, message_states, places, allowed_bots)
+
+    def _new_interactions(
+        self,
+        message_states: MessageStateStore,
+        user_actions: UserActions,
+        kb: KnowledgeCommands | None,
+        dev_guild: str | None,
+    ) -> Interactions:
         kept_commands = KeptCommands(message_states, user_actions.audit, DiscordKeptCommand)
-        group = KbGroup(kb, self.readers, kept_commands, cards) if kb is not None else None
-        menus = ChannelSettingsMenus(user_actions.settings, self.readers)
-        self._command_tree = self._new_command_tree(message_states, menus, group, dev_guild)
-        self._button_handlers = self._new_button_handlers(message_states, menus, group)
+        return new_interactions(
+            user_actions=user_actions,
+            message_states=message_states,
+            answer_index=self._answer_index,
+            channel_access=self.channel_access,
+            messages=self.messages,
+            ordered_queue=self._ordered_queue,
+            kb=KbGroup(kb, self.channel_access, kept_commands, self._cards) if kb is not None else None,
+            dev_guild=dev_guild,
+        )
 
     def _new_event_listener(
-        self, inbox: Inbox, message_states: MessageStateStore, places: HeardPlaces, allowed_bots: Collection[str]
+        self, inbox: Inbox, message_states: MessageStateStore, places: BackfillPlaces, allowed_bots: Collection[str]
     ) -> EventListener:
         return EventListener(
             client=self.client,
@@ -144,42 +154,12 @@ class DiscordPlatform:
             inbox=inbox,
             message_states=message_states,
             places=places,
-            shown=self._shown,
+            answer_index=self._answer_index,
             edit_versions=self._edit_versions,
-            readers=self.readers,
+            channel_access=self.channel_access,
             messages=self.messages,
             tell=self.tell,
             allowed_bots=allowed_bots,
-        )
-
-    def _new_command_tree(
-        self,
-        message_states: MessageStateStore,
-        settings: ChannelSettingsMenus,
-        kb: KbGroup | None,
-        dev_guild: str | None,
-    ) -> CommandTree:
-        ask = AskCommands(self._user_actions, self.readers, self._ordered_queue)
-        footnote = FootnoteCommands(self._user_actions, self.readers, self._shown, settings)
-        commands = [*ask.commands(), footnote.group(), *(kb.commands() if kb is not None else ())]
-        return CommandTree(commands, self._user_actions.audit, message_states, dev_guild)
-
-    def _new_button_handlers(
-        self, message_states: MessageStateStore, settings: ChannelSettingsMenus, kb: KbGroup | None
-    ) -> DiscordButtonHandlers:
-        actions, shown, queue = self._user_actions, self._shown, self._ordered_queue
-        ratings = Ratings(actions, message_states, shown, self.readers, kb)
-        answers = AnswerButtons(
-            user_actions=actions,
-            shown=shown,
-            readers=self.readers,
-            messages=self.messages,
-            ordered_queue=queue,
-            ratings=ratings,
-        )
-        checkpoints = CheckpointButtons(actions, message_states, shown, queue)
-        return DiscordButtonHandlers(
-            answers=answers, checkpoints=checkpoints, ratings=ratings, settings=settings, kb=kb
         )
 
     @property
@@ -205,7 +185,7 @@ class DiscordPlatform:
 
     def capabilities(self) -> PlatformCapabilities:
         """What the knowledge service can use of it."""
-        announcements = DiscordAnnouncements(self.readers, self.messages, self.wait_until_connected)
+        announcements = DiscordAnnouncements(self.channel_access, self.messages, self.wait_until_connected)
         return replace(self.knowledge.capabilities(), announcements=announcements)
 
     def routes(self) -> tuple[()]:
@@ -222,7 +202,7 @@ class DiscordPlatform:
         connecting = asyncio.create_task(self._connection.hold())
         stopping = asyncio.create_task(_wait(stop))
         finishing = asyncio.create_task(look_after(self._cards.finish, stop))
-        catching_up = asyncio.create_task(self._look_back.keep_up())
+        catching_up = asyncio.create_task(self._look_back.run())
         try:
             await asyncio.wait([taking, connecting, stopping], return_when=asyncio.FIRST_COMPLETED)
             for task in (taking, connecting):
@@ -273,7 +253,7 @@ class DiscordPlatform:
     async def ready(self) -> None:
         """A session stands: commands that have changed are registered."""
         self._connection.mark_established()
-        self._look_back.session_began()
+        self._look_back.on_session()
         await self._command_tree.sync(self.client().tree)
         self._connection.mark_serving()
 
@@ -299,13 +279,13 @@ class DiscordPlatform:
         """A message was deleted."""
         self._event_listener.on_delete(guild_id, channel_id, message_id)
 
-    async def on_submit(self, press: discord.Interaction) -> None:
+    async def on_submit(self, interaction: discord.Interaction) -> None:
         """A form of ours was sent."""
-        await self._button_handlers.on_submit(press)
+        await self._button_handlers.on_submit(interaction)
 
     def on_member_change(self, guild_id: int, user_id: int) -> None:
         """A member's roles have changed."""
-        self.readers.members.forget(guild_id, user_id)
+        self.channel_access.members.forget(guild_id, user_id)
 
     # --- what a worker needs
 
@@ -321,7 +301,7 @@ class DiscordPlatform:
         message = _question(incoming)
 
         async def extras() -> Extras:
-            settings = await self.readers.settings(message.thread)
+            settings = await self.channel_access.settings(message.thread)
             visibility = _visibility(message)
             handoff = visibility is AnswerVisibility.PLACE and handoff_role(settings.handoff) is not None
             return Extras(handoff=handoff, share=visibility is AnswerVisibility.ASKER)
@@ -331,7 +311,7 @@ class DiscordPlatform:
             message_state=message_state,
             trace_id=trace_id,
             messages=self.messages,
-            shown=self._shown,
+            answer_index=self._answer_index,
             edit_versions=self._edit_versions,
             pace=self._pace(message),
             connected=self.wait_until_connected,
@@ -346,7 +326,7 @@ class DiscordPlatform:
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies in this place."""
         await self.wait_until_connected()
-        return await self.readers.settings(thread)
+        return await self.channel_access.settings(thread)
 
     async def audience(self, incoming: Incoming) -> Audience:
         """Who will be able to read the answer there, as of now."""
@@ -354,24 +334,24 @@ class DiscordPlatform:
         thread, asker = _thread(incoming), _person(incoming)
         match _visibility(incoming):
             case AnswerVisibility.DIRECT:
-                return await self.readers.of_person(asker)
+                return await self.channel_access.audience_of_person(asker)
             case AnswerVisibility.ASKER:
-                return await self.readers.of_one_in(asker, thread)
+                return await self.channel_access.audience_in_thread(asker, thread)
             case AnswerVisibility.PLACE:
-                return await self.readers.of_place(thread)
+                return await self.channel_access.audience_of_channel(thread)
 
     async def permissions(self, person: Person, thread: ThreadKey) -> Permissions:
         """What this person may do there, as of now."""
         await self.wait_until_connected()
-        return await self.readers.permissions(person, thread)
+        return await self.channel_access.permissions(person, thread)
 
     async def context(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
         """What was said in the thread before, oldest first."""
-        return await earlier(self.client(), self.servers, message)
+        return await read_thread_context(self.client(), self.servers, message)
 
     async def attachments(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
         """The text of the files that hang on the message."""
-        return await texts_of(self.client(), message, self._parse)
+        return await read_attachments(self.client(), message, self._parse)
 
     async def acknowledge(self, message: IncomingMessage, decided: MessageRoute) -> None:
         """Say that we were muted or unmuted."""
@@ -380,41 +360,10 @@ class DiscordPlatform:
     async def tell(self, incoming: Incoming, text: str) -> None:
         """Say something to the one who wrote or pressed: privately after a press, else where they wrote.
 
-        Where we may not write, they hear of it directly; where nothing reaches them, the log has it. Raises
-        PlatformUnavailable, and nothing else.
+        Raises PlatformUnavailable, and nothing else.
         """
-        target = _reply_target(incoming)
         subject = incoming.checkpoint if isinstance(incoming, IncomingChoice) else _question(incoming).id
-        key = nonce(str(_thread(incoming)), f"{subject}/{target.message}", text)
-        spot = spot_of(target)
-        if target.mode in (ReplyMode.START, ReplyMode.POST) and target.guild and target.message:
-            spot = Spot(spot.channel, spot.guild, int(target.message))
-        try:
-            await self.wait_until_connected()
-            if target.mode is ReplyMode.DIRECT or (spot.private and not spot.token_is_good):
-                spot = Spot(await self.messages.direct_channel(int(target.asker)))
-            if target.response and spot.token_is_good:
-                await self.messages.edit(spot, int(target.response), layouts.text_layout(text))
-            else:
-                await self.messages.post(spot, layouts.text_layout(text), key)
-        except PlatformUnavailable:
-            raise
-        except FootnoteError as error:
-            await self._tell_directly(target, text, key, error)
-
-    async def _tell_directly(self, target: ReplyTarget, text: str, key: str, because: FootnoteError) -> None:
-        """Where we may not write, the person still hears of it, with what an admin can do about that."""
-        log.warning("cannot_write", channel=target.channel, reason=str(because))
-        if not target.asker:
-            return
-        try:
-            spot = Spot(await self.messages.direct_channel(int(target.asker)))
-            about = f"\n-# I could not say this in <#{target.channel}>: {because}" if target.guild else ""
-            await self.messages.post(spot, layouts.text_layout(text + about, mentions=True), key)
-        except PlatformUnavailable:
-            raise
-        except FootnoteError as error:
-            log.warning("not_told", reason=str(error))
+        await self._notices.tell(_thread(incoming), subject, _reply_target(incoming), text)
 
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[DiscordQuestionState]) -> None:
         """Remove what was posted for a question that was deleted."""
@@ -425,7 +374,7 @@ class DiscordPlatform:
             target=message.reply_target,
             question=message.text,
             messages=self.messages,
-            moved=lambda _: None,
+            on_moved=lambda _: None,
             pauses=self._pauses,
         ).withdraw()
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import discord
 
-from adapters.discord.api.api_errors import api_call
-from adapters.discord.api.endpoints import point_at
-from adapters.discord.api.identifiers import PLATFORM, handoff_role
+from adapters.discord.api.endpoints import configure_endpoints
+from adapters.discord.api.errors import api_call
+from adapters.discord.api.ids import PLATFORM, handoff_role
 from adapters.discord.inbound.gateway import NO_CONTENT_REMEDY, intents, log_in, reads_content
 from adapters.discord.manifest import PERMISSIONS, invite
 from adapters.discord.outbound.messages import NOBODY
@@ -45,7 +45,7 @@ async def preflight(
 
     ``chosen``: settings by place, whose handoff roles are looked at beside the default one.
     """
-    point_at(api_url, gateway_url)
+    configure_endpoints(api_url, gateway_url)
     client = discord.Client(intents=intents(content=False), allowed_mentions=NOBODY)
     try:
         await log_in(client, token, CHECK_SECONDS)

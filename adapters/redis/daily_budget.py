@@ -33,7 +33,7 @@ class RedisDailyBudget(DailyBudget):
         async with bounded_call():
             return bool(await self._reserve(keys=[self._today()], args=[f"{amount:.9f}", self._budget, _TTL]))
 
-    async def share_spent(self) -> float:
+    async def spent_share(self) -> float:
         """How much of today's budget is spent or set aside: 0 for nothing, 1 for all."""
         async with bounded_call():
             spent = float(await self._client.get(self._today()) or 0.0)

@@ -64,7 +64,7 @@ async def _checks(web: WebClient, app_token: str | None, signing_secret: str | N
     if granted is None:
         return
     yield _scopes(granted)
-    yield await _road(web, app_token, signing_secret)
+    yield await _connection(web, app_token, signing_secret)
     yield _subscriptions(granted)
     yield await _groups(web, granted)
 
@@ -92,7 +92,7 @@ def _scopes(granted: frozenset[str]) -> SlackCheck:
     return SlackCheck("Slack scopes", False, f"missing: {needed}", MANIFEST, fatal=fatal)
 
 
-async def _road(web: WebClient, app_token: str | None, signing_secret: str | None) -> SlackCheck:
+async def _connection(web: WebClient, app_token: str | None, signing_secret: str | None) -> SlackCheck:
     """Socket Mode where there is an app token, else HTTP."""
     if app_token:
         return await _socket_mode(web, app_token)

@@ -51,7 +51,7 @@ class SlackWorkspace:
     async def open_view(self, trigger_id: str, view: View) -> str:
         """Open a modal; its id, empty where Slack did not: a trigger holds for three seconds, and cannot be renewed.
 
-        https://docs.slack.dev/interactivity/handling-user-interaction/#modal_responses
+        https://docs.slack.dev/interactivity/handling-user-interaction
         """
         try:
             answer = await self.web.call_once("views.open", trigger_id=trigger_id, view=view)

@@ -1,8 +1,8 @@
 """How fast, each row beside its baseline in the same run.
 
 ``search`` has the product's search against the plain one, over a ``corpus`` of ``texts`` and ``vectors`` of any
-size; ``startup`` starts a process on it; ``encoding`` has the model alone. What comes in and what many people at once
-feel is measured in ``ingestion`` and ``load``. ``yardstick`` is a fixed piece of work beside all of them.
+size; ``startup`` starts a process on it; ``encoder_speed`` has the model alone. What comes in and what many people at
+once feel is measured in ``ingestion`` and ``load``. ``yardstick`` is a fixed piece of work beside all of them.
 """
 
 import tempfile
@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from bot.benchmark.corpus import Corpus, corpus_of, fill
-from bot.benchmark.encoding import encoding_rows
+from bot.benchmark.encoder_speed import encoding_rows
 from bot.benchmark.search import search_rows
 from bot.benchmark.startup import opening_rows
 from bot.benchmark.texts import Texts, texts_of

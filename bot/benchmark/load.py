@@ -81,10 +81,10 @@ async def _driven(footnote: Footnote, times: Times, plan: Plan, asked: list[str]
     platform = StopwatchPlatform(times, MODEL)
     load = Load(footnote, platform, plan, asked)
     async with _run_worker(footnote, platform, lanes):
-        await load.warmed_up()
+        await load.warm_up()
         await load.bursts()
-        await load.going_on()
-        return await load.sustained()
+        await load.run_conversations()
+        return await load.run_sustained()
 
 
 @asynccontextmanager

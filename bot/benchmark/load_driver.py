@@ -39,7 +39,7 @@ class Load:
         self._looking = Looking(footnote.redis)
         self._dice = random.Random(_DICE)  # noqa: S311 - the same pauses in every run
 
-    async def warmed_up(self) -> None:
+    async def warm_up(self) -> None:
         """Ask everything, and from then on only what this model has answered: the case's number moves what is close."""
         await self._at_once(self._plan.first)
         count = len(self._questions)
@@ -52,9 +52,9 @@ class Load:
         for start in self._plan.burst[:: self._plan.threads]:
             await self._at_once(range(start, start + self._plan.threads))
 
-    async def going_on(self) -> None:
+    async def run_conversations(self) -> None:
         """Threads that begin one after the other and go on, each with a pause after its answer."""
-        cases, most = iter(self._plan.going_on), self._plan.thinking
+        cases, most = iter(self._plan.conversation_cases), self._plan.thinking
         async with asyncio.TaskGroup() as group:
             for _ in range(self._plan.threads):
                 group.create_task(self._ask_with_pauses(cases, self._dice.uniform(0, 2 * most)))
@@ -65,10 +65,10 @@ class Load:
             await self._ask(case)
             await asyncio.sleep(self._dice.uniform(0, self._plan.thinking))
 
-    async def sustained(self) -> list[Look]:
+    async def run_sustained(self) -> list[Look]:
         """As many under way as there are lanes, until all cases are asked; looks at the process on the way."""
         ramp = self._plan.ramp
-        cases, looks = iter(self._plan.sustained), _Looks(self._plan, self._looking)
+        cases, looks = iter(self._plan.sustained_cases), _Looks(self._plan, self._looking)
         spacing = self._one_takes() / ramp
         async with asyncio.TaskGroup() as group:
             for lane in range(ramp):  # spread, or they would all come to the same step at the same time

@@ -53,7 +53,9 @@ def rows_of(figures: Figures) -> list[ReportRow]:
     plan = figures.plan
     return [
         *_latency_rows(figures, plan.burst, f"{plan.threads} threads in the same instant"),
-        *_latency_rows(figures, plan.going_on_counted, f"{plan.threads} threads going on", _going_on(figures)),
+        *_latency_rows(
+            figures, plan.counted_conversation_cases, f"{plan.threads} threads going on", _pace_note(figures)
+        ),
         *_pace(figures),
         _errors(figures),
         _growth(figures),
@@ -87,10 +89,10 @@ def _latency_rows(figures: Figures, asked: range, who: str, note: str = "") -> l
     ]
 
 
-def _going_on(figures: Figures) -> str:
+def _pace_note(figures: Figures) -> str:
     """How those ask who go on: their pause, and how many of them wait for an answer at a time."""
     pause = f"each asks 0 to {figures.plan.thinking:g} s after its answer"
-    cases = figures.answered_cases(figures.plan.going_on_counted)
+    cases = figures.answered_cases(figures.plan.counted_conversation_cases)
     if not cases:
         return pause
     times = figures.times
@@ -99,13 +101,13 @@ def _going_on(figures: Figures) -> str:
 
 
 def _pace(figures: Figures) -> list[ReportRow]:
-    cases, looks = figures.answered_cases(figures.plan.sustained), figures.looks
+    cases, looks = figures.answered_cases(figures.plan.sustained_cases), figures.looks
     if not cases or len(looks) < 2:
         return [ReportRow("answers per second, sustained", "no answer", "", f"{PACE}", met=False)]
     first, last = looks[0], looks[-1]
     count, elapsed = last.answers - first.answers, last.at - first.at
     beyond, model = figures.beyond(cases), figures.model(cases)
-    pace = len(cases) / len(figures.plan.sustained) * count / elapsed
+    pace = len(cases) / len(figures.plan.sustained_cases) * count / elapsed
     processor, loop = (
         1000 * (end - start) / count for start, end in ((first.processor, last.processor), (first.loop, last.loop))
     )
@@ -152,7 +154,7 @@ def _pace(figures: Figures) -> list[ReportRow]:
 def _errors(figures: Figures) -> ReportRow:
     """What failed, was late or was answered by the one who stands in. To abstain is an outcome, and told beside it."""
     plan = figures.plan
-    asked = [*plan.burst, *plan.going_on, *plan.sustained]
+    asked = [*plan.burst, *plan.conversation_cases, *plan.sustained_cases]
     wrong = Counter(figures.times.wrong[case] for case in asked if case in figures.times.wrong)
     abstained = wrong.pop(str(Outcome.ABSTAINED), 0)
     said = "; ".join([f"{abstained} abstained", *(f"{count} {what}" for what, count in wrong.most_common(3))])

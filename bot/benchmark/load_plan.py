@@ -17,7 +17,7 @@ class Plan:
     @property
     def cases(self) -> int:
         """The numbers of all questions of the plan."""
-        return self.sustained[-1]
+        return self.sustained_cases[-1]
 
     @property
     def first(self) -> range:
@@ -30,16 +30,16 @@ class Plan:
         return range(self.first.stop, self.first.stop + self.rounds * self.threads)
 
     @property
-    def going_on(self) -> range:
+    def conversation_cases(self) -> range:
         """As many threads that go on by themselves, until each has had its turn several times and two more."""
         return range(self.burst.stop, self.burst.stop + (self.rounds + 2) * self.threads)
 
     @property
-    def going_on_counted(self) -> range:
+    def counted_conversation_cases(self) -> range:
         """Of those, what was asked when all had begun and before the first had ended."""
-        return self.going_on[self.threads : -self.threads]
+        return self.conversation_cases[self.threads : -self.threads]
 
     @property
-    def sustained(self) -> range:
+    def sustained_cases(self) -> range:
         """As many as there are lanes, all the time."""
-        return range(self.going_on.stop, self.going_on.stop + self.answers + 2 * self.ramp)
+        return range(self.conversation_cases.stop, self.conversation_cases.stop + self.answers + 2 * self.ramp)

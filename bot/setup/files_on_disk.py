@@ -19,7 +19,7 @@ class FilesOnDisk:
         self._refused = list(refused)
 
     @property
-    def refused(self) -> Sequence[str]:
+    def refused_files(self) -> Sequence[str]:
         """What was left out, one line each."""
         return self._refused
 

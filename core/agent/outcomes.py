@@ -112,7 +112,7 @@ def park_run(
     return CheckpointReached(checkpoint, _answer(run, outcome, message, nearest=nearest(run)))
 
 
-def sources_shown(run: Run) -> CheckpointReached:
+def show_sources(run: Run) -> CheckpointReached:
     """The sources, each with its quote; the inquiry stays parked, with the answer still to be had."""
     cited = tuple(citation(n, item, run.inquiry.standalone) for n, item in enumerate(run.relevant[:FOUND], 1))
     message = "These are the sources. Shall I answer from them?"

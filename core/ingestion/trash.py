@@ -12,7 +12,7 @@ from core.ingestion.originals import Originals
 from core.ingestion.passage_copy import copy_passages, pack, put_back, unpack
 from core.model.clock import Clock
 from core.model.errors import DocumentRejected, NotFound
-from core.model.knowledge import Document, KnowledgeBase, base_named
+from core.model.knowledge import Document, KnowledgeBase, find_base
 from core.ports.blob_store import BlobStore
 from core.ports.catalog import Catalog
 from core.ports.encoder import Encoder
@@ -47,7 +47,7 @@ class Trash:
 
     async def base(self, name: str) -> KnowledgeBase | None:
         """The base of this name, whatever the case of its letters."""
-        return base_named(await self.catalog.bases(), name)
+        return find_base(await self.catalog.bases(), name)
 
     async def remove(self, document: Document, by: str) -> int:
         """Take one document out: copied, then invisible, deleted on return; how many passages went."""

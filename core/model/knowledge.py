@@ -22,7 +22,7 @@ class KnowledgeBase:
         return not self.grants or audience.unrestricted or bool(self.grants & audience.principals)
 
 
-def base_named(bases: Iterable[KnowledgeBase], name: str) -> KnowledgeBase | None:
+def find_base(bases: Iterable[KnowledgeBase], name: str) -> KnowledgeBase | None:
     """The base of this name among these, whatever the case of its letters."""
     wanted = name.strip().casefold()
     return next((base for base in bases if base.name.casefold() == wanted), None)

@@ -9,7 +9,7 @@ class DailyBudget(Protocol):
     async def reserve(self, amount: float) -> bool:
         """Set this much of today's budget aside, or say that it is not there. Of many callers none overspends."""
 
-    async def share_spent(self) -> float:
+    async def spent_share(self) -> float:
         """How much of today's budget is spent or set aside: 0 for nothing, 1 for all."""
 
     async def settle(self, reserved: float, spent: float) -> None:

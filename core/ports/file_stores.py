@@ -25,7 +25,7 @@ class StoredFile:
 class FileStores(Protocol):
     """Lists and reads files in the places that this installation allows."""
 
-    def why_refused(self, address: str) -> str | None:
+    def refusal(self, address: str) -> str | None:
         """Why this is no address of such a place, or of none that is allowed; None when it may be read."""
 
     def files(self, address: str, *, limit: int) -> AsyncIterator[StoredFile]:

@@ -11,7 +11,7 @@ class LocalFiles(Protocol):
     """Files below a folder of this machine, or one file; ``refused`` says which were left out so far, and why."""
 
     @property
-    def refused(self) -> Sequence[str]:
+    def refused_files(self) -> Sequence[str]:
         """One line each."""
 
     def read(self) -> AsyncIterator[FileContent]:

@@ -128,7 +128,7 @@ def check_lexically(claim: str, passages: Sequence[Passage], question: str = "")
         clause_fault, clause_stated = _against(clause, evidence, asked, one_source=len(passages) == 1)
         fault = fault or clause_fault
         stated = stated and clause_stated
-    borrowed = _borrowed(said, evidence, asked)
+    borrowed = _borrowed_words(said, evidence, asked)
     return LexicalResult(fault, stated and not fault and not borrowed, shared, borrowed)
 
 
@@ -311,7 +311,7 @@ def _bare(word: str) -> str:
 # --- what a sentence speaks of --------------------------------------------------------------------------------------
 
 
-def _borrowed(said: str, evidence: _Evidence, asked: frozenset[str]) -> str:
+def _borrowed_words(said: str, evidence: _Evidence, asked: frozenset[str]) -> str:
     """The first subject or qualifier ("for new colleagues") that the question names and the evidence does not.
 
     A figure that a document gives of something else is said of what was asked for in this way. Other words that only

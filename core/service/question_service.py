@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from core.agent.agent import Agent
 from core.agent.checkpoint_resume import EXPIRED, resume_inquiry
-from core.agent.outcomes import sources_shown, stop_run
+from core.agent.outcomes import show_sources, stop_run
 from core.agent.run import Run
 from core.model.answer import Answer, Outcome
 from core.model.channel_settings import THRESHOLDS, Confidence
@@ -322,7 +322,7 @@ class QuestionService:
     async def _shown_sources(self, inquiry: Inquiry, fence: int | None) -> AsyncGenerator[AgentEvent, None]:
         """Sources were wanted first: show them, and park again with only the answer to ask for."""
         run = self._agent.run(inquiry, Thread(inquiry.thread))
-        event = sources_shown(run)
+        event = show_sources(run)
         await self._settle(run, event, fence)
         yield event
 

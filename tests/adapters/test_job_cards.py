@@ -8,7 +8,7 @@ from html import unescape
 import pytest
 
 from adapters.discord.kb import job_cards as on_discord
-from adapters.discord.outbound.layouts import text_of
+from adapters.discord.outbound.layouts import layout_text
 from adapters.slack.kb import blocks as on_slack
 from adapters.slack.outbound.blocks import plain_text
 from adapters.terminal.kb_view import job_text
@@ -30,7 +30,7 @@ def slack(job: Job) -> str:
 
 
 def discord(job: Job) -> str:
-    return text_of(on_discord.card(summarize_job(job), cancel=KEPT))
+    return layout_text(on_discord.card(summarize_job(job), cancel=KEPT))
 
 
 def page(job: Job) -> str:

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 from structlog.testing import capture_logs
 
-from adapters.discord.api.endpoints import point_at
+from adapters.discord.api.endpoints import configure_endpoints
 from adapters.discord.inbound.gateway import FootnoteClient
 from adapters.discord.outbound.answer_records import DiscordQuestionState
 from adapters.discord.preflight import preflight
@@ -279,7 +279,7 @@ async def test_discord_that_is_away_at_the_start_is_asked_until_it_answers(
     monkeypatch.setattr(closed.platform._connection, "_retry_seconds", (0.02,))
     unheard = f"http://127.0.0.1:{_closed_port()}/api/v10"
     platform, stop = closed.platform, asyncio.Event()
-    point_at(unheard, None)
+    configure_endpoints(unheard, None)
     tries, making = list[FootnoteClient](), platform._new_client
 
     def made(content: bool) -> FootnoteClient:
@@ -292,7 +292,7 @@ async def test_discord_that_is_away_at_the_start_is_asked_until_it_answers(
             running = asyncio.create_task(platform.run(stop))
             await discord.until(lambda: len(tries) > 2, 60, what="a third try")
             told = platform.readiness_problem()
-            point_at(discord.api_url, None)
+            configure_endpoints(discord.api_url, None)
             await discord.until(lambda: not platform.readiness_problem(), 60, what="a connection")
             stop.set()
             await running

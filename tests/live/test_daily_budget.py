@@ -29,7 +29,7 @@ async def test_of_many_at_once_only_what_the_budget_bears_is_reserved(tmp_path: 
         await daily_budget.settle(1.0, 0.25)
         assert not await daily_budget.reserve(1.0)
         assert await daily_budget.reserve(0.75)
-        assert await daily_budget.share_spent() == 1.0
+        assert await daily_budget.spent_share() == 1.0
         await client.aclose()
 
 
@@ -37,7 +37,7 @@ async def test_a_new_day_has_a_new_budget(tmp_path: Path) -> None:
     async with EmbeddedValkey(tmp_path) as server:
         client, clock = connect(server.url), ManualClock()
         daily_budget = RedisDailyBudget(client, clock, 1.0)
-        assert await daily_budget.share_spent() == 0.0
+        assert await daily_budget.spent_share() == 0.0
         assert await daily_budget.reserve(1.0)
         assert not await daily_budget.reserve(0.1)
         clock.advance(24 * 3600)

@@ -1,5 +1,5 @@
 # ruff: noqa: T201 - a measurement is printed
-"""Where groups of questions end, and how good they are: for ``core.service.gaps.grouping``.
+"""Where groups of questions end, and how good they are: for ``core.service.gaps.question_groups``.
 
     python -m tests.measure.question_groups
 
@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from adapters.encoders.text_encoder import SentenceTransformerEncoder
-from core.service.gaps import grouping
-from core.service.gaps.grouping import group_by_meaning
+from core.service.gaps import question_groups
+from core.service.gaps.question_groups import group_by_meaning
 
 HERE = Path(__file__).parent.parent / "questions" / "gaps"
 MANY = 10_000
@@ -60,14 +60,14 @@ async def _measure() -> None:
         sets[name] = (await encoder.encode_queries([row["question"] for row in rows]), holes(rows))
     await encoder.close()
     vectors, wanted = sets["calibration"]
-    chosen = (grouping.DISTANCE, grouping.DISTANCE_OF_FEW)
+    chosen = (question_groups.DISTANCE, question_groups.DISTANCE_OF_FEW)
     for few in (True, False):
-        grouping.ENOUGH = 10_000 if few else 50
+        question_groups.ENOUGH = 10_000 if few else 50
         print("calibration,", "as they are" if few else "without their mean")
         for distance in np.arange(0.5, 0.9, 0.02):
-            grouping.DISTANCE = grouping.DISTANCE_OF_FEW = float(distance)
+            question_groups.DISTANCE = question_groups.DISTANCE_OF_FEW = float(distance)
             print(f"  {distance:.2f}", _scores(list(group_by_meaning(vectors)), wanted))
-    grouping.DISTANCE, grouping.DISTANCE_OF_FEW = chosen
+    question_groups.DISTANCE, question_groups.DISTANCE_OF_FEW = chosen
     vectors, wanted = sets["planted"]
     print("planted", _scores(list(group_by_meaning(vectors)), wanted))
     rng = np.random.default_rng(1)

@@ -20,7 +20,7 @@ LINEAR, SQUARE = 2.6, 4.7  # by how much the steps may grow when the input doubl
 ON_THE_LOOP = (
     "core.agent.links",
     "core.model.plain_text",
-    "core.service.text_splitting",
+    "core.service.text_splitter",
     "adapters.slack.api.sanitizer",
     "adapters.slack.inbound.message_text",
     "adapters.slack.outbound",

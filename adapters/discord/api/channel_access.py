@@ -1,6 +1,6 @@
 """Who reads where, and what applies there: the questions that a place raises, answered from Discord and the settings.
 
-Rules for a channel's audience stand in ``audience``; this finds the channels and people they are about.
+The rules of who reads a channel are ``permissions``; this finds the channels and people they are about.
 """
 
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from typing import Any
 
 import discord
 
-from adapters.discord.api.identifiers import person_of, user_id
+from adapters.discord.api.ids import person_of, user_id
 from adapters.discord.api.permissions import (
     Members,
     channel_principals,
@@ -27,7 +27,7 @@ from core.service.actions.user_actions import UserActions
 
 
 class ChannelAccess:
-    """Looked up anew each time, but for members, who are remembered for half a minute."""
+    """Audiences, rights and settings, looked up anew each time; members are remembered for half a minute."""
 
     def __init__(self, client: Callable[[], discord.Client], servers: Servers, user_actions: UserActions) -> None:
         self._client = client
@@ -35,7 +35,7 @@ class ChannelAccess:
         self._user_actions = user_actions
         self.members = Members()
 
-    async def of_place(self, thread: ThreadKey) -> Audience:
+    async def audience_of_channel(self, thread: ThreadKey) -> Audience:
         """Everybody who may view a conversation's channel: what they all share. Nothing when that cannot be told."""
         channel = await self._channel(thread)
         if channel is None:
@@ -46,7 +46,7 @@ class ChannelAccess:
         us = self._client().user
         return await channel_principals(channel, us.id if us is not None else 0, self.members.get)
 
-    async def of_person(self, person: Person) -> Audience:
+    async def audience_of_person(self, person: Person) -> Audience:
         """One person by themselves, as in a direct message: what they have in every server that we share."""
         found: set[str] = {person.id}
         for guild in await self._servers.servers():
@@ -55,13 +55,13 @@ class ChannelAccess:
                 found |= person_principals(member)
         return Audience(frozenset(found))
 
-    async def of_one(
+    async def audience_in_channel(
         self, person: Person, guild_id: int | None, channel: object, user: discord.abc.User | None = None
     ) -> Audience:
         """One person in a place, for their own eyes: what they have, and what the channel has if they may view it."""
         guild = await self._servers.server(guild_id) if guild_id is not None else None
         if guild is None:
-            return await self.of_person(person)
+            return await self.audience_of_person(person)
         known = user if isinstance(user, discord.Member) else await self.members.get(guild, user_id(person))
         if known is None:
             return Audience(frozenset({person.id}))
@@ -71,20 +71,22 @@ class ChannelAccess:
             principals |= await self._principals(base)
         return Audience(principals)
 
-    async def of_interaction(self, press: "discord.Interaction[Any]") -> Audience:
+    async def audience_of_interaction(self, interaction: "discord.Interaction[Any]") -> Audience:
         """Whoever uses a command or a button, for their own eyes, there."""
-        return await self.of_one(person_of(press.user), press.guild_id, press.channel, press.user)
+        return await self.audience_in_channel(
+            person_of(interaction.user), interaction.guild_id, interaction.channel, interaction.user
+        )
 
-    async def of_one_in(self, person: Person, thread: ThreadKey) -> Audience:
+    async def audience_in_thread(self, person: Person, thread: ThreadKey) -> Audience:
         """The same, for a conversation."""
         channel = await self._channel(thread)
-        return await self.of_one(person, int(thread.space) if thread.space else None, channel)
+        return await self.audience_in_channel(person, int(thread.space) if thread.space else None, channel)
 
     async def permissions(self, person: Person, thread: ThreadKey) -> Permissions:
         """What this person may do in this conversation's server, as of the last half minute."""
         guild = await self._servers.server(int(thread.space)) if thread.space else None
         if guild is None:
-            return Permissions(principals=(await self.of_person(person)).principals)
+            return Permissions(principals=(await self.audience_of_person(person)).principals)
         member = await self.members.get(guild, user_id(person))
         if member is None:
             return Permissions(principals=frozenset({person.id}))

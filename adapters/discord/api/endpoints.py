@@ -8,10 +8,10 @@ from discord.http import Route
 
 from core.model.errors import ConfigurationError
 
-__all__ = ["host", "point_at"]
+__all__ = ["configure_endpoints", "host"]
 
 
-def point_at(api_url: str | None, gateway_url: str | None) -> None:
+def configure_endpoints(api_url: str | None, gateway_url: str | None) -> None:
     """Use these bases for the whole process: once, before the first client is made. None leaves Discord's own.
 
     ``api_url`` ends with the version (``…/api/v10``). Raises ConfigurationError for what is no such address.

@@ -11,8 +11,8 @@ import discord
 import structlog
 from cachetools import TTLCache
 
-from adapters.discord.api.api_errors import api_call
-from adapters.discord.api.identifiers import guild_principal, role_principal, user_principal
+from adapters.discord.api.errors import api_call
+from adapters.discord.api.ids import guild_principal, role_principal, user_principal
 from core.model.errors import FootnoteError
 from core.model.principals import channel_principal
 

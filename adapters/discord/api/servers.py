@@ -10,7 +10,7 @@ from contextlib import suppress
 import discord
 from cachetools import TTLCache
 
-from adapters.discord.api.api_errors import api_call
+from adapters.discord.api.errors import api_call
 from core.model.errors import FootnoteError, PlatformUnavailable
 
 REMEMBERED_SECONDS = 30.0
@@ -19,18 +19,21 @@ LOOK_SECONDS = 10.0
 
 
 class Servers:
-    """``client`` is logged in; ``holding`` says whether its gateway connection keeps what it knows of servers true."""
+    """Servers, channels and our membership, each looked up when it is needed.
 
-    def __init__(self, client: Callable[[], discord.Client], holding: Callable[[], bool]) -> None:
+    ``client`` is logged in; ``holds_gateway`` says whether its gateway connection keeps what it knows of servers true.
+    """
+
+    def __init__(self, client: Callable[[], discord.Client], holds_gateway: Callable[[], bool]) -> None:
         self._client = client
-        self._holding = holding
+        self._holds_gateway = holds_gateway
         self._servers: TTLCache[int, discord.Guild | None] = TTLCache(MOST_REMEMBERED, REMEMBERED_SECONDS)
         self._channels: TTLCache[int, discord.abc.GuildChannel | None] = TTLCache(MOST_REMEMBERED, REMEMBERED_SECONDS)
         self._us: TTLCache[int, discord.Member | None] = TTLCache(MOST_REMEMBERED, REMEMBERED_SECONDS)
 
     async def server(self, server_id: int) -> discord.Guild | None:
         """One of them; None when we are not in it. Raises PlatformUnavailable when Discord does not answer."""
-        known = self._client().get_guild(server_id) if self._holding() else None
+        known = self._client().get_guild(server_id) if self._holds_gateway() else None
         if known is not None and not known.unavailable:
             return known
         with suppress(KeyError):
@@ -41,7 +44,7 @@ class Servers:
     async def servers(self) -> Sequence[discord.Guild]:
         """All of them. Raises PlatformUnavailable when Discord does not answer."""
         client = self._client()
-        if self._holding() and client.is_ready():
+        if self._holds_gateway() and client.is_ready():
             return client.guilds
         async with api_call("look up our servers", LOOK_SECONDS):
             ids = [one.id async for one in client.fetch_guilds(limit=None)]
@@ -60,7 +63,7 @@ class Servers:
         self._channels[channel_id] = found = await _channel_of(server, channel_id)
         return found
 
-    async def ourselves(self, server: discord.Guild) -> discord.Member | None:
+    async def bot_member(self, server: discord.Guild) -> discord.Member | None:
         """Us in a server, with our roles; None when that cannot be told. Raises PlatformUnavailable."""
         us = self._client().user
         known: discord.Member | None = server.me  # None where the gateway did not tell, whatever the types say

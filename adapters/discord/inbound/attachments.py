@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 import discord
 import structlog
 
-from adapters.discord.api.api_errors import api_call
+from adapters.discord.api.errors import api_call
 from core.model.conversation import ContextMessage
 from core.model.errors import FootnoteError
 from core.model.incoming_events import FileReference, IncomingMessage
@@ -28,7 +28,9 @@ Parse = Callable[[str, bytes], Awaitable[ParsedDocument]]
 log = structlog.get_logger(__name__)
 
 
-async def texts_of(client: discord.Client, message: IncomingMessage, parse: Parse) -> tuple[ContextMessage, ...]:
+async def read_attachments(
+    client: discord.Client, message: IncomingMessage, parse: Parse
+) -> tuple[ContextMessage, ...]:
     """Each file's text, or one line that says why it was not read."""
     target = message.reply_target
     try:

@@ -12,15 +12,15 @@ from dataclasses import replace
 import discord
 import structlog
 
-from adapters.discord.api.api_errors import api_call
 from adapters.discord.api.channel_access import ChannelAccess
-from adapters.discord.api.identifiers import base_channel_id, key_of, private_key
+from adapters.discord.api.errors import api_call
+from adapters.discord.api.ids import base_channel_id, key_of, private_key
 from adapters.discord.inbound.bot_loop_guard import BotLoopGuard
 from adapters.discord.inbound.message_parser import (
-    SAID,
-    by_person,
+    POSTED_BY_PEOPLE,
+    bot_identity,
+    is_by_person,
     mentions_us,
-    ourselves,
     parse_message,
     reply_reference,
 )
@@ -37,8 +37,8 @@ from core.model.reply_target import ReplyMode, ReplyTarget
 from core.ports.inbox import Inbox
 from core.ports.message_state import CancelReason, MessageStateStore
 from core.service.answer_visibility import AnswerVisibility, visibility_of
+from core.service.backfill import BackfillPlaces
 from core.service.deletions import take_in_deletion
-from core.service.heard_places import HeardPlaces
 from core.service.message_routing import ANYWHERE, could_be_answered
 
 log = structlog.get_logger(__name__)
@@ -54,10 +54,10 @@ class EventListener:
         ordered_queue: OrderedQueue,
         inbox: Inbox,
         message_states: MessageStateStore,
-        places: HeardPlaces,
-        shown: AnswerIndex,
+        places: BackfillPlaces,
+        answer_index: AnswerIndex,
         edit_versions: EditVersions,
-        readers: ChannelAccess,
+        channel_access: ChannelAccess,
         messages: Messages,
         tell: Callable[[IncomingMessage, str], Awaitable[None]],
         allowed_bots: Collection[str] = (),
@@ -68,10 +68,10 @@ class EventListener:
         self._inbox = inbox
         self._message_states = message_states
         self._places = places
-        self._shown = shown
+        self._answer_index = answer_index
         self._edit_versions = edit_versions
         self._bots = BotLoopGuard()
-        self._readers = readers
+        self._channel_access = channel_access
         self._messages = messages
         self._tell = tell
         self._allowed_bots = frozenset(name.casefold() for name in allowed_bots)
@@ -79,37 +79,37 @@ class EventListener:
 
     def on_message(self, message: discord.Message) -> None:
         """Take a message in, if it could be for us."""
-        self._take(message, edited=False)
+        self._receive(message, edited=False)
 
     def on_edit(self, message: discord.Message) -> None:
         """Take it in as it reads now: what works on the earlier wording stops."""
-        self._take(message, edited=True)
+        self._receive(message, edited=True)
 
-    def _take(self, message: discord.Message, *, edited: bool) -> None:
+    def _receive(self, message: discord.Message, *, edited: bool) -> None:
         client = self._client()
         if client.user is None or message.author.id == client.user.id:
             return
-        if not edited and by_person(message) and message.type in SAID:
+        if not edited and is_by_person(message) and message.type in POSTED_BY_PEOPLE:
             self._bots.person_spoke(base_channel_id(message.channel))
-        us = ourselves(client.user.id, message.guild)
+        us = bot_identity(client.user.id, message.guild)
 
         async def keep() -> None:
-            await self._place_known(message)
-            continues = await self._continues(message)
+            await self._resolve_thread(message)
+            continues = await self._continued_thread(message)
             incoming = parse_message(message, us, continues=continues, edited=edited, allowed_bots=self._allowed_bots)
-            if incoming is None or not self._in_turn(message) or not await self._is_wanted(incoming):
+            if incoming is None or not self._passes_bot_guard(message) or not await self._is_wanted(incoming):
                 return
-            incoming = await self._in_its_manner(incoming)
+            incoming = await self._with_reply_mode(incoming)
             expected = key_of(message.channel, message.guild.id if message.guild else None, message.id)
             replied = incoming.reply_target.mode is ReplyMode.REPLY
             if replied or str(incoming.thread) != str(expected):
-                await self._shown.keep_question(incoming)
+                await self._answer_index.keep_question(incoming)
             if edited and message.edited_at is not None:
-                await self._heard_anew(incoming)
+                await self._enqueue_edit(incoming)
             else:
                 await self._enqueue(f"discord:{message.id}", incoming)
             if incoming.mentions_us or incoming.direct:
-                await self._places.note(incoming, str(message.channel.id), incoming.thread.thread)
+                await self._places.record_question(incoming, str(message.channel.id), incoming.thread.thread)
 
         unknown = isinstance(message.channel, discord.PartialMessageable) and message.guild is not None
         parsed = parse_message(message, us, allowed_bots=self._allowed_bots)
@@ -117,10 +117,10 @@ class EventListener:
         if not (could_be or unknown or reply_reference(message) is not None):
             return
         if not edited and not message.author.bot and (message.guild is None or mentions_us(message, us)):
-            self._soon(self._messages.show_typing(message.channel.id))
+            self._start(self._messages.show_typing(message.channel.id))
         self._ordered_queue.add(keep)
 
-    async def _place_known(self, message: discord.Message) -> None:
+    async def _resolve_thread(self, message: discord.Message) -> None:
         """A thread that was put away before we came is not among those we were told of: it is looked up."""
         if isinstance(message.channel, discord.PartialMessageable) and message.guild is not None:
             with suppress(FootnoteError):
@@ -134,16 +134,16 @@ class EventListener:
         if not incoming.in_channel:
             return True
         could_be = could_be_answered(incoming, ANYWHERE)
-        return could_be and could_be_answered(incoming, await self._readers.settings(incoming.thread))
+        return could_be and could_be_answered(incoming, await self._channel_access.settings(incoming.thread))
 
-    def _in_turn(self, message: discord.Message) -> bool:
+    def _passes_bot_guard(self, message: discord.Message) -> bool:
         """Whether it is a person's, or a bot's that has not spoken to us too often in a row."""
-        if by_person(message) or self._bots.may_ask(base_channel_id(message.channel), message.id):
+        if is_by_person(message) or self._bots.may_ask(base_channel_id(message.channel), message.id):
             return True
         log.info("bot_not_answered", bot=message.author.id, channel=message.channel.id)
         return False
 
-    async def _heard_anew(self, incoming: IncomingMessage) -> None:
+    async def _enqueue_edit(self, incoming: IncomingMessage) -> None:
         """Take an edit in, once: Discord tells of an edited message again for other reasons, and repeats itself.
 
         Announced before the earlier wording is cancelled, so that whoever has not begun on that does not; cancelled
@@ -163,22 +163,26 @@ class EventListener:
 
         await self._ordered_queue.put(delivery_id, incoming, busy=say_busy)
 
-    async def _continues(self, message: discord.Message) -> ThreadKey | None:
+    async def _continued_thread(self, message: discord.Message) -> ThreadKey | None:
         """The conversation that a reply goes on with, where it is not the one of the place it stands in."""
         original, client = reply_reference(message), self._client()
         if original is None:
             return None
-        found = await self._shown.thread_of(original)
-        if found is None and client.user is not None and mentions_us(message, ourselves(client.user.id, message.guild)):
-            return await self._shown.question_of(original)  # a question that was answered in the channel
+        found = await self._answer_index.thread_of_answer(original)
+        if (
+            found is None
+            and client.user is not None
+            and mentions_us(message, bot_identity(client.user.id, message.guild))
+        ):
+            return await self._answer_index.thread_of_question(original)  # a question that was answered in the channel
         return found
 
-    async def _in_its_manner(self, incoming: IncomingMessage) -> IncomingMessage:
+    async def _with_reply_mode(self, incoming: IncomingMessage) -> IncomingMessage:
         """A question in the channel is answered in a thread, in reply to it, or directly: as the channel is set up."""
         target = incoming.reply_target
         if target.mode is not ReplyMode.START:
             return incoming
-        settings = await self._readers.settings(incoming.thread)
+        settings = await self._channel_access.settings(incoming.thread)
         if visibility_of(incoming, settings) is AnswerVisibility.PLACE:
             mode = ReplyMode.REPLY if settings.reply_style is ReplyStyle.CHANNEL else ReplyMode.START
             return replace(incoming, reply_target=replace(target, mode=mode))
@@ -190,9 +194,9 @@ class EventListener:
         """Whoever works on it stops; what was posted for it goes with it, also after the answer."""
 
         async def take_in() -> None:
-            thread = await self._shown.question_of(message_id)
+            thread = await self._answer_index.thread_of_question(message_id)
             if thread is None:
-                thread = key_of(await self._place_of(guild_id, channel_id), guild_id, message_id)
+                thread = key_of(await self._channel_of(guild_id, channel_id), guild_id, message_id)
             kept = await self._message_states.read(DiscordQuestionState(thread=thread, message=str(message_id)))
             question = kept.question if kept is not None else None
             if question is None:
@@ -202,7 +206,7 @@ class EventListener:
 
         self._ordered_queue.add(take_in)
 
-    async def _place_of(self, guild_id: int | None, channel_id: int) -> object:
+    async def _channel_of(self, guild_id: int | None, channel_id: int) -> object:
         """A channel that something was deleted in; one that we were not told of may be a thread that was put away."""
         known = self._client().get_channel(channel_id)
         if known is None and guild_id is not None:
@@ -211,7 +215,7 @@ class EventListener:
                     return await self._client().fetch_channel(channel_id)
         return known or discord.Object(channel_id)
 
-    def _soon(self, work: Awaitable[None]) -> None:
+    def _start(self, work: Awaitable[None]) -> None:
         async def do() -> None:
             await work
 

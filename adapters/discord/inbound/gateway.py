@@ -10,9 +10,9 @@ import discord
 import structlog
 from discord import app_commands
 
-from adapters.discord.api.api_errors import RESET_REMEDY, api_call
-from adapters.discord.api.api_responses import ApiResponses
 from adapters.discord.api.endpoints import host
+from adapters.discord.api.errors import RESET_REMEDY, api_call
+from adapters.discord.api.responses import ApiResponses
 from adapters.discord.inbound.identify_limiter import IdentifyLimiter
 from adapters.discord.outbound.buttons import (
     AnswerButton,
@@ -38,7 +38,7 @@ log = structlog.get_logger(__name__)
 
 
 class GatewayEvents(Protocol):
-    """What wants to know of events."""
+    """Who handles what the gateway tells."""
 
     def on_message(self, message: discord.Message) -> None:
         """Every message of the gateway, our own included."""
@@ -49,7 +49,7 @@ class GatewayEvents(Protocol):
     def on_delete(self, guild_id: int | None, channel_id: int, message_id: int) -> None:
         """A message was deleted."""
 
-    async def on_submit(self, press: discord.Interaction) -> None:
+    async def on_submit(self, interaction: discord.Interaction) -> None:
         """A form was sent."""
 
     def on_member_change(self, guild_id: int, user_id: int) -> None:
@@ -74,7 +74,7 @@ def intents(*, content: bool) -> discord.Intents:
 
 
 class FootnoteClient(discord.Client):
-    """discord.py's client with our ears, our commands and our buttons."""
+    """discord.py's client: it passes events on, and knows our commands and our buttons."""
 
     def __init__(
         self,

@@ -13,7 +13,7 @@ from contextlib import suppress
 import discord
 import structlog
 
-from adapters.discord.api.api_errors import RESET_REMEDY, TokenRefused
+from adapters.discord.api.errors import RESET_REMEDY, TokenRefused
 from adapters.discord.inbound.gateway import NO_CONTENT_REMEDY, FootnoteClient, log_in, reads_content
 from core.model.errors import ConfigurationError, PlatformUnavailable
 from core.service.leader_lease import LeaderLease
@@ -77,13 +77,13 @@ class GatewayConnection:
         except TimeoutError:
             raise PlatformUnavailable(f"Discord: {self._problem or NOT_YET}.") from None
 
-    # --- what the gateway tells
+    # --- what the gateway says
 
-    def hears(self) -> int:
-        """How many sessions there were, the one that stands included; 0 while the connection is away."""
+    def session(self) -> int:
+        """The number of the session that stands, from 1; 0 while the connection is lost."""
         return self._sessions if self._away_since is None else 0
 
-    def holding(self) -> bool:
+    def holds_gateway(self) -> bool:
         """Whether the gateway's connection is ours, so that what it tells of servers is as they are now."""
         return self._holding
 
@@ -120,32 +120,32 @@ class GatewayConnection:
         """Stay connected until cancelled."""
         while True:
             try:
-                await self._one_client()
+                await self._run_client()
             except PlatformUnavailable as error:
-                await self._tell(error, self._pause())
+                await self._report(error, self._pause())
             except ConfigurationError as error:
-                await self._tell(error, self._refused_seconds)
+                await self._report(error, self._refused_seconds)
 
     def _pause(self) -> float:
         """Seconds until the next try: the longer, the more have failed since a session stood."""
         self._failures += 1
         return self._retry_seconds[min(self._failures, len(self._retry_seconds)) - 1]
 
-    async def _tell(self, error: PlatformUnavailable | ConfigurationError, pause: float) -> None:
+    async def _report(self, error: PlatformUnavailable | ConfigurationError, pause: float) -> None:
         self._ready.clear()
         if self._problem != str(error):
             log.error("discord_away", reason=str(error))
         self._problem = str(error)
         await asyncio.sleep(pause)
 
-    async def _one_client(self) -> None:
+    async def _run_client(self) -> None:
         """Log in and stay, with one client. Raises PlatformUnavailable, and ConfigurationError when it is refused.
 
         Cancelled, it leaves the client open: answers that are being made can still be shown.
         """
         client = self._make_client(self._content)
         try:
-            await self._use(client)
+            await self._log_in_and_stay(client)
         except asyncio.CancelledError:
             if self.client is not client:
                 await client.close()
@@ -155,13 +155,13 @@ class GatewayConnection:
             raise
         await client.close()
 
-    async def _use(self, client: FootnoteClient) -> None:
+    async def _log_in_and_stay(self, client: FootnoteClient) -> None:
         try:
             await log_in(client, self._token)
             if self._content and not reads_content(client):
                 return self._give_up_content()
             self.client = client
-            await self._stay(client)
+            await self._stay_connected(client)
         except discord.PrivilegedIntentsRequired:
             if not self._content:
                 raise ConfigurationError("Discord refuses our intents.", remedy=NO_CONTENT_REMEDY) from None
@@ -178,22 +178,22 @@ class GatewayConnection:
         log.error("discord_intent_missing", intent="message_content", remedy=NO_CONTENT_REMEDY)
         self._content = False
 
-    async def _stay(self, client: FootnoteClient) -> None:
+    async def _stay_connected(self, client: FootnoteClient) -> None:
         """Hold the connection of a client that is logged in, beginning anew when the library gives up or sleeps."""
         while True:
-            await self._stand_by()
+            await self._wait_for_lease()
             holding = asyncio.create_task(self._lease.renew_until_lost())
             connecting = asyncio.create_task(client.connect(reconnect=True))
             try:
                 await self._watch(connecting, holding)
             finally:
-                await self._let_go(client, connecting, holding)
+                await self._disconnect(client, connecting, holding)
             if client.is_closed():
                 return
             self.mark_disconnected()
             await asyncio.sleep(self._pause())
 
-    async def _stand_by(self) -> None:
+    async def _wait_for_lease(self) -> None:
         """Wait until the gateway is ours. Meanwhile nothing is heard, and all that can be called can be."""
         if not self._holding:
             waiting = asyncio.create_task(self._lease.wait_until_leader())
@@ -210,7 +210,7 @@ class GatewayConnection:
             self._problem = NOT_YET
             self._holding = True
 
-    async def _let_go(
+    async def _disconnect(
         self, client: FootnoteClient, connecting: "asyncio.Task[None]", holding: "asyncio.Task[None]"
     ) -> None:
         """End the connection; where we lead no longer too, really: the library would leave its socket open."""

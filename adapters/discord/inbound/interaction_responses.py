@@ -7,9 +7,9 @@ import aiohttp
 import discord
 import structlog
 
-from adapters.discord.api.api_errors import api_call
+from adapters.discord.api.errors import api_call
 from adapters.discord.outbound import layouts
-from adapters.discord.outbound.buttons import Press
+from adapters.discord.outbound.buttons import Interaction
 from adapters.discord.outbound.messages import NOBODY
 from core.model.errors import FootnoteError
 from core.model.reply_target import ReplyMode, ReplyTarget
@@ -22,70 +22,70 @@ WENT_WRONG = "Something went wrong on my side. Please try again."
 log = structlog.get_logger(__name__)
 
 
-async def tell(press: Press, text: str, *, mentions: bool = False) -> None:
+async def tell(interaction: Interaction, text: str, *, mentions: bool = False) -> None:
     """Say something to the one who pressed, and to nobody else, whether or not it was acknowledged already."""
     shown = layouts.text_layout(text, mentions=mentions)
     try:
         async with api_call("answer you", TELL_SECONDS):
-            if press.response.is_done():
-                await press.followup.send(view=shown, ephemeral=True, allowed_mentions=NOBODY)
+            if interaction.response.is_done():
+                await interaction.followup.send(view=shown, ephemeral=True, allowed_mentions=NOBODY)
             else:
-                await press.response.send_message(view=shown, ephemeral=True, allowed_mentions=NOBODY)
+                await interaction.response.send_message(view=shown, ephemeral=True, allowed_mentions=NOBODY)
     except FootnoteError as error:
         log.warning("not_told", reason=str(error))
 
 
-async def acknowledge(press: Press, *, alone: bool) -> str:
+async def acknowledge(interaction: Interaction, *, alone: bool) -> str:
     """Say that an answer comes, for the one who asks ``alone`` or for all; the id of the message it will fill.
 
     Where only the confirmation of that was lost, Discord shows that we are thinking, and the answer has to come: so it
     is looked up whether it does. Raises what the library raises.
     """
     try:
-        answered = await press.response.defer(ephemeral=alone, thinking=True)
+        answered = await interaction.response.defer(ephemeral=alone, thinking=True)
     except (discord.HTTPException, aiohttp.ClientError):
         try:
-            return str((await press.original_response()).id)
+            return str((await interaction.original_response()).id)
         except (discord.DiscordException, aiohttp.ClientError):
-            log.info("not_acknowledged", interaction=press.id)
+            log.info("not_acknowledged", interaction=interaction.id)
         raise
     return str(answered.message_id or "") if answered is not None else ""
 
 
 @asynccontextmanager
-async def report_errors(press: Press) -> AsyncIterator[None]:
+async def report_errors(interaction: Interaction) -> AsyncIterator[None]:
     """The outer edge of a press: whatever goes wrong is said to the one who pressed."""
     try:
         yield
     except TimeoutError:
-        await tell(press, TRY_AGAIN)
+        await tell(interaction, TRY_AGAIN)
     except FootnoteError as error:
-        await tell(press, str(error))
+        await tell(interaction, str(error))
     except (discord.HTTPException, discord.InteractionResponded, aiohttp.ClientError) as error:
         log.warning("press_not_answered", reason=str(error)[:200])
     except Exception:
         log.exception("press_failed")
-        await tell(press, WENT_WRONG)
+        await tell(interaction, WENT_WRONG)
 
 
-def is_admin(press: Press) -> bool:
+def is_admin(interaction: Interaction) -> bool:
     """Whether the one who pressed administers us here, by the rights that Discord itself says they have."""
-    rights = press.permissions
-    return press.guild_id is not None and (rights.administrator or rights.manage_guild)
+    rights = interaction.permissions
+    return interaction.guild_id is not None and (rights.administrator or rights.manage_guild)
 
 
-async def administers(press: Press) -> bool:
+async def administers(interaction: Interaction) -> bool:
     """The same, to be awaited by who looks it up only when it matters."""
-    return is_admin(press)
+    return is_admin(interaction)
 
 
-def private_target(press: Press) -> ReplyTarget:
+def private_target(interaction: Interaction) -> ReplyTarget:
     """Where to say something to the one who used a command or a button, and to nobody else."""
     return ReplyTarget(
         mode=ReplyMode.PRIVATE,
-        channel=str(press.channel_id or 0),
-        message=str(press.id),
-        guild=str(press.guild_id or ""),
-        asker=str(press.user.id),
-        token=press.token,
+        channel=str(interaction.channel_id or 0),
+        message=str(interaction.id),
+        guild=str(interaction.guild_id or ""),
+        asker=str(interaction.user.id),
+        token=interaction.token,
     )

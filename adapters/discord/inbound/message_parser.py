@@ -11,41 +11,41 @@ from dataclasses import dataclass
 
 import discord
 
-from adapters.discord.api.identifiers import key_of, person_of
+from adapters.discord.api.ids import key_of, person_of
 from adapters.discord.outbound.edit_versions import stamp_of
-from adapters.discord.outbound.layouts import only_text
+from adapters.discord.outbound.layouts import message_text
 from core.model.conversation import ThreadKey
 from core.model.incoming_events import FileReference, IncomingMessage
 from core.model.reply_target import ReplyMode, ReplyTarget
 
-SAID = (discord.MessageType.default, discord.MessageType.reply)
+POSTED_BY_PEOPLE = (discord.MessageType.default, discord.MessageType.reply)  # all others are Discord's own notes
 MOST_FILES = 10
-NOTHING_SAID = "Hello"
+GREETING = "Hello"  # what a mention without a word asks
 
 
 @dataclass(frozen=True, slots=True)
-class Ourselves:
+class BotIdentity:
     """Who we are: our user's id, and the role that Discord made for us in this server."""
 
     user_id: int
     role_id: int | None = None
 
 
-def ourselves(user_id: int, guild: discord.Guild | None) -> Ourselves:
+def bot_identity(user_id: int, guild: discord.Guild | None) -> BotIdentity:
     """Who we are in this server."""
     role = guild.self_role if guild is not None else None
-    return Ourselves(user_id, role.id if role is not None else None)
+    return BotIdentity(user_id, role.id if role is not None else None)
 
 
-def could_be_for_us(message: discord.Message, allowed_bots: Collection[str] = ()) -> bool:
+def may_be_for_us(message: discord.Message, allowed_bots: Collection[str] = ()) -> bool:
     """Whether a person said it, or a bot that is allowed by id or name.
 
     Such a bot is heard in a channel alone: threads are for people, or two bots would never end. A webhook counts by its
     id, since whoever posts through it can call themselves anything.
     """
-    if message.type not in SAID:
+    if message.type not in POSTED_BY_PEOPLE:
         return False
-    if by_person(message):
+    if is_by_person(message):
         return True
     names = {str(message.author.id)}
     if message.webhook_id is None:
@@ -53,12 +53,12 @@ def could_be_for_us(message: discord.Message, allowed_bots: Collection[str] = ()
     return bool(names & set(allowed_bots)) and not isinstance(message.channel, discord.Thread)
 
 
-def by_person(message: discord.Message) -> bool:
+def is_by_person(message: discord.Message) -> bool:
     """Whether a human being wrote it."""
     return not message.author.bot and message.webhook_id is None
 
 
-def mentions_us(message: discord.Message, us: Ourselves) -> bool:
+def mentions_us(message: discord.Message, us: BotIdentity) -> bool:
     """Whether it names us, or our role, which people pick as easily."""
     return any(user.id == us.user_id for user in message.mentions) or us.role_id in message.raw_role_mentions
 
@@ -72,14 +72,14 @@ def reply_reference(message: discord.Message) -> int | None:
 
 def parse_message(
     message: discord.Message,
-    us: Ourselves,
+    us: BotIdentity,
     *,
     continues: ThreadKey | None = None,
     edited: bool = False,
     allowed_bots: Collection[str] = (),
 ) -> IncomingMessage | None:
     """The message, if it could be for us. ``continues``: the conversation of the message of ours that it replies to."""
-    if not could_be_for_us(message, allowed_bots):
+    if not may_be_for_us(message, allowed_bots):
         return None
     original = message.reference.resolved if message.reference is not None else None
     to_us = isinstance(original, discord.Message) and original.author.id == us.user_id
@@ -87,7 +87,7 @@ def parse_message(
     named = mentions_us(message, us) or to_us or continues is not None
     threaded = isinstance(message.channel, discord.Thread)
     addressed = named or direct or threaded
-    if not (addressed or by_person(message)):
+    if not (addressed or is_by_person(message)):
         return None
     return IncomingMessage(
         id=str(message.id),
@@ -101,7 +101,7 @@ def parse_message(
         edited=edited,
         files=tuple(FileReference(str(one.id), one.filename, one.size) for one in message.attachments[:MOST_FILES]),
         in_channel=not addressed,
-        opens_post=_opens_post(message) and by_person(message),
+        opens_post=_opens_post(message) and is_by_person(message),
     )
 
 
@@ -114,7 +114,7 @@ def _with_title(message: discord.Message, text: str) -> str:
     """A question with the title of the post that begins with it: often that is where it is asked."""
     if not isinstance(message.channel, discord.Thread) or message.id != message.channel.id:
         return text
-    return message.channel.name if text in ("", NOTHING_SAID) else f"{message.channel.name}\n{text}"
+    return message.channel.name if text in ("", GREETING) else f"{message.channel.name}\n{text}"
 
 
 def _key(message: discord.Message) -> ThreadKey:
@@ -134,28 +134,28 @@ def _reply_target(message: discord.Message, *, in_place: bool, continues: Thread
     )
 
 
-def _mentions_others(message: discord.Message, us: Ourselves, original: object) -> bool:
+def _mentions_others(message: discord.Message, us: BotIdentity, original: object) -> bool:
     people = any(user.id != us.user_id for user in message.mentions)
     roles = any(role != us.role_id for role in message.raw_role_mentions)
     answers = isinstance(original, discord.Message) and original.author.id not in (us.user_id, message.author.id)
     return people or roles or answers or message.mention_everyone
 
 
-def _question(message: discord.Message, us: Ourselves, original: object) -> str:
+def _question(message: discord.Message, us: BotIdentity, original: object) -> str:
     """What was said, without naming us; a bare mention in reply to something asks that."""
-    text = readable(message, us)
+    text = readable_text(message, us)
     if not text and isinstance(original, discord.Message) and original.author.id != us.user_id:
-        text = readable(original, us)
-    return text or ("" if message.attachments else NOTHING_SAID)
+        text = readable_text(original, us)
+    return text or ("" if message.attachments else GREETING)
 
 
 def _name(user: discord.abc.User) -> str:
     return f"@{user.display_name}".replace("\\", "")
 
 
-def readable(message: discord.Message, us: Ourselves) -> str:
+def readable_text(message: discord.Message, us: BotIdentity) -> str:
     """A message's words as people see them: names where the raw text has ids, and nothing where it names us."""
-    text = only_text(message)
+    text = message_text(message)
     ours = rf"<@!?{us.user_id}>" + (rf"|<@&{us.role_id}>" if us.role_id else "")
     text = re.sub(ours, " ", text)
     for user in message.mentions:

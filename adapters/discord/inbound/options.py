@@ -6,7 +6,7 @@ from typing import Any
 import discord
 from discord import app_commands
 
-from adapters.discord.outbound.buttons import Press
+from adapters.discord.outbound.buttons import Interaction
 
 
 class PlaceOption(app_commands.Transformer):
@@ -23,15 +23,17 @@ class PlaceOption(app_commands.Transformer):
         kinds = discord.ChannelType
         return [kinds.text, kinds.news, kinds.voice, kinds.forum, kinds.category]
 
-    async def transform(self, interaction: Press, value: Any, /) -> int:
+    async def transform(self, interaction: Interaction, value: Any, /) -> int:
         """The id; whether there is such a channel is looked up where it is used."""
         return int(value.id)
 
 
-def context_menu(name: str, callback: Callable[[Press, discord.Message], Awaitable[None]]) -> app_commands.ContextMenu:
+def context_menu(
+    name: str, callback: Callable[[Interaction, discord.Message], Awaitable[None]]
+) -> app_commands.ContextMenu:
     """A command in the menu of every message."""
 
-    async def on_message(interaction: Press, message: discord.Message) -> None:
+    async def on_message(interaction: Interaction, message: discord.Message) -> None:
         await callback(interaction, message)
 
     on_message.__annotations__ = {"interaction": discord.Interaction, "message": discord.Message}

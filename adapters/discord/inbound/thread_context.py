@@ -5,9 +5,9 @@ from collections.abc import Iterable
 import discord
 import structlog
 
-from adapters.discord.api.api_errors import api_call
+from adapters.discord.api.errors import api_call
 from adapters.discord.api.servers import Servers
-from adapters.discord.inbound.message_parser import SAID, Ourselves, ourselves, readable
+from adapters.discord.inbound.message_parser import POSTED_BY_PEOPLE, BotIdentity, bot_identity, readable_text
 from adapters.discord.outbound.text import clip
 from core.model.conversation import ContextMessage, Role
 from core.model.errors import FootnoteError
@@ -21,11 +21,13 @@ LONGEST_TOGETHER = 20_000
 log = structlog.get_logger(__name__)
 
 
-async def earlier(client: discord.Client, servers: Servers, message: IncomingMessage) -> tuple[ContextMessage, ...]:
+async def read_thread_context(
+    client: discord.Client, servers: Servers, message: IncomingMessage
+) -> tuple[ContextMessage, ...]:
     """At most 50 messages, oldest first, by the names their authors have here; nothing where we may not look."""
     target = message.reply_target
     guild = await servers.server(int(target.guild)) if target.guild else None
-    us = ourselves(client.user.id if client.user else 0, guild)
+    us = bot_identity(client.user.id if client.user else 0, guild)
     channel = client.get_partial_messageable(int(target.channel), guild_id=guild.id if guild else None)
     found: list[discord.Message] = []
     try:
@@ -40,11 +42,11 @@ async def earlier(client: discord.Client, servers: Servers, message: IncomingMes
     return _newest_that_fit(_context_lines(found, us))
 
 
-def _context_lines(messages: Iterable[discord.Message], us: Ourselves) -> list[ContextMessage]:
+def _context_lines(messages: Iterable[discord.Message], us: BotIdentity) -> list[ContextMessage]:
     lines: list[ContextMessage] = []
     for message in messages:
         shown = _opening_message(message)
-        text = clip(readable(shown, us), LONGEST) if shown is not None else ""
+        text = clip(readable_text(shown, us), LONGEST) if shown is not None else ""
         if shown is not None and text:
             role = Role.ASSISTANT if shown.author.id == us.user_id else Role.PERSON
             lines.append(ContextMessage(shown.author.display_name, text, role))
@@ -56,7 +58,7 @@ def _opening_message(message: discord.Message) -> discord.Message | None:
     if message.type is discord.MessageType.thread_starter_message and message.reference is not None:
         original = message.reference.resolved
         return original if isinstance(original, discord.Message) else None
-    return message if message.type in SAID else None
+    return message if message.type in POSTED_BY_PEOPLE else None
 
 
 def _newest_that_fit(lines: list[ContextMessage]) -> tuple[ContextMessage, ...]:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import assert_never
 
 from adapters.discord.api.channel_access import ChannelAccess
-from adapters.discord.api.identifiers import handoff_role, person_of
+from adapters.discord.api.ids import handoff_role, person_of
 from adapters.discord.inbound.interaction_responses import (
     LOOK_UP_SECONDS,
     acknowledge,
@@ -20,14 +20,14 @@ from adapters.discord.inbound.interaction_responses import (
 )
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.interactions.answer_lookup import find_answer
-from adapters.discord.interactions.ratings import Ratings
+from adapters.discord.interactions.ratings import RatingButtons
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.answer_index import AnsweredQuestion, AnswerIndex
 from adapters.discord.outbound.answer_records import DiscordQuestionState
-from adapters.discord.outbound.buttons import Press
+from adapters.discord.outbound.buttons import Interaction
 from adapters.discord.outbound.messages import NOBODY, Messages, Spot, nonce
 from adapters.discord.outbound.sanitizer import SanitizedView
-from adapters.discord.outbound.text import clip, markdown, pieces, plain, quote_blocks
+from adapters.discord.outbound.text import answer_parts, clip, escape, markdown, quote_blocks
 from core.model.answer import Answer
 from core.model.conversation import Audience, Turn
 from core.model.errors import NotFound
@@ -36,7 +36,7 @@ from core.model.reply_target import ReplyMode, ReplyTarget
 from core.service.actions.user_actions import UserActions
 from core.service.actions.wording import FINISHED, GONE, NOBODY_TO_CALL, explanation_text
 from core.service.answer_buttons import AnswerAction
-from core.service.text_splitting import split_markdown
+from core.service.text_splitter import split_markdown
 
 ANSWER_LIMIT = 3_800
 MOST_QUOTE_MESSAGES = 5
@@ -49,123 +49,130 @@ class AnswerButtons:
         self,
         *,
         user_actions: UserActions,
-        shown: AnswerIndex,
-        readers: ChannelAccess,
+        answer_index: AnswerIndex,
+        channel_access: ChannelAccess,
         messages: Messages,
         ordered_queue: OrderedQueue,
-        ratings: Ratings,
+        ratings: RatingButtons,
     ) -> None:
         self._user_actions = user_actions
-        self._shown = shown
-        self._readers = readers
+        self._answer_index = answer_index
+        self._channel_access = channel_access
         self._messages = messages
         self._ordered_queue = ordered_queue
         self._ratings = ratings
 
-    async def stop(self, press: Press, trace_id: str) -> None:
-        """Call the work off; whoever works on it offers what was found."""
-        async with report_errors(press):
-            shown = await find_answer(self._shown, trace_id, FINISHED)
+    async def stop(self, interaction: Interaction, trace_id: str) -> None:
+        """End the work on a question; whoever works on it offers what was found."""
+        async with report_errors(interaction):
             async with asyncio.timeout(LOOK_UP_SECONDS):
+                shown = await find_answer(self._answer_index, trace_id, FINISHED)
                 question = DiscordQuestionState(thread=shown.thread, message=shown.subject)
-                await self._user_actions.cancellation.stop(question, person_of(press.user), partial(administers, press))
-            await press.response.defer()
+                await self._user_actions.cancellation.stop(
+                    question, person_of(interaction.user), partial(administers, interaction)
+                )
+            await interaction.response.defer()
 
-    async def act(self, press: Press, action: AnswerAction, trace_id: str) -> None:
+    async def act(self, interaction: Interaction, action: AnswerAction, trace_id: str) -> None:
         """One of an answer's buttons."""
-        async with report_errors(press):
-            shown = await find_answer(self._shown, trace_id)
+        async with report_errors(interaction):
+            shown = await find_answer(self._answer_index, trace_id)
             match action:
                 case AnswerAction.QUOTES:
-                    await self._quotes(press, shown, trace_id)
+                    await self._quotes(interaction, shown, trace_id)
                 case AnswerAction.WHY:
-                    await self._explain(press, shown, trace_id)
+                    await self._explain(interaction, shown, trace_id)
                 case AnswerAction.HELPFUL | AnswerAction.UNHELPFUL:
                     helpful = action is AnswerAction.HELPFUL
-                    await self._ratings.rate(press, shown, trace_id, helpful=helpful)
+                    await self._ratings.rate(interaction, shown, trace_id, helpful=helpful)
                 case AnswerAction.HANDOFF:
-                    await self._handoff(press, shown, trace_id)
+                    await self._handoff(interaction, shown, trace_id)
                 case AnswerAction.SHARE:
-                    await self._share(press, shown, trace_id)
+                    await self._share(interaction, shown, trace_id)
                 case _:
                     assert_never(action)
 
-    async def ask_follow_up(self, press: Press, trace_id: str, number: int) -> None:
+    async def ask_follow_up(self, interaction: Interaction, trace_id: str, number: int) -> None:
         """Ask what was suggested below an answer, as whoever presses, where the button stands."""
-        async with report_errors(press):
-            shown = await find_answer(self._shown, trace_id)
-            person, reader = person_of(press.user), await self._readers.of_interaction(press)
+        async with report_errors(interaction):
+            shown = await find_answer(self._answer_index, trace_id)
+            person = person_of(interaction.user)
+            reader = await self._channel_access.audience_of_interaction(interaction)
             asking = self._user_actions.follow_ups.ask(shown.thread, trace_id, number, person, reader)
             async with asking as suggested:
-                response = await acknowledge(press, alone=shown.private)
+                response = await acknowledge(interaction, alone=shown.private)
                 mode = ReplyMode.PRIVATE if shown.private else ReplyMode.RESPONSE
-                target = replace(private_target(press), mode=mode, response=response)
+                target = replace(private_target(interaction), mode=mode, response=response)
                 incoming = IncomingMessage(
-                    id=str(press.id),
+                    id=str(interaction.id),
                     thread=shown.thread,
                     text=suggested.question,
                     asker=person,
                     reply_target=target,
                     mentions_us=True,
-                    direct=press.guild_id is None,
+                    direct=interaction.guild_id is None,
                     private=shown.private,
                     suggested=True,
                 )
-                await self._ordered_queue.put(f"discord:{press.id}", incoming, busy=lambda text: tell(press, text))
+                await self._ordered_queue.put(
+                    f"discord:{interaction.id}", incoming, busy=lambda text: tell(interaction, text)
+                )
 
-    async def _explain(self, press: Press, shown: AnsweredQuestion, trace_id: str) -> None:
+    async def _explain(self, interaction: Interaction, shown: AnsweredQuestion, trace_id: str) -> None:
         """How the answer came about, as far as the one who pressed may read what it is made of."""
-        await press.response.defer(ephemeral=True, thinking=True)
-        reader = await self._readers.of_interaction(press)
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        reader = await self._channel_access.audience_of_interaction(interaction)
         explanation = await self._user_actions.answers.explain(shown.thread, reader, trace_id)
-        await tell(press, markdown(explanation_text(explanation)))
+        await tell(interaction, markdown(explanation_text(explanation)))
 
-    async def _quotes(self, press: Press, shown: AnsweredQuestion, trace_id: str) -> None:
+    async def _quotes(self, interaction: Interaction, shown: AnsweredQuestion, trace_id: str) -> None:
         """The passages, as far as the one who pressed may read them now."""
-        await press.response.defer(ephemeral=True, thinking=True)
-        reader = await self._readers.of_interaction(press)
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        reader = await self._channel_access.audience_of_interaction(interaction)
         quotes = await self._user_actions.answers.quotes(shown.thread, trace_id, reader)
         text = quote_blocks(quotes.question, quotes.citations, quotes.withheld)
         for part in split_markdown(text, ANSWER_LIMIT)[:MOST_QUOTE_MESSAGES]:
-            await press.followup.send(
+            await interaction.followup.send(
                 view=layouts.text_layout(part, quotes.citations), ephemeral=True, allowed_mentions=NOBODY
             )
 
-    async def _handoff(self, press: Press, shown: AnsweredQuestion, trace_id: str) -> None:
+    async def _handoff(self, interaction: Interaction, shown: AnsweredQuestion, trace_id: str) -> None:
         """Call the place's group, once for an answer."""
-        await press.response.defer(ephemeral=True, thinking=True)
-        role = handoff_role((await self._readers.settings(shown.thread)).handoff)
-        if role is None or press.channel_id is None or press.guild_id is None:
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        role = handoff_role((await self._channel_access.settings(shown.thread)).handoff)
+        if role is None or interaction.channel_id is None or interaction.guild_id is None:
             raise NotFound(NOBODY_TO_CALL)
-        person, audience = person_of(press.user), await self._readers.of_place(shown.thread)
+        person, audience = person_of(interaction.user), await self._channel_access.audience_of_channel(shown.thread)
         async with self._user_actions.handoff.hand_over(shown.thread, trace_id, person, audience):
-            link = press.message.jump_url if press.message is not None else ""
-            text = f"{clip(press.user.display_name, 60)} would like a person to look at this:"
-            spot = Spot(press.channel_id, press.guild_id)
+            link = interaction.message.jump_url if interaction.message is not None else ""
+            text = f"{clip(interaction.user.display_name, 60)} would like a person to look at this:"
+            spot = Spot(interaction.channel_id, interaction.guild_id)
             key = nonce(str(shown.thread), shown.subject, f"handoff-{trace_id}")
             await self._messages.call_role(spot, role, text, link, key)
-        await tell(press, "I have asked for a person to look at it.")
+        await tell(interaction, "I have asked for a person to look at it.")
 
-    async def _share(self, press: Press, shown: AnsweredQuestion, trace_id: str) -> None:
+    async def _share(self, interaction: Interaction, shown: AnsweredQuestion, trace_id: str) -> None:
         """Show a private answer to the channel, if everything in it may be read there."""
 
         async def audience() -> Audience:
-            await press.response.defer(ephemeral=True, thinking=True)
-            return await self._readers.of_place(shown.thread)
+            await interaction.response.defer(ephemeral=True, thinking=True)
+            return await self._channel_access.audience_of_channel(shown.thread)
 
-        async with self._user_actions.sharing.share(shown.thread, trace_id, person_of(press.user), audience) as turn:
-            spot = await self._shared_at(press, shown, turn)
+        async with self._user_actions.sharing.share(
+            shown.thread, trace_id, person_of(interaction.user), audience
+        ) as turn:
+            spot = await self._shared_at(interaction, shown, turn)
             if spot is None:
                 raise NotFound(GONE)
-            for number, part in enumerate(_shared_views(turn, press.user.display_name)):
+            for number, part in enumerate(_shared_views(turn, interaction.user.display_name)):
                 await self._messages.post(spot, part, nonce(str(shown.thread), trace_id, f"share-{number}"))
-        await tell(press, "Shared.")
+        await tell(interaction, "Shared.")
 
-    async def _shared_at(self, press: Press, shown: AnsweredQuestion, turn: Turn) -> Spot | None:
+    async def _shared_at(self, interaction: Interaction, shown: AnsweredQuestion, turn: Turn) -> Spot | None:
         """Where a shared answer goes: where the button stands, or in a thread on a question asked elsewhere."""
         asked = shown.asked_at
         if asked is None:
-            return Spot(press.channel_id, press.guild_id) if press.channel_id is not None else None
+            return Spot(interaction.channel_id, interaction.guild_id) if interaction.channel_id is not None else None
         target = ReplyTarget(ReplyMode.START, asked.channel, asked.message, shown.thread.space)
         thread = await self._messages.start_thread(target, turn.question)
         return Spot(thread or int(asked.channel), int(shown.thread.space), None if thread else int(asked.message))
@@ -174,12 +181,12 @@ class AnswerButtons:
 def _shared_views(turn: Turn, by: str) -> list[SanitizedView]:
     """A turn's answer for a channel to see."""
     answer = Answer(turn.outcome, turn.answer, turn.citations)
-    parts = pieces(turn.answer, turn.citations)
-    question = f"> {plain(clip(turn.question, 300))}"
+    parts = answer_parts(turn.answer, turn.citations)
+    question = f"> {escape(clip(turn.question, 300))}"
     extras = layouts.Extras(feedback=False, question=question if len(parts) == 1 else "")
     notices = (f"{by} asked, and shares the answer.",)
     last = layouts.answer_layout(parts[-1], answer, turn.trace_id, extras, notices=notices)
     earlier = [
-        layouts.piece(part, turn.citations, "" if number else question) for number, part in enumerate(parts[:-1])
+        layouts.answer_part(part, turn.citations, "" if number else question) for number, part in enumerate(parts[:-1])
     ]
     return [*earlier, last]

@@ -11,7 +11,7 @@ from core.service.actions.wording import GONE
 async def find_answer(index: AnswerIndex, trace_id: str, gone: str = GONE) -> AnsweredQuestion:
     """Where this trace's answer is shown. Raises NotFound, in these words, and TimeoutError."""
     async with asyncio.timeout(LOOK_UP_SECONDS):
-        shown = await index.of(trace_id)
+        shown = await index.find(trace_id)
     if shown is None:
         raise NotFound(gone)
     return shown

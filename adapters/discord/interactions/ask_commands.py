@@ -10,14 +10,14 @@ import discord
 from discord import app_commands
 
 from adapters.discord.api.channel_access import ChannelAccess
-from adapters.discord.api.identifiers import base_channel_id, direct_key, key_of, person_of, private_key
+from adapters.discord.api.ids import base_channel_id, direct_key, key_of, person_of, private_key
 from adapters.discord.inbound.interaction_responses import LOOK_UP_SECONDS, acknowledge, report_errors, tell
-from adapters.discord.inbound.message_parser import MOST_FILES, ourselves, readable
+from adapters.discord.inbound.message_parser import MOST_FILES, bot_identity, readable_text
 from adapters.discord.inbound.options import context_menu
 from adapters.discord.inbound.ordered_queue import OrderedQueue
-from adapters.discord.outbound.buttons import Press
+from adapters.discord.outbound.buttons import Interaction
 from adapters.discord.outbound.sanitizer import choice
-from adapters.discord.outbound.text import clip, plain
+from adapters.discord.outbound.text import clip, escape
 from core.model.channel_settings import ChannelSettings, ReplyStyle
 from core.model.conversation import ThreadKey
 from core.model.errors import FootnoteError, NotFound
@@ -39,9 +39,9 @@ NOTHING_TO_ANSWER = "There is nothing in that message that I could answer."
 class AskCommands:
     """Questions that are asked by a command."""
 
-    def __init__(self, user_actions: UserActions, readers: ChannelAccess, ordered_queue: OrderedQueue) -> None:
+    def __init__(self, user_actions: UserActions, channel_access: ChannelAccess, ordered_queue: OrderedQueue) -> None:
         self._user_actions = user_actions
-        self._readers = readers
+        self._channel_access = channel_access
         self._ordered_queue = ordered_queue
 
     def commands(self) -> "Sequence[app_commands.Command[Any, ..., Any] | app_commands.ContextMenu]":
@@ -54,136 +54,149 @@ class AskCommands:
         return (ask, context_menu("Answer this", self.answer_this))
 
     async def ask(
-        self, press: Press, question: str, private: bool | None, file: discord.Attachment | None, base: str = ""
+        self,
+        interaction: Interaction,
+        question: str,
+        private: bool | None,
+        file: discord.Attachment | None,
+        base: str = "",
     ) -> None:
         """Acknowledge, then put the question into the inbox; ``base`` names the only knowledge base to look in."""
-        async with report_errors(press):
-            settings = await self._settings_here(press) if private is None else None
-            visibility = answer_visibility(settings, direct=press.guild_id is None, private=private)
+        async with report_errors(interaction):
+            settings = await self._settings_here(interaction) if private is None else None
+            visibility = answer_visibility(settings, direct=interaction.guild_id is None, private=private)
             alone = visibility is AnswerVisibility.ASKER
-            response = await acknowledge(press, alone=alone)
-            bases = await self._readable_base(press, base, alone=alone) if base.strip() else ()
+            response = await acknowledge(interaction, alone=alone)
+            bases = await self._readable_base(interaction, base, alone=alone) if base.strip() else ()
             files = (FileReference(str(file.id), file.filename, file.size),) if file is not None else ()
-            asked = _question(press, question, response, alone=alone)
+            asked = _question(interaction, question, response, alone=alone)
             target = replace(asked.reply_target, file=file.url if file is not None else "")
-            self._enqueue(press, replace(asked, reply_target=target, files=files, bases=bases))
+            self._enqueue(interaction, replace(asked, reply_target=target, files=files, bases=bases))
 
-    async def answer_this(self, press: Press, message: discord.Message) -> None:
+    async def answer_this(self, interaction: Interaction, message: discord.Message) -> None:
         """Somebody else's message as the question: for the one who asks alone, where answers are private."""
-        async with report_errors(press):
-            text = readable(message, ourselves(press.client.user.id if press.client.user else 0, press.guild))
+        async with report_errors(interaction):
+            text = readable_text(
+                message, bot_identity(interaction.client.user.id if interaction.client.user else 0, interaction.guild)
+            )
             if not text and not message.attachments:
-                return await tell(press, NOTHING_TO_ANSWER)
-            settings = await self._settings_here(press)
-            if answer_visibility(settings, direct=press.guild_id is None) is not AnswerVisibility.ASKER:
-                return await self._answer_for_all(press, message, text, settings)
-            asked = _question(press, text, await acknowledge(press, alone=True), alone=True)
+                return await tell(interaction, NOTHING_TO_ANSWER)
+            settings = await self._settings_here(interaction)
+            if answer_visibility(settings, direct=interaction.guild_id is None) is not AnswerVisibility.ASKER:
+                return await self._answer_for_all(interaction, message, text, settings)
+            asked = _question(interaction, text, await acknowledge(interaction, alone=True), alone=True)
             files = tuple(FileReference(one.url, one.filename, one.size) for one in message.attachments[:MOST_FILES])
-            self._enqueue(press, replace(asked, files=files))
+            self._enqueue(interaction, replace(asked, files=files))
         return None
 
     async def _answer_for_all(
-        self, press: Press, message: discord.Message, text: str, settings: ChannelSettings | None
+        self, interaction: Interaction, message: discord.Message, text: str, settings: ChannelSettings | None
     ) -> None:
         """Answer a message where it stands: there, in reply to it or in a thread on it, as the channel is set up."""
         mode = ReplyMode.START
-        if isinstance(press.channel, discord.Thread) or press.guild_id is None:
+        if isinstance(interaction.channel, discord.Thread) or interaction.guild_id is None:
             mode = ReplyMode.POST
         elif settings is not None and settings.reply_style is ReplyStyle.CHANNEL:
             mode = ReplyMode.REPLY
         target = ReplyTarget(
             mode=mode,
-            channel=str(press.channel_id),
+            channel=str(interaction.channel_id),
             message=str(message.id),
-            guild=str(press.guild_id or ""),
-            asker=str(press.user.id),
+            guild=str(interaction.guild_id or ""),
+            asker=str(interaction.user.id),
         )
-        await tell(press, WHERE[mode])
+        await tell(interaction, WHERE[mode])
         files = message.attachments[:MOST_FILES]
         asked = IncomingMessage(
-            id=str(press.id),
-            thread=key_of(press.channel, press.guild_id, message.id),
+            id=str(interaction.id),
+            thread=key_of(interaction.channel, interaction.guild_id, message.id),
             text=text,
-            asker=person_of(press.user),
+            asker=person_of(interaction.user),
             reply_target=target,
             mentions_us=True,
-            direct=press.guild_id is None,
+            direct=interaction.guild_id is None,
             files=tuple(FileReference(str(one.id), one.filename, one.size) for one in files),
         )
-        self._enqueue(press, asked)
+        self._enqueue(interaction, asked)
 
-    async def _settings_here(self, press: Press) -> ChannelSettings | None:
+    async def _settings_here(self, interaction: Interaction) -> ChannelSettings | None:
         """What applies where a command was used; None where nobody can tell in time, and in direct messages."""
-        if press.guild_id is None:
+        if interaction.guild_id is None:
             return None
         with suppress(FootnoteError, TimeoutError):
             async with asyncio.timeout(LOOK_SECONDS):
-                return await self._readers.settings(asked_in(press, alone=False))
+                return await self._channel_access.settings(asked_in(interaction, alone=False))
         return None
 
-    async def _readable_base(self, press: Press, name: str, *, alone: bool) -> tuple[str, ...]:
+    async def _readable_base(self, interaction: Interaction, name: str, *, alone: bool) -> tuple[str, ...]:
         """The base of this name. Raises NotFound unless everybody who will read the answer may read it."""
-        thread = asked_in(press, alone=alone)
+        thread = asked_in(interaction, alone=alone)
         readers = await (
-            self._readers.of_interaction(press) if alone or not thread.space else self._readers.of_place(thread)
+            self._channel_access.audience_of_interaction(interaction)
+            if alone or not thread.space
+            else self._channel_access.audience_of_channel(thread)
         )
         wanted = name.strip().casefold()
         for base in await self._user_actions.bases.for_audience(readers):
             if base.name.casefold() == wanted:
                 return (base.name,)
         raise NotFound(
-            f"There is no knowledge base called “{plain(clip(name.strip(), 60))}” that everybody here may read.",
+            f"There is no knowledge base called “{escape(clip(name.strip(), 60))}” that everybody here may read.",
             remedy="Ask without naming one, or for your eyes only.",
         )
 
-    async def _complete_base(self, press: Press, typed: str) -> list[app_commands.Choice[str]]:
+    async def _complete_base(self, interaction: Interaction, typed: str) -> list[app_commands.Choice[str]]:
         """Names of bases that the one who types may read."""
         try:
             async with asyncio.timeout(LOOK_UP_SECONDS):
-                bases = await self._user_actions.bases.for_audience(await self._readers.of_interaction(press))
+                bases = await self._user_actions.bases.for_audience(
+                    await self._channel_access.audience_of_interaction(interaction)
+                )
         except (FootnoteError, TimeoutError):
             return []
         names = [base.name for base in bases if base.name.casefold().startswith(typed.strip().casefold())]
         return [choice(name, name) for name in names[:25]]
 
-    def _enqueue(self, press: Press, incoming: IncomingMessage) -> None:
+    def _enqueue(self, interaction: Interaction, incoming: IncomingMessage) -> None:
         async def keep() -> None:
-            await self._ordered_queue.put(f"discord:{press.id}", incoming, busy=lambda text: tell(press, text))
+            await self._ordered_queue.put(
+                f"discord:{interaction.id}", incoming, busy=lambda text: tell(interaction, text)
+            )
 
         self._ordered_queue.add(keep)
 
 
-def _question(press: Press, text: str, response: str, *, alone: bool) -> IncomingMessage:
+def _question(interaction: Interaction, text: str, response: str, *, alone: bool) -> IncomingMessage:
     """What was asked by a command that was acknowledged; ``response`` is the message that the answer will fill."""
     target = ReplyTarget(
         mode=ReplyMode.PRIVATE if alone else ReplyMode.RESPONSE,
-        channel=str(press.channel_id),
-        message=str(press.id),
-        guild=str(press.guild_id or ""),
-        asker=str(press.user.id),
-        token=press.token,
+        channel=str(interaction.channel_id),
+        message=str(interaction.id),
+        guild=str(interaction.guild_id or ""),
+        asker=str(interaction.user.id),
+        token=interaction.token,
         response=response,
     )
     return IncomingMessage(
-        id=str(press.id),
-        thread=asked_in(press, alone=alone),
+        id=str(interaction.id),
+        thread=asked_in(interaction, alone=alone),
         text=text,
-        asker=person_of(press.user),
+        asker=person_of(interaction.user),
         reply_target=target,
         mentions_us=True,
-        direct=press.guild_id is None,
+        direct=interaction.guild_id is None,
         private=alone,
     )
 
 
-def asked_in(press: Press, *, alone: bool) -> ThreadKey:
+def asked_in(interaction: Interaction, *, alone: bool) -> ThreadKey:
     """The conversation that a command's question belongs to."""
-    if press.guild_id is None:
-        return direct_key(press.channel_id or 0)
-    channel_id = base_channel_id(press.channel) or press.channel_id or 0
+    if interaction.guild_id is None:
+        return direct_key(interaction.channel_id or 0)
+    channel_id = base_channel_id(interaction.channel) or interaction.channel_id or 0
     if alone:
-        return private_key(press.guild_id, channel_id, press.user.id)
-    return key_of(press.channel, press.guild_id, press.id)
+        return private_key(interaction.guild_id, channel_id, interaction.user.id)
+    return key_of(interaction.channel, interaction.guild_id, interaction.id)
 
 
 def _ask_callback(commands: AskCommands) -> Callable[..., Any]:

@@ -3,7 +3,7 @@
 import asyncio
 from functools import partial
 
-from adapters.discord.api.identifiers import person_of
+from adapters.discord.api.ids import person_of
 from adapters.discord.inbound.interaction_responses import (
     LOOK_UP_SECONDS,
     TRY_AGAIN,
@@ -16,7 +16,7 @@ from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.answer_records import DiscordQuestionState
-from adapters.discord.outbound.buttons import Press
+from adapters.discord.outbound.buttons import Interaction
 from adapters.discord.outbound.forms import words_form
 from adapters.discord.outbound.messages import NOBODY
 from adapters.discord.outbound.payloads import FormId
@@ -36,65 +36,71 @@ class CheckpointButtons:
         self,
         user_actions: UserActions,
         message_states: MessageStateStore,
-        shown: AnswerIndex,
+        answer_index: AnswerIndex,
         ordered_queue: OrderedQueue,
     ) -> None:
         self._user_actions = user_actions
         self._message_states = message_states
-        self._shown = shown
+        self._answer_index = answer_index
         self._ordered_queue = ordered_queue
 
-    async def choose(self, press: Press, checkpoint_id: str, choice_id: str) -> None:
+    async def choose(self, interaction: Interaction, checkpoint_id: str, choice_id: str) -> None:
         """A button of a card: a form for words of one's own, or the choice at once."""
-        async with report_errors(press):
-            checkpoint, choice, trace_id = await self._find_choice(press, checkpoint_id, choice_id)
+        async with report_errors(interaction):
+            checkpoint, choice, trace_id = await self._find_choice(interaction, checkpoint_id, choice_id)
             if choice.asks_text:
-                await press.response.send_modal(words_form(checkpoint, choice))
+                await interaction.response.send_modal(words_form(checkpoint, choice))
             else:
-                await self._take(press, checkpoint, choice, trace_id, "")
+                await self._take(interaction, checkpoint, choice, trace_id, "")
 
-    async def submit_words(self, press: Press, form: FormId, words: str) -> None:
+    async def submit_words(self, interaction: Interaction, form: FormId, words: str) -> None:
         """A choice in words of one's own came back from its form."""
-        found = await self._find_choice(press, form.subject, form.choice)
+        found = await self._find_choice(interaction, form.subject, form.choice)
         if words:
-            await self._take(press, *found, words)
+            await self._take(interaction, *found, words)
         else:
-            await tell(press, NO_WORDS)
+            await tell(interaction, NO_WORDS)
 
-    async def _find_choice(self, press: Press, checkpoint_id: str, choice_id: str) -> tuple[Checkpoint, Choice, str]:
+    async def _find_choice(
+        self, interaction: Interaction, checkpoint_id: str, choice_id: str
+    ) -> tuple[Checkpoint, Choice, str]:
         """The choice if it can still be made, by this person. Raises NotFound and Denied."""
         async with asyncio.timeout(LOOK_UP_SECONDS):
-            person, is_admin = person_of(press.user), partial(administers, press)
+            person, is_admin = person_of(interaction.user), partial(administers, interaction)
             parked, choice = await self._user_actions.choices.find(checkpoint_id, choice_id, person, is_admin)
         return parked.checkpoint, choice, parked.inquiry.id
 
-    async def _take(self, press: Press, checkpoint: Checkpoint, choice: Choice, trace_id: str, words: str) -> None:
+    async def _take(
+        self, interaction: Interaction, checkpoint: Checkpoint, choice: Choice, trace_id: str, words: str
+    ) -> None:
         """Replace the card by what was chosen, then put the choice into the inbox."""
         label = clip(f"{choice.label}: {words}" if words else choice.label, 200)
-        card = layouts.choice_note(label, press.user.display_name)
-        await press.response.edit_message(view=card, allowed_mentions=NOBODY)
+        card = layouts.choice_note(label, interaction.user.display_name)
+        await interaction.response.edit_message(view=card, allowed_mentions=NOBODY)
         incoming = IncomingChoice(
             checkpoint=checkpoint.id,
             choice=choice.id,
-            person=person_of(press.user),
+            person=person_of(interaction.user),
             thread=checkpoint.thread,
-            reply_target=private_target(press),
+            reply_target=private_target(interaction),
             text=words,
         )
 
         async def keep() -> None:
-            shown = await self._shown.of(trace_id)
+            shown = await self._answer_index.find(trace_id)
             if shown is not None:
                 state = DiscordQuestionState(
                     thread=shown.thread,
                     message=shown.subject,
                     asker=shown.asker,
-                    chosen=f"{press.user.display_name} chose {label}",
-                    token=press.token if shown.private else "",
-                    token_of=str(press.id) if shown.private else "",
+                    chosen=f"{interaction.user.display_name} chose {label}",
+                    token=interaction.token if shown.private else "",
+                    token_of=str(interaction.id) if shown.private else "",
                 )
                 await self._message_states.save(state)
-            await self._ordered_queue.put(f"discord:{press.id}", incoming, busy=lambda text: tell(press, text))
+            await self._ordered_queue.put(
+                f"discord:{interaction.id}", incoming, busy=lambda text: tell(interaction, text)
+            )
 
         if not self._ordered_queue.add(keep):
-            await tell(press, TRY_AGAIN)
+            await tell(interaction, TRY_AGAIN)

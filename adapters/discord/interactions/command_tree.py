@@ -10,10 +10,10 @@ import discord
 import structlog
 from discord import app_commands
 
-from adapters.discord.api.api_errors import api_call
-from adapters.discord.api.identifiers import person_of
+from adapters.discord.api.errors import api_call
+from adapters.discord.api.ids import person_of
 from adapters.discord.inbound.interaction_responses import WENT_WRONG, tell
-from adapters.discord.outbound.buttons import Press
+from adapters.discord.outbound.buttons import Interaction
 from core.model.errors import FootnoteError
 from core.model.records import Record
 from core.ports.audit import Audit
@@ -75,20 +75,20 @@ class CommandTree:
         log.info("commands_registered", scope=scope)
         return True
 
-    async def _report_failure(self, press: Press, error: app_commands.AppCommandError) -> None:
+    async def _report_failure(self, interaction: Interaction, error: app_commands.AppCommandError) -> None:
         """What a command's own handling did not catch; who lacks the rights is refused on record."""
-        name = press.command.qualified_name if press.command else ""
+        name = interaction.command.qualified_name if interaction.command else ""
         if isinstance(error, app_commands.MissingPermissions):
-            person, action = person_of(press.user), name.rpartition(" ")[2]
+            person, action = person_of(interaction.user), name.rpartition(" ")[2]
             await self._audit.record(person.id, action, f"/{name}", allowed=False)
-            await tell(press, NO_ADMIN)
+            await tell(interaction, NO_ADMIN)
             return
         if isinstance(error, app_commands.CommandNotFound | app_commands.CommandSignatureMismatch):
             log.info("command_of_earlier_version", command=name)  # what their Discord still shows is not there any more
-            await tell(press, CHANGED)
+            await tell(interaction, CHANGED)
             return
         log.error("command_failed", command=name, exc_info=error)
-        await tell(press, WENT_WRONG)
+        await tell(interaction, WENT_WRONG)
 
 
 def _digest(tree: "app_commands.CommandTree[Any]") -> int:

@@ -8,12 +8,12 @@ import discord
 from discord import app_commands
 
 from adapters.discord.api.channel_access import ChannelAccess
-from adapters.discord.api.identifiers import PLATFORM, base_channel_id, direct_key, guild_key, person_of
+from adapters.discord.api.ids import PLATFORM, base_channel_id, direct_key, guild_key, person_of
 from adapters.discord.inbound.interaction_responses import LOOK_UP_SECONDS, is_admin, report_errors, tell
 from adapters.discord.inbound.options import PlaceOption
 from adapters.discord.interactions.settings import ChannelSettingsMenus
 from adapters.discord.outbound.answer_index import AnswerIndex
-from adapters.discord.outbound.buttons import Press
+from adapters.discord.outbound.buttons import Interaction
 from adapters.discord.outbound.line_format import markdown_lines
 from adapters.discord.outbound.text import markdown
 from core.model.conversation import ThreadKey
@@ -41,11 +41,15 @@ class FootnoteCommands:
     """The group of commands."""
 
     def __init__(
-        self, user_actions: UserActions, readers: ChannelAccess, shown: AnswerIndex, settings: ChannelSettingsMenus
+        self,
+        user_actions: UserActions,
+        channel_access: ChannelAccess,
+        answer_index: AnswerIndex,
+        settings: ChannelSettingsMenus,
     ) -> None:
         self._user_actions = user_actions
-        self._readers = readers
-        self._shown = shown
+        self._channel_access = channel_access
+        self._answer_index = answer_index
         self._settings = settings
 
     def group(self) -> app_commands.Group:
@@ -63,63 +67,65 @@ class FootnoteCommands:
             group.add_command(app_commands.Command(name=name, description=description, callback=callback))
         return group
 
-    async def _help(self, press: Press) -> None:
-        async with report_errors(press):
-            await tell(press, markdown_lines([*HELP, COMMANDS_HELP]))
+    async def _help(self, interaction: Interaction) -> None:
+        async with report_errors(interaction):
+            await tell(interaction, markdown_lines([*HELP, COMMANDS_HELP]))
 
-    async def _why(self, press: Press) -> None:
-        async with report_errors(press):
-            await press.response.defer(ephemeral=True, thinking=True)
-            audience = await self._readers.of_interaction(press)
-            thread = await self._conversation_of(press)
+    async def _why(self, interaction: Interaction) -> None:
+        async with report_errors(interaction):
+            await interaction.response.defer(ephemeral=True, thinking=True)
+            audience = await self._channel_access.audience_of_interaction(interaction)
+            thread = await self._conversation_of(interaction)
             if thread is None:
-                return await tell(press, NOT_ANSWERED)
-            await tell(press, markdown(explanation_text(await self._user_actions.answers.explain(thread, audience))))
+                return await tell(interaction, NOT_ANSWERED)
+            await tell(
+                interaction, markdown(explanation_text(await self._user_actions.answers.explain(thread, audience)))
+            )
         return None
 
-    async def _conversation_of(self, press: Press) -> ThreadKey | None:
+    async def _conversation_of(self, interaction: Interaction) -> ThreadKey | None:
         """The conversation that a command is about: this thread, or in a channel the one that was asked in last."""
-        if press.guild_id is None:
-            return direct_key(press.channel_id or 0)
-        channel_id = base_channel_id(press.channel) or press.channel_id or 0
-        if isinstance(press.channel, discord.Thread):
-            return guild_key(press.guild_id, channel_id, press.channel.id)
-        place = channel_principal(PLATFORM, str(press.guild_id), str(channel_id))
-        return await self._shown.last_in(place, person_of(press.user).id)
+        if interaction.guild_id is None:
+            return direct_key(interaction.channel_id or 0)
+        channel_id = base_channel_id(interaction.channel) or interaction.channel_id or 0
+        if isinstance(interaction.channel, discord.Thread):
+            return guild_key(interaction.guild_id, channel_id, interaction.channel.id)
+        place = channel_principal(PLATFORM, str(interaction.guild_id), str(channel_id))
+        return await self._answer_index.latest_in(place, person_of(interaction.user).id)
 
-    async def _mute(self, press: Press) -> None:
-        await self._set_muted(press, muted=True)
+    async def _mute(self, interaction: Interaction) -> None:
+        await self._set_muted(interaction, muted=True)
 
-    async def _unmute(self, press: Press) -> None:
-        await self._set_muted(press, muted=False)
+    async def _unmute(self, interaction: Interaction) -> None:
+        await self._set_muted(interaction, muted=False)
 
-    async def _set_muted(self, press: Press, *, muted: bool) -> None:
-        async with report_errors(press):
-            if press.guild_id is not None and not isinstance(press.channel, discord.Thread):
-                return await tell(press, NOT_A_THREAD)
+    async def _set_muted(self, interaction: Interaction, *, muted: bool) -> None:
+        async with report_errors(interaction):
+            if interaction.guild_id is not None and not isinstance(interaction.channel, discord.Thread):
+                return await tell(interaction, NOT_A_THREAD)
             async with asyncio.timeout(LOOK_UP_SECONDS):
-                thread = await self._conversation_of(press)
+                thread = await self._conversation_of(interaction)
                 muting = self._user_actions.memory.mute(thread, muted=muted) if thread is not None else None
                 text = outcome_text(await muting) if muting is not None else NOT_A_THREAD
-            await tell(press, text)
+            await tell(interaction, text)
         return None
 
-    async def forget(self, press: Press, what: str) -> None:
+    async def forget(self, interaction: Interaction, what: str) -> None:
         """Forget a thread, or everything that the person asked."""
-        async with report_errors(press):
-            await press.response.defer(ephemeral=True, thinking=True)
-            person = person_of(press.user)
+        async with report_errors(interaction):
+            await interaction.response.defer(ephemeral=True, thinking=True)
+            person = person_of(interaction.user)
             if what == "me":
-                return await tell(press, outcome_text(await self._user_actions.memory.forget_person(person)))
-            thread = await self._conversation_of(press)
+                return await tell(interaction, outcome_text(await self._user_actions.memory.forget_person(person)))
+            thread = await self._conversation_of(interaction)
             if thread is None:
-                return await tell(press, NOTHING_KEPT)
-            outcome = await self._user_actions.memory.forget_thread(thread, person, is_admin=is_admin(press))
-            await tell(press, outcome_text(outcome))
+                return await tell(interaction, NOTHING_KEPT)
+            outcome = await self._user_actions.memory.forget_thread(thread, person, is_admin=is_admin(interaction))
+            await tell(interaction, outcome_text(outcome))
         return None
 
 
-def _without_options(callback: Callable[[Press], Any]) -> Callable[..., Any]:
+def _without_options(callback: Callable[[Interaction], Any]) -> Callable[..., Any]:
     async def run(interaction: discord.Interaction) -> None:
         await callback(interaction)
 

@@ -3,14 +3,14 @@
 from discord import ui
 
 from adapters.discord.api.channel_access import ChannelAccess
-from adapters.discord.api.identifiers import person_of
+from adapters.discord.api.ids import person_of
 from adapters.discord.inbound.interaction_responses import report_errors, tell
 from adapters.discord.interactions.answer_lookup import find_answer
 from adapters.discord.kb.commands import KbGroup
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.answer_index import AnsweredQuestion, AnswerIndex
 from adapters.discord.outbound.answer_records import DiscordQuestionState
-from adapters.discord.outbound.buttons import CorrectButton, Press
+from adapters.discord.outbound.buttons import CorrectButton, Interaction
 from adapters.discord.outbound.forms import correction_form, reason_form
 from adapters.discord.outbound.messages import NOBODY
 from core.ports.message_state import MessageStateStore
@@ -21,62 +21,64 @@ KNOW_BETTER = "Do you know the right answer? Tell me, and an admin can make it p
 NO_ANSWER = "There was nothing in that field. Press again and write the right answer."
 
 
-class Ratings:
+class RatingButtons:
     """Keeps ratings; a correction is put to the knowledge service. ``kb`` None: no correction is asked for."""
 
     def __init__(
         self,
         user_actions: UserActions,
         message_states: MessageStateStore,
-        shown: AnswerIndex,
-        readers: ChannelAccess,
+        answer_index: AnswerIndex,
+        channel_access: ChannelAccess,
         kb: KbGroup | None,
     ) -> None:
         self._user_actions = user_actions
         self._message_states = message_states
-        self._shown = shown
-        self._readers = readers
+        self._answer_index = answer_index
+        self._channel_access = channel_access
         self._kb = kb
 
-    async def rate(self, press: Press, shown: AnsweredQuestion, trace_id: str, *, helpful: bool) -> None:
+    async def rate(self, interaction: Interaction, shown: AnsweredQuestion, trace_id: str, *, helpful: bool) -> None:
         """Keep it; whoever was not helped is asked why, in a form."""
         if not helpful:
-            await press.response.send_modal(reason_form(trace_id))
-        await self._user_actions.ratings.rate(shown.thread, trace_id, person_of(press.user), helpful=helpful)
+            await interaction.response.send_modal(reason_form(trace_id))
+        await self._user_actions.ratings.rate(shown.thread, trace_id, person_of(interaction.user), helpful=helpful)
         if helpful:
-            await tell(press, THANKS)
+            await tell(interaction, THANKS)
 
-    async def submit_reason(self, press: Press, trace_id: str, reason: str) -> None:
+    async def submit_reason(self, interaction: Interaction, trace_id: str, reason: str) -> None:
         """Why an answer did not help."""
-        shown = await find_answer(self._shown, trace_id)
-        person = person_of(press.user)
+        shown = await find_answer(self._answer_index, trace_id)
+        person = person_of(interaction.user)
         await self._user_actions.ratings.rate(shown.thread, trace_id, person, helpful=False, reason=reason)
-        await self._offer_correction(press, trace_id)
+        await self._offer_correction(interaction, trace_id)
 
-    async def _offer_correction(self, press: Press, trace_id: str) -> None:
+    async def _offer_correction(self, interaction: Interaction, trace_id: str) -> None:
         """Thank them; whoever knows the right answer may say it."""
         if self._kb is None:
-            return await tell(press, THANKS)
+            return await tell(interaction, THANKS)
         offer = layouts.layout(ui.TextDisplay(f"{THANKS} {KNOW_BETTER}"), layouts.row(CorrectButton.create(trace_id)))
-        await press.response.send_message(view=offer, ephemeral=True, allowed_mentions=NOBODY)
+        await interaction.response.send_message(view=offer, ephemeral=True, allowed_mentions=NOBODY)
         return None
 
-    async def open_correction(self, press: Press, trace_id: str) -> None:
+    async def open_correction(self, interaction: Interaction, trace_id: str) -> None:
         """Open the form for the right answer."""
-        async with report_errors(press):
-            await find_answer(self._shown, trace_id)
-            await press.response.send_modal(correction_form(trace_id))
+        async with report_errors(interaction):
+            await find_answer(self._answer_index, trace_id)
+            await interaction.response.send_modal(correction_form(trace_id))
 
-    async def submit_correction(self, press: Press, trace_id: str, answer: str) -> None:
+    async def submit_correction(self, interaction: Interaction, trace_id: str, answer: str) -> None:
         """Put it to the knowledge service, with the question as it was asked and the way back to the answer."""
-        shown = await find_answer(self._shown, trace_id)
+        shown = await find_answer(self._answer_index, trace_id)
         if self._kb is None:
             return None
         if not answer:
-            return await tell(press, NO_ANSWER)
-        await press.response.defer(ephemeral=True, thinking=True)
-        turn = await self._user_actions.answers.read(shown.thread, trace_id, await self._readers.of_interaction(press))
-        await self._kb.correct(press, turn, answer, await self._link_to(shown))
+            return await tell(interaction, NO_ANSWER)
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        turn = await self._user_actions.answers.read(
+            shown.thread, trace_id, await self._channel_access.audience_of_interaction(interaction)
+        )
+        await self._kb.correct(interaction, turn, answer, await self._link_to(shown))
         return None
 
     async def _link_to(self, shown: AnsweredQuestion) -> str | None:

@@ -3,10 +3,10 @@
 import discord
 
 from adapters.discord.api.channel_access import ChannelAccess
-from adapters.discord.api.identifiers import PLATFORM, base_channel_id, person_of
+from adapters.discord.api.ids import PLATFORM, base_channel_id, person_of
 from adapters.discord.inbound.interaction_responses import is_admin, report_errors, tell
 from adapters.discord.outbound import forms, settings_menu
-from adapters.discord.outbound.buttons import Press
+from adapters.discord.outbound.buttons import Interaction
 from adapters.discord.outbound.messages import NOBODY
 from adapters.discord.outbound.payloads import (
     FormId,
@@ -29,73 +29,77 @@ NO_THRESHOLD = f"That is no number from {LEAST_CONFIDENCE:g} to 1, like 0.85."
 class ChannelSettingsMenus:
     """Shows a place's settings to an admin of its server, and changes them. Rights are looked up each time."""
 
-    def __init__(self, settings: SettingsService, readers: ChannelAccess) -> None:
+    def __init__(self, settings: SettingsService, channel_access: ChannelAccess) -> None:
         self._settings = settings
-        self._readers = readers
+        self._channel_access = channel_access
 
-    async def show(self, press: Press, place: int | None) -> None:
+    async def show(self, interaction: Interaction, place: int | None) -> None:
         """Show what applies in a place, with menus to change it; without a place, in the channel itself."""
-        async with report_errors(press):
-            place_id = place if place is not None else base_channel_id(press.channel)
-            await self._require_admin(press, place_id)
-            await press.response.defer(ephemeral=True, thinking=True)
-            await press.followup.send(view=await self._menus(press, place_id), ephemeral=True, allowed_mentions=NOBODY)
+        async with report_errors(interaction):
+            place_id = place if place is not None else base_channel_id(interaction.channel)
+            await self._require_admin(interaction, place_id)
+            await interaction.response.defer(ephemeral=True, thinking=True)
+            await interaction.followup.send(
+                view=await self._menus(interaction, place_id), ephemeral=True, allowed_mentions=NOBODY
+            )
 
-    async def choose(self, press: Press, menu: SettingsMenu, place_id: str, values: list[str]) -> None:
+    async def choose(self, interaction: Interaction, menu: SettingsMenu, place_id: str, values: list[str]) -> None:
         """Change what was chosen in a menu, or open the form in which it is typed."""
-        async with report_errors(press):
-            await self._require_admin(press, int(place_id))
+        async with report_errors(interaction):
+            await self._require_admin(interaction, int(place_id))
             try:
                 chosen = read_menu(menu, values)
             except ValueError:
-                return await tell(press, NO_THRESHOLD)
+                return await tell(interaction, NO_THRESHOLD)
             if isinstance(chosen, SettingsChange):
-                return await self._change(press, int(place_id), chosen)
+                return await self._change(interaction, int(place_id), chosen)
             form = forms.languages_form if chosen is FormKind.LANGUAGES else forms.confidence_form
-            await press.response.send_modal(form(place_id))
+            await interaction.response.send_modal(form(place_id))
         return None
 
-    async def submit(self, press: Press, form: FormId, typed: str) -> None:
+    async def submit(self, interaction: Interaction, form: FormId, typed: str) -> None:
         """Change what was typed into a form; whoever is no admin now is refused, whatever form they hold."""
-        async with report_errors(press):
-            await self._require_admin(press, int(form.subject))
+        async with report_errors(interaction):
+            await self._require_admin(interaction, int(form.subject))
             try:
                 change = read_languages(typed) if form.kind is FormKind.LANGUAGES else read_threshold(typed)
             except ValueError:
-                return await tell(press, NO_THRESHOLD)
-            await self._change(press, int(form.subject), change)
+                return await tell(interaction, NO_THRESHOLD)
+            await self._change(interaction, int(form.subject), change)
         return None
 
-    async def _change(self, press: Press, place_id: int, change: SettingsChange) -> None:
-        await press.response.defer()
-        place = channel_principal(PLATFORM, str(press.guild_id), str(place_id))
-        readers = await self._readers_of(press, place_id)
+    async def _change(self, interaction: Interaction, place_id: int, change: SettingsChange) -> None:
+        await interaction.response.defer()
+        place = channel_principal(PLATFORM, str(interaction.guild_id), str(place_id))
+        readers = await self._readers_of(interaction, place_id)
         chosen = change.apply(await self._settings.store.read(place))
-        await self._settings.save(place, chosen, person_of(press.user), readers, is_admin=True)
-        await press.edit_original_response(view=await self._menus(press, place_id), allowed_mentions=NOBODY)
+        await self._settings.save(place, chosen, person_of(interaction.user), readers, is_admin=True)
+        await interaction.edit_original_response(view=await self._menus(interaction, place_id), allowed_mentions=NOBODY)
 
-    async def _menus(self, press: Press, place_id: int) -> SanitizedView:
-        key = ThreadKey(PLATFORM, str(press.guild_id), str(place_id), "")
-        applies = await self._readers.settings(key)
-        bases = await self._settings.selectable_bases(await self._readers_of(press, place_id))
-        place = press.guild.get_channel(place_id) if press.guild is not None else None
+    async def _menus(self, interaction: Interaction, place_id: int) -> SanitizedView:
+        key = ThreadKey(PLATFORM, str(interaction.guild_id), str(place_id), "")
+        applies = await self._channel_access.settings(key)
+        bases = await self._settings.selectable_bases(await self._readers_of(interaction, place_id))
+        place = interaction.guild.get_channel(place_id) if interaction.guild is not None else None
         kind = settings_menu.PlaceKind(
             forum=isinstance(place, discord.ForumChannel | discord.CategoryChannel),
             channel=not isinstance(place, discord.ForumChannel),
-            content=press.client.intents.message_content,
+            content=interaction.client.intents.message_content,
         )
         return settings_menu.menu(place_id, applies, await self._settings.store.read(key.place), bases, kind)
 
-    async def _readers_of(self, press: Press, place_id: int) -> Audience:
+    async def _readers_of(self, interaction: Interaction, place_id: int) -> Audience:
         """Who reads in a channel; a category has no readers of its own, so that any base may be meant for it."""
-        place = press.guild.get_channel(place_id) if press.guild is not None else None
+        place = interaction.guild.get_channel(place_id) if interaction.guild is not None else None
         if place is None or isinstance(place, discord.CategoryChannel):
             return Audience(unrestricted=True)
-        return await self._readers.of_place(ThreadKey(PLATFORM, str(press.guild_id), str(place_id), ""))
+        return await self._channel_access.audience_of_channel(
+            ThreadKey(PLATFORM, str(interaction.guild_id), str(place_id), "")
+        )
 
-    async def _require_admin(self, press: Press, place_id: int) -> None:
+    async def _require_admin(self, interaction: Interaction, place_id: int) -> None:
         """Raises Denied, and puts it on record, for who may not; also for a place of another server."""
-        channel = press.guild.get_channel(place_id) if press.guild is not None else None
-        place = channel_principal(PLATFORM, str(press.guild_id), str(place_id))
-        allowed = is_admin(press) and channel is not None
-        await self._settings.require_admin(person_of(press.user), place, is_admin=allowed)
+        channel = interaction.guild.get_channel(place_id) if interaction.guild is not None else None
+        place = channel_principal(PLATFORM, str(interaction.guild_id), str(place_id))
+        allowed = is_admin(interaction) and channel is not None
+        await self._settings.require_admin(person_of(interaction.user), place, is_admin=allowed)

@@ -5,7 +5,7 @@ from urllib.parse import unquote, urlsplit
 
 import discord
 
-from adapters.discord.api.api_errors import api_call
+from adapters.discord.api.errors import api_call
 from adapters.discord.kb.job_cards import JobCards
 from adapters.discord.kb.transcripts import conversation_of, conversations_in
 from core.model.conversation import ThreadKey

@@ -13,7 +13,7 @@ import discord
 from discord import app_commands, ui
 
 from adapters.discord.api.channel_access import ChannelAccess
-from adapters.discord.api.identifiers import base_channel_id, key_of, person_of
+from adapters.discord.api.ids import base_channel_id, key_of, person_of
 from adapters.discord.inbound.interaction_responses import (
     LOOK_UP_SECONDS,
     is_admin,
@@ -28,7 +28,7 @@ from adapters.discord.kb.kept_commands import ButtonUse, DiscordKeptCommand
 from adapters.discord.kb.options import Subcommand, subcommands
 from adapters.discord.kb.transcripts import conversation_of, reference_of
 from adapters.discord.outbound import layouts
-from adapters.discord.outbound.buttons import KbButton, Press
+from adapters.discord.outbound.buttons import Interaction, KbButton
 from adapters.discord.outbound.forms import files_form
 from adapters.discord.outbound.line_format import markdown_lines
 from adapters.discord.outbound.messages import NOBODY
@@ -60,7 +60,7 @@ ELSEWHERE = "-# `/kb proposals approve` adds one to another knowledge base."
 PAGES_COMPLETED = 5
 LONGEST_CHOICE = 620  # characters of a part with buttons: five of them, and what stands around, are one message
 
-Complete = Callable[[Press, str], Coroutine[Any, Any, list[app_commands.Choice[str]]]]
+Complete = Callable[[Interaction, str], Coroutine[Any, Any, list[app_commands.Choice[str]]]]
 
 
 class KbGroup:
@@ -69,12 +69,12 @@ class KbGroup:
     def __init__(
         self,
         kb: KnowledgeCommands,
-        readers: ChannelAccess,
+        channel_access: ChannelAccess,
         kept_commands: KeptCommands[DiscordKeptCommand],
         cards: JobCards,
     ) -> None:
         self._kb = kb
-        self._readers = readers
+        self._channel_access = channel_access
         self._kept_commands = kept_commands
         self._cards = cards
 
@@ -118,146 +118,154 @@ class KbGroup:
 
     # --- what they do
 
-    async def run(self, press: Press, command: KbCommand) -> None:
+    async def run(self, interaction: Interaction, command: KbCommand) -> None:
         """Do it and show the reply, for the caller alone."""
-        async with report_errors(press):
-            await press.response.defer(ephemeral=True, thinking=True)
-            caller = await self.caller(press)
-            await self._show(press, await self._kb.handle(command, caller), caller)
+        async with report_errors(interaction):
+            await interaction.response.defer(ephemeral=True, thinking=True)
+            caller = await self.caller(interaction)
+            await self._show(interaction, await self._kb.handle(command, caller), caller)
 
-    async def ask_for_files(self, press: Press, base: str) -> None:
+    async def ask_for_files(self, interaction: Interaction, base: str) -> None:
         """Open the form that takes files. It carries an id: what they are for is kept."""
-        async with report_errors(press):
-            kept = await self._keep(press, KbCommand(KbVerb.INGEST, base=base), ButtonUse.REPEATED)
-            await press.response.send_modal(files_form(kept))
+        async with report_errors(interaction):
+            kept = await self._keep(interaction, KbCommand(KbVerb.INGEST, base=base), ButtonUse.REPEATED)
+            await interaction.response.send_modal(files_form(kept))
 
-    async def add_files(self, press: Press, kept: str, files: Sequence[FileReference]) -> None:
+    async def add_files(self, interaction: Interaction, kept: str, files: Sequence[FileReference]) -> None:
         """The form came back with these files."""
-        action = await self._find(press, kept)
+        action = await self._find(interaction, kept)
         large = [one.name for one in files if one.size > LARGEST]
         if large:
-            return await tell(press, f"{large[0]} is larger than {LARGEST // 2**20} MB. Add it in parts.")
+            return await tell(interaction, f"{large[0]} is larger than {LARGEST // 2**20} MB. Add it in parts.")
         async with self._kept_commands.use(action) as command:
-            await self.run(press, replace(command, files=tuple(files)))
+            await self.run(interaction, replace(command, files=tuple(files)))
         return None
 
-    async def add_conversation(self, press: Press, base: str) -> None:
+    async def add_conversation(self, interaction: Interaction, base: str) -> None:
         """Take in this thread, or what was said in this channel."""
-        threaded = isinstance(press.channel, discord.Thread)
-        reference = f"{press.guild_id}/{base_channel_id(press.channel)}/{press.channel_id}"
+        threaded = isinstance(interaction.channel, discord.Thread)
+        reference = f"{interaction.guild_id}/{base_channel_id(interaction.channel)}/{interaction.channel_id}"
         command = KbCommand(
             KbVerb.INGEST,
             base=base,
             conversation=reference if threaded else "",
-            channel="" if threaded else str(press.channel_id),
+            channel="" if threaded else str(interaction.channel_id),
         )
-        await self.run(press, command)
+        await self.run(interaction, command)
 
-    async def on_press(self, press: Press, kept: str) -> None:
-        """A button below a reply: the command it stands for, run again as whoever presses it."""
-        async with report_errors(press):
-            action = await self._find(press, kept)
-            await press.response.defer()
+    async def on_press(self, interaction: Interaction, kept: str) -> None:
+        """A button below a reply: the command it stands for, by the one it was offered to, with their rights now."""
+        async with report_errors(interaction):
+            action = await self._find(interaction, kept)
+            await interaction.response.defer()
             async with self._kept_commands.use(action) as command:
-                caller = await self.caller(press)
+                caller = await self.caller(interaction)
                 result = await self._kb.handle(command, caller)
             if action.use is not ButtonUse.ASIDE:
-                return await self._show(press, result, caller, in_place=True)
-            await self._cards.renew_token(command.target, caller.person.id, press.token, str(press.id))
-            await tell(press, markdown_lines(_result_lines(result)), mentions=True)
+                return await self._show(interaction, result, caller, in_place=True)
+            await self._cards.renew_token(command.target, caller.person.id, interaction.token, str(interaction.id))
+            await tell(interaction, markdown_lines(_result_lines(result)), mentions=True)
             if isinstance(result, CancelRequested):
                 await self._cards.show_cancelling(result.job, caller.person.id)
         return None
 
-    async def _find(self, press: Press, kept: str) -> DiscordKeptCommand:
+    async def _find(self, interaction: Interaction, kept: str) -> DiscordKeptCommand:
         """What a button or a form stands for, while a press can still be acknowledged. Raises NotFound."""
         async with asyncio.timeout(LOOK_UP_SECONDS):
-            return await self._kept_commands.find(kept, person_of(press.user).id)
+            return await self._kept_commands.find(kept, person_of(interaction.user).id)
 
-    async def add_message(self, press: Press, message: discord.Message) -> None:
+    async def add_message(self, interaction: Interaction, message: discord.Message) -> None:
         """A message, with the thread that it stands in or that hangs on it."""
-        async with report_errors(press):
-            await press.response.defer(ephemeral=True, thinking=True)
-            conversation = await conversation_of(press.client, reference_of(message), fallback=message)
-            caller = await self.caller(press)
-            await self._show(press, await self._kb.propose(conversation, caller), caller)
+        async with report_errors(interaction):
+            await interaction.response.defer(ephemeral=True, thinking=True)
+            conversation = await conversation_of(interaction.client, reference_of(message), fallback=message)
+            caller = await self.caller(interaction)
+            await self._show(interaction, await self._kb.propose(conversation, caller), caller)
 
-    async def correct(self, press: Press, turn: Turn, answer: str, link: str | None) -> None:
+    async def correct(self, interaction: Interaction, turn: Turn, answer: str, link: str | None) -> None:
         """The right answer to a question, by someone who says it was answered wrongly. Acknowledged already."""
-        caller = await self.caller(press)
+        caller = await self.caller(interaction)
         result = await self._kb.correct(turn.question, answer, link, caller, trace_id=turn.trace_id)
-        await self._show(press, result, caller)
+        await self._show(interaction, result, caller)
 
-    async def caller(self, press: Press) -> Caller:
+    async def caller(self, interaction: Interaction) -> Caller:
         """Who calls, by what Discord says of them now."""
-        audience = await self._readers.of_interaction(press)
-        rights = Permissions(is_admin(press), audience.principals)
-        thread = key_of(press.channel, press.guild_id, press.id)
-        return Caller(person_of(press.user), rights, audience, thread, private_target(press))
+        audience = await self._channel_access.audience_of_interaction(interaction)
+        rights = Permissions(is_admin(interaction), audience.principals)
+        thread = key_of(interaction.channel, interaction.guild_id, interaction.id)
+        return Caller(person_of(interaction.user), rights, audience, thread, private_target(interaction))
 
     # --- what is shown
 
-    async def _show(self, press: Press, result: KbResult, caller: Caller, *, in_place: bool = False) -> None:
+    async def _show(
+        self, interaction: Interaction, result: KbResult, caller: Caller, *, in_place: bool = False
+    ) -> None:
         """The result as a message of its own, or in place of the one whose button was pressed."""
         jobs = accepted_jobs(result)
         if isinstance(result, KbOutcome) and jobs:
-            return await self._show_jobs(press, jobs, outcome_layout(result), caller, in_place=in_place)
+            return await self._show_jobs(interaction, jobs, outcome_layout(result), caller, in_place=in_place)
         view = result.remaining if isinstance(result, ProposalDecided) else result
         layout = None if isinstance(view, KbOutcome) else lay_out(view)
-        parts = await self._items(press, [Part(lines)] if (lines := _result_lines(result)) else [])
-        parts += await self._items(press, layout.parts if layout is not None else ())
+        parts = await self._items(interaction, [Part(lines)] if (lines := _result_lines(result)) else [])
+        parts += await self._items(interaction, layout.parts if layout is not None else ())
         if isinstance(view, ProposalList) and view.proposals:
             parts.append(ui.TextDisplay(ELSEWHERE))
         buttons: list[KbButton] = []
         if layout is not None and layout.confirm is not None:
-            buttons.append(await self._action(press, layout.confirm, danger=True))
+            buttons.append(await self._action(interaction, layout.confirm, danger=True))
         if layout is not None:
-            buttons += await self._neighbours(press, layout.page)
+            buttons += await self._neighbours(interaction, layout.page)
         shown = layouts.layout(*parts, *([layouts.row(*buttons)] if buttons else []))
-        await self._show_view(press, shown, in_place=in_place)
+        await self._show_view(interaction, shown, in_place=in_place)
         if jobs:
-            await self._show_jobs(press, jobs, (), caller, in_place=False)
+            await self._show_jobs(interaction, jobs, (), caller, in_place=False)
         return None
 
-    async def _items(self, press: Press, parts: Sequence[Part]) -> list[ui.Item[Any]]:
+    async def _items(self, interaction: Interaction, parts: Sequence[Part]) -> list[ui.Item[Any]]:
         """Each part as a text, with a row of buttons below it where something can be done about it."""
         items: list[ui.Item[Any]] = []
         for part in parts:
             text = markdown_lines(part.lines)
             items.append(Text(clip(text, LONGEST_CHOICE) if part.actions else text, mentions=True))
             if part.actions:
-                items.append(layouts.row(*[await self._action(press, one) for one in part.actions]))
+                items.append(layouts.row(*[await self._action(interaction, one) for one in part.actions]))
         return items
 
-    async def _action(self, press: Press, action: KbAction, *, danger: bool = False) -> KbButton:
+    async def _action(self, interaction: Interaction, action: KbAction, *, danger: bool = False) -> KbButton:
         use = ButtonUse.ONCE if action.once else ButtonUse.REPEATED
-        return await self._button(press, action.command, action.label, use, danger=danger)
+        return await self._button(interaction, action.command, action.label, use, danger=danger)
 
     async def _show_jobs(
-        self, press: Press, jobs: Sequence[JobSummary], words: Sequence[Line], caller: Caller, *, in_place: bool
+        self,
+        interaction: Interaction,
+        jobs: Sequence[JobSummary],
+        words: Sequence[Line],
+        caller: Caller,
+        *,
+        in_place: bool,
     ) -> None:
         """A card for each new job, which is edited from now on; what else is to be said goes with the first."""
         for number, job in enumerate(jobs):
-            said = () if number else words
-            button = await self._button(press, KbCommand(KbVerb.CANCEL, target=job.id), "Cancel", ButtonUse.ASIDE)
+            beside = () if number else words
+            button = await self._button(interaction, KbCommand(KbVerb.CANCEL, target=job.id), "Cancel", ButtonUse.ASIDE)
             cancel = button.kept
-            message = await self._show_view(press, card(job, said, cancel), in_place=in_place and not number)
-            await self._cards.remember_message(job, caller, message, words=said, cancel=cancel)
+            message = await self._show_view(interaction, card(job, beside, cancel), in_place=in_place and not number)
+            await self._cards.remember_message(job, caller, message, words=beside, cancel=cancel)
 
-    async def _show_view(self, press: Press, view: SanitizedView, *, in_place: bool) -> int:
+    async def _show_view(self, interaction: Interaction, view: SanitizedView, *, in_place: bool) -> int:
         """Send it as a message for this person alone, or edit the one whose button was pressed; the message's id."""
         if in_place:
-            return (await press.edit_original_response(view=view, allowed_mentions=NOBODY)).id
-        return (await press.followup.send(view=view, ephemeral=True, allowed_mentions=NOBODY, wait=True)).id
+            return (await interaction.edit_original_response(view=view, allowed_mentions=NOBODY)).id
+        return (await interaction.followup.send(view=view, ephemeral=True, allowed_mentions=NOBODY, wait=True)).id
 
-    async def _neighbours(self, press: Press, page: Page) -> list[KbButton]:
+    async def _neighbours(self, interaction: Interaction, page: Page) -> list[KbButton]:
         """Buttons to the pages before and after this one."""
         neighbours = (("Previous page", page.previous), ("Next page", page.next))
-        return [await self._button(press, command, label) for label, command in neighbours if command is not None]
+        return [await self._button(interaction, command, label) for label, command in neighbours if command is not None]
 
     async def _button(
         self,
-        press: Press,
+        interaction: Interaction,
         command: KbCommand,
         label: str,
         use: ButtonUse = ButtonUse.REPEATED,
@@ -265,35 +273,37 @@ class KbGroup:
         danger: bool = False,
     ) -> KbButton:
         """A button for a command, which is kept."""
-        return KbButton.create(await self._keep(press, command, use), label, danger=danger)
+        return KbButton.create(await self._keep(interaction, command, use), label, danger=danger)
 
-    async def _keep(self, press: Press, command: KbCommand, use: ButtonUse) -> str:
+    async def _keep(self, interaction: Interaction, command: KbCommand, use: ButtonUse) -> str:
         """Keep a command for the one who is offered it; the id that a button or a form carries."""
-        offered = DiscordKeptCommand(person=person_of(press.user).id, command=command, use=use)
+        offered = DiscordKeptCommand(person=person_of(interaction.user).id, command=command, use=use)
         return await self._kept_commands.keep(offered)
 
     # --- autocomplete
 
-    async def _complete_base(self, press: Press, typed: str) -> list[app_commands.Choice[str]]:
-        names = await self._kb.complete(typed, await self.caller(press))
+    async def _complete_base(self, interaction: Interaction, typed: str) -> list[app_commands.Choice[str]]:
+        names = await self._kb.complete(typed, await self.caller(interaction))
         return [choice(name, name) for name in names[:25]]
 
-    async def _complete_source(self, press: Press, typed: str) -> list[app_commands.Choice[str]]:
-        base = str(getattr(press.namespace, "kb", "") or "")
-        found = await self._kb.complete_document(typed, await self.caller(press), base)
+    async def _complete_source(self, interaction: Interaction, typed: str) -> list[app_commands.Choice[str]]:
+        base = str(getattr(interaction.namespace, "kb", "") or "")
+        found = await self._kb.complete_document(typed, await self.caller(interaction), base)
         return [choice(title or name, name) for title, name in found[:25]]
 
-    async def _complete_proposal(self, press: Press, typed: str) -> list[app_commands.Choice[str]]:
-        return await self._autocomplete_ids(press, typed, KbVerb.PROPOSALS)
+    async def _complete_proposal(self, interaction: Interaction, typed: str) -> list[app_commands.Choice[str]]:
+        return await self._autocomplete_ids(interaction, typed, KbVerb.PROPOSALS)
 
-    async def _complete_job(self, press: Press, typed: str) -> list[app_commands.Choice[str]]:
-        return await self._autocomplete_ids(press, typed, KbVerb.JOBS)
+    async def _complete_job(self, interaction: Interaction, typed: str) -> list[app_commands.Choice[str]]:
+        return await self._autocomplete_ids(interaction, typed, KbVerb.JOBS)
 
-    async def _autocomplete_ids(self, press: Press, typed: str, verb: KbVerb) -> list[app_commands.Choice[str]]:
+    async def _autocomplete_ids(
+        self, interaction: Interaction, typed: str, verb: KbVerb
+    ) -> list[app_commands.Choice[str]]:
         """What a list names by an id, so that nobody has to copy one; only an admin is shown the list."""
-        if not is_admin(press):
+        if not is_admin(interaction):
             return []
-        caller, found = await self.caller(press), dict[str, str]()
+        caller, found = await self.caller(interaction), dict[str, str]()
         command: KbCommand | None = KbCommand(verb)
         for _ in range(PAGES_COMPLETED):
             if command is None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import structlog
 
-from adapters.discord.api.identifiers import PLATFORM
+from adapters.discord.api.ids import PLATFORM
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.buttons import KbButton
 from adapters.discord.outbound.line_format import markdown_lines

@@ -10,9 +10,9 @@ from typing import Any, Protocol
 import discord
 from discord import app_commands
 
-from adapters.discord.api.identifiers import PLATFORM, guild_principal, role_principal, user_principal
+from adapters.discord.api.ids import PLATFORM, guild_principal, role_principal, user_principal
 from adapters.discord.inbound.options import PlaceOption
-from adapters.discord.outbound.buttons import Press
+from adapters.discord.outbound.buttons import Interaction
 from core.model.principals import channel_principal
 from core.ports.schedule_store import Every
 from core.service.kb.commands import KbCommand, KbVerb
@@ -23,13 +23,13 @@ MOST_OPTIONS = 8  # of a command: what a person can take in at a glance; Discord
 class KbRunner(Protocol):
     """Who does what was commanded."""
 
-    async def run(self, press: Press, command: KbCommand) -> None:
+    async def run(self, interaction: Interaction, command: KbCommand) -> None:
         """Do it and show the reply."""
 
-    async def ask_for_files(self, press: Press, base: str) -> None:
+    async def ask_for_files(self, interaction: Interaction, base: str) -> None:
         """Open the form that takes files."""
 
-    async def add_conversation(self, press: Press, base: str) -> None:
+    async def add_conversation(self, interaction: Interaction, base: str) -> None:
         """Take in the conversation that the command was given in."""
 
 

@@ -8,8 +8,8 @@ from itertools import groupby
 
 import discord
 
-from adapters.discord.api.api_errors import api_call
-from adapters.discord.inbound.message_parser import Ourselves, could_be_for_us, mentions_us, ourselves, readable
+from adapters.discord.api.errors import api_call
+from adapters.discord.inbound.message_parser import BotIdentity, bot_identity, may_be_for_us, mentions_us, readable_text
 from adapters.discord.outbound.text import clip
 from core.model.errors import NotFound
 from core.model.transcripts import Conversation, TranscriptMessage
@@ -42,7 +42,7 @@ async def conversation_of(
             return await _of_thread(client, reference, thread)
     if fallback is None:
         raise NotFound(GONE)
-    title = clip(" ".join(readable(fallback, _us(client, fallback.guild)).split()), 80) or "A message"
+    title = clip(" ".join(readable_text(fallback, _us(client, fallback.guild)).split()), 80) or "A message"
     conversation = _conversation(client, reference, title, [fallback])
     if not conversation.messages:
         raise NotFound(NOTHING_TO_KEEP)
@@ -117,8 +117,8 @@ async def _of_thread(client: discord.Client, reference: str, thread: discord.Thr
 def _conversation(
     client: discord.Client, reference: str, title: str, messages: Sequence[discord.Message], link: str = ""
 ) -> Conversation:
-    said = tuple(_messages_of(client, messages))
-    return Conversation(f"discord/{reference}", title, said, link or messages[0].jump_url)
+    transcript = tuple(_messages_of(client, messages))
+    return Conversation(f"discord/{reference}", title, transcript, link or messages[0].jump_url)
 
 
 def _messages_of(client: discord.Client, messages: Iterable[discord.Message]) -> Iterable[TranscriptMessage]:
@@ -127,10 +127,10 @@ def _messages_of(client: discord.Client, messages: Iterable[discord.Message]) ->
         if message.type is discord.MessageType.thread_starter_message and message.reference is not None:
             original = message.reference.resolved
             shown = original if isinstance(original, discord.Message) else message
-        text = readable(shown, _us(client, message.guild))
-        if could_be_for_us(shown) and text:
+        text = readable_text(shown, _us(client, message.guild))
+        if may_be_for_us(shown) and text:
             yield TranscriptMessage(shown.author.display_name, shown.created_at, text)
 
 
-def _us(client: discord.Client, guild: discord.Guild | None) -> Ourselves:
-    return ourselves(client.user.id if client.user else 0, guild)
+def _us(client: discord.Client, guild: discord.Guild | None) -> BotIdentity:
+    return bot_identity(client.user.id if client.user else 0, guild)

@@ -13,15 +13,17 @@ from core.model.errors import Denied, NotFound
 class DiscordAnnouncements:
     """Speaks in channels, once the gateway is connected."""
 
-    def __init__(self, readers: ChannelAccess, messages: Messages, connected: Callable[[], Awaitable[None]]) -> None:
-        self._readers = readers
+    def __init__(
+        self, channel_access: ChannelAccess, messages: Messages, connected: Callable[[], Awaitable[None]]
+    ) -> None:
+        self._channel_access = channel_access
         self._messages = messages
         self._connected = connected
 
     async def readers(self, channel: ThreadKey) -> Audience:
         """Who reads there. Raises NotFound where there is no such channel, PlatformUnavailable."""
         await self._connected()
-        audience = await self._readers.of_place(channel)
+        audience = await self._channel_access.audience_of_channel(channel)
         if not audience.principals:
             raise NotFound("I know no such channel.", remedy="Write it as discord:channel:SERVER/CHANNEL.")
         return audience
@@ -30,10 +32,10 @@ class DiscordAnnouncements:
         """Whether one of our newest messages there begins so. Raises PlatformUnavailable."""
         await self._connected()
         try:
-            said = await self._messages.own_words(Spot(int(channel.channel), int(channel.space)), since)
+            texts = await self._messages.own_texts(Spot(int(channel.channel), int(channel.space)), since)
         except (Denied, NotFound):
             return False
-        return any(text.startswith(beginning) for text in said)
+        return any(text.startswith(beginning) for text in texts)
 
     async def post(self, channel: ThreadKey, text: str) -> None:
         """Say it there. Raises Denied, NotFound, PlatformUnavailable."""

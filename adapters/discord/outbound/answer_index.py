@@ -50,7 +50,7 @@ class AnsweredQuestion:
 
 
 class AnswerIndex:
-    """Kept for as long as everything about messages is."""
+    """Finds conversations by trace and by message; kept for as long as everything about messages is."""
 
     def __init__(self, message_states: MessageStateStore) -> None:
         self._message_states = message_states
@@ -70,13 +70,13 @@ class AnswerIndex:
         latest = [LatestConversation(place=thread.place, reader=one, thread=thread, asker=asker) for one in readers]
         await self._message_states.save(answered, *latest)
 
-    async def last_in(self, place: str, person_id: str) -> ThreadKey | None:
+    async def latest_in(self, place: str, person_id: str) -> ThreadKey | None:
         """The conversation in a channel that this person asked in last, or else that anybody did, for all to see."""
         every = await self._message_states.read_entries(LatestConversation(place=place, reader=""))
         found = {one.reader: one.thread for one in every}
         return found.get(person_id) or found.get(_ANYBODY)
 
-    async def of(self, trace_id: str) -> AnsweredQuestion | None:
+    async def find(self, trace_id: str) -> AnsweredQuestion | None:
         """The question behind a trace, while it is kept."""
         kept = await self._message_states.read(AnsweredTrace(trace=trace_id))
         if kept is None or kept.thread is None:
@@ -93,12 +93,12 @@ class AnswerIndex:
         asker = question.asker.id
         await self._message_states.save(QuestionMessage(message=question.id, thread=question.thread, asker=asker))
 
-    async def question_of(self, message_id: int | str) -> ThreadKey | None:
+    async def thread_of_question(self, message_id: int | str) -> ThreadKey | None:
         """The conversation that a person's message began or went on with, where that was kept."""
         kept = await self._message_states.read(QuestionMessage(message=str(message_id)))
         return kept.thread if kept is not None else None
 
-    async def thread_of(self, message_id: int | str) -> ThreadKey | None:
+    async def thread_of_answer(self, message_id: int | str) -> ThreadKey | None:
         """The conversation that a message of ours belongs to, where that was kept."""
         kept = await self._message_states.read(AnswerMessage(message=str(message_id)))
         return kept.thread if kept is not None else None

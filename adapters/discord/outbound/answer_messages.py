@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import structlog
 
-from adapters.discord.api.api_errors import RequestRefused, TokenRefused
+from adapters.discord.api.errors import RequestRefused, TokenRefused
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.answer_records import DiscordQuestionState
 from adapters.discord.outbound.messages import Messages, Spot, interaction_time, nonce, spot_of
@@ -38,7 +38,10 @@ class Pauses:
 
 
 class AnswerMessages:
-    """Of one question. ``question`` names a thread that is started on it; ``moved`` is told why a place will not do."""
+    """The messages of one question's answer.
+
+    ``question`` names the thread that is started on it; ``on_moved`` is called with why a place will not do.
+    """
 
     def __init__(
         self,
@@ -47,14 +50,14 @@ class AnswerMessages:
         target: ReplyTarget,
         question: str,
         messages: Messages,
-        moved: Callable[[str], None],
+        on_moved: Callable[[str], None],
         pauses: Pauses,
     ) -> None:
         self._message_state = message_state
         self._target = target
         self._question = question
         self._messages = messages
-        self._moved = moved
+        self._on_moved = on_moved
         self._pauses = pauses
 
     @property
@@ -83,13 +86,13 @@ class AnswerMessages:
         while True:
             try:
                 await self._settle_place()
-                await self._patiently(lambda: self._show(render), self._pauses.opening)
+                await self._with_retries(lambda: self._show(render), self._pauses.opening)
             except TokenRefused:
                 raise
             except PlatformUnavailable as error:
                 log.warning("no_first_sign", channel=self._target.channel, reason=str(error))
             except NOWHERE as error:
-                if await self._move_on(error):
+                if await self._move_elsewhere(error):
                     continue
                 log.warning("no_first_sign", channel=self._target.channel, reason=str(error))
             return
@@ -102,18 +105,18 @@ class AnswerMessages:
     async def conclude(self, render: Render) -> None:
         """Show the end, whatever it takes, and remove what an earlier, longer text left.
 
-        Raises NotFound, Denied or Refused when there is nowhere to show it, PlatformUnavailable when Discord does not
-        answer for long: then it can be tried again later, and goes on where this has stopped.
+        Raises NotFound, Denied or RequestRefused when there is nowhere to show it, PlatformUnavailable when Discord
+        does not answer for long: then it can be tried again later, and goes on where this has stopped.
         """
         while True:
             try:
                 await self._settle_place()
                 parts = await render()
                 for number, part in enumerate(parts):
-                    await self._surely(number, part)
+                    await self._show_part(number, part)
                 await self._remove_beyond(len(parts))
             except NOWHERE as error:
-                if await self._move_on(error):
+                if await self._move_elsewhere(error):
                     continue
                 raise
             return
@@ -130,15 +133,17 @@ class AnswerMessages:
         await self._post(0, part, instead_of=known)
         await self._remove_replaced(known, 0)
 
-    async def _surely(self, number: int, part: SanitizedView) -> None:
+    async def _show_part(self, number: int, part: SanitizedView) -> None:
         known = self._id(number)
         if known and await self._try_edit(int(known), part):
             return
         try:
-            await self._patiently(lambda: self._post(number, part, instead_of=known), self._pauses.posting)
+            await self._with_retries(lambda: self._post(number, part, instead_of=known), self._pauses.posting)
         except RequestRefused:
-            plain = layouts.plainly(part)
-            await self._patiently(lambda: self._post(number, plain, instead_of=known, plain=True), self._pauses.posting)
+            plain = layouts.text_only(part)
+            await self._with_retries(
+                lambda: self._post(number, plain, instead_of=known, plain=True), self._pauses.posting
+            )
         await self._remove_replaced(known, number)
 
     async def _remove_replaced(self, known: str, number: int) -> None:
@@ -150,7 +155,7 @@ class AnswerMessages:
     async def _try_edit(self, message: int, part: SanitizedView) -> bool:
         """Whether the message shows this now; otherwise it is to be posted anew."""
         try:
-            await self._patiently(lambda: self._messages.edit(self._spot(), message, part), self._pauses.editing)
+            await self._with_retries(lambda: self._messages.edit(self._spot(), message, part), self._pauses.editing)
         except TokenRefused:
             raise
         except (*NOWHERE, PlatformUnavailable) as error:
@@ -158,7 +163,7 @@ class AnswerMessages:
             return False
         return True
 
-    async def _patiently(self, call: Callable[[], Awaitable[None]], pauses: Sequence[float]) -> None:
+    async def _with_retries(self, call: Callable[[], Awaitable[None]], pauses: Sequence[float]) -> None:
         """Try again while Discord does not answer. Raises PlatformUnavailable at last."""
         for pause in pauses:
             try:
@@ -207,8 +212,8 @@ class AnswerMessages:
         kept = self._message_state.kept
         return nonce(str(kept.thread), kept.message, name)
 
-    async def refer(self, part: SanitizedView) -> None:
-        """Say something beside the question, where the answer itself was to stand elsewhere. Raises as ``conclude``."""
+    async def post_beside_question(self, part: SanitizedView) -> None:
+        """Say something beside the question, where the answer itself stands elsewhere. Raises as ``conclude``."""
         target = self._target
         spot = Spot(int(target.channel), int(target.guild), int(target.message))
         key = self._nonce("refer")
@@ -216,7 +221,7 @@ class AnswerMessages:
         async def post() -> None:
             await self._messages.post(spot, part, key)
 
-        await self._patiently(post, self._pauses.posting)
+        await self._with_retries(post, self._pauses.posting)
 
     async def withdraw(self) -> None:
         """Remove everything; a thread that was started for it and holds nothing else is put away.
@@ -270,7 +275,7 @@ class AnswerMessages:
             first = target.response or kept.first
             await self._message_state.keep(replace(kept, channel=target.channel, first=first))
 
-    async def _move_on(self, because: FootnoteError) -> bool:
+    async def _move_elsewhere(self, because: FootnoteError) -> bool:
         """Go on to the next place; False when there is none. What stood in the last one is taken away, if it can be."""
         mode = self.mode
         if mode is ReplyMode.DIRECT or not self._target.guild or not self._target.asker:
@@ -291,5 +296,5 @@ class AnswerMessages:
             replace(self._message_state.kept, channel=channel, mode=next_mode, first="", parts=())
         )
         if next_mode is ReplyMode.DIRECT:
-            self._moved(str(because))
+            self._on_moved(str(because))
         return True

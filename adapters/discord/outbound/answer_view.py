@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import structlog
 
-from adapters.discord.api.api_errors import RequestRefused
+from adapters.discord.api.errors import RequestRefused
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.answer_messages import AnswerMessages, Pauses, Render
@@ -21,7 +21,7 @@ from adapters.discord.outbound.edit_versions import EditVersions, Superseded
 from adapters.discord.outbound.layouts import Extras
 from adapters.discord.outbound.messages import Messages
 from adapters.discord.outbound.sanitizer import SanitizedView, Text
-from adapters.discord.outbound.text import clip, pieces, plain
+from adapters.discord.outbound.text import answer_parts, clip, escape
 from core.model.answer import Answer
 from core.model.errors import Denied, FootnoteError, NotFound
 from core.model.incoming_events import IncomingMessage
@@ -64,7 +64,7 @@ class DiscordAnswerView:
         message_state: MessageState[DiscordQuestionState],
         trace_id: str,
         messages: Messages,
-        shown: AnswerIndex,
+        answer_index: AnswerIndex,
         edit_versions: EditVersions,
         pace: Pace,
         connected: Callable[[], Awaitable[None]],
@@ -76,18 +76,18 @@ class DiscordAnswerView:
         self._target = message.reply_target
         self._message_state = message_state
         self._trace_id = trace_id
-        self._shown = shown
+        self._answer_index = answer_index
         self._edit_versions = edit_versions
         self._pace = pace
         self._connected = connected
         self._extras = extras
         self._seconds = seconds
-        self._shown_as = AnswerMessages(
+        self._answer_messages = AnswerMessages(
             message_state=message_state,
             target=self._target,
             question=message.text,
             messages=messages,
-            moved=self._note_redirect,
+            on_moved=self._note_redirect,
             pauses=pauses,
         )
         self._steps: dict[str, Step] = {}
@@ -111,13 +111,13 @@ class DiscordAnswerView:
             except Superseded:
                 self._superseded = True
                 raise
-        await self._shown.keep(self._trace_id, self._message)
+        await self._answer_index.keep(self._trace_id, self._message)
         if chosen := self._message_state.kept.chosen:
-            self._notices.append(plain(chosen))
+            self._notices.append(escape(chosen))
         await self._message_state.keep(
             replace(self._message_state.kept, stage=AnswerStage.WORKING, question=self._message)
         )
-        await self._shown_as.open(self._progress_views)
+        await self._answer_messages.open(self._progress_views)
         self._pace.last = time.monotonic()
         await self._remember_messages()
 
@@ -125,12 +125,12 @@ class DiscordAnswerView:
         """Show or replace a line of the timeline."""
         self._steps.pop(step.id, None)
         self._steps[step.id] = step
-        self._touch()
+        self._schedule_edit()
 
     async def write(self, text: str) -> None:
         """Show more of the answer."""
         self._written += text
-        self._touch()
+        self._schedule_edit()
 
     async def rewrite(self, reason: str) -> None:
         """Forget the text shown so far."""
@@ -141,7 +141,7 @@ class DiscordAnswerView:
         """Say something beside the answer."""
         if text.strip() and text not in self._notices:
             self._notices.append(text)
-        self._touch()
+        self._schedule_edit()
 
     async def _progress_views(self) -> list[SanitizedView]:
         question = self._question_line()
@@ -150,28 +150,28 @@ class DiscordAnswerView:
     def _question_line(self) -> str:
         """The question, where the answer does not stand below it, and who can see this, where that is only one."""
         apart = (ReplyMode.RESPONSE, ReplyMode.PRIVATE, ReplyMode.DIRECT)
-        if self._shown_as.mode not in apart and self._target.mode not in apart:
+        if self._answer_messages.mode not in apart and self._target.mode not in apart:
             return ""
         alone = "\n-# visible to you only" if self._message.private else ""
-        return f"> {plain(clip(self._message.text, 300))}{alone}"
+        return f"> {escape(clip(self._message.text, 300))}{alone}"
 
     def _with_place(self, render: Render) -> Render:
         """With where it was asked, where the answer had to go to the asker directly."""
 
         async def render_with_place() -> Sequence[SanitizedView]:
             views = await render()
-            if self._target.guild and self._shown_as.mode is ReplyMode.DIRECT is not self._target.mode:
+            if self._target.guild and self._answer_messages.mode is ReplyMode.DIRECT is not self._target.mode:
                 views[0].add_item(Text(f"-# asked in <#{self._target.channel}>", mentions=True))
             return views
 
         return render_with_place
 
-    def _touch(self) -> None:
+    def _schedule_edit(self) -> None:
         """See to it that what has changed is shown, at its time. There is at most one edit waiting."""
         if self._pace.waiting is None or self._pace.waiting.done():
-            self._pace.waiting = asyncio.create_task(self._show_later())
+            self._pace.waiting = asyncio.create_task(self._edit_when_due())
 
-    async def _show_later(self) -> None:
+    async def _edit_when_due(self) -> None:
         """One edit when its time has come. It ends by itself, and says nothing once the question is another's."""
         await asyncio.sleep(max(0.0, self._pace.last + self._seconds - time.monotonic()))
         async with self._pace.editing:
@@ -180,14 +180,14 @@ class DiscordAnswerView:
             self._pace.last = time.monotonic()
             with suppress(FootnoteError):  # the next edit shows it all, and the end is made sure of
                 await self._message_state.keep(replace(self._message_state.kept, stage=AnswerStage.WORKING))
-                await self._shown_as.change(self._progress_views)
+                await self._answer_messages.change(self._progress_views)
 
     # --- the end
 
     async def conclude(self, answer: Answer, trace_id: str) -> None:
         """The text in as many messages as it takes; the last has the sources and the buttons."""
         trace_id = trace_id or self._trace_id
-        parts = pieces(answer.text, answer.citations)
+        parts = answer_parts(answer.text, answer.citations)
         if len(parts) > MOST_PIECES:
             parts = (*parts[: MOST_PIECES - 1], "… The rest would not end: ask for a part of it.")
         extras = await self._extras()
@@ -197,7 +197,10 @@ class DiscordAnswerView:
             beside = replace(extras, question="" if len(parts) > 1 else question)
             last = layouts.answer_layout(parts[-1], answer, trace_id, beside, notices=self._notices)
             return [
-                *(layouts.piece(part, answer.citations, "" if n else question) for n, part in enumerate(parts[:-1])),
+                *(
+                    layouts.answer_part(part, answer.citations, "" if n else question)
+                    for n, part in enumerate(parts[:-1])
+                ),
                 last,
             ]
 
@@ -229,7 +232,7 @@ class DiscordAnswerView:
         async with self._pace.editing:  # an edit that is under way comes before the last one, never after it
             await self._message_state.keep(replace(self._message_state.kept, stage=AnswerStage.ENDING))
             try:
-                await self._shown_as.conclude(self._with_place(render))
+                await self._answer_messages.conclude(self._with_place(render))
             except (NotFound, Denied) as error:
                 await self._say_why_not(error, trace_id)
             except RequestRefused as error:
@@ -241,7 +244,7 @@ class DiscordAnswerView:
     async def _say_refused(self, error: RequestRefused, trace_id: str) -> None:
         """The answer itself is what is refused: that much may be said."""
         try:
-            await self._shown_as.conclude(self._with_place(_failure(str(error), trace_id)))
+            await self._answer_messages.conclude(self._with_place(_failure(str(error), trace_id)))
         except (NotFound, Denied, RequestRefused) as again:
             await self._say_why_not(again, trace_id)
 
@@ -250,13 +253,13 @@ class DiscordAnswerView:
         log.warning("end_not_shown", trace_id=trace_id, reason=str(error))
         if self._target.mode is ReplyMode.DIRECT and self._target.guild:
             with suppress(NotFound, Denied, RequestRefused):
-                await self._shown_as.refer(layouts.failure_layout(NOT_DIRECTLY, trace_id))
+                await self._answer_messages.post_beside_question(layouts.failure_layout(NOT_DIRECTLY, trace_id))
 
     async def _remember_messages(self) -> None:
         """A reply to any part of it goes on with this conversation, where it stands in no thread of its own."""
-        if self._shown_as.mode in (ReplyMode.REPLY, ReplyMode.DIRECT, ReplyMode.RESPONSE):
-            for posted in self._shown_as.message_ids:
-                await self._shown.keep_message(posted, self._message)
+        if self._answer_messages.mode in (ReplyMode.REPLY, ReplyMode.DIRECT, ReplyMode.RESPONSE):
+            for posted in self._answer_messages.message_ids:
+                await self._answer_index.keep_message(posted, self._message)
 
     def _note_redirect(self, because: str) -> None:
         """It goes to the asker directly: they hear why."""

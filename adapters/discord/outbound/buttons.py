@@ -14,38 +14,40 @@ from adapters.discord.outbound.text import LABEL_LIMIT, clip
 from core.model.inquiry import Choice
 from core.service.answer_buttons import LABELS, AnswerAction
 
-Press = discord.Interaction[Any]
+Interaction = discord.Interaction[Any]
 _MENUS = "|".join(SettingsMenu)
 
 
 class ButtonHandlers(Protocol):
     """What happens when something is pressed, chosen or sent."""
 
-    async def stop(self, press: Press, trace_id: str) -> None:
+    async def stop(self, interaction: Interaction, trace_id: str) -> None:
         """The work on a question is to end."""
 
-    async def choose(self, press: Press, checkpoint_id: str, choice_id: str) -> None:
+    async def choose(self, interaction: Interaction, checkpoint_id: str, choice_id: str) -> None:
         """Resume a parked question with the choice that was pressed on its card."""
 
-    async def act(self, press: Press, action: AnswerAction, trace_id: str) -> None:
+    async def act(self, interaction: Interaction, action: AnswerAction, trace_id: str) -> None:
         """One of an answer's buttons."""
 
-    async def ask_follow_up(self, press: Press, trace_id: str, number: int) -> None:
+    async def ask_follow_up(self, interaction: Interaction, trace_id: str, number: int) -> None:
         """A question that was suggested below an answer."""
 
-    async def correct(self, press: Press, trace_id: str) -> None:
+    async def correct(self, interaction: Interaction, trace_id: str) -> None:
         """Someone knows the right answer."""
 
-    async def choose_settings(self, press: Press, menu: SettingsMenu, place_id: str, values: list[str]) -> None:
+    async def choose_settings(
+        self, interaction: Interaction, menu: SettingsMenu, place_id: str, values: list[str]
+    ) -> None:
         """What was chosen in a menu of a place's settings."""
 
-    async def knowledge(self, press: Press, kept: str) -> None:
+    async def use_kept_command(self, interaction: Interaction, kept: str) -> None:
         """A button below a reply of ``/kb``."""
 
 
-def presses_of(press: Press) -> ButtonHandlers:
-    """The client's presses."""
-    return cast("ButtonHandlers", press.client.button_handlers)
+def handlers_of(interaction: Interaction) -> ButtonHandlers:
+    """The client's handlers."""
+    return cast("ButtonHandlers", interaction.client.button_handlers)
 
 
 class StopButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:stop:(?P<trace>[0-9a-f]{16})"):
@@ -62,13 +64,13 @@ class StopButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:stop:(?P<tr
         return cls(button, trace_id)
 
     @classmethod
-    async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
+    async def from_custom_id(cls, interaction: Interaction, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
         """The button that was pressed, from its id."""
         return cls.create(match["trace"])
 
-    async def callback(self, interaction: Press) -> Any:
+    async def callback(self, interaction: Interaction) -> Any:
         """Stop the run of this trace."""
-        await presses_of(interaction).stop(interaction, self.trace_id)
+        await handlers_of(interaction).stop(interaction, self.trace_id)
 
 
 class AnswerButton(
@@ -89,13 +91,13 @@ class AnswerButton(
         return cls(button, action, trace_id)
 
     @classmethod
-    async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
+    async def from_custom_id(cls, interaction: Interaction, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
         """The button that was pressed, from its id."""
         return cls.create(AnswerAction(match["action"]), match["trace"])
 
-    async def callback(self, interaction: Press) -> Any:
+    async def callback(self, interaction: Interaction) -> Any:
         """Do this with the answer of this trace."""
-        await presses_of(interaction).act(interaction, self.action, self.trace_id)
+        await handlers_of(interaction).act(interaction, self.action, self.trace_id)
 
 
 class FollowUpButton(
@@ -114,13 +116,13 @@ class FollowUpButton(
         return cls(button, trace_id, number)
 
     @classmethod
-    async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
+    async def from_custom_id(cls, interaction: Interaction, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
         """The button that was pressed, from its id."""
         return cls.create(match["trace"], int(match["number"]), "…")
 
-    async def callback(self, interaction: Press) -> Any:
+    async def callback(self, interaction: Interaction) -> Any:
         """Ask it, as whoever presses."""
-        await presses_of(interaction).ask_follow_up(interaction, self.trace_id, self.number)
+        await handlers_of(interaction).ask_follow_up(interaction, self.trace_id, self.number)
 
 
 class ChoiceButton(
@@ -141,13 +143,13 @@ class ChoiceButton(
         return cls(button, checkpoint_id, choice.id)
 
     @classmethod
-    async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
+    async def from_custom_id(cls, interaction: Interaction, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
         """The button that was pressed, from its id."""
         return cls.create(match["checkpoint"], Choice(match["choice"], match["choice"]))
 
-    async def callback(self, interaction: Press) -> Any:
+    async def callback(self, interaction: Interaction) -> Any:
         """Choose this at the checkpoint."""
-        await presses_of(interaction).choose(interaction, self.checkpoint_id, self.choice_id)
+        await handlers_of(interaction).choose(interaction, self.checkpoint_id, self.choice_id)
 
 
 class CorrectButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:correct:(?P<trace>[0-9a-f]{16})"):
@@ -164,13 +166,13 @@ class CorrectButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:correct:
         return cls(ui.Button(label=label, custom_id=f"footnote:correct:{trace_id}"), trace_id)
 
     @classmethod
-    async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
+    async def from_custom_id(cls, interaction: Interaction, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
         """The button that was pressed, from its id."""
         return cls.create(match["trace"])
 
-    async def callback(self, interaction: Press) -> Any:
+    async def callback(self, interaction: Interaction) -> Any:
         """Open the form for the right answer to this trace's question."""
-        await presses_of(interaction).correct(interaction, self.trace_id)
+        await handlers_of(interaction).correct(interaction, self.trace_id)
 
 
 class PlaceMenu(ui.DynamicItem[ui.Select[Any]], template=rf"footnote:place:(?P<menu>{_MENUS}):(?P<place>\d{{1,20}})"):
@@ -201,13 +203,13 @@ class PlaceMenu(ui.DynamicItem[ui.Select[Any]], template=rf"footnote:place:(?P<m
         return cls(control, menu, str(place))
 
     @classmethod
-    async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
+    async def from_custom_id(cls, interaction: Interaction, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
         """The menu that was used, with what Discord says it was."""
         return cls(cast("ui.Select[Any]", item), SettingsMenu(match["menu"]), match["place"])
 
-    async def callback(self, interaction: Press) -> Any:
+    async def callback(self, interaction: Interaction) -> Any:
         """Change this setting of the place to what was chosen."""
-        await presses_of(interaction).choose_settings(interaction, self.menu, self.place, list(self.item.values))
+        await handlers_of(interaction).choose_settings(interaction, self.menu, self.place, list(self.item.values))
 
 
 class RoleMenu(
@@ -235,14 +237,14 @@ class RoleMenu(
         return cls(control, menu, str(place))
 
     @classmethod
-    async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
+    async def from_custom_id(cls, interaction: Interaction, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
         """The menu that was used."""
         return cls(cast("ui.RoleSelect[Any]", item), SettingsMenu(match["menu"]), match["place"])
 
-    async def callback(self, interaction: Press) -> Any:
+    async def callback(self, interaction: Interaction) -> Any:
         """A role was chosen, or none."""
         roles = [str(role.id) for role in self.item.values]
-        await presses_of(interaction).choose_settings(interaction, self.menu, self.place, roles)
+        await handlers_of(interaction).choose_settings(interaction, self.menu, self.place, roles)
 
 
 class KbButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:kb:(?P<kept>[0-9a-f]{24})"):
@@ -260,10 +262,10 @@ class KbButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:kb:(?P<kept>[
         return cls(button, kept)
 
     @classmethod
-    async def from_custom_id(cls, interaction: Press, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
+    async def from_custom_id(cls, interaction: Interaction, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
         """The button that was pressed, from its id."""
         return cls.create(match["kept"], "…")
 
-    async def callback(self, interaction: Press) -> Any:
+    async def callback(self, interaction: Interaction) -> Any:
         """Give the command that is kept under this id."""
-        await presses_of(interaction).knowledge(interaction, self.kept)
+        await handlers_of(interaction).use_kept_command(interaction, self.kept)

@@ -35,7 +35,7 @@ class EditVersion(Record, place="{thread}", subject="edit:{message}"):
 
 
 class EditVersions:
-    """Kept for as long as everything about messages is."""
+    """Remembers the latest wording of each question, for as long as everything about messages is kept."""
 
     def __init__(self, message_states: MessageStateStore) -> None:
         self._message_states = message_states

@@ -14,7 +14,7 @@ from typing import Literal, Self
 import discord
 import structlog
 
-from adapters.discord.api.api_errors import (
+from adapters.discord.api.errors import (
     ARCHIVED,
     INVALID_TOKEN,
     THREAD_EXISTS,
@@ -22,9 +22,9 @@ from adapters.discord.api.api_errors import (
     TokenRefused,
     api_call,
 )
-from adapters.discord.api.api_responses import LimitedForLong
+from adapters.discord.api.responses import LimitedForLong
 from adapters.discord.api.servers import Servers
-from adapters.discord.outbound.layouts import only_text, text_of
+from adapters.discord.outbound.layouts import layout_text, message_text
 from adapters.discord.outbound.sanitizer import SanitizedView, label, markdown
 from adapters.discord.outbound.text import thread_name
 from core.model.errors import Denied, FootnoteError, NotFound, PlatformUnavailable
@@ -108,16 +108,18 @@ class Messages:
                 message = await channel.send(
                     view=shown, nonce=key, allowed_mentions=NOBODY, reference=reference, mention_author=False
                 )
-        if _words(only_text(message)) != _words(text_of(shown)):  # the nonce gave us back what stood there before
+        if _words(message_text(message)) != _words(
+            layout_text(shown)
+        ):  # the nonce gave us back what stood there before
             await self.edit(spot, message.id, shown)
         return message.id
 
-    async def own_words(self, spot: Spot, since: datetime) -> list[str]:
+    async def own_texts(self, spot: Spot, since: datetime) -> list[str]:
         """What our newest messages there say, not older than this. Raises what ``api_call`` raises."""
         us = self._client().user
         async with api_call("read that channel"):
             return [
-                only_text(message)
+                message_text(message)
                 async for message in self._channel(spot).history(limit=MOST_LOOKED_THROUGH, after=since)
                 if us is not None and message.author.id == us.id
             ]
@@ -187,7 +189,7 @@ class Messages:
 
     async def _may_write_in_threads(self, channel: discord.abc.GuildChannel) -> bool:
         """Whether a thread that we start could be written to, as far as we know our permissions."""
-        us = await self._servers.ourselves(channel.guild)
+        us = await self._servers.bot_member(channel.guild)
         if us is None:
             return True
         ours = channel.permissions_for(us)

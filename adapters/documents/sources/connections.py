@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from adapters.documents.sources.address import host_of, scheme_of
-from adapters.documents.web.address_policy import is_literal, why_host_refused, why_refused
+from adapters.documents.web.address_policy import address_refusal, host_refusal, is_literal
 from core.model.errors import FetchRefused
 
 log = logging.getLogger(__name__)
@@ -69,14 +69,14 @@ class HostGuard:
         return Peer(host, port, await self._addresses(host, port))
 
     async def _addresses(self, host: str, port: int) -> tuple[str, ...]:
-        if reason := why_host_refused(host):
+        if reason := host_refusal(host):
             raise FetchRefused(reason)
         try:
             found = {host} if is_literal(host) else set(await self.resolve(host, port))
         except OSError as error:
             raise FetchRefused(f"There is no host called {host}.") from error
         for address in found:
-            if reason := why_refused(address):
+            if reason := address_refusal(address):
                 raise FetchRefused(reason)
         return tuple(sorted(found))
 

@@ -71,7 +71,7 @@ class FsspecFileStores:
         self._hosts = HostGuard(self._allowed, allow_private, resolve)
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="footnote-sources")
 
-    def why_refused(self, address: str) -> str | None:
+    def refusal(self, address: str) -> str | None:
         """Why this address may not be read, None when it may."""
         return why_not_allowed(address, self._allowed)
 
@@ -86,7 +86,7 @@ class FsspecFileStores:
 
     async def _run_guarded(self, address: str, work: Callable[[Peer | None], T]) -> T:
         """Do it in a thread, within its time, at an address that may be read, errors in our own words."""
-        if reason := self.why_refused(address):
+        if reason := self.refusal(address):
             raise FetchRefused(reason)
         scheme = scheme_of(address)
         try:

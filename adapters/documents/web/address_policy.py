@@ -58,7 +58,7 @@ _LOCAL_NAMES = ("localhost", "localdomain", "local", "internal", "intranet", "la
 _NUMERIC_LABEL = re.compile(r"0[xX][0-9a-fA-F]*|\d+")
 
 
-def why_refused(address: str) -> str | None:
+def address_refusal(address: str) -> str | None:
     """Why one must not connect to this IP address, None when it is public unicast.
 
     Anything that is no plain address (a scope id, a name) is refused too.
@@ -84,13 +84,13 @@ def _why_v6_refused(address: ipaddress.IPv6Address) -> str | None:
     return None
 
 
-def why_host_refused(host: str) -> str | None:
+def host_refusal(host: str) -> str | None:
     """Why a host must not even be looked up: names of this machine, addresses written in odd ways."""
     name = host.rstrip(".").lower()
     if not name:
         return "no host"
     if is_literal(name):
-        return why_refused(name)
+        return address_refusal(name)
     if ends_in_number(name):
         return "an address written in an unusual way"
     if any(name == local or name.endswith(f".{local}") for local in _LOCAL_NAMES):

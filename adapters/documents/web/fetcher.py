@@ -21,7 +21,7 @@ import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
-from adapters.documents.web.address_policy import is_literal, why_host_refused, why_refused
+from adapters.documents.web.address_policy import address_refusal, host_refusal, is_literal
 from core.model.errors import FetchRefused
 from core.ports.web import FetchResult, PageGone
 
@@ -224,11 +224,11 @@ class Fetcher:
             raise FetchRefused(f"{bare} is not on the list of hosts that are fetched from.")
         if not private and port not in self._rules.ports:
             raise FetchRefused(f"Port {port} is not one that is fetched from.")
-        if not private and (why := why_host_refused(host)):
+        if not private and (why := host_refusal(host)):
             raise FetchRefused(f"This host must not be fetched from: {why}.")
         addresses = [bare] if is_literal(bare) else await self._addresses(bare, port)
         for address in addresses:
-            if not private and (why := why_refused(address)):
+            if not private and (why := address_refusal(address)):
                 raise FetchRefused(f"{bare} leads to an address that must not be fetched from: {why}.")
         return Target(url, tuple(addresses))
 

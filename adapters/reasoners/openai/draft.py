@@ -48,7 +48,7 @@ class DraftReader:
         """The rest. Raises ModelMisbehaved when there is no prose."""
         rest = self._marks.feed(self._hidden.rest()) + self._marks.rest()
         yield from self._pass_on(rest)
-        if self.instead.missing or self.instead.asks or (self.instead.found and not self.has_prose):
+        if self.instead.missing_text or self.instead.asks or (self.instead.has_line and not self.has_prose):
             return
         self._held += self.instead.rest()
         written = self._shown + (prose_of(self._held).lstrip() if not self._shown else self._held)

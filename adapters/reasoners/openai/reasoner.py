@@ -202,7 +202,7 @@ class OpenAIReasoner:
                     break
         for part in draft.finish():
             yield part
-        if draft.instead.missing or draft.instead.asks or (draft.instead.found and not draft.has_prose):
+        if draft.instead.missing_text or draft.instead.asks or (draft.instead.has_line and not draft.has_prose):
             yield _decline_draft(draft.instead)
 
     async def check(self, inquiry: Inquiry, claims: Sequence[Claim], meter: Meter) -> Sequence[ClaimVerdict]:
@@ -334,7 +334,7 @@ def _plan(reply: dict[str, Any], asked: str) -> Plan:
 
 def _decline_draft(instead: InsteadFilter) -> DraftDeclined:
     if not instead.asks:
-        return DraftDeclined(instead.missing)
+        return DraftDeclined(instead.missing_text)
     question, *readings = (text[:QUERY_LENGTH] for text in instead.asks)
     return DraftDeclined(
         unclear=AskBack(question, tuple(readings[:MOST_OPTIONS]), "the documents answer several readings")

@@ -134,12 +134,12 @@ class InsteadFilter:
         self._said = ""
 
     @property
-    def found(self) -> bool:
+    def has_line(self) -> bool:
         """Whether there is such a line."""
         return bool(self._word)
 
     @property
-    def missing(self) -> str:
+    def missing_text(self) -> str:
         """What the line says is missing; empty when it asks back, or says that nothing is."""
         if self._word != MISSING or self._first_line.casefold() in _NOTHING:
             return ""
@@ -185,4 +185,4 @@ class InsteadFilter:
 
     def rest(self) -> str:
         """What is still held at the end and was no such line after all."""
-        return "" if self.found else self._held
+        return "" if self.has_line else self._held

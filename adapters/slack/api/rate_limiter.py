@@ -6,7 +6,7 @@ from collections import defaultdict, deque
 # Calls a minute that all streams of this process may make together, below Slack's tiers so that the ends still fit.
 # https://docs.slack.dev/apis/web-api/rate-limits: Tier 2 is 20, Tier 3 is 50, Tier 4 is 100 a minute.
 CALLS_A_MINUTE = {"chat.startStream": 18, "chat.appendStream": 85, "chat.update": 30}
-UNLIMITED = 1_000_000
+UNLIMITED = 1_000_000  # calls in a window
 
 
 class RateLimiter:

@@ -28,8 +28,8 @@ from cachetools import LRUCache
 
 from core.model.plain_text import JOINER, defang_domains, defang_schemes, remove_controls
 
-MOST_MRKDWN = 3_000
-MOST_MARKDOWN = 12_000
+MOST_MRKDWN = 3_000  # characters of a text object
+MOST_MARKDOWN = 12_000  # characters of a ``markdown`` block
 _PERMITTED = "permitted"  # beside a text: what may be active in it, and in what is below it; never sent
 _LINKS, _GROUP = "links", "group"
 _ADDRESSES = {"url", "image_url", "icon_url", "thumb_url", "title_url", "title_link", "from_url", "author_link"}

@@ -35,13 +35,15 @@ SIGN_IN = (
     "or the file is not shared with me."
 )
 _REDIRECTS = {301, 302, 303, 307, 308}
-_ATTEMPTS = 6
+_ATTEMPTS = 6  # of a call that is idempotent
 _FIRST_PAUSE = 0.5  # seconds before the second attempt; each further one waits twice as long
+# Methods that do nothing more when they are called twice.
 _IDEMPOTENT = {
     "auth.test", "chat.update", "chat.delete", "users.info", "usergroups.list", "conversations.info", "views.publish",
     "conversations.replies", "conversations.history", "conversations.open", "files.info", "users.conversations",
     "assistant.threads.setSuggestedPrompts", "agents.sessions.setStatus", "bots.info", "chat.getPermalink",
 }  # fmt: skip
+# Methods that read: JSON is for those that write. https://docs.slack.dev/apis/web-api/#methods_supporting_json
 _FORM_ENCODED = {
     "users.info", "usergroups.list", "conversations.info", "conversations.replies", "conversations.history",
     "files.info", "users.conversations", "bots.info", "chat.getPermalink", "conversations.members",
@@ -78,7 +80,7 @@ class WebClient:
         self._session = self._without_retries = self._with_retries = None
 
     async def call(self, method: str, **arguments: Any) -> dict[str, Any]:
-        """Call, waiting out rate limits; what is harmless twice is tried again when no answer came.
+        """Slack's answer; rate limits are waited out, and what is idempotent is tried again when no answer came.
 
         Raises RequestRefused, OutcomeUnknown, and PlatformUnavailable when the deadline passes.
         """
@@ -96,7 +98,7 @@ class WebClient:
         raise AssertionError("the last try returns or raises")
 
     async def call_once(self, method: str, **arguments: Any) -> dict[str, Any]:
-        """Call once, without waiting. Raises RequestRefused and OutcomeUnknown; a rate limit blocks the method."""
+        """Slack's answer to one attempt. Raises RequestRefused and OutcomeUnknown; a rate limit blocks the method."""
         self._open()
         assert self._without_retries is not None
         try:

@@ -24,7 +24,7 @@ from adapters.slack.api.errors import RequestRefused, configuration_error, error
 from adapters.slack.api.web_client import WebClient
 from core.service.leases import pause
 
-PING_SECONDS = 5.0
+PING_SECONDS = 5.0  # between two pings of the SDK
 STALE_SECONDS = 40.0  # without a pong or a message; the SDK itself reconnects after four missed pings
 WATCH_SECONDS = 2.0  # between two looks at whether it is stale
 CONNECT_SECONDS = 30.0

@@ -21,13 +21,13 @@ from core.model.incoming_events import FileReference, IncomingMessage
 from core.model.parsed_document import ParsedDocument
 
 MOST_CONTEXT = 50  # messages of the thread before the question
-PAGE = 200  # messages asked for at once; https://docs.slack.dev/reference/methods/conversations.replies wants no more
-MOST_PAGES = 5
+PAGE = 200  # messages asked for at once: Slack recommends no more
+MOST_PAGES = 5  # of one thread: 1,000 messages
 MOST_BEFORE = 6  # messages of a direct message before a new one
 CONTEXT_CHARACTERS = 2_000  # of one message
 MOST_BYTES = 10 * 2**20  # of one file
 FILE_CHARACTERS = 40_000  # of one file's text
-MOST_FILES = 3
+MOST_FILES = 3  # of one message
 
 Parse = Callable[[str, bytes], Awaitable[ParsedDocument]]
 log = structlog.get_logger(__name__)

@@ -20,10 +20,9 @@ CONFIRM, PAGE_BACK, PAGE_ON, CANCEL = (f"footnote_kb_{name}" for name in ("confi
 CHOICE = "footnote_kb_choice"  # of many in one message, so a number follows
 BASE = "footnote_kb_base"  # of the menu whose options are asked for
 MOST_SHOWN = 25  # bases in a menu of its own; with more, what is typed is looked up
-MOST_SECTIONS = 4  # a message fails near 13,200 characters
+MOST_SECTIONS = 4  # of 2,900 characters each: a message fails near 13,200
 CUT = "There is more than a message holds."
 HERE = "here"
-NAME = 75
 
 
 @dataclass(frozen=True, slots=True)

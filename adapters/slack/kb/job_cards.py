@@ -34,7 +34,7 @@ from core.service.kb.summaries import summarize_job
 EDITS, EDIT_SECONDS = 4, 10.0  # edits of cards by this process in that time; answers need the rest of Slack's limit
 MOST_FINAL_UPDATES = 50  # last states that are on their way at once
 POSTING_SECONDS = 6.0  # that a card which is just being posted is waited for
-CHECK_SECONDS = 0.1
+CHECK_SECONDS = 0.1  # between two looks at whether it is posted
 ABANDONED_SECONDS = 15.0  # then whoever accepted the job is gone, and another process posts its card
 MOST_SEARCHED = 50  # messages in which a card is looked for
 

@@ -20,10 +20,10 @@ from core.model.conversation import ThreadKey
 from core.model.errors import NotFound
 from core.model.transcripts import MOST_MESSAGES, Conversation, TranscriptMessage
 
-PAGE = 200
+PAGE = 200  # messages asked for at once: Slack recommends no more
 MOST_PAGES = 50  # of one channel: 10,000 messages
 MESSAGE_SUBTYPES = {None, "file_share", "thread_broadcast"}
-TITLE = 80
+TITLE = 80  # characters
 _PERSON = re.compile(r"<@([UW][A-Z0-9]+)>")
 
 Message = Mapping[str, Any]

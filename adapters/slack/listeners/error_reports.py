@@ -10,7 +10,7 @@ from core.model.errors import FootnoteError, Unavailable
 TRY_AGAIN = "I cannot reach my memory right now. Please try again in a moment."
 WENT_WRONG = "Something went wrong on my side. Please try again."
 # Slack wants to be answered within 3 seconds:
-# https://docs.slack.dev/interactivity/handling-user-interaction/#acknowledgment_response
+# https://docs.slack.dev/interactivity/handling-user-interaction
 ACKNOWLEDGE_SECONDS = 2.5
 
 log = structlog.get_logger(__name__)

@@ -16,7 +16,7 @@ from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import PlatformUnavailable
 from core.service.kb.text_spans import Line
 
-MOST_PROMPTS = 4
+MOST_PROMPTS = 4  # https://docs.slack.dev/reference/methods/assistant.threads.setSuggestedPrompts
 PROMPTS = (
     ("What do you know?", "What documents do you know?"),
     ("What can you do?", "What can you do?"),

@@ -114,7 +114,7 @@ class KnowledgeListeners:
     async def _respond(self, respond: Ack, reply: KbReply | None, *, in_place: bool = False) -> None:
         """Show a reply to the one who asked, which Slack takes for half an hour; ``in_place`` of what stood there.
 
-        https://docs.slack.dev/interactivity/handling-user-interaction/#message_responses
+        https://docs.slack.dev/interactivity/handling-user-interaction
         """
         if reply is None:
             return

@@ -14,8 +14,8 @@ from core.model.errors import PlatformUnavailable
 ASK_AGAIN_SECONDS = 600.0  # an app may be declared an agent while we run
 NO_AGENT = {"not_agent_app", "unknown_method", "missing_scope", "not_allowed_token_type"}
 NOT_HERE = "not_authorized"  # of this one channel: a shared one, or one whose admins restrict apps
-MOST_CHANNELS = 1_000
-TITLE = 150
+MOST_CHANNELS = 1_000  # of which a refusal is remembered
+TITLE = 150  # characters of a session's title
 
 log = structlog.get_logger(__name__)
 

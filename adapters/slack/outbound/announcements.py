@@ -15,8 +15,7 @@ from core.model.conversation import Audience, ThreadKey
 from core.model.errors import Denied
 
 LONGEST = 2_900  # characters of a section, with room for what escaping adds
-
-MOST_SEARCHED = 200  # messages
+MOST_SEARCHED = 200  # messages of a channel in which an announcement is looked for
 
 log = structlog.get_logger(__name__)
 

@@ -30,8 +30,8 @@ METADATA = "footnote"
 POST_PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0)  # seconds before a message whose fate is unknown is tried again
 MOST_SEARCHED = 200  # messages since the question among which a lost one is looked for
 LONGEST_UPDATE = 4_000  # characters of ``text`` that chat.update takes
-LONGEST_TEXT = 12_000
-MOST_QUOTED = 300
+LONGEST_TEXT = 12_000  # characters of a message without blocks; Slack would cut one at 40,000
+MOST_QUOTED = 300  # characters of the question, in a direct message about it
 _ABOUT_CONTENT = (
     "invalid_blocks", "invalid_attachments", "invalid_metadata", "invalid_arguments", "metadata_", "markdown_text",
     "msg_", "no_text", "too_many_", "attachment_payload", "slack_connect_", "block_mismatch",

@@ -15,16 +15,16 @@ from core.model.answer import Answer, Citation
 from core.model.inquiry import Checkpoint
 from core.ports.answer_view import Step, StepState
 from core.service.answer_buttons import LABELS, RATINGS, AnswerAction, actions_below
-from core.service.text_splitting import split_markdown
+from core.service.text_splitter import split_markdown
 
 Block = dict[str, Any]
 
 PART = 8_500  # characters of escaped Markdown in one message: leaves room for the sources below the last part
-SECTION = 2_900
+SECTION = 2_900  # characters of a section, of which Slack takes 3,000: the sanitizer may still add some
 FALLBACK = 2_900  # characters of the text that notifications and screen readers take
-TASK = 250
-MOST_SOURCES = 12
-BUTTON = 75
+TASK = 250  # characters of a task's title or output
+MOST_SOURCES = 12  # below one answer; *Show quotes* has all
+BUTTON = 75  # characters of a label: https://docs.slack.dev/reference/block-kit/block-elements/button-element
 
 STOP, CHOOSE, QUOTES, WHY, FEEDBACK, HANDOFF, SHARE, FOLLOW_UP = (
     f"footnote_{name}" for name in ("stop", "choose", "quotes", "why", "feedback", "handoff", "share", "follow_up")

@@ -20,7 +20,7 @@ from core.service.help import HELP
 
 ADD, SETTINGS, GAPS, TELL_DAILY = (f"footnote_home_{name}" for name in ("add", "settings", "gaps", "tell_daily"))
 CHOOSE_CHANNEL = "footnote_home_channel"  # the form that asks whose settings are meant
-MOST_BASES = 40
+MOST_BASES = 40  # shown; a view has 100 blocks
 _ENDED = {  # how questions ended, as an admin would say it; the others are called so
     Outcome.ABSTAINED: "the documents don't say",
     Outcome.CLARIFIED: "asked back",

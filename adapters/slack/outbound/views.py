@@ -31,7 +31,7 @@ CHECKPOINTS = {kind.value: label for kind, label in CHECKPOINT_LABELS.items()}
 REPLIES = {style.value: label for style, label in REPLY_LABELS.items() if style is not ReplyStyle.CHANNEL}
 BASES_LABEL = "Knowledge bases (none chosen: all that may be read here)"
 OTHER_THRESHOLDS = (0.6, 0.5)  # beside those that have a word; grades are tenths
-MOST_QUOTES = 30
+MOST_QUOTES = 30  # three blocks each; a view has 100
 MOST_OPTIONS = 100  # of one menu; https://docs.slack.dev/reference/block-kit/block-elements/select-menu-element
 
 

@@ -106,7 +106,7 @@ class TurnViews:
             checkpoint=await self._open(shown.checkpoint),
             outcome=shown.answer.outcome,
             took=took(shown.answer),
-            checked=checked(shown.answer),
+            checked=support_summary(shown.answer),
             rating=kept.rating,
             follow_ups=shown.answer.follow_ups,
         )
@@ -161,7 +161,7 @@ def took(answer: Answer) -> str:
     return " · ".join(parts)
 
 
-def checked(answer: Answer) -> str:
+def support_summary(answer: Answer) -> str:
     """How many of its sentences hold."""
     if answer.verdict is None or answer.outcome is not Outcome.ANSWERED or not answer.verdict.claims:
         return ""

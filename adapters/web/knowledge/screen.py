@@ -151,7 +151,7 @@ class KnowledgeScreen:
         form = await request.post()
         found = await self.local_files(str(form.get("path", ""))[:_LONGEST])
         result = await self._ingest(visitor, str(form.get("base", "")).strip()[:_LONGEST], found.read())
-        return self._result(request, visitor, result, list(found.refused))
+        return self._result(request, visitor, result, list(found.refused_files))
 
     async def _samples(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         return self._result(request, visitor, await self._ingest(visitor, SAMPLES, self.samples()))

@@ -25,7 +25,7 @@ from core.service.actions.kept_answers import KeptAnswers
 from core.service.actions.memory_controls import MemoryControls
 from core.service.actions.overview import InstallationOverview
 from core.service.actions.ratings import AnswerRatings
-from core.service.actions.sharing import AnswerSharing
+from core.service.actions.shares import AnswerSharing
 from core.service.channel_settings import SettingsService
 from core.service.visible_bases import VisibleBases
 
@@ -48,7 +48,7 @@ class UserActions:
     audit: Audit
 
     @classmethod
-    def over(
+    def build(
         cls,
         *,
         memory: Memory,

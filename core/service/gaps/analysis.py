@@ -18,7 +18,7 @@ from core.ports.catalog import Catalog
 from core.ports.feedback import FeedbackStore
 from core.ports.question_log import DocumentReference, LoggedQuestion, QuestionLog
 from core.service.gaps.documents import Documents, documents_used
-from core.service.gaps.grouping import group_by_meaning, middle_of
+from core.service.gaps.question_groups import group_by_meaning, middle_of
 from core.service.gaps.report import Conflict, Gap, GapQuestion, GapReason, GapReport, NearDocument, Trend
 from core.service.gaps.weeks import week_of, weeks_of
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from core.model.errors import NotFound
 from core.model.grants import grant, revoke
-from core.model.knowledge import KnowledgeBase, base_named
+from core.model.knowledge import KnowledgeBase, find_base
 from core.model.principals import EVERYONE, PRINCIPAL_FORMS, PrincipalForm
 from core.ports.catalog import Catalog
 from core.service.kb.commands import Caller, KbCommand
@@ -28,7 +28,7 @@ class Bases:
 
     async def find(self, name: str) -> KnowledgeBase | None:
         """The base of this name, whatever the case of its letters; whether anybody may see it is not asked."""
-        return base_named(await self.catalog.bases(), name)
+        return find_base(await self.catalog.bases(), name)
 
     async def create(self, command: KbCommand, caller: Caller) -> KbResult:
         """CREATE, for everybody unless principals are named."""

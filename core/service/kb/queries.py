@@ -11,7 +11,7 @@ from typing import TypeVar
 from core.model.clock import Clock
 from core.model.errors import FootnoteError, NotFound
 from core.model.jobs import Job, JobState
-from core.model.knowledge import Document, KnowledgeBase, Passage, base_named
+from core.model.knowledge import Document, KnowledgeBase, Passage, find_base
 from core.model.source_names import matching_sources
 from core.ports.catalog import Catalog
 from core.ports.inbox import Inbox
@@ -171,7 +171,7 @@ class KnowledgeQueries:
         turning = KbCommand(KbVerb.PROPOSALS, page=command.page)
         shown, page = page_of(await self.proposal_store.proposals(), turning, PROPOSALS)
         bases = await self.visible(caller)
-        base = base_named(bases, _wanted_name("", bases)) or KnowledgeBase(DEFAULT_BASE)
+        base = find_base(bases, _wanted_name("", bases)) or KnowledgeBase(DEFAULT_BASE)
         summaries = tuple(summarize_proposal(one, page.number) for one in shown)
         return ProposalList(summaries, base.name, readers_of(base), page)
 
@@ -193,9 +193,9 @@ class KnowledgeQueries:
         """The base of this name; without one, the only base there is, or the default one. Raises NotFound."""
         bases = await self.visible(caller)
         wanted = _wanted_name(name, bases)
-        if (base := base_named(bases, wanted)) is not None:
+        if (base := find_base(bases, wanted)) is not None:
             return base
-        if create and wanted == DEFAULT_BASE and base_named(await self.catalog.bases(), wanted) is None:
+        if create and wanted == DEFAULT_BASE and find_base(await self.catalog.bases(), wanted) is None:
             base = KnowledgeBase(DEFAULT_BASE)
             await self.catalog.save_base(base)
             return base
@@ -215,6 +215,12 @@ class KnowledgeQueries:
         if len(found) != 1:
             raise not_one(command.target, found, "here")
         return found[0]
+
+    async def document_of_id(self, document_id: str, caller: Caller) -> Document | None:
+        """The document of this id; None where there is none, or the readers of the reply may not know of its base."""
+        document = await self.catalog.document(document_id)
+        visible = {base.name for base in await self.visible(caller)}
+        return document if document is not None and document.knowledge_base in visible else None
 
     async def passages(self, document: Document) -> Sequence[Passage]:
         """All passages of a document's visible version, in reading order."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from core.ingestion.trash import Trash
 from core.model.errors import FootnoteError, NotFound
 from core.model.jobs import JobKind
-from core.model.knowledge import Document, KnowledgeBase, Passage, base_named
+from core.model.knowledge import Document, KnowledgeBase, Passage, find_base
 from core.model.source_names import matching_sources
 from core.ports.catalog import Catalog
 from core.ports.index import Index, Scope
@@ -112,7 +112,7 @@ class Removals:
             rows, page = page_of(kept, command)
             return RestorableList(tuple(map(summarize_removal, rows)), page)
         base = whole[0].base
-        if base_named(await self.catalog.bases(), base.name) is None:
+        if find_base(await self.catalog.bases(), base.name) is None:
             await self.catalog.save_base(base)
         documents = [one.document for one in whole]
         job = await self.job_queue.queue_documents(JobKind.RESTORE, documents, base.name, caller)

@@ -50,7 +50,7 @@ class Schedules:
         ``limit`` is in pages: up to 1 it is the link alone, and no more than MOST_PAGES. Only places that keep files
         are watched (ON_CHANGE).
         """
-        if not is_link(link) and (self.stores is None or self.stores.why_refused(link)):
+        if not is_link(link) and (self.stores is None or self.stores.refusal(link)):
             raise NotFound(
                 "Only links can be fetched again.", remedy=f"Name one that begins with https://. {ADD_AGAIN}"
             )

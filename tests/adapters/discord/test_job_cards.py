@@ -7,7 +7,7 @@ import discord
 import pytest
 
 from adapters.discord.kb.job_cards import JobCards
-from adapters.discord.outbound.layouts import text_of
+from adapters.discord.outbound.layouts import layout_text
 from adapters.discord.outbound.messages import Messages, Spot
 from adapters.discord.outbound.sanitizer import SanitizedView
 from adapters.testing.clock import ManualClock
@@ -40,11 +40,11 @@ class Written(Messages):
             raise PlatformUnavailable("Discord does not answer.")
         if self.gone:
             raise NotFound("The time for a private answer is over.")
-        self.edits.append((message_id, text_of(shown)))
+        self.edits.append((message_id, layout_text(shown)))
 
     async def post(self, spot: Spot, shown: SanitizedView, key: str) -> int:
         assert len(key) <= 25
-        self.posts.append((spot.channel, text_of(shown)))
+        self.posts.append((spot.channel, layout_text(shown)))
         return 1
 
     async def direct_channel(self, user_id: int) -> int:

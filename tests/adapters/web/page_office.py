@@ -58,11 +58,11 @@ class PaperPictures:
 class PaperFiles:
     """Two files, of which one may not be read."""
 
-    refused: Sequence[str] = ()
+    refused_files: Sequence[str] = ()
 
     async def read(self) -> AsyncIterator[FileContent]:
         yield FileContent("handbook/ferry.md", "ferry.md", b"# Ferry\n\nIt leaves at nine.")
-        self.refused = ("handbook/secret.md is left out: it cannot be read: Permission denied.",)
+        self.refused_files = ("handbook/secret.md is left out: it cannot be read: Permission denied.",)
 
 
 class PaperGuide:
@@ -188,7 +188,7 @@ class PageOffice:
 
     def _page(self) -> WebPlatform:
         scene, room, pages = self.scene, self.room, Pages()
-        actions = UserActions.over(
+        actions = UserActions.build(
             memory=scene.memory,
             trace_store=scene.trace_store,
             catalog=scene.catalog,

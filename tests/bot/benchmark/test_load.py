@@ -20,8 +20,8 @@ def figures() -> Figures:
     """The burst was slow; those who go on hardly waited. Each answer had one call of one second."""
     times = Times(PLAN.cases)
     asked(times, PLAN.burst, shown=0.4, took=1.5)
-    asked(times, PLAN.going_on, shown=0.1, took=1.125)
-    asked(times, PLAN.sustained, shown=0.1, took=1.1)
+    asked(times, PLAN.conversation_cases, shown=0.1, took=1.125)
+    asked(times, PLAN.sustained_cases, shown=0.1, took=1.1)
     calls = {case: [(float(case), case + 1.0)] for case in range(1, PLAN.cases + 1)}
     return Figures(times, calls, PLAN, lanes=2, looks=[], yardstick=Yardstick(1.0, 1.0, 1.0))
 
@@ -32,14 +32,14 @@ def row(rows: list[ReportRow], *words: str) -> ReportRow:
 
 
 def test_each_case_belongs_to_one_part_and_the_parts_follow_each_other() -> None:
-    parts = [PLAN.first, PLAN.burst, PLAN.going_on, PLAN.sustained]
+    parts = [PLAN.first, PLAN.burst, PLAN.conversation_cases, PLAN.sustained_cases]
     assert [case for part in parts for case in part] == list(range(1, PLAN.cases + 1))
 
 
 def test_what_is_asked_while_threads_begin_or_end_is_not_counted() -> None:
-    assert len(PLAN.going_on_counted) == PLAN.rounds * PLAN.threads
-    assert PLAN.going_on_counted.start - PLAN.going_on.start == PLAN.threads
-    assert PLAN.going_on.stop - PLAN.going_on_counted.stop == PLAN.threads
+    assert len(PLAN.counted_conversation_cases) == PLAN.rounds * PLAN.threads
+    assert PLAN.counted_conversation_cases.start - PLAN.conversation_cases.start == PLAN.threads
+    assert PLAN.conversation_cases.stop - PLAN.counted_conversation_cases.stop == PLAN.threads
 
 
 def test_the_same_instant_and_going_on_are_rows_of_their_own_against_the_same_targets() -> None:

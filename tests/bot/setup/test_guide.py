@@ -55,7 +55,7 @@ async def test_a_folder_is_read_by_the_terminals_names_and_what_cannot_be_is_sai
     found = files_on_disk(f" '{folder}' ")
     (folder / "gone.md").write_bytes(b"")
     assert [one async for one in found.read()] == [FileContent("handbook/deep/ferry.md", "ferry.md", b"# Ferry")]
-    assert [line.partition(" is left out")[0] for line in found.refused] == ["handbook/out.md"]
+    assert [line.partition(" is left out")[0] for line in found.refused_files] == ["handbook/out.md"]
 
 
 async def test_a_file_that_goes_before_it_is_read_is_said_to(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ async def test_a_file_that_goes_before_it_is_read_is_said_to(tmp_path: Path) -> 
     found = files_on_disk(str(tmp_path))
     (tmp_path / "a.md").unlink()
     assert [file.name async for file in found.read()] == ["b.md"]
-    assert "a.md is left out: it cannot be read: No such file or directory." in found.refused[0]
+    assert "a.md is left out: it cannot be read: No such file or directory." in found.refused_files[0]
 
 
 def test_nothing_and_too_much_are_said(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 from yarl import URL
 
-from adapters.documents.web.address_policy import why_host_refused, why_refused
+from adapters.documents.web.address_policy import address_refusal, host_refusal
 from adapters.documents.web.crawler import crawl
 from adapters.documents.web.fetcher import AddressInfo, Fetcher, Rules, Target, make_socket
 from core.model.errors import FetchRefused
@@ -88,7 +88,7 @@ async def test_a_name_that_leads_to_a_forbidden_address_is_never_connected_to(ad
     "address", ["8.8.8.8", "93.184.215.14", "2606:4700::1111", "2a00:1450:4001::200e", "100.63.0.1"]
 )
 def test_public_addresses_are_allowed(address: str) -> None:
-    assert why_refused(address) is None
+    assert address_refusal(address) is None
 
 
 FORBIDDEN_LINKS = [
@@ -115,7 +115,7 @@ async def test_a_forbidden_link_is_neither_looked_up_nor_connected_to(url: str) 
 
 @pytest.mark.parametrize("host", ["example.com", "docs.example.co.uk", "xn--bcher-kva.example", "1password.com"])
 def test_ordinary_hosts_may_be_looked_up(host: str) -> None:
-    assert why_host_refused(host) is None
+    assert host_refusal(host) is None
 
 
 async def test_a_file_arrives_with_what_is_needed_to_ask_again() -> None:

@@ -71,9 +71,9 @@ def test_what_is_missing_is_read_and_not_shown_however_it_is_cut(size: int, befo
     instead = InsteadFilter()
     shown = "".join(instead.feed(text[at : at + size]) for at in range(0, len(text), size)) + instead.rest()
     assert shown.strip() == before.strip()
-    assert instead.found
+    assert instead.has_line
     assert instead.complete
-    assert instead.missing == "who approves"
+    assert instead.missing_text == "who approves"
 
 
 @given(
@@ -90,15 +90,15 @@ def test_a_question_back_is_read_and_not_shown_however_it_is_cut_and_laid_out(si
     instead = InsteadFilter()
     shown = "".join(instead.feed(text[at : at + size]) for at in range(0, len(text), size)) + instead.rest()
     assert not shown.strip()
-    assert instead.found
-    assert (instead.asks, instead.missing) == (("Which timeout?", "The planner's?", "The webhook's?"), "")
+    assert instead.has_line
+    assert (instead.asks, instead.missing_text) == (("Which timeout?", "The planner's?", "The webhook's?"), "")
 
 
 @pytest.mark.parametrize("text", ["UNCLEAR:", "UNCLEAR: which?", "UNCLEAR: a | a | b", "MISSING: the | price | list"])
 def test_less_than_two_readings_are_no_question_back(text: str) -> None:
     instead = InsteadFilter()
     instead.feed(text)
-    assert instead.found
+    assert instead.has_line
     assert instead.asks == ()
 
 
@@ -116,5 +116,5 @@ def test_an_answer_in_which_nothing_is_missing_is_shown_whole(size: int, text: s
     instead = InsteadFilter()
     shown = "".join(instead.feed(text[at : at + size]) for at in range(0, len(text), size)) + instead.rest()
     assert shown == text
-    assert not instead.found
-    assert instead.missing == ""
+    assert not instead.has_line
+    assert instead.missing_text == ""

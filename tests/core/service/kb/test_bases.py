@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.discord.api.identifiers import guild_principal, role_principal, user_principal
+from adapters.discord.api.ids import guild_principal, role_principal, user_principal
 from core.model.conversation import Audience, ThreadKey
 from core.model.grants import NOBODY
 from core.model.knowledge import KnowledgeBase

@@ -44,7 +44,7 @@ async def api_call(doing: str, seconds: float = CALL_SECONDS) -> AsyncIterator[N
         Denied: a permission is missing; the remedy says which to look at.
         PlatformUnavailable: Discord does not answer, not usably, or limits us for long.
         TokenRefused: it refuses our token; a PlatformUnavailable.
-        Refused: it does not take what we send.
+        RequestRefused: it does not take what we send.
     """
     try:
         async with asyncio.timeout(seconds):

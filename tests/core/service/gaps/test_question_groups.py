@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from core.ports.encoder import Vectors
-from core.service.gaps import grouping
-from core.service.gaps.grouping import group_by_meaning
+from core.service.gaps import question_groups
+from core.service.gaps.question_groups import group_by_meaning
 
 
 def clusters(groups: int, each: int, seed: int = 7) -> Vectors:
@@ -38,7 +38,7 @@ def test_what_is_near_is_together_whether_few_are_asked_or_many(each: int) -> No
 def test_more_than_a_batch_makes_the_same_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors = clusters(12, 20)
     at_once = partition(list(group_by_meaning(vectors)))
-    monkeypatch.setattr(grouping, "BATCH", 50)
+    monkeypatch.setattr(question_groups, "BATCH", 50)
     assert partition(list(group_by_meaning(vectors))) == at_once
 
 

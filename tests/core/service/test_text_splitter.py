@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.service.text_splitting import split_markdown
+from core.service.text_splitter import split_markdown
 
 
 def test_a_short_text_is_one_piece() -> None:
