@@ -152,7 +152,7 @@ class Footnote:
 
     def user_actions(self) -> UserActions:
         """What people can do beside asking."""
-        return UserActions.over(
+        return UserActions.build(
             memory=self.memory,
             trace_store=self.trace_store,
             catalog=self.catalog,

@@ -80,7 +80,6 @@ def _discord(
         token=reveal(settings.discord_bot_token) or "",
         inbox=footnote.inbox,
         message_states=footnote.message_states,
-        checkpoints=footnote.checkpoints,
         user_actions=footnote.user_actions(),
         parse=footnote.parser.parse_attachment,
         kb=footnote.knowledge_stack.kb_service,

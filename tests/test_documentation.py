@@ -14,7 +14,7 @@ from bot.__main__ import app
 from bot.cli.examples import commands_of
 from bot.settings import Settings
 from core.model.channel_settings import THRESHOLDS, ChannelSettings
-from core.service.unasked_attempts import MOST_A_DAY, MOST_AN_HOUR
+from core.service.auto_answer_limiter import MOST_A_DAY, MOST_AN_HOUR
 from tests.build_reference import REFERENCE, SETTINGS, reference_page, settings_page
 
 ROOT = Path(__file__).parents[1]

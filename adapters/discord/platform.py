@@ -26,19 +26,11 @@ from adapters.discord.inbound.identify_limiter import IdentifyLimiter
 from adapters.discord.inbound.look_back import LookBack
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.inbound.thread_context import read_thread_context
-from adapters.discord.interactions.answer_buttons import AnswerButtons
-from adapters.discord.interactions.ask_commands import AskCommands
-from adapters.discord.interactions.button_handlers import DiscordButtonHandlers
-from adapters.discord.interactions.checkpoint_buttons import CheckpointButtons
-from adapters.discord.interactions.command_tree import CommandTree
-from adapters.discord.interactions.footnote_commands import FootnoteCommands
-from adapters.discord.interactions.ratings import RatingButtons
-from adapters.discord.interactions.settings import ChannelSettingsMenus
+from adapters.discord.interactions.assembly import Interactions, new_interactions
 from adapters.discord.kb.capabilities import DiscordKnowledge
 from adapters.discord.kb.commands import KbGroup
 from adapters.discord.kb.job_cards import JobCards
 from adapters.discord.kb.kept_commands import DiscordKeptCommand
-from adapters.discord.outbound import layouts
 from adapters.discord.outbound.announcements import DiscordAnnouncements
 from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.answer_messages import AnswerMessages, Pauses
@@ -46,14 +38,14 @@ from adapters.discord.outbound.answer_records import DiscordQuestionState
 from adapters.discord.outbound.answer_view import PACE_SECONDS, PAUSES, DiscordAnswerView, Pace
 from adapters.discord.outbound.edit_versions import EditVersions
 from adapters.discord.outbound.layouts import Extras
-from adapters.discord.outbound.messages import Messages, Spot, nonce, spot_of
+from adapters.discord.outbound.messages import Messages
+from adapters.discord.outbound.notices import Notices
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
-from core.model.errors import FootnoteError, PlatformUnavailable
+from core.model.errors import PlatformUnavailable
 from core.model.incoming_events import Expiry, Incoming, IncomingChoice, IncomingMessage, MessageRoute, Permissions
 from core.model.parsed_document import ParsedDocument
-from core.model.reply_target import ReplyMode, ReplyTarget
-from core.ports.checkpoints import Checkpoints
+from core.model.reply_target import ReplyTarget
 from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
 from core.ports.platform import MessageState
@@ -61,7 +53,7 @@ from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.actions.user_actions import UserActions
 from core.service.actions.wording import MUTED, UNMUTED
 from core.service.answer_visibility import AnswerVisibility, answer_visibility
-from core.service.heard_places import HeardPlaces
+from core.service.backfill import BackfillPlaces
 from core.service.kb.kept_commands import KeptCommands
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.leader_lease import AlwaysLeader, LeaderLease
@@ -91,7 +83,6 @@ class DiscordPlatform:
         token: str,
         inbox: Inbox,
         message_states: MessageStateStore,
-        checkpoints: Checkpoints,
         user_actions: UserActions,
         parse: Parse,
         kb: KnowledgeCommands | None = None,
@@ -105,7 +96,6 @@ class DiscordPlatform:
     ) -> None:
         configure_endpoints(api_url, gateway_url)
         self._gateway_lease = gateway_lease or AlwaysLeader()
-        self._user_actions = user_actions
         self._parse = parse
         self._pace_seconds = pace_seconds
         self._pauses = pauses
@@ -118,25 +108,45 @@ class DiscordPlatform:
         self.servers = Servers(self.client, self._connection.holds_gateway)
         self.messages = Messages(self.client, self.servers)
         self.channel_access = ChannelAccess(self.client, self.servers, user_actions)
-        self._cards = cards = JobCards(self.messages, message_states, self.wait_until_connected)
-        self.knowledge = DiscordKnowledge(self.client, cards, self.wait_until_connected)
-        places = HeardPlaces(message_states, PLATFORM)
-        self._look_back = LookBack(
+        self._notices = Notices(self.messages, self.wait_until_connected)
+        self._cards = JobCards(self.messages, message_states, self.wait_until_connected)
+        self.knowledge = DiscordKnowledge(self.client, self._cards, self.wait_until_connected)
+        places = BackfillPlaces(message_states, PLATFORM)
+        self._look_back = self._new_look_back(places)
+        self._event_listener = self._new_event_listener(inbox, message_states, places, allowed_bots)
+        interactions = self._new_interactions(message_states, user_actions, kb, dev_guild)
+        self._command_tree, self._button_handlers = interactions.command_tree, interactions.button_handlers
+
+    def _new_look_back(self, places: BackfillPlaces) -> LookBack:
+        return LookBack(
             client=self.client,
             session=self._connection.session,
             on_message=self.on_message,
             enqueue=self._ordered_queue.add,
             places=places,
         )
-        self._event_listener = self._new_event_listener(inbox, message_states, places, allowed_bots)
+
+    def _new_interactions(
+        self,
+        message_states: MessageStateStore,
+        user_actions: UserActions,
+        kb: KnowledgeCommands | None,
+        dev_guild: str | None,
+    ) -> Interactions:
         kept_commands = KeptCommands(message_states, user_actions.audit, DiscordKeptCommand)
-        group = KbGroup(kb, self.channel_access, kept_commands, cards) if kb is not None else None
-        menus = ChannelSettingsMenus(user_actions.settings, self.channel_access)
-        self._command_tree = self._new_command_tree(message_states, menus, group, dev_guild)
-        self._button_handlers = self._new_button_handlers(message_states, menus, group)
+        return new_interactions(
+            user_actions=user_actions,
+            message_states=message_states,
+            answer_index=self._answer_index,
+            channel_access=self.channel_access,
+            messages=self.messages,
+            ordered_queue=self._ordered_queue,
+            kb=KbGroup(kb, self.channel_access, kept_commands, self._cards) if kb is not None else None,
+            dev_guild=dev_guild,
+        )
 
     def _new_event_listener(
-        self, inbox: Inbox, message_states: MessageStateStore, places: HeardPlaces, allowed_bots: Collection[str]
+        self, inbox: Inbox, message_states: MessageStateStore, places: BackfillPlaces, allowed_bots: Collection[str]
     ) -> EventListener:
         return EventListener(
             client=self.client,
@@ -150,36 +160,6 @@ class DiscordPlatform:
             messages=self.messages,
             tell=self.tell,
             allowed_bots=allowed_bots,
-        )
-
-    def _new_command_tree(
-        self,
-        message_states: MessageStateStore,
-        settings: ChannelSettingsMenus,
-        kb: KbGroup | None,
-        dev_guild: str | None,
-    ) -> CommandTree:
-        ask = AskCommands(self._user_actions, self.channel_access, self._ordered_queue)
-        footnote = FootnoteCommands(self._user_actions, self.channel_access, self._answer_index, settings)
-        commands = [*ask.commands(), footnote.group(), *(kb.commands() if kb is not None else ())]
-        return CommandTree(commands, self._user_actions.audit, message_states, dev_guild)
-
-    def _new_button_handlers(
-        self, message_states: MessageStateStore, settings: ChannelSettingsMenus, kb: KbGroup | None
-    ) -> DiscordButtonHandlers:
-        actions, shown, queue = self._user_actions, self._answer_index, self._ordered_queue
-        ratings = RatingButtons(actions, message_states, shown, self.channel_access, kb)
-        answers = AnswerButtons(
-            user_actions=actions,
-            answer_index=shown,
-            channel_access=self.channel_access,
-            messages=self.messages,
-            ordered_queue=queue,
-            ratings=ratings,
-        )
-        checkpoints = CheckpointButtons(actions, message_states, shown, queue)
-        return DiscordButtonHandlers(
-            answers=answers, checkpoints=checkpoints, ratings=ratings, settings=settings, kb=kb
         )
 
     @property
@@ -380,41 +360,10 @@ class DiscordPlatform:
     async def tell(self, incoming: Incoming, text: str) -> None:
         """Say something to the one who wrote or pressed: privately after a press, else where they wrote.
 
-        Where we may not write, they hear of it directly; where nothing reaches them, the log has it. Raises
-        PlatformUnavailable, and nothing else.
+        Raises PlatformUnavailable, and nothing else.
         """
-        target = _reply_target(incoming)
         subject = incoming.checkpoint if isinstance(incoming, IncomingChoice) else _question(incoming).id
-        key = nonce(str(_thread(incoming)), f"{subject}/{target.message}", text)
-        spot = spot_of(target)
-        if target.mode in (ReplyMode.START, ReplyMode.POST) and target.guild and target.message:
-            spot = Spot(spot.channel, spot.guild, int(target.message))
-        try:
-            await self.wait_until_connected()
-            if target.mode is ReplyMode.DIRECT or (spot.private and not spot.token_is_good):
-                spot = Spot(await self.messages.direct_channel(int(target.asker)))
-            if target.response and spot.token_is_good:
-                await self.messages.edit(spot, int(target.response), layouts.text_layout(text))
-            else:
-                await self.messages.post(spot, layouts.text_layout(text), key)
-        except PlatformUnavailable:
-            raise
-        except FootnoteError as error:
-            await self._tell_directly(target, text, key, error)
-
-    async def _tell_directly(self, target: ReplyTarget, text: str, key: str, because: FootnoteError) -> None:
-        """Where we may not write, the person still hears of it, with what an admin can do about that."""
-        log.warning("cannot_write", channel=target.channel, reason=str(because))
-        if not target.asker:
-            return
-        try:
-            spot = Spot(await self.messages.direct_channel(int(target.asker)))
-            about = f"\n-# I could not say this in <#{target.channel}>: {because}" if target.guild else ""
-            await self.messages.post(spot, layouts.text_layout(text + about, mentions=True), key)
-        except PlatformUnavailable:
-            raise
-        except FootnoteError as error:
-            log.warning("not_told", reason=str(error))
+        await self._notices.tell(_thread(incoming), subject, _reply_target(incoming), text)
 
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[DiscordQuestionState]) -> None:
         """Remove what was posted for a question that was deleted."""

@@ -52,8 +52,8 @@ from core.ports.platform import MessageState
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.actions.user_actions import UserActions
 from core.service.actions.wording import MUTED, UNMUTED
+from core.service.backfill import BackfillPlaces
 from core.service.gaps.overview import GapOverview
-from core.service.heard_places import HeardPlaces
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.leases import pause
 from core.service.pending_card_updates import look_after
@@ -92,7 +92,7 @@ class SlackPlatform:
         _check_listening(listens, app_token, signing_secret)
         self.workspace = _connect(bot_token, api_url, admin_users, user_actions, message_states)
         self._context = ThreadContext(self.workspace.web, self.workspace.directory, parse)
-        places = HeardPlaces(message_states, PLATFORM)
+        places = BackfillPlaces(message_states, PLATFORM)
         event_listener = _event_listener(self.workspace, inbox, places, allowed_bots)
         self._look_back = LookBack(self.workspace.web, event_listener, places)
         self._knowledge = SlackKnowledge(self.workspace, kb) if kb is not None else None
@@ -288,7 +288,7 @@ def _connect(
 
 
 def _event_listener(
-    workspace: SlackWorkspace, inbox: Inbox, places: HeardPlaces, allowed_bots: Iterable[str]
+    workspace: SlackWorkspace, inbox: Inbox, places: BackfillPlaces, allowed_bots: Iterable[str]
 ) -> EventListener:
     return EventListener(
         directory=workspace.directory,

@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, TypedDict, Unpack
 
 import typer
 
@@ -23,6 +23,19 @@ Principals = Annotated[list[str], typer.Argument(help="Channels, roles, groups o
 Page = Annotated[int, typer.Option("--page", min=1, help="Which page.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 LINK = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)  # of the web, or of a place that keeps files: s3://
+
+
+class _Given(TypedDict, total=False):
+    """What a command line may say of a ``KbCommand``, whose type is not loaded before it is needed."""
+
+    base: str
+    target: str
+    text: str
+    principals: tuple[str, ...]
+    every: str
+    limit: int
+    page: int
+
 
 kb = typer.Typer(help="Bring knowledge in, keep it current, and say whom it is for.", no_args_is_help=True)
 
@@ -82,7 +95,7 @@ def _say_unreadable(path: Path, _: str, error: OSError) -> None:
 @kb.command("list")
 def list_(base: Kb = "", page: Page = 1, as_json: Json = False) -> None:
     """Knowledge bases, or the documents of one."""
-    _do("list", as_json, base=base, page=page)
+    _run("list", as_json, base=base, page=page)
 
 
 @kb.command()
@@ -92,7 +105,7 @@ def show(target: Annotated[str, typer.Argument(help="A document; without one, th
 
     Its version, passages, age, who added it, the last look at it, and errors.
     """
-    _do("show", as_json, base=base, target=target, page=page)
+    _run("show", as_json, base=base, target=target, page=page)
 
 
 @kb.command()
@@ -102,7 +115,7 @@ def remove(target: Annotated[str, typer.Argument(help="A document; without one, 
 
     It asks first, or wants --yes; then it shows by a search that it is gone.
     """
-    _do("remove", as_json, base=base, target=target, yes=yes)
+    _run("remove", as_json, base=base, target=target, yes=yes)
 
 
 @kb.command()
@@ -112,7 +125,7 @@ def restore(target: Annotated[str, typer.Argument(help="A document; without one,
 
     That is possible for 7 days; without a name, it shows what can be put back.
     """
-    _do("restore", as_json, base=base, target=target)
+    _run("restore", as_json, base=base, target=target)
 
 
 @kb.command()
@@ -122,7 +135,7 @@ def refresh(target: Annotated[str, typer.Argument(help="A document; without one,
 
     What has not changed costs nothing. The link that a site began at walks through that site again.
     """
-    _do("refresh", as_json, base=base, target=target)
+    _run("refresh", as_json, base=base, target=target)
 
 
 @kb.command()
@@ -132,7 +145,7 @@ def repair(base: Annotated[str, typer.Argument(help="A knowledge base; without o
 
     It says which documents have to be added again because what they were made of was not kept.
     """
-    _do("repair", as_json, base=base)
+    _run("repair", as_json, base=base)
 
 
 @kb.command()
@@ -144,7 +157,7 @@ def schedule(link: Annotated[str, typer.Argument(help="A link, or a document tha
 
     That is done by ``footnote serve``, as long as it runs.
     """
-    _do("schedule", as_json, base=base, target=link, every=every, limit=limit)
+    _run("schedule", as_json, base=base, target=link, every=every, limit=limit)
 
 
 @kb.command()
@@ -152,7 +165,7 @@ def create(name: Name, description: Annotated[str, typer.Argument(help="What the
            grant: Annotated[list[str] | None, typer.Option(help="Only for this channel, role or group.")] = None,
            as_json: Json = False) -> None:  # fmt: skip
     """Create a base."""
-    _do("create", as_json, base=name, text=description, principals=tuple(grant or ()))
+    _run("create", as_json, base=name, text=description, principals=tuple(grant or ()))
 
 
 @kb.command()
@@ -162,7 +175,7 @@ def describe(
     as_json: Json = False,
 ) -> None:
     """Change a base's description."""
-    _do("describe", as_json, base=name, text=description)
+    _run("describe", as_json, base=name, text=description)
 
 
 @kb.command()
@@ -172,50 +185,50 @@ def grant(name: Name, principals: Principals, as_json: Json = False) -> None:
     Channels, groups, people or all: slack:channel:T1/C1, slack:group:T1/S1, slack:user:T1/U1, slack:team:T1,
     discord:channel:1/2, discord:role:1/2, discord:user:1, discord:guild:1; "everyone" opens it.
     """
-    _do("grant", as_json, base=name, principals=tuple(principals))
+    _run("grant", as_json, base=name, principals=tuple(principals))
 
 
 @kb.command()
 def revoke(name: Name, principals: Principals, as_json: Json = False) -> None:
     """Make a base not for these any more."""
-    _do("revoke", as_json, base=name, principals=tuple(principals))
+    _run("revoke", as_json, base=name, principals=tuple(principals))
 
 
 @kb.command()
 def status(as_json: Json = False) -> None:
     """The queue, running jobs, failures, schedules."""
-    _do("status", as_json)
+    _run("status", as_json)
 
 
 @kb.command()
 def jobs(job: Annotated[str, typer.Argument(help="One job's id.")] = "", page: Page = 1, as_json: Json = False) -> None:
     """The newest jobs, or one in full."""
-    _do("jobs", as_json, target=job, page=page)
+    _run("jobs", as_json, target=job, page=page)
 
 
 @kb.command()
 def cancel(job: Annotated[str, typer.Argument(help="The job's id.")], as_json: Json = False) -> None:
     """End a job; what it has done stays."""
-    _do("cancel", as_json, target=job)
+    _run("cancel", as_json, target=job)
 
 
 @kb.command()
 def proposals(page: Page = 1, as_json: Json = False) -> None:
     """What people would like to add."""
-    _do("proposals", as_json, page=page)
+    _run("proposals", as_json, page=page)
 
 
 @kb.command()
 def approve(proposal: Annotated[str, typer.Argument(help="The proposal's id.")], base: Kb = "",
             as_json: Json = False) -> None:  # fmt: skip
     """Take a proposal in."""
-    _do("approve", as_json, base=base, target=proposal)
+    _run("approve", as_json, base=base, target=proposal)
 
 
 @kb.command()
 def reject(proposal: Annotated[str, typer.Argument(help="The proposal's id.")], as_json: Json = False) -> None:
     """Drop a proposal."""
-    _do("reject", as_json, target=proposal)
+    _run("reject", as_json, target=proposal)
 
 
 def audit(
@@ -246,7 +259,8 @@ async def _audit(limit: int, as_json: bool) -> int:
     return 0
 
 
-def _do(verb: str, as_json: bool, *, yes: bool = False, **given: Any) -> None:
+def _run(verb: str, as_json: bool, *, yes: bool = False, **given: Unpack[_Given]) -> None:
+    """Give one command, with what was typed, and leave with its exit code."""
     from core.service.kb.commands import KbCommand, KbVerb
 
     finish(_handle(KbCommand(KbVerb(verb), **given), yes, as_json))

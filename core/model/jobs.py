@@ -64,6 +64,7 @@ class JobUnit(StrEnum):
     DOCUMENT = "document"
     FILE = "file"
     LINK = "link"
+    CONVERSATION = "conversation"
 
 
 class ItemState(StrEnum):
@@ -163,8 +164,10 @@ class Job:
         """What its items are, for a person."""
         if self.kind is JobKind.REFRESH:
             return JobUnit.LINK
-        at_hand = self.kind is JobKind.INGEST and all(item.kind is ItemKind.SPOOLED for item in self.items)
-        return JobUnit.FILE if at_hand else JobUnit.DOCUMENT
+        kinds = {item.kind for item in self.items} if self.kind is JobKind.INGEST else set()
+        if kinds == {ItemKind.CONVERSATION}:
+            return JobUnit.CONVERSATION
+        return JobUnit.FILE if kinds == {ItemKind.SPOOLED} else JobUnit.DOCUMENT
 
     @property
     def failed_items(self) -> tuple[JobItem, ...]:

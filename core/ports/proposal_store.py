@@ -13,7 +13,8 @@ from core.model.jobs import Job
 class Proposal:
     """Something a person would have in the knowledge, until an admin has looked at it.
 
-    ``text`` is Markdown; ``beginning`` its first words without marks and title, empty where it was kept without them.
+    ``text`` is the document it would become, in Markdown, which its ingest alone reads; ``beginning`` its first words
+    without marks and title, for lists, empty where the first version kept it.
     """
 
     id: str

@@ -1,8 +1,8 @@
 """A question was deleted, at whatever moment: before its turn, while it is worked on, over a card, after its answer.
 
 Whoever works on it is cancelled first. Then, if anything may have been shown by now, the deletion waits in the inbox
-behind the question. A worker keeps something in the message state before it shows anything, and looks if it was called
-off after that; so one of the two always meets it.
+behind the question. A worker keeps something in the message state before it shows anything, and looks if it was
+cancelled after that; so one of the two always meets it.
 """
 
 import logging

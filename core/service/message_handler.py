@@ -27,6 +27,7 @@ from core.ports.metrics import Metrics, NoMetrics
 from core.ports.platform import MessageState, Platform
 from core.service.actions.wording import CHOICE_GONE, NOT_YOURS_TO_CHOOSE, explanation_text
 from core.service.answer_visibility import visibility_of
+from core.service.auto_answer_limiter import AutoAnswerLimiter
 from core.service.delivery_codec import decode_delivery
 from core.service.event_presenter import EventPresenter
 from core.service.explanations import asks_why
@@ -39,7 +40,6 @@ from core.service.question_service import (
     QuestionService,
     has_turns_to_summarise,
 )
-from core.service.unasked_attempts import UnaskedAttempts
 
 WATCH_SECONDS = 0.4  # how soon a stop, an edit or a deletion is noticed
 MOST_RUNS = 8  # a delivery whose runs have killed this many workers is given up, with a word about it
@@ -176,7 +176,7 @@ class MessageHandler:
         """Whether a question that begins without naming us may cost something now; in our threads it always may."""
         if not (message.in_channel or message.opens_post):
             return True
-        admitted = await UnaskedAttempts(self.message_states, self.daily_budget).admit(message.thread)
+        admitted = await AutoAnswerLimiter(self.message_states, self.daily_budget).admit(message.thread)
         if not admitted:
             log.info("unasked_not_tried", extra={"place": message.thread.place})
         return admitted

@@ -46,7 +46,6 @@ class DiscordDriver:
             pace_seconds=PACE_SECONDS,
             inbox=inbox,
             message_states=message_states,
-            checkpoints=checkpoints,
             user_actions=user_actions,
             **more,
         )

@@ -68,7 +68,7 @@ class Office:
         self.platform: DiscordPlatform = self._platform()
 
     def _platform(self) -> DiscordPlatform:
-        user_actions = UserActions.over(
+        user_actions = UserActions.build(
             memory=self.scene.memory,
             trace_store=self.scene.trace_store,
             catalog=self.scene.catalog,
@@ -84,7 +84,6 @@ class Office:
             token=self.discord.token,
             inbox=self.inbox,
             message_states=self.message_states,
-            checkpoints=self.scene.checkpoints,
             user_actions=user_actions,
             parse=parse,
             dev_guild=self.dev_guild,

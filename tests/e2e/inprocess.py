@@ -67,7 +67,7 @@ class Bot:
         self.inbox = InProcessInbox(self.scene.state)
         self.feedback = InProcessFeedbackStore(self.scene.state)
         self.audit = InProcessAudit()
-        self.user_actions = UserActions.over(
+        self.user_actions = UserActions.build(
             memory=self.scene.memory,
             trace_store=self.scene.trace_store,
             catalog=self.scene.catalog,

@@ -6,7 +6,7 @@ import pytest
 
 from core.model.channel_settings import ChosenSettings
 from core.model.principals import channel_principal
-from core.service.heard_places import HeardUntil
+from core.service.backfill import BackfillCursor
 from tests.e2e.conftest import REFUNDS
 from tests.e2e.discord_office import Office
 from tests.fakes.discord import SPECIFICATION, FakeDiscord
@@ -31,7 +31,7 @@ async def worked_off(office: Office) -> None:
 async def has_noted_that_it_hears(office: Office) -> None:
     """As it does every few seconds; from here on there is something to look back from."""
     async with asyncio.timeout(LONG):
-        while not await office.message_states.read(HeardUntil(platform="discord")):
+        while not await office.message_states.read(BackfillCursor(platform="discord")):
             await asyncio.sleep(0.01)
 
 

@@ -8,7 +8,7 @@ from adapters.discord.manifest import permissions
 from adapters.discord.preflight import preflight
 from core.model.channel_settings import ChannelSettings, ChosenSettings, channel_settings
 from core.model.principals import channel_principal
-from core.service.heard_places import HeardUntil
+from core.service.backfill import BackfillCursor
 from tests.e2e.conftest import REFUNDS
 from tests.e2e.discord_office import Office
 from tests.fakes.discord import SPECIFICATION, FakeDiscord, Message
@@ -142,7 +142,7 @@ async def test_a_post_is_answered_once_however_often_it_is_told_of(discord: Fake
         await discord.drop_socket()
         await discord.until(lambda: discord.resumes, what="the session to go on")
         async with asyncio.timeout(30):
-            while not await closed.message_states.read(HeardUntil(platform="discord")):
+            while not await closed.message_states.read(BackfillCursor(platform="discord")):
                 await asyncio.sleep(0.01)
         await closed.settled()
     meanwhile = await alice.posts_in_forum("questions", "Annual plans", ASKED)

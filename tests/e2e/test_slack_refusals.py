@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from core.model.inquiry import AskBack
-from core.service.heard_places import HeardUntil
+from core.service.backfill import BackfillCursor
 from core.service.message_handler import EDITED_LATE
 from tests.e2e.inprocess import REFUNDS, Bot
 from tests.e2e.slack_driver import SlackDriver
@@ -213,7 +213,7 @@ async def test_what_was_asked_while_no_process_ran_is_answered_once(slack: FakeS
         first = await ask(slack)
         await finished(slack, first)
         async with asyncio.timeout(PATIENCE):
-            while not await bot.message_states.read(HeardUntil(platform="slack")):
+            while not await bot.message_states.read(BackfillCursor(platform="slack")):
                 await asyncio.sleep(0.05)
     missed = await ask(slack, "who pays them?")
     follow_up = await slack.person("alice").says("and how long do they take?", "general", thread=first)

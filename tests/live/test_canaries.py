@@ -324,7 +324,7 @@ def _in_process() -> Installation:
         catalog=room.catalog,
         clock=room.clock,
     )
-    user_actions = UserActions.over(
+    user_actions = UserActions.build(
         memory=memory,
         trace_store=trace_store,
         catalog=room.catalog,

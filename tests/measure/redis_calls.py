@@ -68,7 +68,7 @@ class RedisBot(Bot):
         )
         self.inbox = RedisInbox(client)  # type: ignore[assignment]
         self.message_states = RedisMessageStateStore(client)  # type: ignore[assignment]
-        self.user_actions = UserActions.over(
+        self.user_actions = UserActions.build(
             memory=memory,
             trace_store=trace_store,
             catalog=scene.catalog,

@@ -37,8 +37,8 @@ from core.model.reply_target import ReplyMode, ReplyTarget
 from core.ports.inbox import Inbox
 from core.ports.message_state import CancelReason, MessageStateStore
 from core.service.answer_visibility import AnswerVisibility, visibility_of
+from core.service.backfill import BackfillPlaces
 from core.service.deletions import take_in_deletion
-from core.service.heard_places import HeardPlaces
 from core.service.message_routing import ANYWHERE, could_be_answered
 
 log = structlog.get_logger(__name__)
@@ -54,7 +54,7 @@ class EventListener:
         ordered_queue: OrderedQueue,
         inbox: Inbox,
         message_states: MessageStateStore,
-        places: HeardPlaces,
+        places: BackfillPlaces,
         answer_index: AnswerIndex,
         edit_versions: EditVersions,
         channel_access: ChannelAccess,
@@ -109,7 +109,7 @@ class EventListener:
             else:
                 await self._enqueue(f"discord:{message.id}", incoming)
             if incoming.mentions_us or incoming.direct:
-                await self._places.note(incoming, str(message.channel.id), incoming.thread.thread)
+                await self._places.record_question(incoming, str(message.channel.id), incoming.thread.thread)
 
         unknown = isinstance(message.channel, discord.PartialMessageable) and message.guild is not None
         parsed = parse_message(message, us, allowed_bots=self._allowed_bots)

@@ -14,7 +14,7 @@ import structlog
 
 from adapters.discord.api.errors import api_call
 from core.model.errors import FootnoteError, StoreUnavailable
-from core.service.heard_places import MOST_PLACES, HeardPlaces, Silence
+from core.service.backfill import MOST_PLACES, BackfillPlaces, MissedPeriod
 
 LISTEN_SECONDS = 5.0  # between two notes that we hear
 READ_SECONDS = 30.0  # for one place
@@ -37,7 +37,7 @@ class LookBack:
         session: Callable[[], int],
         on_message: Callable[[discord.Message], None],
         enqueue: Callable[..., bool],
-        places: HeardPlaces,
+        places: BackfillPlaces,
     ) -> None:
         self._client = client
         self._session = session
@@ -60,7 +60,7 @@ class LookBack:
                     await self._look_back()
                     caught_up_with = current
                 if current:
-                    self._enqueue(self._places.mark_listening)
+                    self._enqueue(self._places.advance_cursor)
             except FootnoteError as error:
                 log.warning("not_caught_up", reason=str(error))
             except Exception:
@@ -71,7 +71,7 @@ class LookBack:
                     await self._session_begun.wait()
 
     async def _look_back(self) -> None:
-        silence = await self._places.silence()
+        silence = await self._places.missed_period()
         if silence is None:
             return
         after = discord.utils.time_snowflake(datetime.fromtimestamp(silence.since, UTC))
@@ -82,7 +82,7 @@ class LookBack:
                 found += 1
         log.info("looked_back", since=round(silence.since), read=found)
 
-    def _channels_to_read(self, silence: Silence, after: int) -> list[int]:
+    def _channels_to_read(self, silence: MissedPeriod, after: int) -> list[int]:
         """Where we were spoken to of late, then the channels that have something new, the newest first."""
         new: dict[int, int] = {}
         for guild in self._client().guilds:
@@ -90,8 +90,8 @@ class LookBack:
             new |= {thread.id: thread.last_message_id or 0 for thread in guild.threads}
         newest = sorted((one for one in new if new[one] > after), key=lambda one: new[one], reverse=True)
         noted = [int(place) for place in silence.places if place.isdigit()]
-        told = [one for one in noted if new.get(one, after + 1) > after]  # of some we are not told what came last
-        return list(dict.fromkeys([*told, *newest]))[:MOST_PLACES]
+        known = [one for one in noted if new.get(one, after + 1) > after]  # of some we are not told what came last
+        return list(dict.fromkeys([*known, *newest]))[:MOST_PLACES]
 
     async def _messages_since(self, channel_id: int, after: int) -> list[discord.Message]:
         client = self._client()

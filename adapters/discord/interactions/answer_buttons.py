@@ -27,7 +27,7 @@ from adapters.discord.outbound.answer_records import DiscordQuestionState
 from adapters.discord.outbound.buttons import Interaction
 from adapters.discord.outbound.messages import NOBODY, Messages, Spot, nonce
 from adapters.discord.outbound.sanitizer import SanitizedView
-from adapters.discord.outbound.text import clip, markdown, pieces, plain, quote_blocks
+from adapters.discord.outbound.text import answer_parts, clip, escape, markdown, quote_blocks
 from core.model.answer import Answer
 from core.model.conversation import Audience, Turn
 from core.model.errors import NotFound
@@ -63,10 +63,10 @@ class AnswerButtons:
         self._ratings = ratings
 
     async def stop(self, interaction: Interaction, trace_id: str) -> None:
-        """Call the work off; whoever works on it offers what was found."""
+        """End the work on a question; whoever works on it offers what was found."""
         async with report_errors(interaction):
-            shown = await find_answer(self._answer_index, trace_id, FINISHED)
             async with asyncio.timeout(LOOK_UP_SECONDS):
+                shown = await find_answer(self._answer_index, trace_id, FINISHED)
                 question = DiscordQuestionState(thread=shown.thread, message=shown.subject)
                 await self._user_actions.cancellation.stop(
                     question, person_of(interaction.user), partial(administers, interaction)
@@ -96,10 +96,8 @@ class AnswerButtons:
         """Ask what was suggested below an answer, as whoever presses, where the button stands."""
         async with report_errors(interaction):
             shown = await find_answer(self._answer_index, trace_id)
-            person, reader = (
-                person_of(interaction.user),
-                await self._channel_access.audience_of_interaction(interaction),
-            )
+            person = person_of(interaction.user)
+            reader = await self._channel_access.audience_of_interaction(interaction)
             asking = self._user_actions.follow_ups.ask(shown.thread, trace_id, number, person, reader)
             async with asking as suggested:
                 response = await acknowledge(interaction, alone=shown.private)
@@ -183,12 +181,12 @@ class AnswerButtons:
 def _shared_views(turn: Turn, by: str) -> list[SanitizedView]:
     """A turn's answer for a channel to see."""
     answer = Answer(turn.outcome, turn.answer, turn.citations)
-    parts = pieces(turn.answer, turn.citations)
-    question = f"> {plain(clip(turn.question, 300))}"
+    parts = answer_parts(turn.answer, turn.citations)
+    question = f"> {escape(clip(turn.question, 300))}"
     extras = layouts.Extras(feedback=False, question=question if len(parts) == 1 else "")
     notices = (f"{by} asked, and shares the answer.",)
     last = layouts.answer_layout(parts[-1], answer, turn.trace_id, extras, notices=notices)
     earlier = [
-        layouts.piece(part, turn.citations, "" if number else question) for number, part in enumerate(parts[:-1])
+        layouts.answer_part(part, turn.citations, "" if number else question) for number, part in enumerate(parts[:-1])
     ]
     return [*earlier, last]

@@ -17,7 +17,7 @@ from adapters.discord.inbound.options import context_menu
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.outbound.buttons import Interaction
 from adapters.discord.outbound.sanitizer import choice
-from adapters.discord.outbound.text import clip, plain
+from adapters.discord.outbound.text import clip, escape
 from core.model.channel_settings import ChannelSettings, ReplyStyle
 from core.model.conversation import ThreadKey
 from core.model.errors import FootnoteError, NotFound
@@ -141,7 +141,7 @@ class AskCommands:
             if base.name.casefold() == wanted:
                 return (base.name,)
         raise NotFound(
-            f"There is no knowledge base called “{plain(clip(name.strip(), 60))}” that everybody here may read.",
+            f"There is no knowledge base called “{escape(clip(name.strip(), 60))}” that everybody here may read.",
             remedy="Ask without naming one, or for your eyes only.",
         )
 

@@ -62,7 +62,7 @@ class DiscordButtonHandlers:
         """What was chosen in a menu of a place's settings."""
         await self._settings.choose(interaction, menu, place_id, values)
 
-    async def knowledge(self, interaction: Interaction, kept: str) -> None:
+    async def use_kept_command(self, interaction: Interaction, kept: str) -> None:
         """A button below a reply of ``/kb``."""
         if self._kb is None:
             await tell(interaction, GONE)

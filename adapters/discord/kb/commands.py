@@ -154,7 +154,7 @@ class KbGroup:
         await self.run(interaction, command)
 
     async def on_press(self, interaction: Interaction, kept: str) -> None:
-        """A button below a reply: the command it stands for, run again as whoever presses it."""
+        """A button below a reply: the command it stands for, by the one it was offered to, with their rights now."""
         async with report_errors(interaction):
             action = await self._find(interaction, kept)
             await interaction.response.defer()
@@ -246,11 +246,11 @@ class KbGroup:
     ) -> None:
         """A card for each new job, which is edited from now on; what else is to be said goes with the first."""
         for number, job in enumerate(jobs):
-            said = () if number else words
+            beside = () if number else words
             button = await self._button(interaction, KbCommand(KbVerb.CANCEL, target=job.id), "Cancel", ButtonUse.ASIDE)
             cancel = button.kept
-            message = await self._show_view(interaction, card(job, said, cancel), in_place=in_place and not number)
-            await self._cards.remember_message(job, caller, message, words=said, cancel=cancel)
+            message = await self._show_view(interaction, card(job, beside, cancel), in_place=in_place and not number)
+            await self._cards.remember_message(job, caller, message, words=beside, cancel=cancel)
 
     async def _show_view(self, interaction: Interaction, view: SanitizedView, *, in_place: bool) -> int:
         """Send it as a message for this person alone, or edit the one whose button was pressed; the message's id."""

@@ -117,8 +117,8 @@ async def _of_thread(client: discord.Client, reference: str, thread: discord.Thr
 def _conversation(
     client: discord.Client, reference: str, title: str, messages: Sequence[discord.Message], link: str = ""
 ) -> Conversation:
-    said = tuple(_messages_of(client, messages))
-    return Conversation(f"discord/{reference}", title, said, link or messages[0].jump_url)
+    transcript = tuple(_messages_of(client, messages))
+    return Conversation(f"discord/{reference}", title, transcript, link or messages[0].jump_url)
 
 
 def _messages_of(client: discord.Client, messages: Iterable[discord.Message]) -> Iterable[TranscriptMessage]:

@@ -32,10 +32,10 @@ class DiscordAnnouncements:
         """Whether one of our newest messages there begins so. Raises PlatformUnavailable."""
         await self._connected()
         try:
-            said = await self._messages.own_texts(Spot(int(channel.channel), int(channel.space)), since)
+            texts = await self._messages.own_texts(Spot(int(channel.channel), int(channel.space)), since)
         except (Denied, NotFound):
             return False
-        return any(text.startswith(beginning) for text in said)
+        return any(text.startswith(beginning) for text in texts)
 
     async def post(self, channel: ThreadKey, text: str) -> None:
         """Say it there. Raises Denied, NotFound, PlatformUnavailable."""

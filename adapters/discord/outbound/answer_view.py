@@ -21,7 +21,7 @@ from adapters.discord.outbound.edit_versions import EditVersions, Superseded
 from adapters.discord.outbound.layouts import Extras
 from adapters.discord.outbound.messages import Messages
 from adapters.discord.outbound.sanitizer import SanitizedView, Text
-from adapters.discord.outbound.text import clip, pieces, plain
+from adapters.discord.outbound.text import answer_parts, clip, escape
 from core.model.answer import Answer
 from core.model.errors import Denied, FootnoteError, NotFound
 from core.model.incoming_events import IncomingMessage
@@ -113,7 +113,7 @@ class DiscordAnswerView:
                 raise
         await self._answer_index.keep(self._trace_id, self._message)
         if chosen := self._message_state.kept.chosen:
-            self._notices.append(plain(chosen))
+            self._notices.append(escape(chosen))
         await self._message_state.keep(
             replace(self._message_state.kept, stage=AnswerStage.WORKING, question=self._message)
         )
@@ -153,7 +153,7 @@ class DiscordAnswerView:
         if self._answer_messages.mode not in apart and self._target.mode not in apart:
             return ""
         alone = "\n-# visible to you only" if self._message.private else ""
-        return f"> {plain(clip(self._message.text, 300))}{alone}"
+        return f"> {escape(clip(self._message.text, 300))}{alone}"
 
     def _with_place(self, render: Render) -> Render:
         """With where it was asked, where the answer had to go to the asker directly."""
@@ -187,7 +187,7 @@ class DiscordAnswerView:
     async def conclude(self, answer: Answer, trace_id: str) -> None:
         """The text in as many messages as it takes; the last has the sources and the buttons."""
         trace_id = trace_id or self._trace_id
-        parts = pieces(answer.text, answer.citations)
+        parts = answer_parts(answer.text, answer.citations)
         if len(parts) > MOST_PIECES:
             parts = (*parts[: MOST_PIECES - 1], "… The rest would not end: ask for a part of it.")
         extras = await self._extras()
@@ -197,7 +197,10 @@ class DiscordAnswerView:
             beside = replace(extras, question="" if len(parts) > 1 else question)
             last = layouts.answer_layout(parts[-1], answer, trace_id, beside, notices=self._notices)
             return [
-                *(layouts.piece(part, answer.citations, "" if n else question) for n, part in enumerate(parts[:-1])),
+                *(
+                    layouts.answer_part(part, answer.citations, "" if n else question)
+                    for n, part in enumerate(parts[:-1])
+                ),
                 last,
             ]
 

@@ -41,7 +41,7 @@ class ButtonHandlers(Protocol):
     ) -> None:
         """What was chosen in a menu of a place's settings."""
 
-    async def knowledge(self, interaction: Interaction, kept: str) -> None:
+    async def use_kept_command(self, interaction: Interaction, kept: str) -> None:
         """A button below a reply of ``/kb``."""
 
 
@@ -268,4 +268,4 @@ class KbButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:kb:(?P<kept>[
 
     async def callback(self, interaction: Interaction) -> Any:
         """Give the command that is kept under this id."""
-        await handlers_of(interaction).knowledge(interaction, self.kept)
+        await handlers_of(interaction).use_kept_command(interaction, self.kept)

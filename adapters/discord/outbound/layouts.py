@@ -83,8 +83,8 @@ def question_items(question: str) -> list[ui.Item[Any]]:
 
 def _step(step: Step) -> str:
     mark = "…" if step.state is StepState.RUNNING else "✓"
-    detail = f" · {texts.plain(texts.clip(step.detail, 120))}" if step.detail else ""
-    return f"-# {mark} {texts.plain(texts.clip(step.title, 120))}{detail}"
+    detail = f" · {texts.escape(texts.clip(step.detail, 120))}" if step.detail else ""
+    return f"-# {mark} {texts.escape(texts.clip(step.title, 120))}{detail}"
 
 
 def _so_far(written: str) -> str:
@@ -100,7 +100,7 @@ def row(*buttons: Any) -> ui.ActionRow[Any]:
     return ui.ActionRow(*buttons)
 
 
-def piece(text: str, sources: Sequence[Citation] = (), question: str = "") -> SanitizedView:
+def answer_part(text: str, sources: Sequence[Citation] = (), question: str = "") -> SanitizedView:
     """A part of a long answer that is not its last."""
     return layout(*question_items(question), Text(text, links=links_of(sources)))
 
@@ -142,7 +142,7 @@ def checkpoint_card(
         texts.clip(texts.markdown(checkpoint.message), 1_500),
     ]
     if checkpoint.missing:
-        lines.append(f"-# Still missing: {texts.plain(texts.clip(checkpoint.missing, 300))}")
+        lines.append(f"-# Still missing: {texts.escape(texts.clip(checkpoint.missing, 300))}")
     links = links_of((*answer.citations, *answer.nearest))
     parts: list[ui.Item[Any]] = [Text("\n".join(lines), links=links)]
     listed = texts.source_lines(answer.citations) if answer.citations else _found_list(checkpoint.found)
@@ -156,12 +156,12 @@ def checkpoint_card(
 
 
 def _found_list(found: Sequence[str]) -> str:
-    return "\n".join(f"-# • {texts.plain(texts.clip(one, 120))}" for one in found)
+    return "\n".join(f"-# • {texts.escape(texts.clip(one, 120))}" for one in found)
 
 
 def choice_note(label: str, who: str) -> SanitizedView:
     """What stands in a card's place once somebody has chosen."""
-    text = f"-# ✓ **{texts.plain(label)}** was chosen by {texts.plain(who)}."
+    text = f"-# ✓ **{texts.escape(label)}** was chosen by {texts.escape(who)}."
     return layout(ui.Container(ui.TextDisplay(text), accent_colour=WORKING_COLOUR))
 
 

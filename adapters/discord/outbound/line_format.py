@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import assert_never
 
-from adapters.discord.outbound.text import LAYOUT_TEXT_LIMIT, clip, markdown, plain, principal_name
+from adapters.discord.outbound.text import LAYOUT_TEXT_LIMIT, clip, escape, markdown, principal_name
 from core.service.kb.text_spans import Line, Span, Style
 
 SMALL_PRINT = 600  # characters of a message that are left for what stands beside the lines
@@ -19,7 +19,7 @@ def _span(span: Span) -> str:
         case Style.PLAIN | Style.LINK:  # which addresses are links is the sanitizer's to decide
             return markdown(span.text)
         case Style.STRONG:
-            return f"**{words}**" if (words := plain(span.text)) else ""
+            return f"**{words}**" if (words := escape(span.text)) else ""
         case Style.CODE:
             return f"`{markdown(span.text)}`"
         case Style.PRINCIPAL:

@@ -3,7 +3,7 @@
 A menu's id names the place and the field. Every change is saved at once; who may change is not decided here.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import discord
@@ -13,7 +13,7 @@ from adapters.discord.outbound.buttons import PlaceMenu, RoleMenu
 from adapters.discord.outbound.layouts import layout, row
 from adapters.discord.outbound.payloads import MenuOption, SettingsMenu, encode_setting
 from adapters.discord.outbound.sanitizer import SanitizedView, Text
-from adapters.discord.outbound.text import clip, plain
+from adapters.discord.outbound.text import clip, escape
 from core.model.channel_settings import (
     ChannelSettings,
     ChosenSettings,
@@ -53,52 +53,39 @@ def menu(
     kind: PlaceKind = PlaceKind(),
 ) -> SanitizedView:
     """The settings of one channel or category: what applies, each above the menu that changes it."""
-    says = _explain(applies, chosen)
-    role = handoff_role(applies.handoff)
-    settings: list[tuple[Sequence[str], PlaceMenu | RoleMenu]] = [
-        *([(("bases",), _bases(place_id, chosen, bases))] if bases else []),
-        (("profile", "behaviour"), _effort(place_id, chosen)),
-        (("checkpoints",), _checkpoints(place_id, applies)),
-        *([(("reply_style",), _replies(place_id, chosen))] if kind.channel else []),
-        (("auto_answer",), _auto_answer(place_id, applies)),
-        *([(("forum_posts",), _forum_posts(place_id, applies))] if kind.forum else []),
-        (("sources_first", "follow_ups", "languages", "proposal_digest"), _other(place_id, applies)),
-        (("handoff",), RoleMenu.create(SettingsMenu.HANDOFF, place_id, "Ask a person: which role?", role)),
+    rows = [
+        *([_bases_row(place_id, applies, chosen, bases)] if bases else []),
+        _effort_row(place_id, applies, chosen),
+        _checkpoints_row(place_id, applies, chosen),
+        *([_reply_style_row(place_id, applies, chosen)] if kind.channel else []),
+        _auto_answer_row(place_id, applies, chosen),
+        *([_forum_posts_row(place_id, applies, chosen)] if kind.forum else []),
+        _other_row(place_id, applies, chosen),
+        _handoff_row(place_id, applies),
     ]
     needs_content = applies.answers_unasked or (kind.forum and applies.forum_posts)
     return layout(
         Text(f"**How I answer in <#{place_id}>**", mentions=True),
         *([Text(NO_CONTENT)] if needs_content and not kind.content else []),
-        *(item for names, control in settings for item in (_above(says, names), row(control))),
+        *(item for one in rows for item in (Text(clip("\n".join(one.lines), 1_000), mentions=True), row(one.menu))),
     )
 
 
-def _above(says: Mapping[str, str], names: Sequence[str]) -> Text:
-    return Text(clip("\n".join(says[name] for name in names), 1_000), mentions=True)
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """What applies, in lines, above the menu that changes it."""
+
+    lines: tuple[str, ...]
+    menu: PlaceMenu | RoleMenu
 
 
-def _explain(applies: ChannelSettings, chosen: ChosenSettings) -> dict[str, str]:
-    """What applies, a line for each setting; marked where it was chosen here."""
-    policy, role, here = applies.policy, handoff_role(applies.handoff), chosen.to_mapping()
-    asks = [label for kind, label in CHECKPOINT_LABELS.items() if kind in policy.checkpoints]
-    told = {
-        "profile": ("Effort", policy.profile.value),
-        "behaviour": ("Behaviour", policy.behaviour.value),
-        "checkpoints": ("I ask back when", "; ".join(asks) or "never"),
-        "sources_first": ("Sources before an answer", "yes" if policy.sources_first else "no"),
-        "follow_ups": (FOLLOW_UPS_LABEL, "yes" if policy.follow_ups else "no"),
-        "languages": ("Languages", ", ".join(policy.languages) or "the asker's"),
-        "bases": ("Knowledge", ", ".join(sorted(applies.bases)) if applies.bases else "all that the channel may see"),
-        "reply_style": ("Answers appear", REPLY_LABELS[applies.reply_style]),
-        "auto_answer": ("Questions that do not mention me", _auto_label(applies)),
-        "forum_posts": ("New posts", POSTS_LABELS[applies.forum_posts]),
-        "proposal_digest": (PROPOSALS_LABEL, "yes" if applies.proposal_digest else "no"),
-    }
-    lines = {
-        setting: f"**{name}**: {plain(value)}{' · chosen here' if setting in here else ''}"
-        for setting, (name, value) in told.items()
-    }
-    return lines | {"handoff": f"**Ask a person**: {f'<@&{role}>' if role else 'nobody yet'}"}
+def _line(name: str, value: str, chosen: object) -> str:
+    """What applies of one setting; marked where it was chosen here. ``chosen`` None: it was not."""
+    return f"**{name}**: {escape(value)}{' · chosen here' if chosen is not None else ''}"
+
+
+def _switch(name: str, on: bool, chosen: bool | None) -> str:
+    return _line(name, "yes" if on else "no", chosen)
 
 
 def _auto_label(applies: ChannelSettings) -> str:
@@ -107,45 +94,53 @@ def _auto_label(applies: ChannelSettings) -> str:
     return THRESHOLD_LABELS.get(applies.auto_answer) or f"When I am at least {applies.auto_answer:g} sure"
 
 
-def _bases(place_id: int, chosen: ChosenSettings, bases: Sequence[str]) -> PlaceMenu:
+def _bases_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings, bases: Sequence[str]) -> _Row:
     now = chosen.bases or ()
     options = [discord.SelectOption(label=clip(name, 100), value=name[:100], default=name in now) for name in bases]
-    return PlaceMenu.create(SettingsMenu.BASES, place_id, "All that the channel may see", options, several=True)
+    value = ", ".join(sorted(applies.bases)) if applies.bases else "all that the channel may see"
+    menu = PlaceMenu.create(SettingsMenu.BASES, place_id, "All that the channel may see", options, several=True)
+    return _Row((_line("Knowledge", value, chosen.bases),), menu)
 
 
-def _effort(place_id: int, chosen: ChosenSettings) -> PlaceMenu:
+def _effort_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings) -> _Row:
     """Profile and behaviour in one menu; each option says which of the two it sets."""
+    policy = applies.policy
     profiles = [_option(f"Effort: {one}", ChosenSettings(profile=one), chosen.profile is one) for one in Profile]
     behaviours = [
         _option(f"Behaviour: {one}", ChosenSettings(behaviour=one), chosen.behaviour is one) for one in Behaviour
     ]
     hint = "How much effort, and how careful"
-    return PlaceMenu.create(SettingsMenu.EFFORT, place_id, hint, [*profiles, *behaviours], several=True)
+    menu = PlaceMenu.create(SettingsMenu.EFFORT, place_id, hint, [*profiles, *behaviours], several=True)
+    effort = _line("Effort", policy.profile, chosen.profile)
+    return _Row((effort, _line("Behaviour", policy.behaviour, chosen.behaviour)), menu)
 
 
 def _option(label: str, chooses: ChosenSettings, chosen: bool = False) -> discord.SelectOption:
     return discord.SelectOption(label=label, value=encode_setting(chooses), default=chosen)
 
 
-def _checkpoints(place_id: int, applies: ChannelSettings) -> PlaceMenu:
+def _checkpoints_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings) -> _Row:
     on = applies.policy.checkpoints
     options = [
         discord.SelectOption(label=label, value=kind.value, default=kind in on)
         for kind, label in CHECKPOINT_LABELS.items()
     ]
-    return PlaceMenu.create(SettingsMenu.CHECKPOINTS, place_id, "Never", options, several=True)
+    asks = "; ".join(label for kind, label in CHECKPOINT_LABELS.items() if kind in on) or "never"
+    menu = PlaceMenu.create(SettingsMenu.CHECKPOINTS, place_id, "Never", options, several=True)
+    return _Row((_line("I ask back when", asks, chosen.checkpoints),), menu)
 
 
-def _replies(place_id: int, chosen: ChosenSettings) -> PlaceMenu:
+def _reply_style_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings) -> _Row:
     options = [
         discord.SelectOption(label=REPLY_LABELS[style], value=style.value, default=chosen.reply_style is style)
         for style in ReplyStyle
     ]
-    return PlaceMenu.create(SettingsMenu.REPLY_STYLE, place_id, "Where answers appear", options)
+    menu = PlaceMenu.create(SettingsMenu.REPLY_STYLE, place_id, "Where answers appear", options)
+    return _Row((_line("Answers appear", REPLY_LABELS[applies.reply_style], chosen.reply_style),), menu)
 
 
-def _auto_answer(place_id: int, applies: ChannelSettings) -> PlaceMenu:
-    now = applies.auto_answer
+def _auto_answer_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings) -> _Row:
+    now, name = applies.auto_answer, "Questions that do not mention me"
     options = [
         discord.SelectOption(label=label, value=threshold_name(value), default=value == now)
         for value, label in THRESHOLD_LABELS.items()
@@ -153,20 +148,22 @@ def _auto_answer(place_id: int, applies: ChannelSettings) -> PlaceMenu:
     if now not in THRESHOLD_LABELS:
         options.append(discord.SelectOption(label=_auto_label(applies), value=threshold_name(now), default=True))
     options.append(discord.SelectOption(label="A number …", value=MenuOption.TYPE_NUMBER))
-    return PlaceMenu.create(SettingsMenu.AUTO_ANSWER, place_id, "Questions that do not mention me", options)
+    menu = PlaceMenu.create(SettingsMenu.AUTO_ANSWER, place_id, name, options)
+    return _Row((_line(name, _auto_label(applies), chosen.auto_answer),), menu)
 
 
-def _forum_posts(place_id: int, applies: ChannelSettings) -> PlaceMenu:
+def _forum_posts_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings) -> _Row:
     options = [
         discord.SelectOption(
             label=label, value=MenuOption.YES if answered else MenuOption.NO, default=applies.forum_posts is answered
         )
         for answered, label in POSTS_LABELS.items()
     ]
-    return PlaceMenu.create(SettingsMenu.FORUM_POSTS, place_id, "New posts", options)
+    menu = PlaceMenu.create(SettingsMenu.FORUM_POSTS, place_id, "New posts", options)
+    return _Row((_line("New posts", POSTS_LABELS[applies.forum_posts], chosen.forum_posts),), menu)
 
 
-def _other(place_id: int, applies: ChannelSettings) -> PlaceMenu:
+def _other_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings) -> _Row:
     """Everything that is switched on or off: each option says the opposite of what applies."""
     policy, digest = applies.policy, applies.proposal_digest
     options = [
@@ -182,4 +179,16 @@ def _other(place_id: int, applies: ChannelSettings) -> PlaceMenu:
         discord.SelectOption(label="Languages …", value=MenuOption.TYPE_LANGUAGES),
         discord.SelectOption(label="Back to the defaults", value=MenuOption.DEFAULTS),
     ]
-    return PlaceMenu.create(SettingsMenu.OTHER, place_id, "Change one of these", options)
+    lines = (
+        _switch("Sources before an answer", policy.sources_first, chosen.sources_first),
+        _switch(FOLLOW_UPS_LABEL, policy.follow_ups, chosen.follow_ups),
+        _line("Languages", ", ".join(policy.languages) or "the asker's", chosen.languages),
+        _switch(PROPOSALS_LABEL, digest, chosen.proposal_digest),
+    )
+    return _Row(lines, PlaceMenu.create(SettingsMenu.OTHER, place_id, "Change one of these", options))
+
+
+def _handoff_row(place_id: int, applies: ChannelSettings) -> _Row:
+    role = handoff_role(applies.handoff)
+    menu = RoleMenu.create(SettingsMenu.HANDOFF, place_id, "Ask a person: which role?", role)
+    return _Row((f"**Ask a person**: {f'<@&{role}>' if role else 'nobody yet'}",), menu)

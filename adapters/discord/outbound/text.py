@@ -38,14 +38,14 @@ _SHOWN = {
 _SPECIAL = re.compile(r"([\\*_~`|>\[\]()#])")
 
 
-def quiet(text: str) -> str:
+def without_mentions(text: str) -> str:
     """The same to the eye, but without a mention in it: of people, roles, everyone, channels or commands."""
     return _MENTION.sub(lambda match: match.group() + _ZERO_WIDTH, text)
 
 
-def plain(text: str) -> str:
+def escape(text: str) -> str:
     """A title or a name: shown as it is, on one line, with no Markdown in it coming alive."""
-    return quiet(_SPECIAL.sub(r"\\\1", " ".join(text.split())))
+    return without_mentions(_SPECIAL.sub(r"\\\1", " ".join(text.split())))
 
 
 def clip(text: str, limit: int) -> str:
@@ -56,7 +56,7 @@ def clip(text: str, limit: int) -> str:
 def thread_name(question: str) -> str:
     """What a question's thread is called: its first words, as plain text, never empty."""
     words = re.sub(r"<[@#:/][^>]*>|[*_~`|>#\\]", " ", question)
-    return clip(quiet(" ".join(words.split())), THREAD_NAME_LIMIT) or "Question"
+    return clip(without_mentions(" ".join(words.split())), THREAD_NAME_LIMIT) or "Question"
 
 
 def markdown(text: str) -> str:
@@ -73,7 +73,7 @@ def markdown(text: str) -> str:
         lines += _table(rows)
         rows = []
         lines.append(line if fenced else _line(line))
-    return quiet(_outside_code("\n".join(lines).strip("\n"), _open_links))
+    return without_mentions(_outside_code("\n".join(lines).strip("\n"), _open_links))
 
 
 def _line(line: str) -> str:
@@ -113,9 +113,9 @@ def principal_name(principal: str) -> str:
     try:
         named = Principal.parse(principal)
     except ValueError:
-        return plain(principal)
+        return escape(principal)
     ours = named.platform == "discord" and named.id.isascii() and named.id.isdecimal()
-    return _SHOWN[named.kind].format(named.id) if ours and named.kind in _SHOWN else plain(principal)
+    return _SHOWN[named.kind].format(named.id) if ours and named.kind in _SHOWN else escape(principal)
 
 
 def link(citation: Citation) -> str:
@@ -140,7 +140,7 @@ def link_citations(text: str, citations: Sequence[Citation]) -> str:
     return _outside_code(text, lambda part: _MARKER.sub(marker, part))
 
 
-def pieces(text: str, citations: Sequence[Citation]) -> tuple[str, ...]:
+def answer_parts(text: str, citations: Sequence[Citation]) -> tuple[str, ...]:
     """An answer in messages of at most 2,000 characters; code fences and citations stay whole.
 
     Markers are links wherever the addresses leave room for that.
@@ -167,16 +167,16 @@ def source_lines(citations: Sequence[Citation], limit: int = SOURCES_LIMIT) -> s
 
 
 def _source(citation: Citation) -> str:
-    title = plain(clip(citation.title or citation.document, TITLE_LIMIT))
+    title = escape(clip(citation.title or citation.document, TITLE_LIMIT))
     address = link(citation)
     named = f"[{title}](<{address}>)" if address else title
-    parts = [named, plain(clip(citation.short_place, TITLE_LIMIT)), plain(citation.dated)]
+    parts = [named, escape(clip(citation.short_place, TITLE_LIMIT)), escape(citation.dated)]
     return f"[{citation.n}] " + " · ".join(part for part in parts if part)
 
 
 def quote_blocks(question: str, citations: Sequence[Citation], withheld: int) -> str:
     """The exact passages behind an answer, each below its source, as one Markdown text."""
-    head = f"**The passages behind the answer to “{plain(clip(question, 200))}”**"
+    head = f"**The passages behind the answer to “{escape(clip(question, 200))}”**"
     blocks = [head, *(f"{_source(one)}\n{_block_quote(one.quote)}" for one in citations)]
     if withheld:
         blocks.append(f"-# {withheld} more from knowledge that you may not read now.")
@@ -184,4 +184,4 @@ def quote_blocks(question: str, citations: Sequence[Citation], withheld: int) ->
 
 
 def _block_quote(passage: str) -> str:
-    return "\n".join(f"> {quiet(line)}" for line in f"“{clip(passage.strip(), 1_500)}”".split("\n"))
+    return "\n".join(f"> {without_mentions(line)}" for line in f"“{clip(passage.strip(), 1_500)}”".split("\n"))

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
-from adapters.reasoners.extractive.answer import composer, replies, selection, tables
+from adapters.reasoners.extractive.answer import composer, newest, replies, selection, tables
 from adapters.reasoners.extractive.answer.claims import judge_claim, sentences_of, verbatim
 from adapters.reasoners.extractive.answer.quote_markdown import render
 from adapters.reasoners.extractive.evidence import answer_odds, attachments, columns, grading, sufficiency
@@ -118,6 +118,9 @@ class ExtractiveReasoner:
         grades = sufficiency.credit_versions(inquiry, grades, evidence)
         for known in tables.tables_that_answer(found[0].asked.question, evidence) if found else ():
             grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
+        for known in newest.asked_alone(inquiry.standalone, (*inquiry.library.items_found(), *evidence)):
+            if known in grades:
+                grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
         return list(grades.values())
 
     async def weigh(self, need: str, evidence: Sequence[Evidence], pool: Sequence[Evidence]) -> list[WeighedPassage]:
@@ -181,9 +184,9 @@ class ExtractiveReasoner:
         if not inquiry.refining and (options := sufficiency.readings(inquiry.standalone, tuple(inquiry.library))):
             noun = sufficiency.noun_of(inquiry.standalone)
             return AskBack(f"The documents know more than one {noun}. Which do you mean?", options, "several readings")
-        if actions := sufficiency.rest_of_table(inquiry, near):
-            return Insufficient("the rest of the table", actions)
-        if actions := sufficiency.other_table(inquiry, near) or sufficiency.rest_of_versions(inquiry, near):
+        if actions := (*sufficiency.rest_of_table(inquiry, near), *sufficiency.rest_of_versions(inquiry, near)):
+            return Insufficient("the rest of the table or of its versions", actions)
+        if actions := sufficiency.other_table(inquiry, near):
             return Insufficient("what is asked of all of them", actions)
         if actions := sufficiency.in_the_same_source(inquiry, thread):
             return Insufficient("what the last answer's source says", actions)

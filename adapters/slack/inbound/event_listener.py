@@ -24,9 +24,9 @@ from core.model.incoming_events import FileReference, IncomingMessage
 from core.model.reply_target import ReplyTarget
 from core.ports.inbox import Inbox
 from core.ports.message_state import CancelReason, MessageStateStore
+from core.service.backfill import BackfillPlaces
 from core.service.deletions import take_in_deletion
 from core.service.delivery_codec import delivery
-from core.service.heard_places import HeardPlaces
 from core.service.message_routing import ANYWHERE, could_be_answered
 
 MESSAGE_SUBTYPES = {None, "file_share", "thread_broadcast", "bot_message"}  # of messages in which something is said
@@ -64,7 +64,7 @@ class EventListener:
         directory: Directory,
         inbox: Inbox,
         message_states: MessageStateStore,
-        places: HeardPlaces,
+        places: BackfillPlaces,
         stop: StopQuestion,
         settings: Callable[[ThreadKey], Awaitable[ChannelSettings]],
         allowed_bots: frozenset[str] = frozenset(),
@@ -122,7 +122,7 @@ class EventListener:
         if message.mentions_us or message.direct:
             key = message.thread
             thread = [f"{key.channel}/{key.thread}"] if not message.direct else []
-            await self._places.note(message, key.channel, *thread)
+            await self._places.record_question(message, key.channel, *thread)
         return await self.put(_delivery_id(message), message)
 
     async def _parse_if_relevant(

@@ -14,7 +14,7 @@ from adapters.slack.api.errors import RequestRefused
 from adapters.slack.api.web_client import WebClient
 from adapters.slack.inbound.event_listener import EventListener
 from core.model.errors import FootnoteError, PlatformUnavailable
-from core.service.heard_places import HeardPlaces, Silence
+from core.service.backfill import BackfillPlaces, MissedPeriod
 from core.service.leases import pause
 
 MARK_SECONDS = 5.0  # between two records that we are connected
@@ -27,7 +27,7 @@ log = structlog.get_logger(__name__)
 class LookBack:
     """Keeps the event listener caught up with one workspace."""
 
-    def __init__(self, web: WebClient, event_listener: EventListener, places: HeardPlaces) -> None:
+    def __init__(self, web: WebClient, event_listener: EventListener, places: BackfillPlaces) -> None:
         """Read through this Web API, into this event listener."""
         self._web = web
         self._event_listener = event_listener
@@ -46,7 +46,7 @@ class LookBack:
                     await self._look_back(team)
                     caught_up_with = current
                 if current:
-                    await self._places.mark_listening()
+                    await self._places.advance_cursor()
             except FootnoteError as error:
                 log.warning("not_caught_up", reason=str(error))
             except Exception:
@@ -54,7 +54,7 @@ class LookBack:
             await pause(stop, MARK_SECONDS if current else CONNECTION_SECONDS)
 
     async def _look_back(self, team: str) -> None:
-        silence = await self._places.silence()
+        silence = await self._places.missed_period()
         if silence is None:
             return
         found = 0
@@ -63,7 +63,7 @@ class LookBack:
                 found += (await self._event_listener.take(said, team)).new
         log.info("looked_back", places=len(silence.places), taken_in=found)
 
-    async def _messages_in(self, place: str, silence: Silence) -> list[dict[str, Any]]:
+    async def _messages_in(self, place: str, silence: MissedPeriod) -> list[dict[str, Any]]:
         """The messages of people there since, oldest first, as events would tell them."""
         channel, _, root = place.partition("/")
         where = {"channel": channel, "oldest": f"{silence.since:.6f}", "limit": MOST_MESSAGES}

@@ -81,9 +81,8 @@ class SourceScreen:
 
     async def _visible(self, visitor: Visitor, document_id: str) -> Document:
         """The document, if this visitor may see its base now. Raises NotFound in the same words where it is hidden."""
-        document = await self.queries.catalog.document(document_id)
-        bases = await self.queries.visible(visitor.caller())
-        if document is None or document.knowledge_base not in {base.name for base in bases}:
+        document = await self.queries.document_of_id(document_id, visitor.caller())
+        if document is None:
             raise NotFound(GONE)
         return document
 

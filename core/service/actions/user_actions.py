@@ -48,7 +48,7 @@ class UserActions:
     audit: Audit
 
     @classmethod
-    def over(
+    def build(
         cls,
         *,
         memory: Memory,

@@ -117,7 +117,8 @@ class JobQueue:
         items = [*_files(command), *_links(link), *_conversations(command)]
         if not items:
             raise NotFound("There is nothing to add.", remedy="Attach files, or name a link.")
-        subject = items[0].name or items[0].source if len(items) == 1 else ""
+        named = len(items) == 1 and not command.conversation
+        subject = items[0].name or items[0].source if named else ""
         return await self.accept(self.create_job(JobKind.INGEST, base, caller, subject, items))
 
     def _check(self, link: str) -> None:
@@ -219,6 +220,4 @@ def _links(link: str) -> list[JobItem]:
 
 
 def _conversations(command: KbCommand) -> list[JobItem]:
-    if not command.conversation:
-        return []
-    return [JobItem(ItemKind.CONVERSATION, command.conversation, command.conversation, name="this conversation")]
+    return [JobItem(ItemKind.CONVERSATION, command.conversation, command.conversation)] if command.conversation else []

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import assert_never
 
-from core.model.jobs import JobKind, JobStage, JobState
+from core.model.jobs import JobKind, JobStage, JobState, JobUnit
 from core.service.kb.results import JobSummary, SourceNote
 from core.service.kb.text_spans import Line, code, count, duration, plain
 
@@ -27,7 +27,11 @@ def job_subject(job: JobSummary) -> str:
     """What the job is about: the name of the one thing, or how many of what."""
     if job.subject:
         return job.subject
-    return "this channel" if job.kind is JobKind.HISTORY else count(job.items, job.unit)
+    if job.kind is JobKind.HISTORY:
+        return "this channel"
+    if job.unit is JobUnit.CONVERSATION and job.items == 1:
+        return "this conversation"
+    return count(job.items, job.unit)
 
 
 def job_state(job: JobSummary) -> str:

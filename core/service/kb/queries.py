@@ -216,6 +216,12 @@ class KnowledgeQueries:
             raise not_one(command.target, found, "here")
         return found[0]
 
+    async def document_of_id(self, document_id: str, caller: Caller) -> Document | None:
+        """The document of this id; None where there is none, or the readers of the reply may not know of its base."""
+        document = await self.catalog.document(document_id)
+        visible = {base.name for base in await self.visible(caller)}
+        return document if document is not None and document.knowledge_base in visible else None
+
     async def passages(self, document: Document) -> Sequence[Passage]:
         """All passages of a document's visible version, in reading order."""
         scope = Scope(frozenset({document.knowledge_base}))

@@ -20,7 +20,7 @@ LIVE = re.compile(r"@everyone|@here|<@[!&]?\d+>|<#\d+>")
 
 @pytest.mark.parametrize("hostile", ["@everyone", "@HERE", "<@123>", "<@!123>", "<@&123>", "<#123>", "</ask:123>"])
 def test_no_mention_survives(hostile: str) -> None:
-    for shown in (text.markdown(f"Ask {hostile} now"), text.plain(hostile), text.thread_name(f"why {hostile}?")):
+    for shown in (text.markdown(f"Ask {hostile} now"), text.escape(hostile), text.thread_name(f"why {hostile}?")):
         assert hostile not in shown
         assert not LIVE.search(shown)
 
@@ -47,7 +47,7 @@ def test_what_only_reads_like_a_principal_names_nobody() -> None:
 
 @given(st.text(alphabet="@<>&!#everyonh 123`[](){}\n|-", max_size=300))
 def test_no_text_whatsoever_becomes_a_mention(written: str) -> None:
-    for piece in text.pieces(written, (SOURCE,)):
+    for piece in text.answer_parts(written, (SOURCE,)):
         assert not LIVE.search(piece)
         assert len(piece) <= text.MESSAGE_LIMIT
 
@@ -83,7 +83,7 @@ def test_deep_headings_become_bold() -> None:
 
 def test_pieces_keep_fences_and_citations_whole() -> None:
     code = "\n".join(f"    line_{n} = {n}  # {'x' * 40}" for n in range(120))
-    pieces = text.pieces(f"Here [1].\n\n```python\n{code}\n```\n\nAnd so it ends [1].", (SOURCE,))
+    pieces = text.answer_parts(f"Here [1].\n\n```python\n{code}\n```\n\nAnd so it ends [1].", (SOURCE,))
     assert len(pieces) > 2
     assert all(len(piece) <= 2_000 and piece.count("```") % 2 == 0 for piece in pieces)
     assert sum(piece.count("[[1]](<https://docs.example/r>)") for piece in pieces) == 2
@@ -104,4 +104,4 @@ def test_many_sources_are_listed_as_far_as_there_is_room() -> None:
 
 
 def test_a_title_cannot_format_or_link() -> None:
-    assert text.plain("*bold* [x](y) @everyone\n# next") == "\\*bold\\* \\[x\\]\\(y\\) @\u200beveryone \\# next"
+    assert text.escape("*bold* [x](y) @everyone\n# next") == "\\*bold\\* \\[x\\]\\(y\\) @\u200beveryone \\# next"

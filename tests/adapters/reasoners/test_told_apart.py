@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.reasoners.extractive.answer.newest import newest
+from adapters.reasoners.extractive.answer.newest import asked_alone, newest
 from adapters.reasoners.extractive.answer.tables import compute_answer
 from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
 from adapters.reasoners.extractive.evidence.units import units
@@ -112,6 +112,41 @@ def test_a_document_that_calls_itself_superseded_is_the_older_one_without_any_da
 def test_the_newest_entry_of_a_changelog_answers_for_the_latest_version() -> None:
     quotations = newest("what is the latest version of the monitor app", [found(1, CHANGES, "Monitor app: changelog")])
     assert [unit.under for one in quotations for unit in one.units] == ["5.3.0 (2026-03-10)"]
+
+
+def test_the_newest_of_several_documents_of_one_kind_answers_for_the_latest_release() -> None:
+    old = found(1, "Routes are planned twice as fast.", "Release notes 2025.3", dated="2025-10-14")
+    new = found(
+        2, "*Published 17 March 2026.* Drivers start without signing in.", "Release notes 2026.1", dated="2026-03-17"
+    )
+    (quoted,) = newest("what is new in the latest release?", [old, new])
+    assert quoted.evidence.id == 2
+    assert "Drivers start without signing in." in quoted.units[-1].text
+
+
+def test_a_version_in_brackets_at_the_end_of_a_heading_is_an_entry_of_a_changelog() -> None:
+    headings = {1: 'January 2026 — "Shoveler" (26.1)', 2: 'March 2026 — "Pintail" (26.3)'}
+    entries = [
+        found(number, "The seat plan turns.", "What changed in booking", heading=(heading,), document="booking")
+        for number, heading in headings.items()
+    ]
+    (quoted,) = newest("what is the latest release of booking?", entries)
+    assert quoted.evidence.id == 2
+
+
+@pytest.mark.parametrize(
+    ("question", "alone"),
+    [
+        ("what is the latest version of the monitor app", True),
+        ("whats new in the latest monitor app", True),
+        ("which phones does the latest monitor app need", False),
+        ("how do I clean the monitor", False),
+    ],
+)
+def test_only_a_question_for_nothing_but_the_newest_is_answered_by_whatever_stands_there(
+    question: str, *, alone: bool
+) -> None:
+    assert bool(asked_alone(question, [found(1, CHANGES, "Monitor app: changelog")])) is alone
 
 
 def test_a_question_in_a_paragraph_of_its_own_stands_over_its_answer() -> None:

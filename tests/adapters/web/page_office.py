@@ -188,7 +188,7 @@ class PageOffice:
 
     def _page(self) -> WebPlatform:
         scene, room, pages = self.scene, self.room, Pages()
-        actions = UserActions.over(
+        actions = UserActions.build(
             memory=scene.memory,
             trace_store=scene.trace_store,
             catalog=scene.catalog,

@@ -1,5 +1,8 @@
 """Who sees an answer is decided in one place: by where it was asked, what its asker wants, and what is set up there."""
 
+import ast
+from pathlib import Path
+
 import pytest
 
 from core.model.channel_settings import ChannelSettings, ReplyStyle
@@ -34,7 +37,9 @@ def test_what_the_asker_wants_comes_before_what_the_place_has(settings: ChannelS
 def test_where_nobody_else_reads_there_is_nobody_to_share_it_with(
     settings: ChannelSettings | None, private: bool | None
 ) -> None:
-    assert answer_visibility(settings, direct=True, private=private) is AnswerVisibility.DIRECT
+    visibility = answer_visibility(settings, direct=True, private=private)
+    assert visibility is AnswerVisibility.DIRECT
+    assert visibility.for_asker_alone
 
 
 @pytest.mark.parametrize(("private", "alone"), [(True, True), (False, False)])
@@ -47,3 +52,16 @@ def test_a_question_that_came_in_as_private_stays_so_whatever_its_place_has_now(
 def test_nobody_is_answered_unasked_where_answers_are_private() -> None:
     assert ChannelSettings(auto_answer=0.8).answers_unasked
     assert not ChannelSettings(auto_answer=0.8, reply_style=ReplyStyle.PRIVATE).answers_unasked
+
+
+def test_no_other_place_compares_a_reply_style_to_private() -> None:
+    root = Path(__file__).parents[3]
+    paths = [path for package in ("core", "adapters", "bot") for path in (root / package).rglob("*.py")]
+    compared = {
+        str(path.relative_to(root))
+        for path in paths
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Compare)
+        and any(ast.unparse(one) == "ReplyStyle.PRIVATE" for one in (node.left, *node.comparators))
+    }
+    assert compared == {"core/model/channel_settings.py"}

@@ -44,7 +44,7 @@ def _citing_the_first(_inquiry: object, _thread: object, evidence: tuple[object,
 
 
 def actions(scene: Scene) -> UserActions:
-    return UserActions.over(
+    return UserActions.build(
         memory=scene.memory,
         trace_store=scene.trace_store,
         catalog=scene.catalog,

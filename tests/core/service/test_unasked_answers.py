@@ -19,7 +19,7 @@ from core.model.channel_settings import (
 )
 from core.model.conversation import ThreadKey
 from core.ports.daily_budget import DailyBudget
-from core.service.unasked_attempts import MOST_A_DAY, MOST_AN_HOUR, SHARE_OF_BUDGET, UnaskedAttempts
+from core.service.auto_answer_limiter import MOST_A_DAY, MOST_AN_HOUR, SHARE_OF_BUDGET, AutoAnswerLimiter
 from tests.core.service.test_message_handler import ADA, BOB, REFUNDS, THREAD, Room, room
 
 __all__ = ["room"]
@@ -135,14 +135,14 @@ class _Clock:
         return self.now
 
 
-async def _admitted(attempts: UnaskedAttempts, channel: str, times: int) -> int:
+async def _admitted(attempts: AutoAnswerLimiter, channel: str, times: int) -> int:
     thread = ThreadKey("paper", "T", channel, "1")
     return sum([await attempts.admit(thread) for _ in range(times)])
 
 
 async def test_an_hour_later_there_is_room_again_and_another_channel_has_its_own() -> None:
     clock = _Clock()
-    attempts = UnaskedAttempts(InProcessMessageStateStore(), now=clock)
+    attempts = AutoAnswerLimiter(InProcessMessageStateStore(), now=clock)
     assert await _admitted(attempts, "C1", MOST_AN_HOUR + 5) == MOST_AN_HOUR
     assert await _admitted(attempts, "C2", 3) == 3
     clock.now += 3_600
@@ -151,7 +151,7 @@ async def test_an_hour_later_there_is_room_again_and_another_channel_has_its_own
 
 async def test_all_channels_together_have_a_bound_for_the_day() -> None:
     clock = _Clock()
-    attempts = UnaskedAttempts(InProcessMessageStateStore(), now=clock)
+    attempts = AutoAnswerLimiter(InProcessMessageStateStore(), now=clock)
     channels = range(MOST_A_DAY // MOST_AN_HOUR + 2)
     assert sum([await _admitted(attempts, f"C{n}", MOST_AN_HOUR) for n in channels]) == MOST_A_DAY
     clock.now += 86_400
@@ -174,7 +174,7 @@ class _Budget(DailyBudget):
 
 @pytest.mark.parametrize(("share", "admitted"), [(0.0, 1), (SHARE_OF_BUDGET - 0.01, 1), (SHARE_OF_BUDGET, 0), (1.0, 0)])
 async def test_half_of_a_days_budget_is_left_to_those_who_ask(share: float, admitted: int) -> None:
-    attempts = UnaskedAttempts(InProcessMessageStateStore(), _Budget(share))
+    attempts = AutoAnswerLimiter(InProcessMessageStateStore(), _Budget(share))
     assert await _admitted(attempts, "C1", 1) == admitted
 
 

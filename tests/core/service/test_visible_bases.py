@@ -158,7 +158,7 @@ async def _asked_by_board(scene: Scene) -> str:
 
 
 def _actions(scene: Scene) -> UserActions:
-    return UserActions.over(
+    return UserActions.build(
         memory=scene.memory,
         trace_store=scene.trace_store,
         catalog=scene.catalog,

@@ -6,16 +6,24 @@ from dataclasses import dataclass
 
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
 from adapters.reasoners.extractive.evidence.units import Form, Unit, topic_words, units
+from adapters.reasoners.extractive.evidence.versions import family
 from core.ingestion.dates import stated_date
 from core.model.evidence import Evidence
 from core.model.text import content_words
 
 _ASKS = re.compile(
-    r"\b(?:latest|newest|most recent|current|last)\b.{0,30}\b(?:version|release|update|firmware|build|edition|change"
-    r"|changes|changelog)\b|\b(?:newest|latest)\b",
+    r"\b(?:latest|newest|most recent|current|last)\b.{0,30}\b(?:version|release|revision|update|firmware|build|edition"
+    r"|changes?|changelog)\b|\b(?:newest|latest)\b",
     re.IGNORECASE,
 )
 _VERSION = re.compile(r"^\W*(?:version |release |[a-z]{1,2}[.-]?)?(\d+(?:\.\d+)*)\b", re.IGNORECASE)
+_NAMED_VERSION = re.compile(r"\((?:v\.? ?|version |release )?(\d+(?:\.\d+)+)\)\W*$", re.IGNORECASE)  # "Pintail" (26.3)
+_SAID_OF_ANY = frozenset(
+    content_words(
+        "new newest latest current last recent version release revision update build edition change changelog since"
+        " news what whats when come out"
+    )
+)
 _OF_VERSIONS = re.compile(r"\b(?:version|release|build|firmware|edition)\b", re.IGNORECASE)
 _ENTRIES = 2  # versions in one document, from which on it tells of several
 _SHOWN = 3  # units of the newest one
@@ -35,6 +43,19 @@ def asks_for_newest(question: str) -> bool:
     return bool(_ASKS.search(question))
 
 
+def asked_alone(question: str, evidence: Sequence[Evidence]) -> frozenset[int]:
+    """The evidence that tells of the newest version, where nothing is asked but what that is and what it brings.
+
+    No sentence of it has the question's words: what is new in the latest release is whatever stands there.
+    """
+    found = newest(question, evidence)
+    if not found:
+        return frozenset()
+    title = found[0].evidence.passage.title
+    beside = set(topic_words(question)) - _SAID_OF_ANY - set(content_words(title))
+    return frozenset() if beside else frozenset(quotation.evidence.id for quotation in found)
+
+
 def newest(question: str, evidence: Sequence[Evidence]) -> tuple[Quotation, ...]:
     """What the newest version says, where the question asks for it and a document that fits tells of several."""
     if not asks_for_newest(question):
@@ -45,6 +66,7 @@ def newest(question: str, evidence: Sequence[Evidence]) -> tuple[Quotation, ...]
         for entry in _entries(item):
             documents.setdefault(item.passage.document, []).append(entry)
     telling = [entries for entries in documents.values() if len({entry.order for entry in entries}) >= _ENTRIES]
+    telling.extend(_families(evidence))
 
     def title_overlap(entries: Sequence[_Entry]) -> int:
         return len(wanted & set(content_words(entries[0].evidence.passage.title)))
@@ -54,6 +76,26 @@ def newest(question: str, evidence: Sequence[Evidence]) -> tuple[Quotation, ...]
         return ()
     found = max(best, key=lambda entry: entry.order)
     return (Quotation(found.evidence, found.units[:_SHOWN]),)
+
+
+def _families(evidence: Sequence[Evidence]) -> Iterator[list[_Entry]]:
+    """Documents of one title but for its number, each with what was found of it first: a release's notes."""
+    families: dict[str, dict[str, Evidence]] = {}
+    for item in evidence:
+        members = families.setdefault(family(item.passage), {})
+        known = members.get(item.passage.document)
+        if known is None or item.passage.ordinal < known.passage.ordinal:
+            members[item.passage.document] = item
+    for members in families.values():
+        if len(members) >= _ENTRIES and all(item.passage.dated for item in members.values()):
+            yield [
+                _Entry(
+                    (item.passage.dated, ()),
+                    item,
+                    units(item.passage.text),
+                )
+                for item in members.values()
+            ]
 
 
 def _entries(item: Evidence) -> Iterator[_Entry]:
@@ -69,7 +111,7 @@ def _entries(item: Evidence) -> Iterator[_Entry]:
             opening = unit.text
         groups.setdefault(unit.under or opening or heading, []).append(unit)
     for told, members in groups.items():
-        if number := _VERSION.match(told):
+        if number := _VERSION.match(told) or _NAMED_VERSION.search(told):
             dated = stated_date(f"Released {told}") or stated_date(told)
             yield _Entry((dated, tuple(int(part) for part in number[1].split("."))), item, tuple(members))
 

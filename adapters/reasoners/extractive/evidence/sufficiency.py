@@ -139,13 +139,18 @@ def other_table(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchActio
 
 
 def rest_of_versions(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchAction, ...]:
-    """For "the latest version", the whole document that tells of versions: the newest may not have been found. Once."""
-    if not asks_for_newest(inquiry.standalone) or len(inquiry.searches) != 1:
+    """For "the latest version", the document that tells of versions: the newest may not have been found. Once.
+
+    Its words and what is said of any version find the older ones as well; the year that it is finds the newest.
+    """
+    made = [search.action for search in inquiry.searches]
+    if not asks_for_newest(inquiry.standalone) or any(isinstance(action, SearchSource) for action in made):
         return ()
     wanted = set(content_words(inquiry.standalone))
     titles = dict.fromkeys(item.passage.title for item in (*near, *inquiry.library.items_found()))
-    known = [title for title in titles if wanted & set(content_words(title))]
-    return (SearchSource(f"{inquiry.standalone.rstrip('?. ')} version released date", known[0]),) if known else ()
+    known = next((title for title in titles if wanted & set(content_words(title))), "")
+    asked = f"{inquiry.standalone.rstrip('?. ')} version released date"
+    return (SearchSource(asked, known), SearchSource(f"{inquiry.started_at.year}", known)) if known else ()
 
 
 def in_the_same_source(inquiry: Inquiry, thread: Thread) -> tuple[SearchAction, ...]:

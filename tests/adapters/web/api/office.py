@@ -113,7 +113,7 @@ class Office:
             clients=self.clients,
             questions=scene.question_service,
             checkpoints=scene.checkpoints,
-            actions=UserActions.over(
+            actions=UserActions.build(
                 memory=scene.memory,
                 trace_store=scene.trace_store,
                 catalog=scene.catalog,

@@ -29,7 +29,7 @@ class Counter:
         self.feedback = InProcessFeedbackStore(self.scene.state)
         self.audit = InProcessAudit()
         self.settings_store = InProcessChannelSettingsStore()
-        self.user_actions = UserActions.over(
+        self.user_actions = UserActions.build(
             memory=self.scene.memory,
             trace_store=self.scene.trace_store,
             catalog=self.scene.catalog,

@@ -13,7 +13,7 @@ from core.service.kb.commands import KbVerb
 from core.service.kb.job_wording import job_state, job_title
 from core.service.kb.results import JobSummary
 from core.service.kb.summaries import summarize_job
-from tests.core.service.kb.knowledge_room import Room, job_in
+from tests.core.service.kb.knowledge_room import Room, conversation, job_in
 
 NOW = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
@@ -31,6 +31,7 @@ def summary(kind: JobKind, *items: ItemKind, subject: str = "", listed: bool = T
         (summary(JobKind.INGEST, ItemKind.FILE, ItemKind.LINK), "Adding 2 documents to “handbook”"),
         (summary(JobKind.INGEST, ItemKind.SPOOLED, ItemKind.SPOOLED), "Adding 2 files to “handbook”"),
         (summary(JobKind.REFRESH, ItemKind.LINK, ItemKind.LINK), "Refreshing 2 links in “handbook”"),
+        (summary(JobKind.INGEST, ItemKind.CONVERSATION), "Adding this conversation to “handbook”"),
         (summary(JobKind.REMOVE, ItemKind.DOCUMENT), "Removing 1 document from “handbook”"),
         (summary(JobKind.REMOVE), "Removing 0 documents from “handbook”"),
         (summary(JobKind.HISTORY, listed=False), "Adding the conversations of this channel to “handbook”"),
@@ -46,6 +47,16 @@ async def test_a_base_that_is_removed_counts_its_documents(room: Room) -> None:
     removed = job_in(await room.says(KbVerb.REMOVE, base="handbook", confirmed=True))
     assert (removed.subject, removed.items) == ("", 2)
     assert job_title(removed) == "Removing 2 documents from “handbook”"
+
+
+async def test_the_conversation_where_a_command_is_given_has_no_name_until_it_is_read(room: Room) -> None:
+    room.platform.conversations_["T/C/1"] = conversation("Five days.")
+    accepted = job_in(await room.says(KbVerb.INGEST, conversation="T/C/1"))
+    assert accepted.subject == ""
+    assert job_title(accepted) == "Adding this conversation to “default”"
+    await room.works()
+    assert (await room.job(accepted.id)).state is JobState.DONE
+    assert await room.finds("refunds", "default") == ["Refunds?"]
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ NOTE_SECONDS = 600.0  # between two notes about the same place
 
 
 @dataclass(frozen=True, slots=True)
-class Silence:
+class MissedPeriod:
     """What we may have missed: ``since`` is in seconds since the epoch; the places are as they were noted."""
 
     since: float
@@ -31,7 +31,7 @@ class Silence:
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeardPlace(Record, place="{platform}/heard", subject="places", entry="{name}"):
+class ActivePlace(Record, place="{platform}/heard", subject="places", entry="{name}"):
     """A place where we were spoken to, as its platform finds it again, and when: seconds since the epoch.
 
     It goes with the conversation that was held there, and with whom it was held where that was one person alone.
@@ -45,14 +45,14 @@ class HeardPlace(Record, place="{platform}/heard", subject="places", entry="{nam
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeardUntil(Record, place="{platform}/heard", subject="until", installation=True):
+class BackfillCursor(Record, place="{platform}/heard", subject="until", installation=True):
     """Until when a platform told us everything: seconds since the epoch."""
 
     platform: str
     at: float = 0.0
 
 
-class HeardPlaces:
+class BackfillPlaces:
     """The places of one platform. A place is named as the platform finds it again: a channel, or a thread in it."""
 
     def __init__(
@@ -63,29 +63,29 @@ class HeardPlaces:
         self._now = now
         self._noted: TTLCache[str, None] = TTLCache(10 * MOST_PLACES, NOTE_SECONDS, timer=now)
 
-    async def note(self, question: IncomingMessage, *places: str) -> None:
+    async def record_question(self, question: IncomingMessage, *places: str) -> None:
         """We were asked this there. Raises StoreUnavailable."""
         now = self._now()
         news = [place for place in places if place not in self._noted]
         if not news:
             return
         person = question.asker.id if question.direct else ""
-        heard = HeardPlace(platform=self._platform, name="", at=now, thread=question.thread, person=person)
+        heard = ActivePlace(platform=self._platform, name="", at=now, thread=question.thread, person=person)
         await self._message_states.save(*(replace(heard, name=place) for place in news))
         self._noted.update(dict.fromkeys(news))
 
-    async def mark_listening(self) -> None:
+    async def advance_cursor(self) -> None:
         """Until now we heard everything. Raises StoreUnavailable."""
-        await self._message_states.save(HeardUntil(platform=self._platform, at=self._now()))
+        await self._message_states.save(BackfillCursor(platform=self._platform, at=self._now()))
 
-    async def silence(self) -> Silence | None:
+    async def missed_period(self) -> MissedPeriod | None:
         """What to look back on; None when we never listened before. Raises StoreUnavailable."""
-        until = await self._message_states.read(HeardUntil(platform=self._platform))
+        until = await self._message_states.read(BackfillCursor(platform=self._platform))
         if until is None or not until.at:
             return None
-        known = await self._message_states.read_entries(HeardPlace(platform=self._platform, name=""))
+        known = await self._message_states.read_entries(ActivePlace(platform=self._platform, name=""))
         latest = sorted(known, key=lambda place: place.at, reverse=True)
         for place in latest[10 * MOST_PLACES :]:
             await self._message_states.remove(place)
         since = max(until.at - DEAF_SECONDS, self._now() - LONGEST_SECONDS)
-        return Silence(since, tuple(place.name for place in latest[:MOST_PLACES]))
+        return MissedPeriod(since, tuple(place.name for place in latest[:MOST_PLACES]))

@@ -22,7 +22,7 @@ HOUR, DAY = 3_600, 86_400  # seconds
 
 
 @dataclass(frozen=True, kw_only=True)
-class AttemptCount(Record, place="{platform}/unasked", subject="{channel}", installation=True):
+class AutoAnswerCount(Record, place="{platform}/unasked", subject="{channel}", installation=True):
     """How many tries there were in the last window: an hour or a day, numbered since the epoch."""
 
     platform: str
@@ -32,7 +32,7 @@ class AttemptCount(Record, place="{platform}/unasked", subject="{channel}", inst
 
 
 @dataclass(frozen=True, slots=True)
-class UnaskedAttempts:
+class AutoAnswerLimiter:
     """Counts them across processes. ``now`` is in seconds since the epoch."""
 
     message_states: MessageStateStore
@@ -43,12 +43,12 @@ class UnaskedAttempts:
         """Whether one more may be tried in this channel, counting it. Raises StoreUnavailable."""
         if self.daily_budget is not None and await self.daily_budget.spent_share() >= SHARE_OF_BUDGET:
             return False
-        here = AttemptCount(platform=thread.platform, channel=thread.place)
+        here = AutoAnswerCount(platform=thread.platform, channel=thread.place)
         if not await self._count(here, HOUR, MOST_AN_HOUR):
             return False
-        return await self._count(AttemptCount(platform=thread.platform, channel=EVERYWHERE), DAY, MOST_A_DAY)
+        return await self._count(AutoAnswerCount(platform=thread.platform, channel=EVERYWHERE), DAY, MOST_A_DAY)
 
-    async def _count(self, blank: AttemptCount, seconds: int, most: int) -> bool:
+    async def _count(self, blank: AutoAnswerCount, seconds: int, most: int) -> bool:
         window = int(self.now() // seconds)
         for _ in range(EXCHANGES):
             was = await self.message_states.read(blank) or blank
