@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from adapters.encoders.answer_reader import LowRankAnswerReader
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
@@ -113,7 +114,7 @@ async def collected(folder: Path, footnote: Footnote) -> list[Case]:
     await fill(footnote, dataset)
     scope = Scope(frozenset({dataset.name}))
     sources = {one.id: one.source for one in await footnote.catalog.documents(scope.bases)}
-    reasoner = ExtractiveReasoner(footnote.encoder)
+    reasoner = ExtractiveReasoner(footnote.encoder, LowRankAnswerReader())
     cases: list[Case | None] = []
     for question in questions_of(dataset):
         if question.follows:
@@ -122,12 +123,12 @@ async def collected(folder: Path, footnote: Footnote) -> list[Case]:
         condition = NOWHERE if question.unanswerable else HERE
         cases.append(await case_of(reasoner, folder.name, condition, question, hits[:TOP_K], sources))
         if not question.unanswerable:
-            others = [hit for hit in hits if not _holds_gold(question, hit, sources)][:TOP_K]
+            others = [hit for hit in hits if not holds_gold(question, hit, sources)][:TOP_K]
             cases.append(await case_of(reasoner, folder.name, REMOVED, question, others, sources))
     return [one for one in cases if one is not None]
 
 
-def _holds_gold(question: LabelledQuestion, hit: Hit, sources: dict[str, str]) -> bool:
+def holds_gold(question: LabelledQuestion, hit: Hit, sources: dict[str, str]) -> bool:
     source = sources.get(hit.passage.document, "")
     return any(is_gold(question, source, unit.text) for unit in units(hit.passage.text))
 

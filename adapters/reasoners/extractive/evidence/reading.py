@@ -36,14 +36,14 @@ async def read_best(reader: AnswerReader, question: str, weighed: Sequence[Weigh
     if not best or language_of(question) != "en":
         return list(weighed)
     try:
-        odds = await reader.read(question, [_text_of(one) for one in best])
+        odds = await reader.read(question, [text_of(one) for one in best])
     except Unavailable:
         return list(weighed)
     readings = {id(one): value for one, value in zip(best, odds, strict=True)}
     return [_with_readings(passage, readings, min(odds)) for passage in weighed]
 
 
-def _text_of(one: ScoredUnit) -> str:
+def text_of(one: ScoredUnit) -> str:
     """The unit below its headings, as it is compared by meaning."""
     passage = one.evidence.passage
     return in_context(passage, one.unit, befores(units(passage.text)).get(one.unit))[:_CHARACTERS]
