@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from adapters.reasoners.extractive import weights
+from adapters.reasoners.extractive.evidence.reading import AnswerReader
 from adapters.reasoners.extractive.evidence.scoring import WeighedPassage
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.testing.encoder import HashingEncoder
@@ -36,7 +37,7 @@ class Away:
         raise ModelUnavailable("The model is not on this machine.")
 
 
-async def weighed(reader: Reader | Away | None, question: str, *texts: str) -> list[WeighedPassage]:
+async def weighed(reader: AnswerReader | None, question: str, *texts: str) -> list[WeighedPassage]:
     items = library(*texts).items_found()
     return await ExtractiveReasoner(HashingEncoder(), reader).weigh(question, items, items)
 
@@ -80,3 +81,16 @@ async def test_a_question_that_leads_from_one_document_to_the_next_is_not_read()
     reader = Reader()
     await weighed(reader, "Who leads the team of Refunds that owns it?", STUDIO)
     assert not reader.asked
+
+
+async def test_a_follow_up_is_read_with_the_topic_that_it_was_given_and_without() -> None:
+    """The topic may be meant or not: trains are booked in one way, whatever was spoken of before."""
+
+    class Literal:
+        async def read(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+            return [-6.0 if "annual plans" in question else 6.0 for _ in texts]
+
+    trains = "Trains are booked in second class."
+    (alone,) = await weighed(Literal(), "How are trains booked?", trains)
+    (followed,) = await weighed(Literal(), "and how are trains booked (annual plans)?", trains)
+    assert followed.units[0].odds > alone.units[0].odds - 3

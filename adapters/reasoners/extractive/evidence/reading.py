@@ -5,6 +5,7 @@ tells better: a question of the right thing for what no document says of it has 
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
@@ -17,6 +18,7 @@ from core.model.errors import Unavailable
 from core.model.languages import language_of
 
 _CHARACTERS = 400
+_TOPIC = re.compile(r" \([^()]+\)(?=\W*$)")  # as follow_up puts it behind a question
 
 
 class AnswerReader(Protocol):
@@ -36,11 +38,19 @@ async def read_best(reader: AnswerReader, question: str, weighed: Sequence[Weigh
     if not best or language_of(question) != "en":
         return list(weighed)
     try:
-        odds = await reader.read(question, [text_of(one) for one in best])
+        odds = await _read_in_both_forms(reader, question, [text_of(one) for one in best])
     except Unavailable:
         return list(weighed)
     readings = {id(one): value for one, value in zip(best, odds, strict=True)}
     return [_with_readings(passage, readings, min(odds)) for passage in weighed]
+
+
+async def _read_in_both_forms(reader: AnswerReader, question: str, texts: Sequence[str]) -> Sequence[float]:
+    """A follow-up with the thread's topic in brackets, as it may be meant, and without: the higher odds count."""
+    odds = await reader.read(question, texts)
+    if (bare := _TOPIC.sub("", question)) == question:
+        return odds
+    return [max(pair) for pair in zip(odds, await reader.read(bare, texts), strict=True)]
 
 
 def text_of(one: ScoredUnit) -> str:
