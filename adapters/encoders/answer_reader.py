@@ -52,14 +52,18 @@ class LowRankAnswerReader:
 
         Raises ModelUnavailable when the model is not to be had or hangs.
         """
-        fresh = list(dict.fromkeys(text for text in texts if (question, text) not in self._known))
+        # Held on to: what others ask for meanwhile may push out of the cache what was there.
+        found = {text: self._known[question, text] for text in texts if (question, text) in self._known}
+        fresh = list(dict.fromkeys(text for text in texts if text not in found))
         if fresh and self._model is None:
             await self.open()
         for start in range(0, len(fresh), _AT_ONCE):  # what a deadline cuts off is there when it is asked for again
             some = fresh[start : start + _AT_ONCE]
             odds = await self._in_thread(lambda some=some: self._odds(question, some), _READ_SECONDS)
-            self._known.update({(question, text): value for text, value in zip(some, odds, strict=True)})
-        return [self._known[question, text] for text in texts]
+            read = dict(zip(some, odds, strict=True))
+            found |= read
+            self._known.update({(question, text): value for text, value in read.items()})
+        return [found[text] for text in texts]
 
     def _odds(self, question: str, texts: list[str]) -> list[float]:
         import torch

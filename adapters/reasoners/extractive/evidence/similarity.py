@@ -96,11 +96,15 @@ class Similarity:
         """(n, dimension) of single words or of sentences, most of which were met before."""
         import numpy as np
 
-        fresh = list(dict.fromkeys(text for text in listed if text not in kept))
+        # Held on to: what others ask for meanwhile may push out of the cache what was there.
+        found = {text: kept[text] for text in listed if text in kept}
+        fresh = list(dict.fromkeys(text for text in listed if text not in found))
         for start in range(0, len(fresh), at_once):
             some = fresh[start : start + at_once]
-            kept.update(zip(some, await self._encoder.encode_passages(some), strict=True))
-        return np.stack([kept[text] for text in listed])
+            encoded = dict(zip(some, await self._encoder.encode_passages(some), strict=True))
+            found |= encoded
+            kept.update(encoded)
+        return np.stack([found[text] for text in listed])
 
 
 def _by_stem(texts: Iterable[str]) -> dict[str, str]:
