@@ -5,16 +5,17 @@ An encoder compares two vectors that were made apart; here every word of the que
 2021) that come with us in ``answer_reader.safetensors``, 3 MB; ``docs/extractive.md`` says what they were learnt from.
 """
 
-import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cachetools import LRUCache
 
-from adapters.encoders.model_files import PACKAGED, ModelFiles, find_model, load
+from adapters.encoders.model_files import PACKAGED, ModelFiles, find_model, load, log_warning
+from adapters.encoders.model_thread import run_model
 from adapters.encoders.text_encoder import computes_in_bfloat16, use_one_core
 from core.model.errors import ModelUnavailable
 
@@ -30,18 +31,32 @@ _KNOWN = 4_000  # pairs remembered: a question is graded, and answered from the 
 
 
 class LowRankAnswerReader:
-    """``AnswerReader`` of the packaged model; loads at the first use, or at ``open``."""
+    """``AnswerReader`` of the packaged model; loads at the first use, or at ``open``.
 
-    def __init__(self, files: ModelFiles | None = None) -> None:
+    Args:
+        files: the model that the changes were learnt for; the packaged one where none is given.
+        say: told once, in a sentence, when it cannot be loaded; that is not tried again for every question.
+    """
+
+    def __init__(self, files: ModelFiles | None = None, *, say: Callable[[str], None] = log_warning) -> None:
         self._files = files or find_model(PACKAGED)
+        self._say = say
+        self._failure: ModelUnavailable | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="read-answers", initializer=use_one_core)
         self._loading = threading.Lock()
         self._model: Any = None
         self._known: LRUCache[tuple[str, str], float] = LRUCache(_KNOWN)
 
     async def open(self) -> None:
-        """Load the model now. Raises ModelUnavailable where the packaged model is not installed."""
-        await self._in_thread(self._loaded, _LOAD_SECONDS)
+        """Load the model now. Raises ModelUnavailable where it cannot be loaded, said once and not tried again."""
+        if self._failure is None:
+            try:
+                await run_model(self._thread, self._loaded, _LOAD_SECONDS, self._files.name)
+            except ModelUnavailable as error:
+                self._failure = error
+                self._say(f"Sentences are not read together with questions; everything else works. {error}")
+        if self._failure is not None:
+            raise self._failure
 
     async def close(self) -> None:
         """Let go of the thread; what it is computing is finished in the background."""
@@ -59,7 +74,8 @@ class LowRankAnswerReader:
             await self.open()
         for start in range(0, len(fresh), _AT_ONCE):  # what a deadline cuts off is there when it is asked for again
             some = fresh[start : start + _AT_ONCE]
-            odds = await self._in_thread(lambda some=some: self._odds(question, some), _READ_SECONDS)
+            read_some = partial(self._odds, question, some)
+            odds = await run_model(self._thread, read_some, _READ_SECONDS, self._files.name)
             read = dict(zip(some, odds, strict=True))
             found |= read
             self._known.update({(question, text): value for text, value in read.items()})
@@ -82,22 +98,16 @@ class LowRankAnswerReader:
                     self._model.halve()
         return self._model
 
-    async def _in_thread(self, do: Any, seconds: float) -> Any:
-        try:
-            async with asyncio.timeout(seconds):
-                return await asyncio.get_running_loop().run_in_executor(self._thread, do)
-        except TimeoutError as error:
-            raise ModelUnavailable(f"Reading sentences took longer than {seconds:g} s.") from error
-
 
 class _CrossEncoder:
     """The packaged encoder with its changes merged in, and a head on its first token."""
 
-    def __init__(self, location: str, **how: Any) -> None:
+    def __init__(self, location: str, *, local_files_only: bool = False, device: None = None) -> None:
         from safetensors.torch import load_file
         from transformers import AutoModel, AutoTokenizer
 
-        del how["device"]
+        del device  # always the processor's
+        how = {"local_files_only": local_files_only}
         self._tokenizer: Any = AutoTokenizer.from_pretrained(location, **how)
         self._encoder: Any = AutoModel.from_pretrained(location, add_pooling_layer=False, **how).eval()
         changes = {name: tensor.float() for name, tensor in load_file(WEIGHTS).items()}

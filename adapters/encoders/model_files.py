@@ -127,6 +127,13 @@ def _brief(error: Exception) -> str:
     return (str(error).strip().partition("\n")[0] or type(error).__name__).rstrip(". ")[:200]
 
 
+def log_warning(message: str) -> None:
+    """Say that a model which can be done without is not there."""
+    import structlog
+
+    structlog.get_logger("footnote").warning(message)
+
+
 @contextmanager
 def _quiet() -> Iterator[None]:
     """No progress bars and no advice on the terminal while a model loads."""

@@ -10,7 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 
-from adapters.encoders.model_files import find_model, load
+from adapters.encoders.model_files import find_model, load, log_warning
+from adapters.encoders.model_thread import run_model
 from core.model.errors import ModelUnavailable
 
 DEFAULT = "cross-encoder/ms-marco-MiniLM-L6-v2"
@@ -30,7 +31,7 @@ class CrossEncoderReranker:
 
     def __init__(self, model: str = DEFAULT, *, say: Callable[[str], None] | None = None) -> None:
         self._files = find_model(model or DEFAULT)
-        self._say = say or _log
+        self._say = say or log_warning
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="rerank")
         self._model: Any = None
         self._loading: asyncio.Task[None] | None = None
@@ -71,12 +72,14 @@ class CrossEncoderReranker:
             return None
         if not texts:
             return []
-        scores: list[float] = await self._in_thread(lambda: self._predict(query, list(texts)), _SECONDS)
+        scores: list[float] = await run_model(
+            self._thread, lambda: self._predict(query, list(texts)), _SECONDS, self.name
+        )
         return scores
 
     async def _try_loading(self) -> None:
         try:
-            self._model = await self._in_thread(self._load, _LOAD_SECONDS)
+            self._model = await run_model(self._thread, self._load, _LOAD_SECONDS, self.name)
         except ModelUnavailable as error:
             self.reason = str(error)
             self._say(f"Reranking is off; everything else works. {error}")
@@ -100,20 +103,3 @@ class CrossEncoderReranker:
             [(query, text) for text in texts], batch_size=_BATCH, show_progress_bar=False, activation_fn=Sigmoid()
         )
         return [float(score) for score in scores]
-
-    async def _in_thread(self, do: Callable[[], Any], seconds: float) -> Any:
-        try:
-            async with asyncio.timeout(seconds):
-                return await asyncio.get_running_loop().run_in_executor(self._thread, do)
-        except TimeoutError as error:
-            raise ModelUnavailable(f"The model {self.name} took longer than {seconds:g} s.") from error
-        except RuntimeError as error:  # torch's own: out of memory, above all
-            raise ModelUnavailable(
-                f"The model {self.name} failed: {str(error).partition(chr(10))[0][:200]}."
-            ) from error
-
-
-def _log(message: str) -> None:
-    import structlog
-
-    structlog.get_logger("footnote").warning(message)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from cachetools import LRUCache
 
 from adapters.encoders.model_files import find_model, load
+from adapters.encoders.model_thread import run_model
 from core.model.errors import ModelUnavailable, first_of_ours
 
 if TYPE_CHECKING:
@@ -230,11 +231,7 @@ class SentenceTransformerEncoder:
             await self._in_thread(thread, self._model, _LOAD_SECONDS)
 
     async def _in_thread(self, thread: ThreadPoolExecutor, do: Callable[[], T], seconds: float) -> T:
-        try:
-            async with asyncio.timeout(seconds):
-                return await asyncio.get_running_loop().run_in_executor(thread, do)
-        except TimeoutError as error:
-            raise ModelUnavailable(f"The model {self.name} took longer than {seconds:g} s.") from error
+        return await run_model(thread, do, seconds, self.name)
 
 
 def passage_threads() -> int:

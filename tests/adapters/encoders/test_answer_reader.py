@@ -55,8 +55,12 @@ async def test_odds_keep_their_places_and_do_not_depend_on_what_is_read_beside_t
     assert await reader.read("when does nobody work?", []) == []
 
 
-async def test_a_model_that_is_not_whole_is_said_so(tmp_path: Path) -> None:
-    made = LowRankAnswerReader(ModelFiles("broken", tmp_path))
-    with pytest.raises(ModelUnavailable, match="cannot be loaded"):
-        await made.read("who?", ["Ines."])
+async def test_a_model_that_is_not_whole_is_said_once_and_not_tried_again(tmp_path: Path) -> None:
+    said: list[str] = []
+    made = LowRankAnswerReader(ModelFiles("broken", tmp_path), say=said.append)
+    for question in ("who?", "when?"):
+        with pytest.raises(ModelUnavailable, match="cannot be loaded"):
+            await made.read(question, ["Ines."])
+    assert len(said) == 1
+    assert "everything else works" in said[0]
     await made.close()

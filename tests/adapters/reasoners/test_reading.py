@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.evidence.reading import AnswerReader
+from adapters.reasoners.extractive.evidence.reading import AnswerReader, text_of
 from adapters.reasoners.extractive.evidence.scoring import WeighedPassage
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.testing.encoder import HashingEncoder
@@ -65,9 +65,11 @@ async def test_without_its_model_what_is_counted_decides() -> None:
 
 async def test_only_the_most_likely_are_read_and_the_rest_counts_like_the_worst_of_them() -> None:
     texts = [f"Plan {number} has room for nine. It has mail. It has a name." for number in range(30)]
-    reader = Reader()
-    found = await weighed(reader, "Which plan has room for nine?", *texts)
-    assert len(reader.asked) == weights.UNITS_READ < sum(len(one.units) for one in found)
+    reader = Reader({"": -6.0})
+    units = [one for found in await weighed(reader, "Which plan has room for nine?", *texts) for one in found.units]
+    assert len(reader.asked) == weights.UNITS_READ < len(units)
+    ranked = sorted(units, key=lambda one: -one.odds)
+    assert {text_of(one) for one in ranked[: weights.UNITS_READ]} == set(reader.asked)
 
 
 async def test_a_question_in_another_language_is_not_read_in_english() -> None:

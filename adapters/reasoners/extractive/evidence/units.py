@@ -253,14 +253,10 @@ def in_context(passage: Passage, unit: Unit, before: Unit | None = None) -> str:
     where = ", ".join(dict.fromkeys((passage.title, *place)))
     said = f"{before.text} {unit.text}" if before else unit.text
     if unit.form is Form.ROW:
-        cells, names = (_cells(line) for line in (unit.text, unit.head[0] if unit.head else ""))
+        cells, names = (cells_of(line) for line in (unit.text, unit.head[0] if unit.head else ""))
         pairs = zip_longest(names[: len(cells)], cells, fillvalue="")
         said = "; ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
     return f"{where}: {said}"
-
-
-def _cells(row: str) -> list[str]:
-    return [cell.strip() for cell in row.strip().strip("|").split("|")]
 
 
 def inverse_frequency(texts: Iterable[str]) -> Mapping[str, float]:
