@@ -6,11 +6,16 @@ from typing import TypeVar
 
 from adapters.testing.clock import ManualClock
 from adapters.testing.encoder import HashingEncoder
+from adapters.testing.inbox import InProcessInbox
 from adapters.testing.index import InProcessIndex
+from adapters.testing.message_state import InProcessMessageStateStore
 from adapters.testing.scripted_reasoner import ScriptedReasoner
 from adapters.testing.stores import (
+    InProcessAudit,
     InProcessCatalog,
+    InProcessChannelSettingsStore,
     InProcessCheckpoints,
+    InProcessFeedbackStore,
     InProcessMemory,
     InProcessQuestionLog,
     InProcessState,
@@ -20,6 +25,7 @@ from core.agent.agent import Agent
 from core.agent.run import AgentDeps
 from core.model.answer import Answer, Outcome
 from core.model.budget import Prices
+from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.events import (
     AgentCompleted,
@@ -35,6 +41,7 @@ from core.model.inquiry import PROFILE_LIMITS, AnswerPolicy, Checkpoint, Choice,
 from core.model.knowledge import Document, KnowledgeBase, Locator, Passage
 from core.ports.reasoner import Reasoner
 from core.retrieval.hybrid import Retriever
+from core.service.actions.user_actions import UserActions
 from core.service.question_recorder import QuestionRecorder
 from core.service.question_service import Question, QuestionService
 
@@ -209,3 +216,19 @@ async def told(events: AsyncIterator[AgentEvent]) -> Told:
 def within(**limits: float) -> dict[Profile, Limits]:
     """The usual limits of every profile, with these changes."""
     return {profile: replace(limit, **limits) for profile, limit in PROFILE_LIMITS.items()}  # type: ignore[arg-type]
+
+
+def user_actions(scene: Scene) -> UserActions:
+    """What people may do with the answers of a scene."""
+    return UserActions.build(
+        memory=scene.memory,
+        trace_store=scene.trace_store,
+        catalog=scene.catalog,
+        feedback=InProcessFeedbackStore(scene.state),
+        settings_store=InProcessChannelSettingsStore(),
+        audit=InProcessAudit(),
+        inbox=InProcessInbox(scene.state),
+        message_states=InProcessMessageStateStore(scene.state),
+        checkpoints=scene.checkpoints,
+        defaults=ChannelSettings(),
+    )

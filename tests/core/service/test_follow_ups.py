@@ -4,18 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.testing.inbox import InProcessInbox
-from adapters.testing.message_state import InProcessMessageStateStore
-from adapters.testing.stores import InProcessAudit, InProcessChannelSettingsStore, InProcessFeedbackStore
 from core.model.answer import FollowUp
 from core.model.channel_settings import ChannelSettings, ChosenSettings, channel_settings
 from core.model.conversation import Audience
 from core.model.errors import AlreadyDone, ModelUnavailable, NotFound
 from core.model.inquiry import AnswerPolicy
 from core.model.knowledge import Passage
-from core.service.actions.user_actions import UserActions
 from core.service.follow_ups import follow_up_on
-from tests.core.scene import ALICE, BOB, Scene, Told
+from tests.core.scene import ALICE, BOB, Scene, Told, user_actions
 
 ON = AnswerPolicy(follow_ups=True)
 STAFF = Audience(frozenset({"staff"}))
@@ -41,21 +37,6 @@ async def asked(scene: Scene, question: str = "How much annual leave is there?",
 
 def _citing_the_first(_inquiry: object, _thread: object, evidence: tuple[object, ...]) -> str:
     return f"It is 27 days [{evidence[0].id}]."  # type: ignore[attr-defined]
-
-
-def actions(scene: Scene) -> UserActions:
-    return UserActions.build(
-        memory=scene.memory,
-        trace_store=scene.trace_store,
-        catalog=scene.catalog,
-        feedback=InProcessFeedbackStore(scene.state),
-        settings_store=InProcessChannelSettingsStore(),
-        audit=InProcessAudit(),
-        inbox=InProcessInbox(scene.state),
-        message_states=InProcessMessageStateStore(scene.state),
-        checkpoints=scene.checkpoints,
-        defaults=ChannelSettings(),
-    )
 
 
 async def test_nothing_is_suggested_unless_it_is_switched_on(scene: Scene) -> None:
@@ -99,7 +80,7 @@ async def test_an_answer_comes_without_suggestions_where_making_them_fails(scene
 
 
 async def test_a_suggestion_is_asked_once_and_by_who_may_read_the_answer(scene: Scene) -> None:
-    told, thread, act = await asked(scene), scene.key("t"), actions(scene)
+    told, thread, act = await asked(scene), scene.key("t"), user_actions(scene)
     async with act.follow_ups.ask(thread, told.trace_id, 1, BOB, STAFF) as suggested:
         assert suggested == told.answer.follow_ups[0]
     with pytest.raises(AlreadyDone):
@@ -117,7 +98,7 @@ async def test_a_suggestion_is_asked_once_and_by_who_may_read_the_answer(scene: 
 
 
 async def test_a_press_that_could_not_be_put_in_line_can_be_made_again(scene: Scene) -> None:
-    told, thread, act = await asked(scene), scene.key("t"), actions(scene)
+    told, thread, act = await asked(scene), scene.key("t"), user_actions(scene)
     with pytest.raises(ModelUnavailable):
         async with act.follow_ups.ask(thread, told.trace_id, 1, ALICE, STAFF):
             raise ModelUnavailable("The line is full.")
@@ -126,7 +107,7 @@ async def test_a_press_that_could_not_be_put_in_line_can_be_made_again(scene: Sc
 
 
 async def test_what_was_suggested_to_somebody_is_forgotten_with_them(scene: Scene) -> None:
-    told, thread, act = await asked(scene), scene.key("t"), actions(scene)
+    told, thread, act = await asked(scene), scene.key("t"), user_actions(scene)
     await scene.memory.forget_person(ALICE.id)
     with pytest.raises(NotFound):
         async with act.follow_ups.ask(thread, told.trace_id, 1, ALICE, STAFF):

@@ -11,7 +11,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from adapters.testing.inbox import InProcessInbox
 from adapters.testing.message_state import InProcessMessageStateStore
 from adapters.testing.stores import (
     InProcessAudit,
@@ -27,7 +26,6 @@ from core.model.inquiry import AnswerPolicy
 from core.model.knowledge import KnowledgeBase
 from core.ports.api_tokens import TokenScope
 from core.retrieval.hybrid import Retriever
-from core.service.actions.user_actions import UserActions
 from core.service.api_clients import ApiClient
 from core.service.channel_settings import SettingsService
 from core.service.gaps.analysis import GapAnalysis
@@ -36,7 +34,7 @@ from core.service.kb.commands import Caller
 from core.service.kb.queries import KnowledgeQueries
 from core.service.knowledge_reader import KnowledgeReader
 from core.service.visible_bases import VisibleBases
-from tests.core.scene import ALICE, BOB, Scene
+from tests.core.scene import ALICE, BOB, Scene, user_actions
 
 ROOT = Path(__file__).parents[3]
 BOARD = Audience(frozenset({"slack:channel:T/BOARD"}), public=True)
@@ -104,16 +102,18 @@ async def suggested(scene: Scene, audience: Audience) -> object:
 
 async def suggestion_of_an_earlier_answer(scene: Scene, audience: Audience) -> object:
     """Pressed below an answer that was made for the board."""
-    async with _actions(scene).follow_ups.ask(scene.key(), await _asked_by_board(scene), 1, BOB, audience) as follow_up:
+    async with user_actions(scene).follow_ups.ask(
+        scene.key(), await _asked_by_board(scene), 1, BOB, audience
+    ) as follow_up:
         return follow_up
 
 
 async def quoted_from_an_earlier_answer(scene: Scene, audience: Audience) -> object:
-    return (await _actions(scene).answers.quotes(scene.key(), await _asked_by_board(scene), audience)).citations
+    return (await user_actions(scene).answers.quotes(scene.key(), await _asked_by_board(scene), audience)).citations
 
 
 async def explained(scene: Scene, audience: Audience) -> object:
-    return await _actions(scene).answers.explain(scene.key(), audience, await _asked_by_board(scene))
+    return await user_actions(scene).answers.explain(scene.key(), audience, await _asked_by_board(scene))
 
 
 async def told_in_a_digest(scene: Scene, audience: Audience) -> object:
@@ -155,21 +155,6 @@ async def _asked_by_board(scene: Scene) -> str:
     told = await scene.asks(QUESTION, audience=BOARD, policy=AnswerPolicy(follow_ups=True))
     assert told.answer.citations
     return told.trace_id
-
-
-def _actions(scene: Scene) -> UserActions:
-    return UserActions.build(
-        memory=scene.memory,
-        trace_store=scene.trace_store,
-        catalog=scene.catalog,
-        feedback=InProcessFeedbackStore(scene.state),
-        settings_store=InProcessChannelSettingsStore(),
-        audit=InProcessAudit(),
-        inbox=InProcessInbox(scene.state),
-        message_states=InProcessMessageStateStore(scene.state),
-        checkpoints=scene.checkpoints,
-        defaults=ChannelSettings(),
-    )
 
 
 def _settings(scene: Scene) -> SettingsService:
