@@ -4,7 +4,9 @@ Public sets that their owners publish for anybody (none is in the project): SQuA
 WikiTableQuestions as a folder with ``data/training.tsv`` and ``csv/``, FeTaQA as JSON lines. Texts are parted into
 units by the product's own code and told as it tells them. From a question that something answers a second one is made
 that nothing does: without the answering sentence, or with the table's column taken out that is asked for. Questions of
-a few patterns ("the CAPTAIN of NAME") are made for columns of tables, with and without the column.
+a few patterns ("the CAPTAIN of NAME") are made for columns of tables, with and without the column. Other sets, whose
+own forms are not read here, come as JSON lines that somebody has prepared: ``q``, ``t`` (texts, those that answer
+first), ``y`` (1 where one answers) and ``title``.
 """
 
 import csv
@@ -147,6 +149,16 @@ def from_fetaqa(path: Path) -> Iterator[Group | None]:
             without = random.choice(open_columns)
             yield from_table(asked["question"], title, rows, right, without=without)
         yield from from_patterns(title, rows, 1)
+
+
+def from_prepared(path: Path) -> Iterator[Group]:
+    """Groups as they stand in the file, their texts below their document's title."""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        one = json.loads(line)
+        place = f"{one['title']}: " if one.get("title") else ""
+        texts = tuple(f"{place}{text}"[:CHARACTERS] for text in one["t"])
+        worded = one["q"] if random.random() < REWORDED_SHARE else one["q"].lower().rstrip("?")
+        yield Group(worded, texts, tuple(map(bool, one["y"])))
 
 
 def from_wikitables(folder: Path) -> Iterator[Group | None]:

@@ -1,11 +1,12 @@
 """Learn the reader of answers again: low-rank changes of the packaged encoder, and a head on its first token.
 
-First on groups of public sets (``reader_groups``), then on those of our own: every unit of what the product found for
-a question, against the gold passages. The loss is that of a choice among all texts of a group and none of them, so that
-even odds are where an answer begins. Twenty minutes of four cores for the first, three for the second.
+First on groups of public sets (``reader_groups``), then on our own sets with some of the public ones among them
+(``reader_candidates``). The loss is that of a choice among all texts of a group and none of them, so that even odds are
+where an answer begins. On four cores some 20 groups a second are learnt from.
 
     python -m tests.measure.reader_training OUT.safetensors --squad FILE ... --fetaqa FILE ... --wikitables FOLDER
-        --own tests/questions/tune tests/questions/tune_2 tests/questions/check bot/samples/eval
+        --groups FILE ... --own tests/questions/learn/* tests/questions/tune tests/questions/tune_2
+        tests/questions/check bot/samples/eval
 """
 
 # ruff: noqa: T201 - a measurement is printed
@@ -14,7 +15,9 @@ import argparse
 import asyncio
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -25,24 +28,16 @@ from torch.nn.functional import linear
 from transformers import AutoModel, AutoTokenizer
 
 from adapters.encoders.model_files import PACKAGED, find_model
-from adapters.reasoners.extractive.evidence.reading import text_of
-from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
-from bot.evaluation.dataset_loader import read
-from bot.evaluation.temp_index import fill, open_temporary
-from bot.settings import Settings
-from core.model.evidence import EvidenceLibrary, Hit
-from core.ports.index import Scope
-from tests.measure.reader_groups import Group, from_fetaqa, from_squad, from_wikitables
-from tests.measure.sentences import DEEPER, TOP_K, holds_gold, is_gold, questions_of
+from tests.measure.reader_candidates import candidates
+from tests.measure.reader_groups import Group, from_fetaqa, from_prepared, from_squad, from_wikitables
 
 RANK, SCALE = 32, 2.0
 TOKENS, STEP = 80, 16
-TEXTS, OWN_TEXTS = 5, 8  # of a group
-GROUPS, OWN_GROUPS = 16, 8  # of a batch
-PACE, OWN_PACE = 5e-4, 3e-4
+TEXTS = 5  # of a group of the public sets
+GROUPS, OWN_GROUPS = 16, 12  # of a batch
+PACE, OWN_PACE = 4e-4, 3e-4
 WARM_UP, CLIP, DECAY = 0.05, 1.0, 0.01
-OWN_REMOVED_SHARE, OWN_REMOVED_WEIGHT = 0.4, 0.3
-PUBLIC_AT_MOST = 13_500
+OWN_ROUNDS, PUBLIC_AMONG_OWN, PUBLIC_WEIGHT = 2, 2_000, 0.7
 LAYERS = (
     "attention.self.query",
     "attention.self.key",
@@ -75,7 +70,9 @@ class Reader(nn.Module):
         super().__init__()
         location = find_model(PACKAGED).location
         self.tokenizer: Any = AutoTokenizer.from_pretrained(location)
-        self.encoder: Any = AutoModel.from_pretrained(location, add_pooling_layer=False)
+        self.encoder: Any = AutoModel.from_pretrained(
+            location, add_pooling_layer=False, attn_implementation="eager"
+        ).eval()
         self.encoder.requires_grad_(requires_grad=False)
         for block in self.encoder.encoder.layer:
             for name in LAYERS:
@@ -120,11 +117,11 @@ def loss_of(odds: torch.Tensor, group: Group) -> torch.Tensor:
     return group.weight * (torch.logsumexp(torch.cat([odds, none]), 0) - torch.logsumexp(right, 0))
 
 
-def learn(reader: Reader, groups: Sequence[Group], pace: float, size: int) -> None:
-    """Once over all groups, in batches of like length."""
+def learn(reader: Reader, rounds: Sequence[Sequence[Group]], pace: float, size: int) -> None:
+    """Once over the groups of each round, in batches of like length, ever slower."""
     learnt = [one for one in reader.parameters() if one.requires_grad]
     by = torch.optim.AdamW(learnt, lr=pace, weight_decay=DECAY)
-    batches = _batches(groups, size)
+    batches = [batch for groups in rounds for batch in _batches(groups, size)]
     for at, batch in enumerate(batches):
         for one in by.param_groups:
             one["lr"] = pace * min(1.0, (at + 1) / (WARM_UP * len(batches) + 1)) * max(0.02, 1 - at / len(batches))
@@ -150,42 +147,6 @@ def _batches(groups: Sequence[Group], size: int) -> list[Sequence[Group]]:
     return found
 
 
-async def own_groups(folder: Path) -> list[Group]:
-    """The units that the product finds for each question of a set, by their odds before they are read."""
-    dataset = read(folder, None)
-    groups: list[Group] = []
-    async with open_temporary(Settings()) as footnote:
-        await fill(footnote, dataset)
-        scope = Scope(frozenset({dataset.name}))
-        sources = {one.id: one.source for one in await footnote.catalog.documents(scope.bases)}
-        reasoner = ExtractiveReasoner(footnote.encoder)
-
-        async def add(question: Any, hits: Sequence[Hit], *, removed: bool) -> None:
-            items = EvidenceLibrary().add(hits, question.text)[1]
-            weighed = await reasoner.weigh(question.text, items, items)
-            best = sorted((one for passage in weighed for one in passage.units), key=lambda one: -one.odds)
-            said = [
-                (text_of(one), is_gold(question, sources.get(one.evidence.passage.document, ""), one.unit.text))
-                for one in best
-            ]
-            right = [text for text, gold in said if gold and not question.unanswerable][:2]
-            wrong = [text for text, gold in said if not gold][: OWN_TEXTS - len(right)]
-            if said and (right or removed or question.unanswerable):
-                answers = (*(True for _ in right), *(False for _ in wrong))
-                weight = OWN_REMOVED_WEIGHT if removed else 1.0
-                groups.append(Group(question.text, (*right, *wrong), answers, weight))
-
-        for question in questions_of(dataset):
-            if question.follows:
-                continue
-            hits = (await footnote.retriever.search(question.text, scope, DEEPER)).hits
-            await add(question, hits[:TOP_K], removed=False)
-            if not question.unanswerable and random.random() < OWN_REMOVED_SHARE:
-                others = [hit for hit in hits if not holds_gold(question, hit, sources)][:TOP_K]
-                await add(question, others, removed=True)
-    return groups
-
-
 def main() -> None:
     """Learn, and write what was learnt."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -193,19 +154,29 @@ def main() -> None:
     arguments.add_argument("--squad", nargs="*", type=Path, default=())
     arguments.add_argument("--fetaqa", nargs="*", type=Path, default=())
     arguments.add_argument("--wikitables", type=Path)
+    arguments.add_argument("--groups", nargs="*", type=Path, default=())
     arguments.add_argument("--own", nargs="*", type=Path, default=())
     chosen = arguments.parse_args()
     random.seed(0)
     torch.manual_seed(0)
     reader = Reader()
-    public = [group for path in chosen.squad for group in from_squad(path)]
-    public += [group for path in chosen.fetaqa for group in from_fetaqa(path)]
-    public += from_wikitables(chosen.wikitables) if chosen.wikitables else []
-    groups = [Group(one.question, one.texts[:TEXTS], one.answers[:TEXTS]) for one in public if one]
-    learn(reader, random.sample(groups, min(PUBLIC_AT_MOST, len(groups))), PACE, GROUPS)
-    own = [group for folder in chosen.own for group in asyncio.run(own_groups(folder))]
-    learn(reader, own, OWN_PACE, OWN_GROUPS)
+    public = list(_public(chosen))
+    learn(reader, [public], PACE, GROUPS)
+    own = [one for folder in chosen.own for one in asyncio.run(candidates(folder))]
+    kept = [replace(one, weight=PUBLIC_WEIGHT) for one in random.sample(public, min(PUBLIC_AMONG_OWN, len(public)))]
+    learn(reader, [[*(one.draw() for one in own), *kept] for _ in range(OWN_ROUNDS)], OWN_PACE, OWN_GROUPS)
     save_file(reader.changes(), chosen.out)
+
+
+def _public(chosen: argparse.Namespace) -> Iterator[Group]:
+    found = [
+        *(from_squad(path) for path in chosen.squad),
+        *(from_fetaqa(path) for path in chosen.fetaqa),
+        *(from_prepared(path) for path in chosen.groups),
+        *([from_wikitables(chosen.wikitables)] if chosen.wikitables else []),
+    ]
+    for group in filter(None, chain.from_iterable(found)):
+        yield replace(group, texts=group.texts[:TEXTS], answers=group.answers[:TEXTS])
 
 
 if __name__ == "__main__":

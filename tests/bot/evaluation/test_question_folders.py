@@ -1,6 +1,5 @@
 """The question sets keep their word: what they expect stands in their documents, and what they call wrong does not."""
 
-import csv
 import json
 from collections import Counter
 from collections.abc import Iterator
@@ -8,15 +7,13 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from bs4 import BeautifulSoup
-from docx import Document
-from openpyxl import load_workbook
 
 from bot.evaluation.dataset_loader import Dataset, read
 from core.evaluation.answer_scoring import AnswerVerdict, Prediction, comparable, place_of, score_reply
 from core.evaluation.question_sets import DocumentKind, LabelledQuestion, QuestionKind
 from core.model.answer import Outcome
 from core.model.errors import ConfigurationError
+from tests.bot.evaluation.document_text import text_of
 
 QUESTIONS = Path(__file__).parents[2] / "questions"
 SETS = sorted(path.parent.name for path in QUESTIONS.glob("*/questions.jsonl"))
@@ -35,24 +32,8 @@ def questions(name: str) -> tuple[LabelledQuestion, ...]:
     return found.questions
 
 
-@cache
-def text_of(name: str, source: str) -> str:
-    path = QUESTIONS / name / "documents" / source
-    if path.suffix == ".xlsx":
-        cells = (row for sheet in load_workbook(path, data_only=True) for row in sheet.iter_rows(values_only=True))
-        return comparable("\n".join(" ".join(str(value) for value in row if value is not None) for row in cells))
-    if path.suffix == ".docx":
-        document = Document(str(path))
-        rows = [" ".join(cell.text for cell in row.cells) for table in document.tables for row in table.rows]
-        return comparable("\n".join([*(paragraph.text for paragraph in document.paragraphs), *rows]))
-    text = path.read_text(encoding="utf-8")
-    if path.suffix == ".csv":
-        return comparable("\n".join(" ".join(row) for row in csv.reader(text.splitlines())))
-    return comparable(BeautifulSoup(text, "html.parser").get_text(" ") if path.suffix == ".html" else text)
-
-
 def gold(name: str, question: LabelledQuestion) -> str:
-    return "\n".join(text_of(name, source) for source in question.documents)
+    return "\n".join(text_of(QUESTIONS / name / "documents" / source) for source in question.documents)
 
 
 def every(name: str) -> Iterator[tuple[LabelledQuestion, str]]:
@@ -125,7 +106,7 @@ def test_every_document_is_in_the_manifest_and_all_eight_kinds_are_there(name: s
     manifest = json.loads((QUESTIONS / name / "documents.json").read_text(encoding="utf-8"))
     assert {source for _, source in dataset(name).files} == set(manifest)
     assert set(manifest.values()) == set(DocumentKind)
-    assert all(len(text_of(name, source).split()) <= MOST_WORDS for source in manifest)
+    assert all(len(text_of(QUESTIONS / name / "documents" / source).split()) <= MOST_WORDS for source in manifest)
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -139,7 +120,7 @@ def test_every_kind_of_question_is_asked_and_a_fifth_has_no_answer(name: str) ->
 
 
 def test_no_set_is_missing() -> None:
-    assert SETS == ["check", "tune", "tune_2", "unseen", "unseen_2", "unseen_3"]
+    assert SETS == ["check", "tune", "tune_2", "unseen", "unseen_2", "unseen_3", "unseen_4"]
 
 
 def test_questions_without_a_manifest_are_refused(tmp_path: Path) -> None:
