@@ -21,14 +21,14 @@ from adapters.reasoners.extractive.evidence.scoring import (
     repeats_title,
     says_something,
     scored_by_words,
-    vocabulary_of,
 )
 from adapters.reasoners.extractive.evidence.similarity import SENTENCES, Similarity
 from adapters.reasoners.extractive.evidence.subjects import Subjects
 from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.question import intent
 from adapters.reasoners.extractive.question.follow_up import ResolvedQuestion, pronoun_in, resolve
-from adapters.reasoners.extractive.question.spelling import correct_spelling, unknown_words
+from adapters.reasoners.extractive.question.lexicon import lexicon_for
+from adapters.reasoners.extractive.question.spelling import correct_spelling, unknown_words, vocabulary_of
 from core.model.answer import Claim, ClaimVerdict, Outcome, Support
 from core.model.budget import Meter
 from core.model.citation_markers import without_markers
@@ -172,13 +172,34 @@ class ExtractiveReasoner:
     async def _in_words_of(self, question: str, pool: Sequence[Evidence]) -> str:
         """The question with its slips put right by the words of some passages."""
         vocabulary = vocabulary_of(item.passage.searchable for item in pool)
-        return correct_spelling(
-            question, vocabulary, await self._similarity.slips_among(unknown_words(question, vocabulary))
-        )
+        slips = await self._similarity.slips_among(unknown_words(question, vocabulary))
+        if not slips:
+            return question
+        words = await lexicon_for(question)
+        return correct_spelling(question, vocabulary, [slip for slip in slips if not words.knows(slip)], words)
 
     async def decide(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Decision:
         """Ask back between readings, search on over what the evidence names, or be content."""
         del meter
+        read = await self._as_read(inquiry)
+        decision = self._decide_as_read(read, thread)
+        if (again := sufficiency.as_corrected(inquiry, needs_of(inquiry), needs_of(read))) and not isinstance(
+            decision, AskBack
+        ):
+            others = decision.actions if isinstance(decision, Insufficient) else ()
+            return Insufficient("the question as it is probably meant", (*again, *others))
+        return decision
+
+    async def _as_read(self, inquiry: Inquiry) -> Inquiry:
+        """The inquiry with its question, and each of its needs, in the words of what was found."""
+        if not isinstance(inquiry.plan, Investigate):
+            return inquiry
+        pool = tuple(inquiry.library)
+        question = await self._in_words_of(inquiry.plan.question, pool)
+        needs = [await self._in_words_of(query, pool) for query in inquiry.plan.queries]
+        return replace(inquiry, plan=replace(inquiry.plan, question=question, queries=tuple(needs)))
+
+    def _decide_as_read(self, inquiry: Inquiry, thread: Thread) -> Decision:
         relevant = inquiry.library.relevant(inquiry.cutoff)
         near = inquiry.library.relevant(grading.NEAR)
         if not inquiry.refining and (options := sufficiency.readings(inquiry.standalone, tuple(inquiry.library))):
