@@ -183,12 +183,11 @@ class ExtractiveReasoner:
         del meter
         read = await self._as_read(inquiry)
         decision = self._decide_as_read(read, thread)
-        if (again := sufficiency.as_corrected(inquiry, needs_of(inquiry), needs_of(read))) and not isinstance(
-            decision, AskBack
-        ):
-            others = decision.actions if isinstance(decision, Insufficient) else ()
-            return Insufficient("the question as it is probably meant", (*again, *others))
-        return decision
+        again = sufficiency.as_corrected(inquiry, needs_of(inquiry), needs_of(read))
+        if not again or isinstance(decision, AskBack):
+            return decision
+        others = decision.actions if isinstance(decision, Insufficient) else ()
+        return Insufficient("what is probably meant by the misspelt words", (*again, *others))
 
     async def _as_read(self, inquiry: Inquiry) -> Inquiry:
         """The inquiry with its question, and each of its needs, in the words of what was found."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from adapters.reasoners.extractive.question.lexicon import EnglishLexicon, NoLexicon, lexicon_for
+from adapters.reasoners.extractive.question.lexicon import EnglishLexicon, NoLexicon, english, lexicon_for
 from adapters.reasoners.extractive.question.spelling import correct_spelling, unknown_words, vocabulary_of
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.testing.encoder import HashingEncoder
@@ -98,6 +98,13 @@ def test_what_is_rare_or_a_name_or_a_code_stays(question: str) -> None:
 async def test_a_question_in_another_language_is_not_read_as_english(question: str) -> None:
     assert isinstance(await lexicon_for(question), NoLexicon)
     assert correct_spelling(question, frozenset(), unknown_words(question, frozenset()), NoLexicon()) == question
+
+
+def test_without_the_words_of_english_those_of_the_passages_put_right() -> None:
+    lexicon = english("no_such_module")
+    assert correct_spelling("hot watter, recieve", frozenset({"water"}), ["watter", "recieve"], lexicon) == (
+        "hot water, recieve"
+    )
 
 
 async def test_what_is_misspelt_is_searched_for_again_as_it_is_meant_and_the_trace_says_so() -> None:

@@ -4,12 +4,17 @@ From the lists of pyspellchecker, which were counted in subtitles: 160,000 words
 """
 
 import asyncio
+import importlib.util
 import re
 from collections import Counter
 from functools import lru_cache
 from typing import Protocol
 
+import structlog
+
 from core.model.languages import language_of
+
+log = structlog.get_logger(__name__)
 
 _USUAL = 100  # counted so often; half of the words have 50, which only says that a dictionary has them
 # A word counts so many times where it has every letter of the slip: left out, doubled or swapped they are more often
@@ -85,10 +90,16 @@ def keeps_letters(slip: str, word: str) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _english() -> EnglishLexicon:
+def english(module: str = "spellchecker") -> Lexicon:
+    """The lexicon of English, read once; where its package is not installed, none, which is said once."""
+    if importlib.util.find_spec(module) is None:
+        log.warning(
+            "the words of English are not here: slips are put right by the documents' words alone", lacks=module
+        )
+        return NoLexicon()
     return EnglishLexicon()
 
 
 async def lexicon_for(question: str) -> Lexicon:
-    """The lexicon of the question's language. English is read once, in a quarter of a second, beside the loop."""
-    return await asyncio.to_thread(_english) if language_of(question) == "en" else NoLexicon()
+    """The lexicon of the question's language. English takes a quarter of a second once, beside the loop."""
+    return await asyncio.to_thread(english) if language_of(question) == "en" else NoLexicon()
