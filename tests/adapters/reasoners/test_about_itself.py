@@ -23,6 +23,7 @@ def found(text: str, title: str = "Bonfire policy 2025") -> Evidence:
         ("who wrote the bonfire policy", "It was written by Bron Maddox and approved on 20 May 2025.", True),
         ("when was the bonfire policy last changed?", "Last changed 12 May 2025.", True),
         ("who last edited the bonfire policy", "Created by Bea Mort, last changed by Tom Brandt.", True),
+        ("when was the bonfire policy updated", "owner: Ada Lund, crewing office updated: 2026-02-20", True),
         ("who wrote the bonfire policy", "Damage was written down by the warden Ada Lund.", False),
         ("who wrote the bonfire policy", "Fires are lit by the warden Ada Lund.", False),
         ("when was the bonfire policy approved", "Approved by the board.", False),

@@ -46,7 +46,8 @@ _BESIDE = frozenset(
     content_words(
         "page handbook manual guide policy document doc file rules runbook terms agreement contract list sheet notice"
         " readme article edition version faq wiki booklet instructions conditions reference last latest first previous"
-        " former old new current present time date title created person people written owner"
+        " former old new current present time date title created person people written owner approved reviewed changed"
+        " edited updated published issued drafted prepared"
     )
 )
 
@@ -70,6 +71,8 @@ class AskedOfDocument:
             return False
         if not set(_NUMBER.findall(self.question)) <= set(_NUMBER.findall(f"{item.passage.title} {text}")):
             return False
+        if text[found.end() :].startswith(":"):  # "owner: Ada Lund, office updated: 2026-02-11"
+            return True
         before = text[: found.start()].lstrip("|>-* ")
         if _BREAK.search(before):
             return False
