@@ -11,7 +11,7 @@ from dataclasses import replace
 from adapters.reasoners.extractive.answer import composer, newest, replies, selection, tables
 from adapters.reasoners.extractive.answer.claims import judge_claim, sentences_of, verbatim
 from adapters.reasoners.extractive.answer.quote_markdown import render
-from adapters.reasoners.extractive.evidence import answer_odds, attachments, columns, grading, sufficiency
+from adapters.reasoners.extractive.evidence import about_itself, answer_odds, attachments, columns, grading, sufficiency
 from adapters.reasoners.extractive.evidence.reading import AnswerReader, read_best
 from adapters.reasoners.extractive.evidence.scoring import (
     ScoredUnit,
@@ -118,6 +118,8 @@ class ExtractiveReasoner:
         grades = sufficiency.credit_versions(inquiry, grades, evidence)
         for known in tables.tables_that_answer(found[0].asked.question, evidence) if found else ():
             grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
+        for known in about_itself.titled(inquiry.question, evidence):
+            grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
         for known in newest.asked_alone(inquiry.standalone, (*inquiry.library.items_found(), *evidence)):
             if known in grades:
                 grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
@@ -141,9 +143,9 @@ class ExtractiveReasoner:
             ranked = columns.doubt_rows(asked, answer_odds.score_units(everything, one, standing, subjects))
             weighed.append(WeighedPassage(one.item, asked, tuple(ranked), one.whole))
             await asyncio.sleep(0)  # others' turn: all passages together are tens of milliseconds
-        if self._reader is None or layered:  # what stands on the way to an answer does not answer
-            return weighed
-        return await read_best(self._reader, question, weighed)
+        if self._reader is not None and not layered:  # what stands on the way to an answer does not answer
+            weighed = await read_best(self._reader, question, weighed)
+        return about_itself.judge(question, weighed, pool)
 
     async def _weighable(
         self, asked: Words, found: Sequence[Evidence], *, corrected: bool
@@ -204,8 +206,10 @@ class ExtractiveReasoner:
         if not inquiry.refining and (options := sufficiency.readings(inquiry.standalone, tuple(inquiry.library))):
             noun = sufficiency.noun_of(inquiry.standalone)
             return AskBack(f"The documents know more than one {noun}. Which do you mean?", options, "several readings")
-        if actions := (*sufficiency.rest_of_table(inquiry, near), *sufficiency.rest_of_versions(inquiry, near)):
-            return Insufficient("the rest of the table or of its versions", actions)
+        whole = (*sufficiency.rest_of_table(inquiry, near), *sufficiency.rest_of_versions(inquiry, near))
+        if actions := (*whole, *about_itself.head_of_document(inquiry, inquiry.library.items_found())):
+            missing = "the rest of the table or of its versions" if whole else "what the document says of itself"
+            return Insufficient(missing, actions)
         if actions := sufficiency.other_table(inquiry, near):
             return Insufficient("what is asked of all of them", actions)
         if actions := sufficiency.in_the_same_source(inquiry, thread):

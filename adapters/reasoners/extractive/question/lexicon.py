@@ -52,12 +52,15 @@ class EnglishLexicon:
         self._words = SpellChecker(language="en", distance=1)
 
     def knows(self, word: str) -> bool:
-        """See ``Lexicon``. The list has American spellings, and "who's" where people type "whos"."""
-        written = (word, f"{word[:-1]}'{word[-1]}", *(pattern.sub(to, word) for pattern, to in _AMERICAN))
+        """See ``Lexicon``. The list has American spellings."""
+        written = (word, *(pattern.sub(to, word) for pattern, to in _AMERICAN))
         return any(one in self._words for one in written)
 
     def usual_word(self, slip: str) -> str:
         """See ``Lexicon``."""
+        contraction = f"{slip[:-1]}'{slip[-1]}"  # "who's" where people type "whos"
+        if contraction in self._words:
+            return contraction
         if len(slip) < _SHORT:
             return ""
         near = self._words.known(self._words.edit_distance_1(slip))
