@@ -34,6 +34,8 @@ _YES, _NO = (
     re.compile(r"(?:no|none|n|not)\b|[–—✗-]?$", re.IGNORECASE),
 )
 _WITHOUT = re.compile(r"\b(?:without|no|not|lacks?|neither|cannot|\w+n['’]t)\b", re.IGNORECASE)
+_WHICH_TIME = frozenset(content_words("last next first previous"))  # "last year" does not ask for "Last act ends"
+_THAN = re.compile(r"\bthan\b", re.IGNORECASE)
 _PERSON = frozenset(content_words("person people name who member employee colleague"))
 
 
@@ -109,6 +111,8 @@ def _says_all(question: str, quotations: Sequence[Quotation]) -> bool:
     passage, head = quotations[0].evidence.passage, quotations[0].units[0].head[0]
     above = set(content_words(" ".join((passage.title, *passage.heading, head))))
     left = {stem for stem in wanted if not stands_in(stem, above)}
+    if aggregation_of(question) and left & set(thing_picked(question)):
+        return False  # four rows with "minibus" in a cell need not be four minibuses
     return bool(wanted) and all(
         stands_in(stem, content_words(unit.text)) for one in quotations for unit in one.units for stem in left
     )
@@ -134,6 +138,8 @@ def _picks_rows(question: str, asked: Aggregation, first: Quotation) -> bool:
     picked = set(thing_picked(question) or content_words(asked.picked))
     if any(stands_in(stem, content_words(" ".join((passage.title, *passage.heading, names[0])))) for stem in picked):
         return True
+    if by_date:  # "which lorry leaves earliest", where the row says that it is one
+        return bool(picked) and any(picked <= set(content_words(cell)) for cell in cells)
     is_said = any(picked == set(content_words(cell)) for cell in cells)
     return by_column and (is_said or not picked & set(content_words(" ".join(names[1:]))))
 
@@ -189,8 +195,8 @@ def _of_table(
     named = _named_rows(question, rows)
     kept = named if asked.compares and len(named) >= _FEWEST else filtered
     column = _column(asked, wanted, rows, kept)
-    if column is None:
-        return None
+    if column is None or (_THAN.search(question) and len(named) < _FEWEST):
+        return None  # "what if my van is longer than I said" compares no rows
     if asked.kind is Aggregate.SUM:
         return _sum_of(kept, column)
     return _extreme_of(asked, kept, column, with_others=asked.compares and bool(named))
@@ -312,7 +318,7 @@ def _column(asked: Aggregation, wanted: frozenset[str], rows: Sequence[Row], kep
     for at in range(1, len(rows[0].names)):
         if _figures(kept, at) < min(_FEWEST, len(kept)):
             continue
-        stems = frozenset(content_words(rows[0].names[at])) - (frozenset() if asked.column else key)
+        stems = frozenset(content_words(rows[0].names[at])) - (frozenset() if asked.column else key) - _WHICH_TIME
         said = len(stems & wanted) / len(stems) + len(stems & wanted) if stems else 0.0
         fits = at in hinted
         score = said + weights.COLUMN_NAMED * fits

@@ -70,7 +70,11 @@ _WORDS = (  # longest, longer: what they are said of
         r"(?:oldest|earliest|older|earlier)",
         "date year released since installed built opened founded made",
     ),
-    (Aggregate.MOST, r"(?:high|large|bigg|great|strong|tall|wid|deep)(?:est|er)|(?:the )?most(?! of)|maximum|top", ""),
+    (
+        Aggregate.MOST,
+        r"(?:high|large|bigg|great|strong|tall|wid|deep)(?:est|er)|(?:the )?most(?! of)|maximum|(?<!on )top",
+        "",
+    ),
     (Aggregate.LEAST, r"(?:low|small|weak|narrow)(?:est|er)|(?:the )?(?:least|fewest)|fewer|minimum", ""),
 )
 _SUPERLATIVES = tuple(
@@ -98,6 +102,8 @@ _FIXED = re.compile(
 )
 
 
+_ONESELF = re.compile(r"(?:i|you|we)\b", re.IGNORECASE)
+_ALLOWED = re.compile(r"\b(?:can|may|must|should) (?:i|we|you|one)\b|\ballowed\b", re.IGNORECASE)
 _AMOUNT = r"(?P<figure>[£€$]?\s?\d[\d,.]*\d?(?:\s?(?:%|[a-zA-Z]+))?)"
 _THRESHOLD = re.compile(
     r"\b(?:(?P<above>more than|over|above|exceed(?:s|ing)?|(?:long|high|heavi|great|larg|bigg|old|wid|tall)er than)"
@@ -139,5 +145,7 @@ def aggregation_of(question: str) -> Aggregation | None:
     for kind, pattern, column in _SUPERLATIVES:
         if (found := pattern.search(bare)) and _ASKS.search(bare):
             compares = bool(_COMPARATIVE.fullmatch(found.group().split()[0])) or " or " in bare
-            return Aggregation(kind, column, compares, bare[found.end() :].strip(" ?.!"))
-    return Aggregation(Aggregate.COUNT) if _COUNT.search(bare) else None
+            picked = bare[found.end() :].strip(" ?.!")
+            # "the longest I may keep it" asks for a rule, not for a row
+            return None if _ONESELF.match(picked) else Aggregation(kind, column, compares, picked)
+    return Aggregation(Aggregate.COUNT) if _COUNT.search(bare) and not _ALLOWED.search(bare) else None
