@@ -16,6 +16,11 @@ from dataclasses import dataclass
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.question.discourse_frames import BareQuestion, strip_frames
+from adapters.reasoners.extractive.question.parallels import (
+    put_at_same_preposition,
+    put_number,
+    put_where_they_differ,
+)
 from adapters.reasoners.extractive.question.phrases import Phrase, leaves_open, names, noun_phrases
 from adapters.reasoners.extractive.question.topics import Topic, topics_of
 from core.model.conversation import Exchange
@@ -47,6 +52,14 @@ _STATED = re.compile(
     r"^(?:\w+,?\s+)?(?:that|this)(?:'s|’s|\s+(?:is|was|might|may|would|will|sounds|seems|looks))\b(?=[^?]*$)",
     re.IGNORECASE,
 )
+# "Does that take place", "when did that last happen": what comes after is what it does, and no noun.
+_ASKED_OF = re.compile(r"\b(?:do|does|did|will|would|can|could|is|was|has|had)\s+$", re.IGNORECASE)
+_ADVERBS = frozenset({"last", "ever", "still", "also", "always", "usually", "really", "actually", "already", "again"})
+# "How heavy is one?", "when I see one": of the things just spoken of, and not the first of them or each.
+_COUNTED_OUT = "the any which what each every only this that no last next both than first other new own good best".split()
+_ANY_ONE = re.compile(
+    "".join(rf"(?<!\b{word} )" for word in _COUNTED_OUT) + r"\bone(?=\s*(?:[,.?!;]|$))", re.IGNORECASE
+)
 # "It" that stands for nothing, as in "is it free to …".
 _EMPTY_IT = re.compile(
     r"\bit(?:'s|’s| is| was| would be)?\s+(?:is |was |be )?(?:important|possible|true|necessary|better|worth|safe"
@@ -73,6 +86,7 @@ VERBISH = re.compile(
 ASKING = re.compile(r"\b(?:who|whom|whose|what|which|where|when|why|how)\b", re.IGNORECASE)
 _ARTICLE = re.compile(r"(?:the|a|an)\s+", re.IGNORECASE)
 _PREPOSITION = re.compile(r"(in|for|on|at|with|to|by|from|under)\s+(?:the\s+)?", re.IGNORECASE)
+_AS_WELL = re.compile(r",?\s+(?:as well|too|also)$|^also\s+", re.IGNORECASE)
 _CLAUSE = re.compile(r"(?:if|when|while|after|before|during|since|until|without|because|as|per|than)\b", re.IGNORECASE)
 _SMALL = re.compile(r"^(?:the|a|an|in|for|on|at|with|to|by|from|of)\s+", re.IGNORECASE)
 _LONGEST_NAME = 4  # words
@@ -101,6 +115,8 @@ _INTRODUCES = re.compile(
     r"|the (?:best|most|largest|biggest|oldest))\b",
     re.IGNORECASE,
 )
+_OPEN_END = re.compile(r"\b(?:then|in (?:that|this) case|(?<!is )(?<!are )(?<!was )(?<!were )there)\s*[?.!]*$", re.IGNORECASE)
+_OPEN_WHOLE = re.compile(r"(?:which|what|whose|how|since|until|from)(?:\s+(?!about\b)[\w'’-]+){1,2}\s*[?.!]*", re.IGNORECASE)
 _DEFINITE = re.compile(
     r"\bthe\s+(?:[^\W\d_]+\s+)?([^\W\d_]{3,})(?=\s*(?:[?.!,]|$|\b(?:is|are|was|were|do|does|did|work|have|has|in"
     r"|on|get)\b))",
@@ -142,7 +158,8 @@ def _in_thread(bare: BareQuestion, topics: Sequence[Topic], window: Sequence[Exc
         return _replace_pronoun(bare.question, pronoun, topics, window)
     # Who asks something else at a card leaves its topic behind.
     if window[-1].is_settled and (
-        added := _led_on(bare.question, topics)
+        added := _open_end(bare.question, topics)
+        or _led_on(bare.question, topics)
         or _left_out(bare.question, topics)
         or _second(bare.question, window, topics)
     ):
@@ -167,6 +184,8 @@ def _replace_pronoun(
     before, after = question[: pronoun.start()], question[pronoun.end() :]
     noun = re.match(r"\s+([^\W\d_]{3,})", after)
     qualifies = noun is not None and noun.group(1).casefold() not in STOPWORDS
+    if noun and word in DEMONSTRATIVE and _ASKED_OF.search(before) and _does(noun.group(1)):
+        noun, qualifies = None, False
     if noun and qualifies and word in DEMONSTRATIVE and not VERBISH.match(after.strip()):
         added = _referent(question, noun.group(1), topics)
         return (
@@ -182,6 +201,11 @@ def _replace_pronoun(
         text = f"{text}'" if text.endswith("s") and (chosen.phrase.plural or not chosen.phrase.name) else f"{text}'s"
     text = text[0].upper() + text[1:] if not before and pronoun.group()[0].isupper() else text
     return ResolvedQuestion(f"{before}{text}{after}", f"“{pronoun.group()}” read as {chosen.phrase.text}")
+
+
+def _does(word: str) -> bool:
+    """Whether a word after "does that" says what it does, or is like."""
+    return word.casefold() in _ADVERBS or not noun_phrases(f"the {word}")
 
 
 def _with_article(phrase: Phrase, window: Sequence[Exchange]) -> str:
@@ -246,6 +270,15 @@ def _left_out(question: str, topics: Sequence[Topic]) -> str:
     return ""
 
 
+def _open_end(question: str, topics: Sequence[Topic]) -> str:
+    """The topic of a question that ends in "then" or "there", or is no more than "which form?" or "since when?"."""
+    known = frozenset(content_words(question))
+    if names(question) or not (_OPEN_END.search(question) or (_OPEN_WHOLE.fullmatch(question) and len(known) <= 1)):
+        return ""
+    fresh = (topic.phrase for topic in topics if not topic.phrase.stems & known)
+    return next((phrase.text for phrase in fresh if not phrase.relational and not phrase.generic), "")
+
+
 def _second(question: str, window: Sequence[Exchange], topics: Sequence[Topic]) -> str:
     """The topic of a few words asked right after the question that opened the thread, and that leave open of what.
 
@@ -294,7 +327,7 @@ def pronoun_in(question: str) -> re.Match[str] | None:
     bare = _STATED.sub(lambda found: "_" * len(found.group()), bare)
     if question.rstrip().endswith("?"):  # what is said before the question is a remark: its pronouns can stay
         bare = _REMARK.sub(lambda found: "_" * len(found.group()), bare)
-    candidates = [pattern.search(bare) for pattern in (PERSONAL, THING, _POINTING, _ONE)]
+    candidates = [pattern.search(bare) for pattern in (PERSONAL, THING, _POINTING, _ONE, _ANY_ONE)]
     for one in sorted((one for one in candidates if one), key=lambda one: one.start()):
         before = question[: one.start()]
         # A name, or enough said, before the pronoun: it looks back inside the question.
@@ -308,11 +341,13 @@ def continue_fragment(question: str, window: Sequence[Exchange], *, amends: bool
 
     ``amends``: it corrects what was asked ("I meant …"), so that it need not begin with "and" or "what about".
     """
-    last = next((one.question for one in reversed(window) if content_words(one.question)), "").rstrip("?.! ")
-    said = LEADING.sub("", question).strip().rstrip("?.! ")
-    if not last or not said or not _is_fragment(said, leads=amends or bool(LEADING.match(question))):
+    asked = [one.question.rstrip("?.! ") for one in window if content_words(one.question)]
+    said = _AS_WELL.sub("", LEADING.sub("", question).strip().rstrip("?.! "))
+    leads = amends or bool(LEADING.match(question)) or bool(_PREPOSITION.match(said))
+    if not asked or not said or not _is_fragment(said, leads=leads):
         return "", ""
-    whole = _put_in(last, said) or (f"{last} ({said})" if amends else "")
+    last, before = asked[-1], asked[-2] if len(asked) > 1 else ""
+    whole = put_number(last, said) or _put_in(last, said, before) or (f"{last} ({said})" if amends else "")
     return (f"{whole}?", f"{last}?") if whole else ("", "")
 
 
@@ -325,7 +360,7 @@ def _is_fragment(said: str, *, leads: bool) -> bool:
     return not (PERSONAL.search(said) or THING.search(said) or PRONOUN_ONLY.fullmatch(said))
 
 
-def _put_in(last: str, said: str) -> str:
+def _put_in(last: str, said: str, before: str) -> str:
     """The last question with its parallel part replaced: same noun, same preposition, or name for name; else empty."""
     base = re.sub(r"\s*\([^)]*\)$", "", last)
     if not content_words(said):
@@ -337,9 +372,10 @@ def _put_in(last: str, said: str) -> str:
     for phrase in noun_phrases(base):
         if phrase.head == new.head and phrase.stems != new.stems and len(new.stems) > 1:
             return base.replace(phrase.text, new.text, 1)
-    if preposition := _PREPOSITION.match(said):
-        place = re.search(rf"\b{preposition.group(1)}\s+(?:the\s+)?(?:[A-Z][\w-]*|[\w-]+)(?=\s*$)", base, re.IGNORECASE)
-        return f"{base[: place.start()]}{said}" if place else f"{base} {said}"
+    if _PREPOSITION.match(said):
+        return put_at_same_preposition(base, said) or put_where_they_differ(before, base, said) or f"{base} {said}"
+    if again := put_where_they_differ(before, base, said):
+        return again
     replaced = [name for name in names(base) if len(name.split()) <= _LONGEST_NAME] if new.name else []
     return _replace_name(base, replaced[-1], said, new.text) if replaced else _about(base, new.text)
 
