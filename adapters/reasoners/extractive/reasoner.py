@@ -106,7 +106,9 @@ class ExtractiveReasoner:
         del meter
         pool = (*inquiry.library, *(item for item in evidence if inquiry.library.get(item.id) is None))
         typed = typed_of(inquiry)
-        graded = [self._grade_found(inquiry, await self.weigh(need, evidence, pool, typed)) for need in needs_of(inquiry)]
+        graded = [
+            self._grade_found(inquiry, await self.weigh(need, evidence, pool, typed)) for need in needs_of(inquiry)
+        ]
         return [max(options, key=lambda grade: grade.score) for options in zip(*graded, strict=True)]
 
     def _grade_found(self, inquiry: Inquiry, found: Sequence[WeighedPassage]) -> list[Grade]:

@@ -33,8 +33,8 @@ async def read_best(
 ) -> list[WeighedPassage]:
     """The passages with the odds of their units after reading the most likely ones; as they are where that fails.
 
-    ``typed`` is a follow-up in its person's own words, before anything was put in. A reader of English reads no question
-    in another language.
+    ``typed`` is a follow-up in its person's own words, before anything was put in. A reader of English reads no
+    question in another language.
     """
     best = sorted((one for passage in weighed for one in passage.units), key=lambda one: -one.odds)
     best = best[: weights.UNITS_READ]

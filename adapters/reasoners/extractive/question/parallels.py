@@ -12,7 +12,11 @@ from core.model.text import content_words
 _PREPOSITION = re.compile(r"(?:in|for|on|at|with|to|by|from|under)\s+(?:(?:the|an?)\s+)?", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.,])v?\d[\d.,]*(?![\w%])")
 _LONGEST = 4  # words of a place
-_PLACE = r"\s+(?:(?:the|an?|my|our|your)\s+)?(?:(?!\b(?:in|for|on|at|with|to|by|from|under|of)\b)[\w'’-]+\s+){0,2}[\w'’-]+\s*$"
+_OTHER = r"(?:in|for|on|at|with|to|by|from|under|of|and|or|per)"
+_PLACE = (
+    rf"\s+(?P<article>(?:the|an?|my|our|your)\s+)?(?:(?!{_OTHER}\b)[\w'’-]+\s+){{0,2}}?(?!{_OTHER}\b)(?P<noun>[\w'’-]+)"
+    rf"(?=\s*$|\s+{_OTHER}\b)"
+)
 
 
 def put_number(base: str, said: str) -> str:
@@ -27,10 +31,18 @@ def _form(number: str) -> str:
 
 
 def put_at_same_preposition(base: str, said: str) -> str:
-    """The question whose end, from the preposition on that the fragment begins with, is the fragment; else empty."""
+    """The question with the fragment in the place of what follows the same preposition in it; else empty.
+
+    "Standard ones" are of what stood there: standard tickets.
+    """
     begins = re.match(r"\w+", said)
-    place = re.search(rf"\b{begins.group()}{_PLACE}", base, re.IGNORECASE) if begins else None
-    return f"{base[: place.start()]}{said}" if place else ""
+    places = list(re.finditer(rf"\b{begins.group()}{_PLACE}", base, re.IGNORECASE)) if begins else []
+    if begins is None or not places:
+        return ""
+    put, like = re.subn(r"(?<=\w )ones?$", places[-1]["noun"], said)
+    if like and places[-1]["article"]:
+        put = f"{begins.group()} {places[-1]['article']}{put[begins.end() :].lstrip()}"
+    return f"{base[: places[-1].start()]}{put}{base[places[-1].end() :]}"
 
 
 def put_where_they_differ(before: str, base: str, said: str) -> str:
