@@ -32,6 +32,7 @@ from core.model.inquiry import (
 from core.model.text import content_words, words
 
 _TABLES = 2  # whose sections are read to the end
+_ASKED_ABOUT = 3  # searches, after which a person chooses whether to go on
 _BRIDGES = 4  # searches that one decision proposes at most
 _RELATION = 6  # words
 _SAYS_LITTLE = 2  # content words
@@ -113,6 +114,19 @@ def _phrase(question: str, name: str) -> str:
     """The name with the word after it: "Depot plan"."""
     after = question.split(name, 1)[-1].split()
     return f"{name} {after[0].strip('?.,!')}" if after and content_words(after[0]) else name
+
+
+def as_corrected(inquiry: Inquiry, asked: Sequence[str], meant: Sequence[str]) -> tuple[SearchAction, ...]:
+    """Searches for the needs in which slips were put right, as they are meant; none that was made before.
+
+    What is misspelt finds only what is like the rest of the question. What that finds may put right another slip; but
+    before a person would be asked about the next search, it is enough.
+    """
+    if len(inquiry.searches) >= _ASKED_ABOUT:
+        return ()
+    searches = [SearchKnowledge(read) for need, read in zip(asked, meant, strict=True) if need != read]
+    made = [search.action for search in inquiry.searches]
+    return tuple(search for search in searches if search not in made)
 
 
 def rest_of_table(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchAction, ...]:
