@@ -15,7 +15,7 @@ from adapters.reasoners.extractive.evidence.name_trail import TrailStep, leads_o
 from adapters.reasoners.extractive.evidence.scoring import Words, rarity_of, scored_by_words
 from adapters.reasoners.extractive.evidence.units import Form, coverage, units
 from adapters.reasoners.extractive.evidence.versions import family, other_version, section_name
-from adapters.reasoners.extractive.question.aggregation import aggregation_of
+from adapters.reasoners.extractive.question.aggregation import aggregation_of, lists_rows
 from adapters.reasoners.extractive.question.phrases import names, word_list
 from core.model.answer import Outcome
 from core.model.conversation import Thread
@@ -131,8 +131,9 @@ def as_corrected(inquiry: Inquiry, asked: Sequence[str], meant: Sequence[str]) -
 
 def rest_of_table(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchAction, ...]:
     """For a question that a whole table answers, its section: the table may go on in passages that were not found."""
-    asked = aggregation_of(inquiry.standalone)
-    if asked is None or any(isinstance(made.action, ReadSection) for made in inquiry.searches):
+    whole = aggregation_of(inquiry.standalone) is not None or lists_rows(inquiry.standalone)
+    read = any(isinstance(made.action, ReadSection) for made in inquiry.searches)
+    if not whole or read or len(inquiry.searches) >= _ASKED_ABOUT:
         return ()
     sections: dict[str, int] = {}
     for item in near:
