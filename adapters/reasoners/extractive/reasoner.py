@@ -105,7 +105,10 @@ class ExtractiveReasoner:
         """Grades in order; for several needs, by the one that a passage meets best."""
         del meter
         pool = (*inquiry.library, *(item for item in evidence if inquiry.library.get(item.id) is None))
-        graded = [self._grade_found(inquiry, await self.weigh(need, evidence, pool)) for need in needs_of(inquiry)]
+        typed = typed_of(inquiry)
+        graded = [
+            self._grade_found(inquiry, await self.weigh(need, evidence, pool, typed)) for need in needs_of(inquiry)
+        ]
         return [max(options, key=lambda grade: grade.score) for options in zip(*graded, strict=True)]
 
     def _grade_found(self, inquiry: Inquiry, found: Sequence[WeighedPassage]) -> list[Grade]:
@@ -125,8 +128,13 @@ class ExtractiveReasoner:
                 grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
         return list(grades.values())
 
-    async def weigh(self, need: str, evidence: Sequence[Evidence], pool: Sequence[Evidence]) -> list[WeighedPassage]:
-        """The units of these passages by their worth for a need; how rare a word is, the pool tells."""
+    async def weigh(
+        self, need: str, evidence: Sequence[Evidence], pool: Sequence[Evidence], typed: str = ""
+    ) -> list[WeighedPassage]:
+        """The units of these passages by their worth for a need; how rare a word is, the pool tells.
+
+        ``typed`` is what a person wrote whose question leant on the thread.
+        """
         question = await self._in_words_of(intent.final_question(need), pool)
         wanted = {item.id for item in evidence}
         # Whether a unit stands out shows only beside everything that this question found.
@@ -144,7 +152,7 @@ class ExtractiveReasoner:
             weighed.append(WeighedPassage(one.item, asked, tuple(ranked), one.whole))
             await asyncio.sleep(0)  # others' turn: all passages together are tens of milliseconds
         if self._reader is not None and not layered:  # what stands on the way to an answer does not answer
-            weighed = await read_best(self._reader, question, weighed)
+            weighed = await read_best(self._reader, question, weighed, typed)
         return about_itself.judge(question, weighed, pool)
 
     async def _weighable(
@@ -229,7 +237,7 @@ class ExtractiveReasoner:
         found: list[tuple[str, Sequence[ScoredUnit]]] = []
         needs = needs_of(inquiry)
         for need in needs:
-            weighed = await self.weigh(need, evidence, pool)
+            weighed = await self.weigh(need, evidence, pool, typed_of(inquiry))
             grades: Sequence[Grade | None] = [item.grade for item in evidence]
             if len(needs) > 1:  # what answers one part of a question is no answer to its other part
                 grades = self._grade_found(inquiry, weighed)
@@ -297,3 +305,10 @@ def needs_of(inquiry: Inquiry) -> tuple[str, ...]:
     if isinstance(inquiry.plan, Investigate) and len(inquiry.plan.queries) > 1:
         return inquiry.plan.queries
     return (sufficiency.chosen_reading(inquiry)[0],)
+
+
+def typed_of(inquiry: Inquiry) -> str:
+    """What a person wrote, where one question was made of it and of the thread; else nothing."""
+    plan = inquiry.plan
+    leans = isinstance(plan, Investigate) and plan.resolved_from_thread and len(plan.queries) == 1
+    return intent.split_question(inquiry.question).question if leans else ""

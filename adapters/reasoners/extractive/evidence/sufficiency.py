@@ -35,6 +35,7 @@ _TABLES = 2  # whose sections are read to the end
 _ASKED_ABOUT = 3  # searches, after which a person chooses whether to go on
 _BRIDGES = 4  # searches that one decision proposes at most
 _RELATION = 6  # words
+_SAYS_LITTLE = 2  # content words
 _DEEPER = 12  # passages: the row of a table that says it lies further down than prose that does
 _FOLLOWED = 2  # names at a trail's end
 _LOOK_AT = 4  # best passages whose names are followed
@@ -123,7 +124,8 @@ def as_corrected(inquiry: Inquiry, asked: Sequence[str], meant: Sequence[str]) -
     """
     if len(inquiry.searches) >= _ASKED_ABOUT:
         return ()
-    searches = [SearchKnowledge(read) for need, read in zip(asked, meant, strict=True) if need != read]
+    pairs = zip(asked, meant, strict=True)
+    searches = [SearchKnowledge(read) for need, read in pairs if need != read.replace("'", "") and need != read]
     made = [search.action for search in inquiry.searches]
     return tuple(search for search in searches if search not in made)
 
@@ -171,10 +173,20 @@ def rest_of_versions(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[Search
 def in_the_same_source(inquiry: Inquiry, thread: Thread) -> tuple[SearchAction, ...]:
     """For a question that leaned on the thread, a search in the source that the last answer quoted first.
 
-    Only once, and only where the question was put in other words for it: a new topic is not bent towards the old one.
+    Only once, and only where the question was put in other words for it, or says hardly anything of its own ("who do I
+    ask?") and nothing answers it: a new topic is not bent towards the old one.
     """
     sources = leant_on(inquiry, thread)
+    bare = len(content_words(inquiry.standalone)) <= _SAYS_LITTLE and not names(inquiry.standalone)
+    if not sources and bare and not inquiry.library.relevant(inquiry.cutoff):
+        sources = _cited_last(thread)
     return (SearchSource(inquiry.standalone, sources[0]),) if sources and len(inquiry.searches) == 1 else ()
+
+
+def _cited_last(thread: Thread) -> tuple[str, ...]:
+    """The titles that the last answer among the thread's turns quoted."""
+    cited = (turn.citations for turn in reversed(thread.turns) if turn.outcome is Outcome.ANSWERED and turn.citations)
+    return tuple(one.title for one in next(cited, ()))
 
 
 def leant_on(inquiry: Inquiry, thread: Thread) -> tuple[str, ...]:
