@@ -124,7 +124,8 @@ def as_corrected(inquiry: Inquiry, asked: Sequence[str], meant: Sequence[str]) -
     """
     if len(inquiry.searches) >= _ASKED_ABOUT:
         return ()
-    searches = [SearchKnowledge(read) for need, read in zip(asked, meant, strict=True) if need != read]
+    pairs = zip(asked, meant, strict=True)
+    searches = [SearchKnowledge(read) for need, read in pairs if need != read.replace("'", "") and need != read]
     made = [search.action for search in inquiry.searches]
     return tuple(search for search in searches if search not in made)
 

@@ -51,6 +51,8 @@ def correct_spelling(question: str, vocabulary: Collection[str], slips: Collecti
         before, word = found.groups()
         if _is_name(word, found.start(2)):
             return found.group()
+        if word[0].isupper():  # at the beginning: a name, or a word of asking
+            return before + (_nearest(word.casefold(), ()) or word if word.casefold() in meant else word)
         return before + (meant.get(word.casefold()) or word)
 
     return _WORD.sub(right, question)
