@@ -36,7 +36,13 @@ def test_the_album_is_called_by_its_name_once_it_has_one() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["Is sealing worth it?", "What does it mean to be insured?", "Is it possible to pay by card?"]
+    "said",
+    [
+        "Is sealing worth it?",
+        "What does it mean to be insured?",
+        "How much is it to have a duvet washed?",
+        "Is it possible to pay by card?",
+    ],
 )
 def test_an_it_that_stands_for_nothing_stays(said: str) -> None:
     assert resolve(said, after("How much is a new driveway?")).question == said

@@ -69,7 +69,7 @@ _EMPTY_IT = re.compile(
     r"\bit(?:'s|’s| is| was| would be)?\s+(?:is |was |be )?(?:important|possible|true|necessary|better|worth|safe"
     r"|legal|"
     r"ok|okay|take|takes|took|seems?|rains?|mandatory to|hard to|easy to|common|good to|possible|likely)\b"
-    r"|\b(?:is|was) it \w+ to\b|\b(?:is|was|would|will|does|did) it (?:be )?(?:important|possible|true that"
+    r"|\b(?:is|was) it (?:\w+ )?to\b|\b(?:is|was|would|will|does|did) it (?:be )?(?:important|possible|true that"
     r"|necessary|better|worth|safe|legal|ok"
     r"|okay|take|hard|easy|common|likely|necessary|normal|bad to|good to|mean to|makes? an?)\b|\bworth it\b",
     re.IGNORECASE,
