@@ -20,11 +20,16 @@ _TAG = r"\{%[^{}]{0,300}%\}|\{\{[^{}]{0,300}\}\}"
 _TEMPLATED_LINK = re.compile(rf"(?<!!)\[([^\[\]\n]{{1,300}})\]\([^()\n]{{0,100}}(?:{_TAG})[^()\n]{{0,100}}\)")
 _TEMPLATE = re.compile(rf"(`[^`\n]*`)|({_TAG})")
 _NAMED = re.compile(r"""["']([^"'/.:]{2,80})["']""")
+# What a document says of itself to its readers: who keeps it, when it was changed. Not how a site shows it.
+_FOR_READERS = re.compile(
+    r"authors?|owners?|maintainers?|contact|(?:last_)?(?:updated|modified|edited|reviewed)|(?:reviewed|approved)_by"
+    r"|next_review|approved|effective|valid_(?:from|until)|version|edition|status"
+)
 _PAIR = re.compile(r"^([A-Za-z_][\w .-]*?)\s*[:=]\s*(.+?)\s*$")
 
 
 def read_markdown(name: str, data: bytes) -> ParsedDocument:
-    """Markdown as it is: front matter read and blanked, underlined headings written with '#'."""
+    """Markdown as it is: front matter read, and blanked but for what people ask for; all headings with '#'."""
     text, stated = _front_matter(decode(data))
     lines = _atx_headings(_without_comments(text).split("\n"))
     body, first = trim_lines(lines)
@@ -93,7 +98,10 @@ def _without_templates(text: str) -> str:
 
 
 def _front_matter(text: str) -> tuple[str, dict[str, str]]:
-    """YAML ('---') or TOML ('+++') front matter: its plain pairs, and the text with those lines blank."""
+    """YAML ('---') or TOML ('+++') front matter: its plain pairs, and the text with its lines blank.
+
+    Those stay that a reader asks for: who wrote it, when it was updated.
+    """
     lines = text.split("\n")
     mark = lines[0].rstrip()
     if mark not in ("---", "+++"):
@@ -101,9 +109,14 @@ def _front_matter(text: str) -> tuple[str, dict[str, str]]:
     end = next((i for i, line in enumerate(lines[1:200], 1) if line.rstrip() in (mark, "...")), None)
     if end is None or not any(_PAIR.match(line) for line in lines[1:end]):
         return text, {}
-    pairs = (match for line in lines[1:end] if (match := _PAIR.match(line)))
-    stated = {pair[1].lower().replace("-", "_"): pair[2].strip("\"'") for pair in pairs}
-    return "\n".join([""] * (end + 1) + lines[end + 1 :]), stated
+    pairs = {i: match for i, line in enumerate(lines[1:end], 1) if (match := _PAIR.match(line))}
+    stated = {_key(pair): pair[2].strip("\"'") for pair in pairs.values()}
+    kept = [lines[i] if i in pairs and _FOR_READERS.fullmatch(_key(pairs[i])) else "" for i in range(end + 1)]
+    return "\n".join([*kept, *lines[end + 1 :]]), stated
+
+
+def _key(pair: re.Match[str]) -> str:
+    return re.sub(r"[\s-]", "_", pair[1].lower())
 
 
 def _first(stated: dict[str, str], *keys: str) -> str | None:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from adapters.reasoners.extractive.answer import composer, newest, replies, selection, tables
 from adapters.reasoners.extractive.answer.claims import judge_claim, sentences_of, verbatim
 from adapters.reasoners.extractive.answer.quote_markdown import render
-from adapters.reasoners.extractive.evidence import answer_odds, attachments, columns, grading, sufficiency
+from adapters.reasoners.extractive.evidence import about_itself, answer_odds, attachments, columns, grading, sufficiency
 from adapters.reasoners.extractive.evidence.reading import AnswerReader, read_best
 from adapters.reasoners.extractive.evidence.scoring import (
     ScoredUnit,
@@ -21,14 +21,14 @@ from adapters.reasoners.extractive.evidence.scoring import (
     repeats_title,
     says_something,
     scored_by_words,
-    vocabulary_of,
 )
 from adapters.reasoners.extractive.evidence.similarity import SENTENCES, Similarity
 from adapters.reasoners.extractive.evidence.subjects import Subjects
 from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.question import intent
 from adapters.reasoners.extractive.question.follow_up import ResolvedQuestion, pronoun_in, resolve
-from adapters.reasoners.extractive.question.spelling import correct_spelling, unknown_words
+from adapters.reasoners.extractive.question.lexicon import lexicon_for
+from adapters.reasoners.extractive.question.spelling import correct_spelling, unknown_words, vocabulary_of
 from core.model.answer import Claim, ClaimVerdict, Outcome, Support
 from core.model.budget import Meter
 from core.model.citation_markers import without_markers
@@ -105,7 +105,10 @@ class ExtractiveReasoner:
         """Grades in order; for several needs, by the one that a passage meets best."""
         del meter
         pool = (*inquiry.library, *(item for item in evidence if inquiry.library.get(item.id) is None))
-        graded = [self._grade_found(inquiry, await self.weigh(need, evidence, pool)) for need in needs_of(inquiry)]
+        typed = typed_of(inquiry)
+        graded = [
+            self._grade_found(inquiry, await self.weigh(need, evidence, pool, typed)) for need in needs_of(inquiry)
+        ]
         return [max(options, key=lambda grade: grade.score) for options in zip(*graded, strict=True)]
 
     def _grade_found(self, inquiry: Inquiry, found: Sequence[WeighedPassage]) -> list[Grade]:
@@ -118,13 +121,20 @@ class ExtractiveReasoner:
         grades = sufficiency.credit_versions(inquiry, grades, evidence)
         for known in tables.tables_that_answer(found[0].asked.question, evidence) if found else ():
             grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
+        for known in about_itself.titled(inquiry.question, evidence):
+            grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
         for known in newest.asked_alone(inquiry.standalone, (*inquiry.library.items_found(), *evidence)):
             if known in grades:
                 grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
         return list(grades.values())
 
-    async def weigh(self, need: str, evidence: Sequence[Evidence], pool: Sequence[Evidence]) -> list[WeighedPassage]:
-        """The units of these passages by their worth for a need; how rare a word is, the pool tells."""
+    async def weigh(
+        self, need: str, evidence: Sequence[Evidence], pool: Sequence[Evidence], typed: str = ""
+    ) -> list[WeighedPassage]:
+        """The units of these passages by their worth for a need; how rare a word is, the pool tells.
+
+        ``typed`` is what a person wrote whose question leant on the thread.
+        """
         question = await self._in_words_of(intent.final_question(need), pool)
         wanted = {item.id for item in evidence}
         # Whether a unit stands out shows only beside everything that this question found.
@@ -141,9 +151,9 @@ class ExtractiveReasoner:
             ranked = columns.doubt_rows(asked, answer_odds.score_units(everything, one, standing, subjects))
             weighed.append(WeighedPassage(one.item, asked, tuple(ranked), one.whole))
             await asyncio.sleep(0)  # others' turn: all passages together are tens of milliseconds
-        if self._reader is None or layered:  # what stands on the way to an answer does not answer
-            return weighed
-        return await read_best(self._reader, question, weighed)
+        if self._reader is not None and not layered:  # what stands on the way to an answer does not answer
+            weighed = await read_best(self._reader, question, weighed, typed)
+        return about_itself.judge(question, weighed, pool)
 
     async def _weighable(
         self, asked: Words, found: Sequence[Evidence], *, corrected: bool
@@ -172,20 +182,42 @@ class ExtractiveReasoner:
     async def _in_words_of(self, question: str, pool: Sequence[Evidence]) -> str:
         """The question with its slips put right by the words of some passages."""
         vocabulary = vocabulary_of(item.passage.searchable for item in pool)
-        return correct_spelling(
-            question, vocabulary, await self._similarity.slips_among(unknown_words(question, vocabulary))
-        )
+        slips = await self._similarity.slips_among(unknown_words(question, vocabulary))
+        if not slips:
+            return question
+        words = await lexicon_for(question)
+        return correct_spelling(question, vocabulary, [slip for slip in slips if not words.knows(slip)], words)
 
     async def decide(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Decision:
         """Ask back between readings, search on over what the evidence names, or be content."""
         del meter
+        read = await self._as_read(inquiry)
+        decision = self._decide_as_read(read, thread)
+        again = sufficiency.as_corrected(inquiry, needs_of(inquiry), needs_of(read))
+        if not again or isinstance(decision, AskBack):
+            return decision
+        others = decision.actions if isinstance(decision, Insufficient) else ()
+        return Insufficient("what is probably meant by the misspelt words", (*again, *others))
+
+    async def _as_read(self, inquiry: Inquiry) -> Inquiry:
+        """The inquiry with its question, and each of its needs, in the words of what was found."""
+        if not isinstance(inquiry.plan, Investigate):
+            return inquiry
+        pool = tuple(inquiry.library)
+        question = await self._in_words_of(inquiry.plan.question, pool)
+        needs = [await self._in_words_of(query, pool) for query in inquiry.plan.queries]
+        return replace(inquiry, plan=replace(inquiry.plan, question=question, queries=tuple(needs)))
+
+    def _decide_as_read(self, inquiry: Inquiry, thread: Thread) -> Decision:
         relevant = inquiry.library.relevant(inquiry.cutoff)
         near = inquiry.library.relevant(grading.NEAR)
         if not inquiry.refining and (options := sufficiency.readings(inquiry.standalone, tuple(inquiry.library))):
             noun = sufficiency.noun_of(inquiry.standalone)
             return AskBack(f"The documents know more than one {noun}. Which do you mean?", options, "several readings")
-        if actions := (*sufficiency.rest_of_table(inquiry, near), *sufficiency.rest_of_versions(inquiry, near)):
-            return Insufficient("the rest of the table or of its versions", actions)
+        whole = (*sufficiency.rest_of_table(inquiry, near), *sufficiency.rest_of_versions(inquiry, near))
+        if actions := (*whole, *about_itself.head_of_document(inquiry, inquiry.library.items_found())):
+            missing = "the rest of the table or of its versions" if whole else "what the document says of itself"
+            return Insufficient(missing, actions)
         if actions := sufficiency.other_table(inquiry, near):
             return Insufficient("what is asked of all of them", actions)
         if actions := sufficiency.in_the_same_source(inquiry, thread):
@@ -205,7 +237,7 @@ class ExtractiveReasoner:
         found: list[tuple[str, Sequence[ScoredUnit]]] = []
         needs = needs_of(inquiry)
         for need in needs:
-            weighed = await self.weigh(need, evidence, pool)
+            weighed = await self.weigh(need, evidence, pool, typed_of(inquiry))
             grades: Sequence[Grade | None] = [item.grade for item in evidence]
             if len(needs) > 1:  # what answers one part of a question is no answer to its other part
                 grades = self._grade_found(inquiry, weighed)
@@ -273,3 +305,10 @@ def needs_of(inquiry: Inquiry) -> tuple[str, ...]:
     if isinstance(inquiry.plan, Investigate) and len(inquiry.plan.queries) > 1:
         return inquiry.plan.queries
     return (sufficiency.chosen_reading(inquiry)[0],)
+
+
+def typed_of(inquiry: Inquiry) -> str:
+    """What a person wrote, where one question was made of it and of the thread; else nothing."""
+    plan = inquiry.plan
+    leans = isinstance(plan, Investigate) and plan.resolved_from_thread and len(plan.queries) == 1
+    return intent.split_question(inquiry.question).question if leans else ""

@@ -36,7 +36,13 @@ def test_the_album_is_called_by_its_name_once_it_has_one() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["Is sealing worth it?", "What does it mean to be insured?", "Is it possible to pay by card?"]
+    "said",
+    [
+        "Is sealing worth it?",
+        "What does it mean to be insured?",
+        "How much is it to have a duvet washed?",
+        "Is it possible to pay by card?",
+    ],
 )
 def test_an_it_that_stands_for_nothing_stays(said: str) -> None:
     assert resolve(said, after("How much is a new driveway?")).question == said
@@ -59,6 +65,87 @@ def test_an_it_that_stands_for_nothing_stays(said: str) -> None:
 )
 def test_a_fragment_goes_on_with_the_question_before_it(before: str, said: str, understood: str) -> None:
     assert resolve(said, after(before)).question == understood
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "understood"),
+    [
+        ("Who runs the auction?", "Where does that take place?", "Where does the auction take place?"),
+        ("Who runs the auction?", "When did that last happen?", "When did the auction last happen?"),
+        ("How much is a scrub top?", "What if we lose one?", "What if we lose the scrub top?"),
+        ("How much is a scrub top?", "And how heavy is one", "And how heavy is the scrub top"),
+    ],
+)
+def test_that_and_one_are_what_was_spoken_of(before: str, said: str, understood: str) -> None:
+    assert resolve(said, after(before)).question == understood
+
+
+@pytest.mark.parametrize("said", ["Does the invoice cover each one?", "May I have more than one?"])
+def test_one_of_several_is_not_the_topic(said: str) -> None:
+    assert resolve(said, after("How much is a scrub top?")).question == said
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "understood"),
+    [
+        ("Is there a shuttle from Denbry?", "for nights as well?", "Is there a shuttle from Denbry for nights?"),
+        ("Is there a discount for charities?", "on delivery too?", "Is there a discount for charities on delivery?"),
+        ("What is paid for a saver ticket?", "and for standard ones?", "What is paid for a standard ticket?"),
+        (
+            "Is there a discount for charities on delivery?",
+            "and for students?",
+            "Is there a discount for students on delivery?",
+        ),
+        ("What does error 423 mean?", "no, 422", "What does error 422 mean?"),
+        ("What does a stop cost?", "what was it in 2025?", "What does a stop cost in 2025?"),
+    ],
+)
+def test_a_fragment_takes_the_place_of_its_like(before: str, said: str, understood: str) -> None:
+    assert resolve(said, after(before)).question == understood
+
+
+def test_where_two_questions_differ_the_next_differs_too() -> None:
+    before = after("Can I get a refund for a saver ticket?", "Can I get a refund for a standard ticket?")
+    assert resolve("no, I meant flex", before).question == "Can I get a refund for a flex ticket?"
+
+
+def test_questions_that_differ_everywhere_tell_no_place() -> None:
+    before = after("Who approves refunds?", "How long is the job timeout?")
+    assert resolve("and the retry timeout?", before).question == "How long is the retry timeout?"
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "understood"),
+    [
+        ("What does error 423 mean?", "What do I tell the partner then?", "What do I tell the partner then"),
+        ("Is there a canteen?", "How many people eat there?", "How many people eat there"),
+        ("Is there a canteen?", "Since when?", "Since when"),
+    ],
+)
+def test_then_and_there_and_since_when_are_of_what_was_just_asked(before: str, said: str, understood: str) -> None:
+    topic = "error 423" if "error" in before else "canteen"
+    assert resolve(said, after(before)).question == f"{understood} ({topic})?"
+
+
+def test_there_still_means_what_was_put_right() -> None:
+    before = after("What would I pay (the old terms, version 3)?")
+    assert (
+        resolve("What was guaranteed there?", before).question
+        == "What was guaranteed there (the old terms, version 3)?"
+    )
+
+
+def test_that_version_is_the_one_with_a_number() -> None:
+    before = after("When did WardLink 5.1 come out?", "How long is the PIN?")
+    said = "Was something broken in that version?"
+    assert resolve(said, before).question == "Was something broken in that version (WardLink 5.1)?"
+
+
+def test_a_way_has_two_ends() -> None:
+    before = after(
+        "How much is a ticket from Seewacht to Port-Rivage?", "How much is a child ticket from Seewacht to Port-Rivage?"
+    )
+    assert resolve("how long does it take?", before).question == "how long does it take (from Seewacht to Port-Rivage)?"
 
 
 def test_a_fragment_after_no_question_is_not_made_into_one() -> None:

@@ -1,17 +1,18 @@
 """Sentences are read together with the question: what is counted brings them up, what is read decides as well."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.reading import AnswerReader, text_of
 from adapters.reasoners.extractive.evidence.scoring import WeighedPassage
-from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
+from adapters.reasoners.extractive.reasoner import ExtractiveReasoner, typed_of
 from adapters.testing.encoder import HashingEncoder
 from core.model.errors import ModelUnavailable
-from tests.adapters.reasoners.scene import library
+from core.model.inquiry import Investigate
+from tests.adapters.reasoners.scene import inquiry, library
 
 STUDIO = "The Studio plan has support by mail. The Studio plan has room for nine people."
 
@@ -96,3 +97,28 @@ async def test_a_follow_up_is_read_with_the_topic_that_it_was_given_and_without(
     (alone,) = await weighed(Literal(), "How are trains booked?", trains)
     (followed,) = await weighed(Literal(), "and how are trains booked (annual plans)?", trains)
     assert followed.units[0].odds > alone.units[0].odds - 3
+
+
+async def test_a_follow_up_is_read_as_it_was_typed_too() -> None:
+    """What was put in may be the wrong thing: the tag survives the washes, and not the power that was asked about."""
+
+    class Literal:
+        async def read(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+            return [6.0 if question == "How many washes does it survive?" else -6.0 for _ in texts]
+
+    tag = "A tag survives about 200 washes."
+    items = library(tag).items_found()
+    reasoner = ExtractiveReasoner(HashingEncoder(), Literal())
+    resolved, typed = "How many washes does the power survive?", "How many washes does it survive?"
+    (wrong,), (right,) = (
+        await reasoner.weigh(resolved, items, items),
+        await reasoner.weigh(resolved, items, items, typed),
+    )
+    assert right.units[0].odds > wrong.units[0].odds + 3
+
+
+async def test_what_a_person_typed_reaches_the_reader_with_the_question_that_was_made_of_it() -> None:
+    plan = Investigate("How many washes does the power survive?", ("How many washes does the power survive?",))
+    asked = inquiry("How many washes does it survive?", plan=plan)
+    assert not typed_of(asked)
+    assert typed_of(replace(asked, plan=replace(plan, resolved_from_thread=True))) == "How many washes does it survive?"

@@ -170,3 +170,81 @@ def test_the_number_of_a_telephone_is_not_counted(question: str, *, counts: bool
 def test_a_table_counts_for_the_most_or_least_of_what_its_rows_are(question: str, *, answers: bool) -> None:
     table = "| Vessel | Passengers | Fare (GBP) |\n|---|---|---|\n| Blue Heron | 320 | 9 |\n| Seewacht | 700 | 12 |\n"
     assert bool(tables_that_answer(question, [placed(1, table, "Fleet")])) is answers
+
+
+SITES = """\
+| Site | Beds | Lift | Opened | Leaves | Fee | Looked after by |
+|---|---|---|---|---|---|---|
+| North House | 48 | yes | 2011-04 | 06:45 | £40 a month | Mira Sand |
+| Mill Lodge | 52 | no | 1998-11 | 04:20 | £400 a year | Mira Sand |
+| Quay Court | 65 | yes | 2020-01 | 07:30 | £35 a month | Owen Tack |
+"""
+
+
+def worked_out(question: str, table: str = SITES) -> str:
+    found = compute_answer(question, aggregation_of(question), [placed(1, table, "Sites")])
+    return found.lead if found else ""
+
+
+@pytest.mark.parametrize(
+    ("question", "lead"),
+    [
+        (
+            "our oldest site?",
+            "The earliest *Opened* of the 3 rows compared, worked out from the table, is that of Mill Lodge:",
+        ),
+        (
+            "which site leaves earliest",
+            "The earliest *Leaves* of the 3 rows compared, worked out from the table, is that of Mill Lodge:",
+        ),
+        (
+            "which sites have more than 50 beds",
+            "Worked out from the table, 2 of the 3 rows have *Beds* more than 50 beds:",
+        ),
+        ("how many sites have a lift", "Counted in the table, there are 2 sites:"),
+        ("which sites does mira sand look after", "Picked out of the table, there are 2 rows:"),
+        ("how many beds do all three sites have", "Added up from 3 rows, *Beds* comes to 165:"),
+        ("which is the cheapest site by fee", ""),  # a price a month and one a year are not compared
+    ],
+)
+def test_a_table_is_worked_out_only_as_far_as_its_cells_can_be_read(question: str, lead: str) -> None:
+    assert worked_out(question) == lead
+
+
+def test_nothing_is_added_up_or_kept_within_a_limit_where_a_cell_cannot_be_read() -> None:
+    unknown = SITES.replace("| 52 |", "| on request |")
+    assert not worked_out("how many beds do all three sites have", unknown)
+    assert not worked_out("which sites have more than 50 beds", unknown)
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("how many sites does mira sand look after", True),
+        ("how many gardens does mira sand look after", False),
+        ("how many houses does mira sand look after", False),
+        ("how many sites can I look after", False),
+        ("what if a site is older than Mill Lodge", False),
+        ("what is the longest I may stay on a site", False),
+        ("which sites does mira sand look after", True),
+        ("which sites did mira sand sell", False),
+    ],
+)
+def test_a_table_counts_for_what_is_counted_or_picked_out_only_with_every_word_of_it(
+    question: str, *, answers: bool
+) -> None:
+    assert bool(tables_that_answer(question, [placed(1, SITES, "Sites")])) is answers
+
+
+def test_the_most_is_not_looked_for_in_a_column_that_only_repeats_what_the_rows_are() -> None:
+    stages = "| Stage | Stage width | Last act |\n|---|---|---|\n| Meadow | 20 m | 23:00 |\n| Barn | 10 m | 02:00 |\n"
+    assert not worked_out("which stage had the most visitors last year", stages)
+    assert worked_out("which stage has the most width", stages)
+
+
+def test_a_limit_in_pounds_is_kept_by_the_only_column_with_pounds() -> None:
+    pitches = "| Pitch | Front | Fee |\n|---|---|---|\n| Row 3 | 3 m | £950 |\n| Row 6 | 6 m | £1,700 |\n"
+    assert worked_out("which pitches cost more than £1,000", pitches).startswith(
+        "Worked out from the table, 1 of the 2"
+    )
+    assert not worked_out("which pitches cost more than 1 kg", pitches)

@@ -1,4 +1,4 @@
-"""What stands side by side is told apart, tables answer as a whole, slips of spelling are forgiven."""
+"""What stands side by side is told apart, and tables answer as a whole."""
 
 from dataclasses import replace
 
@@ -11,7 +11,6 @@ from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.evidence.versions import other_version
 from adapters.reasoners.extractive.question.about_knowledge import overview_of
 from adapters.reasoners.extractive.question.aggregation import Aggregate, aggregation_of
-from adapters.reasoners.extractive.question.spelling import correct_spelling
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.testing.encoder import HashingEncoder
 from core.model.conversation import Audience, ContextMessage
@@ -37,21 +36,6 @@ CHANGES = """5.3.0 (2026-03-10)
 
 def found(number: int, text: str, title: str, **more: object) -> Evidence:
     return Evidence(number, Hit(replace(passage(number, text, title), **more), 0.8), "asked")  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [
-        ("prise of the hot watter divertor", "price of the hot water diverter"),
-        ("wat is the dutty line", "what is the duty line"),
-        ("how manny webhoks", "how many webhooks"),
-        ("is there a gym", "is there a gym"),
-        ("what does Thistledwon pay", "what does Thistledwon pay"),
-    ],
-)
-def test_a_slip_is_read_as_the_word_that_the_passages_have(typed: str, meant: str) -> None:
-    known = frozenset({"the", "price", "of", "hot", "water", "diverter", "line", "duty", "webhooks", "is", "a"})
-    assert correct_spelling(typed, known) == meant
 
 
 def test_of_rows_side_by_side_the_named_one_is_meant_and_the_longer_name_wins() -> None:

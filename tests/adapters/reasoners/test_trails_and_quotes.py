@@ -13,7 +13,7 @@ from adapters.reasoners.extractive.evidence.units import coverage
 from adapters.reasoners.extractive.question.answer_type import fits
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.testing.encoder import HashingEncoder
-from core.model.answer import Claim, Support
+from core.model.answer import Claim, Outcome, Support
 from core.model.conversation import Turn
 from core.model.errors import Unavailable
 from core.model.evidence import EvidenceLibrary, Grade, Hit
@@ -155,6 +155,15 @@ async def test_a_follow_up_is_looked_up_in_the_source_of_the_last_answer(reasone
     before = turn("What is the refund policy?", "As quoted [1].", 1)
     actions = await decided_after(reasoner, "When does it apply?", before)
     assert actions == (SearchSource("When does the refund policy apply?", "Refunds"),)
+
+
+async def test_what_says_hardly_anything_is_looked_up_there_where_nothing_answers_it(
+    reasoner: ExtractiveReasoner,
+) -> None:
+    policy = turn("What is the refund policy?", "As quoted [1].", 1)
+    parked = replace(turn("How long does the refund take?", ""), outcome=Outcome.PARKED)
+    actions = await decided_after(reasoner, "Who do I ask?", policy, parked)
+    assert actions == (SearchSource("Who do I ask?", "Refunds"),)
 
 
 async def test_a_new_topic_is_not(reasoner: ExtractiveReasoner) -> None:

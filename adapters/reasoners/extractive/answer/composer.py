@@ -64,7 +64,7 @@ def list_documents(topic: str, found: Sequence[ScoredUnit]) -> Iterator[str]:
 def _worked_out(need: str, inquiry: Inquiry) -> TableAnswer | None:
     """What a table as a whole answers, where the question asks for that."""
     asked = aggregation_of(need)
-    return compute_answer(need, asked, _near_tables(inquiry), inquiry.library.items_found()) if asked else None
+    return compute_answer(need, asked, _near_tables(inquiry), inquiry.library.items_found())
 
 
 def _near_tables(inquiry: Inquiry) -> list[Evidence]:

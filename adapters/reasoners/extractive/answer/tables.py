@@ -4,22 +4,38 @@ The rows are quoted as they stand; what was worked out from them is said in the 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from adapters.reasoners.extractive import weights
+from adapters.reasoners.extractive.answer.newest import asks_for_newest
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
+from adapters.reasoners.extractive.evidence.cell_values import can_be_added, column_values, kind_of
 from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
 from adapters.reasoners.extractive.evidence.units import Form, Unit, cells_of, topic_words, units
-from adapters.reasoners.extractive.question.aggregation import Aggregate, Aggregation, aggregation_of
+from adapters.reasoners.extractive.question.aggregation import (
+    Aggregate,
+    Aggregation,
+    Threshold,
+    aggregation_of,
+    lists_rows,
+    threshold_of,
+)
 from adapters.reasoners.extractive.question.named_things import thing_picked
 from core.model.evidence import Evidence
 from core.model.text import content_words, words
 
-_NUMBER = re.compile(r"(?<![\w.])-?\d{1,3}(?:[,\u2009 ]\d{3})+(?:\.\d+)?|(?<![\w])-?\d+(?:\.\d+)?")
 _OF_TOPIC = 0.5  # of the question's words, which a table has that is asked about
+_SAME_STEM = 4  # letters
 _FEWEST = 2  # rows that can be compared
 _MOST = 40  # rows that are looked at
+_YES, _NO = (
+    re.compile(r"(?:yes|y|✓|✔)\b|[✓✔]", re.IGNORECASE),
+    re.compile(r"(?:no|none|n|not)\b|[–—✗-]?$", re.IGNORECASE),
+)
+_WITHOUT = re.compile(r"\b(?:without|no|not|lacks?|neither|cannot|\w+n['’]t)\b", re.IGNORECASE)
+_WHICH_TIME = frozenset(content_words("last next first previous"))  # "last year" does not ask for "Last act ends"
+_THAN = re.compile(r"\bthan\b", re.IGNORECASE)
 _PERSON = frozenset(content_words("person people name who member employee colleague"))
 
 
@@ -32,10 +48,9 @@ class Row:
     names: tuple[str, ...]
     cells: tuple[str, ...]
 
-    def number(self, column: int) -> float | None:
-        """The first number of a cell; None where it has none."""
-        found = _NUMBER.search(self.cells[column]) if column < len(self.cells) else None
-        return float(re.sub(r"[,\u2009 ]", "", found.group())) if found else None
+    def cell(self, column: int) -> str:
+        """What stands in a column; empty where the row is too short."""
+        return self.cells[column] if column < len(self.cells) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +62,14 @@ class TableAnswer:
 
 
 def compute_answer(
-    question: str, asked: Aggregation, evidence: Sequence[Evidence], pool: Sequence[Evidence] = ()
+    question: str, asked: Aggregation | None, evidence: Sequence[Evidence], pool: Sequence[Evidence] = ()
 ) -> TableAnswer | None:
-    """What the table that fits best answers, with those like it in the pool; None when none does."""
+    """What the table that fits best answers, with those like it in the pool; None when none does.
+
+    Where nothing is ``asked`` of it as a whole, it may still list in its rows all that the question asks for.
+    """
+    if asked is None and not lists_rows(question):
+        return None
     wanted = frozenset(content_words(question))
     tables = sorted(tables_of(evidence), key=lambda rows: -_table_fit(wanted, rows))
     for rows in tables:
@@ -59,13 +79,16 @@ def compute_answer(
 
 
 def tables_that_answer(question: str, evidence: Sequence[Evidence]) -> frozenset[int]:
-    """The evidence whose table has the longest, the cheapest or the most that is asked for, and what it is asked of.
+    """The evidence whose table as a whole has what is asked for: the cheapest of its rows, how many, which of them.
 
-    No single row answers such a question, however good it is: the table does.
+    No single row answers such a question, however good it is: the table does. What is counted or picked out must be
+    all that the question says; of the cheapest, what it is asked of.
     """
     asked = aggregation_of(question)
-    if asked is None or asked.kind not in {Aggregate.MOST, Aggregate.LEAST} or "date" in asked.column:
-        return frozenset()  # the newest is told by versions
+    if not asked or asked.kind in {Aggregate.COUNT, Aggregate.SUM} or asks_for_newest(question):
+        found = compute_answer(question, asked, evidence) if asked is None or asked.kind is Aggregate.COUNT else None
+        picked = found is not None and _says_all(question, found.quotations)
+        return frozenset(one.evidence.id for one in found.quotations) if found and picked else frozenset()
     found = compute_answer(question, asked, evidence)
     wanted = frozenset(topic_words(question))
     if found is None or not wanted:
@@ -74,22 +97,49 @@ def tables_that_answer(question: str, evidence: Sequence[Evidence]) -> frozenset
     there = {
         word for item in evidence if item.passage.section == section for word in content_words(item.passage.searchable)
     }
-    picks = _picks_rows(question, found.quotations[0], by_column=bool(asked.column))
-    if not picks or len(wanted & there) < _OF_TOPIC * len(wanted):
+    picks = _picks_rows(question, asked, found.quotations[0])
+    known = sum(stands_in(stem, there) for stem in wanted)
+    if not picks or known < _OF_TOPIC * len(wanted):
         return frozenset()
     return frozenset(quotation.evidence.id for quotation in found.quotations)
 
 
-def _picks_rows(question: str, first: Quotation, *, by_column: bool) -> bool:
+def _says_all(question: str, quotations: Sequence[Quotation]) -> bool:
+    """Whether a table's place and columns and each of the rows together have every word of the question."""
+    limit = threshold_of(question)
+    wanted = set(topic_words(question.replace(limit.said, " ") if limit else question))
+    passage, head = quotations[0].evidence.passage, quotations[0].units[0].head[0]
+    above = set(content_words(" ".join((passage.title, *passage.heading, head))))
+    left = {stem for stem in wanted if not stands_in(stem, above)}
+    if aggregation_of(question) and left & set(thing_picked(question)):
+        return False  # four rows with "minibus" in a cell need not be four minibuses
+    return bool(wanted) and all(
+        stands_in(stem, content_words(unit.text)) for one in quotations for unit in one.units for stem in left
+    )
+
+
+def stands_in(stem: str, there: Collection[str]) -> bool:
+    """Whether a word is there, or one of its family: "rent" and "rental", "machine" and "machinery"."""
+    return stem in there or (
+        len(stem) >= _SAME_STEM
+        and any(len(o) >= _SAME_STEM and (o.startswith(stem) or stem.startswith(o)) for o in there)
+    )
+
+
+def _picks_rows(question: str, asked: Aggregation, first: Quotation) -> bool:
     """Whether the rows are what the question picks one of: "vessel" where each row is a vessel, or is said to be one.
 
-    ``by_column``: they are compared by prices, weights or the like; then the rows may be called otherwise.
+    Where they are compared by prices, weights or the like the rows may be called otherwise; by dates they may not.
     """
+    by_date = "date" in asked.column
+    by_column = bool(asked.column) and not by_date
     passage, row = first.evidence.passage, first.units[0]
     names, cells = cells_of(row.head[0]), cells_of(row.text)
-    picked = set(thing_picked(question))
-    if picked & set(content_words(" ".join((passage.title, *passage.heading, names[0])))):
+    picked = set(thing_picked(question) or content_words(asked.picked))
+    if any(stands_in(stem, content_words(" ".join((passage.title, *passage.heading, names[0])))) for stem in picked):
         return True
+    if by_date:  # "which lorry leaves earliest", where the row says that it is one
+        return bool(picked) and any(picked <= set(content_words(cell)) for cell in cells)
     is_said = any(picked == set(content_words(cell)) for cell in cells)
     return by_column and (is_said or not picked & set(content_words(" ".join(names[1:]))))
 
@@ -130,32 +180,93 @@ def _table_fit(wanted: frozenset[str], rows: Sequence[Row]) -> float:
     return len(wanted & above) + weights.IN_CELLS * len((wanted & inside) - above) + grade / 10
 
 
-def _of_table(question: str, asked: Aggregation, wanted: frozenset[str], rows: Sequence[Row]) -> TableAnswer | None:
-    named = _named_rows(question, rows)
-    kept = named if asked.compares and len(named) >= _FEWEST else _filter_rows(wanted, rows)
+def _of_table(
+    question: str, asked: Aggregation | None, wanted: frozenset[str], rows: Sequence[Row]
+) -> TableAnswer | None:
+    limit = threshold_of(question)
+    rest = question.replace(limit.said, " ") if limit else question  # a limit is not what stands in a cell
+    filtered = _filter_rows(question, frozenset(content_words(rest)), rows)
+    if asked is None:
+        return _list_rows(question, rows, filtered)
+    if limit:
+        return _rows_within(limit, wanted, rows, filtered)
     if asked.kind is Aggregate.COUNT:
-        return _count_rows(question, wanted, rows, kept)
+        return _count_rows(question, wanted, rows, filtered)
+    named = _named_rows(question, rows)
+    kept = named if asked.compares and len(named) >= _FEWEST else filtered
     column = _column(asked, wanted, rows, kept)
-    if column is None:
+    if column is None or (_THAN.search(question) and len(named) < _FEWEST):
+        return None  # "what if my van is longer than I said" compares no rows
+    if asked.kind is Aggregate.SUM:
+        return _sum_of(kept, column)
+    return _extreme_of(asked, kept, column, with_others=asked.compares and bool(named))
+
+
+def _sum_of(rows: Sequence[Row], column: int) -> TableAnswer | None:
+    """The sum of a column, where every row has a figure of the same unit."""
+    cells = [row.cell(column) for row in rows]
+    if len(rows) < _FEWEST or not can_be_added(cells):
         return None
-    measured = [(value, row) for row in kept if (value := row.number(column)) is not None]
+    total = f"{sum(value or 0 for value in column_values(cells)):,.2f}".rstrip("0").rstrip(".")
+    return _table_answer(f"Added up from {len(rows)} rows, *{rows[0].names[column]}* comes to {total}:", rows)
+
+
+def _extreme_of(asked: Aggregation, rows: Sequence[Row], column: int, *, with_others: bool) -> TableAnswer | None:
+    """The rows with the highest or lowest figure of a column, among those that have one."""
+    figures = zip(column_values([row.cell(column) for row in rows]), rows, strict=True)
+    measured = [(value, row) for value, row in figures if value is not None]
     if len(measured) < _FEWEST:
         return None
-    name = rows[0].names[column]
-    if asked.kind is Aggregate.SUM:
-        total = f"{sum(value for value, _ in measured):,.2f}".rstrip("0").rstrip(".")
-        return _table_answer(
-            f"Added up from {len(measured)} rows, *{name}* comes to {total}:", [row for _, row in measured]
-        )
     extreme = (max if asked.kind is Aggregate.MOST else min)(value for value, _ in measured)
     best = [row for value, row in measured if value == extreme]
     if len(best) == len(measured):
         return None
-    word = "highest" if asked.kind is Aggregate.MOST else "lowest"
-    shown = [*best, *(row for row in kept if row not in best)] if asked.compares and named else best
-    title = ", ".join(row.cells[0] for row in best)
+    words_for = ("latest", "earliest") if "date" in asked.column else ("highest", "lowest")
+    word = words_for[asked.kind is Aggregate.LEAST]
+    shown = [*best, *(row for row in rows if row not in best)] if with_others else best
+    title, name = ", ".join(row.cells[0] for row in best), rows[0].names[column]
     lead = f"The {word} *{name}* of the {len(measured)} rows compared, worked out from the table, is that of {title}:"
     return _table_answer(lead, shown)
+
+
+def _rows_within(
+    limit: Threshold, wanted: frozenset[str], rows: Sequence[Row], kept: Sequence[Row]
+) -> TableAnswer | None:
+    """The rows whose figure keeps the limit, in the column that is named, or else the one of such figures.
+
+    Only where every row has a figure there: one that was left out would be a wrong answer.
+    """
+    best: tuple[int, int, list[Row]] | None = None
+    for at in range(1, len(rows[0].names)):
+        *values, bound = column_values([*(row.cell(at) for row in kept), limit.figure])
+        figures = [value for value in values if value is not None]
+        if bound is None or len(figures) < len(kept) or len(kept) < _FEWEST:
+            continue
+        named = len(wanted & set(content_words(rows[0].names[at])))
+        if not named and not _only_of_its_kind(limit, rows, at):
+            continue
+        if best and best[0] >= named:
+            continue
+        best = named, at, [row for value, row in zip(figures, kept, strict=True) if limit.holds(value, bound)]
+    if best is None or not best[2]:
+        return None
+    count = f"{len(best[2])} of the {len(kept)} rows have"
+    return _table_answer(f"Worked out from the table, {count} *{rows[0].names[best[1]]}* {limit.said}:", best[2])
+
+
+def _only_of_its_kind(limit: Threshold, rows: Sequence[Row], column: int) -> bool:
+    """Whether a column is the only one with such figures as the limit: the only one with pounds."""
+    kind = kind_of(limit.figure)
+    alike = [at for at in range(1, len(rows[0].names)) if kind in {kind_of(row.cell(at)) for row in rows}]
+    return bool(kind) and alike == [column]
+
+
+def _list_rows(question: str, rows: Sequence[Row], kept: Sequence[Row]) -> TableAnswer | None:
+    """All rows that have what is asked for, where table and row say all that the question does."""
+    if not _FEWEST <= len(kept) < len(rows):
+        return None
+    found = _table_answer(f"Picked out of the table, there are {len(kept)} rows:", kept)
+    return found if _says_all(question, found.quotations) else None
 
 
 def _named_rows(question: str, rows: Sequence[Row]) -> list[Row]:
@@ -164,10 +275,16 @@ def _named_rows(question: str, rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if subjects.match(row.evidence.passage, row.unit) is SubjectMatch.NAMED]
 
 
-def _filter_rows(wanted: frozenset[str], rows: Sequence[Row]) -> list[Row]:
-    """The rows that have in a cell what the question asks for of only some: the panels, what is billed monthly."""
+def _filter_rows(question: str, wanted: frozenset[str], rows: Sequence[Row]) -> list[Row]:
+    """The rows that have in a cell what the question asks for of only some: the panels, what is billed monthly.
+
+    Of a column that says yes or no, such as "Lift", those that say what the question does of it.
+    """
     kept = list(rows)
     for column in range(len(rows[0].names)):
+        if column and (answer := _yes_or_no(question, [row.cell(column) for row in rows], rows[0].names[column])):
+            kept = [row for row in kept if bool(_YES.match(row.cell(column))) is (answer == "yes")]
+            continue
         values = {row.cells[column] for row in kept if column < len(row.cells)}
         matching = {value for value in values if (stems := set(content_words(value))) and stems <= wanted}
         if not matching and column:  # "jude" for Jude Okoro: a word of some cells of one column
@@ -178,28 +295,45 @@ def _filter_rows(wanted: frozenset[str], rows: Sequence[Row]) -> list[Row]:
     return kept
 
 
+def _yes_or_no(question: str, cells: Sequence[str], name: str) -> str:
+    """What the cells under a name must say, "yes" or "no"; nothing where they say more, or it is not asked for."""
+    there = set(content_words(name))
+    if not any(_YES.match(cell) for cell in cells) or not all(_YES.match(cell) or _NO.match(cell) for cell in cells):
+        return ""
+    if not there or not there <= set(content_words(question)):
+        return ""
+    return "no" if _WITHOUT.search(question) else "yes"
+
+
 def _column(asked: Aggregation, wanted: frozenset[str], rows: Sequence[Row], kept: Sequence[Row]) -> int | None:
     """The column of numbers that is asked for: by its name, else by what such a question is about."""
     best: tuple[float, int] | None = None
+    key = frozenset(content_words(rows[0].names[0]))  # "which stage has the most" does not ask for "Stage width"
+    by_date = "date" in asked.column  # or by the time in a column that is named: "which lorry leaves earliest"
     hinted = {
         at
         for at in range(1, len(rows[0].names))
         if any(_hints(hint, rows[0].names[at], kept[0].cells, at) for hint in asked.column)
     }
     for at in range(1, len(rows[0].names)):
-        if sum(row.number(at) is not None for row in kept) < min(_FEWEST, len(kept)):
+        if _figures(kept, at) < min(_FEWEST, len(kept)):
             continue
-        stems = frozenset(content_words(rows[0].names[at]))
+        stems = frozenset(content_words(rows[0].names[at])) - (frozenset() if asked.column else key) - _WHICH_TIME
         said = len(stems & wanted) / len(stems) + len(stems & wanted) if stems else 0.0
         fits = at in hinted
         score = said + weights.COLUMN_NAMED * fits
         if (
             score > 0
-            and (fits or (not hinted and (not asked.column or said >= weights.COLUMN_NAMED)))
+            and (fits or ((not hinted or by_date) and (not asked.column or said >= weights.COLUMN_NAMED)))
             and (best is None or score > best[0])
         ):
             best = score, at
     return best[1] if best else None
+
+
+def _figures(rows: Sequence[Row], column: int) -> int:
+    """How many rows have a figure in a column that can be compared."""
+    return sum(value is not None for value in column_values([row.cell(column) for row in rows]))
 
 
 def _hints(hint: str, name: str, cells: Sequence[str], at: int) -> bool:
@@ -233,9 +367,7 @@ def _noun_of(question: str, key: frozenset[str]) -> str:
 
 def _numeric(rows: Sequence[Row]) -> set[str]:
     """The stems of the names of columns that hold numbers: these are read off, not counted."""
-    columns = [
-        at for at in range(1, len(rows[0].names)) if sum(row.number(at) is not None for row in rows) > len(rows) / 2
-    ]
+    columns = [at for at in range(1, len(rows[0].names)) if _figures(rows, at) > len(rows) / 2]
     return {stem for at in columns for stem in content_words(rows[0].names[at])}
 
 

@@ -28,29 +28,35 @@ class AnswerReader(Protocol):
         """The logarithm of the odds that each text answers, in order. Raises Unavailable when it cannot tell."""
 
 
-async def read_best(reader: AnswerReader, question: str, weighed: Sequence[WeighedPassage]) -> list[WeighedPassage]:
+async def read_best(
+    reader: AnswerReader, question: str, weighed: Sequence[WeighedPassage], typed: str = ""
+) -> list[WeighedPassage]:
     """The passages with the odds of their units after reading the most likely ones; as they are where that fails.
 
-    A reader of English reads no question in another language.
+    ``typed`` is a follow-up in its person's own words, before anything was put in. A reader of English reads no
+    question in another language.
     """
     best = sorted((one for passage in weighed for one in passage.units), key=lambda one: -one.odds)
     best = best[: weights.UNITS_READ]
     if not best or language_of(question) != "en":
         return list(weighed)
     try:
-        odds = await _read_in_both_forms(reader, question, [text_of(one) for one in best])
+        odds = await _read_in_each_form(reader, forms_of(question, typed), [text_of(one) for one in best])
     except Unavailable:
         return list(weighed)
     readings = {id(one): value for one, value in zip(best, odds, strict=True)}
     return [_with_readings(passage, readings, min(odds)) for passage in weighed]
 
 
-async def _read_in_both_forms(reader: AnswerReader, question: str, texts: Sequence[str]) -> Sequence[float]:
-    """A follow-up with the thread's topic in brackets, as it may be meant, and without: the higher odds count."""
-    odds = await reader.read(question, texts)
-    if (bare := _TOPIC.sub("", question)) == question:
-        return odds
-    return [max(pair) for pair in zip(odds, await reader.read(bare, texts), strict=True)]
+def forms_of(question: str, typed: str = "") -> tuple[str, ...]:
+    """A follow-up with the thread's topic in brackets, as it may be meant, without it, and as it was typed."""
+    return tuple(dict.fromkeys(form for form in (question, _TOPIC.sub("", question), typed) if form))
+
+
+async def _read_in_each_form(reader: AnswerReader, forms: Sequence[str], texts: Sequence[str]) -> Sequence[float]:
+    """The higher odds count: what was put in may be the wrong thing, and then it keeps the answer out."""
+    read = [await reader.read(form, texts) for form in forms]
+    return [max(odds) for odds in zip(*read, strict=True)]
 
 
 def text_of(one: ScoredUnit) -> str:

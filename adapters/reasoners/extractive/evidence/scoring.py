@@ -5,7 +5,7 @@ is quoted from it. The numbers stand in ``weights``.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -95,11 +95,6 @@ class WeighedPassage:
     asked: Words
     units: tuple[ScoredUnit, ...]
     cosine: float
-
-
-def vocabulary_of(texts: Iterable[str]) -> frozenset[str]:
-    """The words of some texts, in lower case."""
-    return frozenset(word.casefold() for text in texts for word in words(text))
 
 
 def rarity_of(evidence: Sequence[Evidence]) -> Mapping[str, float]:

@@ -15,7 +15,7 @@ from adapters.reasoners.extractive.evidence.name_trail import TrailStep, leads_o
 from adapters.reasoners.extractive.evidence.scoring import Words, rarity_of, scored_by_words
 from adapters.reasoners.extractive.evidence.units import Form, coverage, units
 from adapters.reasoners.extractive.evidence.versions import family, other_version, section_name
-from adapters.reasoners.extractive.question.aggregation import aggregation_of
+from adapters.reasoners.extractive.question.aggregation import aggregation_of, lists_rows
 from adapters.reasoners.extractive.question.phrases import names, word_list
 from core.model.answer import Outcome
 from core.model.conversation import Thread
@@ -32,8 +32,10 @@ from core.model.inquiry import (
 from core.model.text import content_words, words
 
 _TABLES = 2  # whose sections are read to the end
+_ASKED_ABOUT = 3  # searches, after which a person chooses whether to go on
 _BRIDGES = 4  # searches that one decision proposes at most
 _RELATION = 6  # words
+_SAYS_LITTLE = 2  # content words
 _DEEPER = 12  # passages: the row of a table that says it lies further down than prose that does
 _FOLLOWED = 2  # names at a trail's end
 _LOOK_AT = 4  # best passages whose names are followed
@@ -114,10 +116,25 @@ def _phrase(question: str, name: str) -> str:
     return f"{name} {after[0].strip('?.,!')}" if after and content_words(after[0]) else name
 
 
+def as_corrected(inquiry: Inquiry, asked: Sequence[str], meant: Sequence[str]) -> tuple[SearchAction, ...]:
+    """Searches for the needs in which slips were put right, as they are meant; none that was made before.
+
+    What is misspelt finds only what is like the rest of the question. What that finds may put right another slip; but
+    before a person would be asked about the next search, it is enough.
+    """
+    if len(inquiry.searches) >= _ASKED_ABOUT:
+        return ()
+    pairs = zip(asked, meant, strict=True)
+    searches = [SearchKnowledge(read) for need, read in pairs if need != read.replace("'", "") and need != read]
+    made = [search.action for search in inquiry.searches]
+    return tuple(search for search in searches if search not in made)
+
+
 def rest_of_table(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchAction, ...]:
     """For a question that a whole table answers, its section: the table may go on in passages that were not found."""
-    asked = aggregation_of(inquiry.standalone)
-    if asked is None or any(isinstance(made.action, ReadSection) for made in inquiry.searches):
+    whole = aggregation_of(inquiry.standalone) is not None or lists_rows(inquiry.standalone)
+    read = any(isinstance(made.action, ReadSection) for made in inquiry.searches)
+    if not whole or read or len(inquiry.searches) >= _ASKED_ABOUT:
         return ()
     sections: dict[str, int] = {}
     for item in near:
@@ -156,10 +173,20 @@ def rest_of_versions(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[Search
 def in_the_same_source(inquiry: Inquiry, thread: Thread) -> tuple[SearchAction, ...]:
     """For a question that leaned on the thread, a search in the source that the last answer quoted first.
 
-    Only once, and only where the question was put in other words for it: a new topic is not bent towards the old one.
+    Only once, and only where the question was put in other words for it, or says hardly anything of its own ("who do I
+    ask?") and nothing answers it: a new topic is not bent towards the old one.
     """
     sources = leant_on(inquiry, thread)
+    bare = len(content_words(inquiry.standalone)) <= _SAYS_LITTLE and not names(inquiry.standalone)
+    if not sources and bare and not inquiry.library.relevant(inquiry.cutoff):
+        sources = _cited_last(thread)
     return (SearchSource(inquiry.standalone, sources[0]),) if sources and len(inquiry.searches) == 1 else ()
+
+
+def _cited_last(thread: Thread) -> tuple[str, ...]:
+    """The titles that the last answer among the thread's turns quoted."""
+    cited = (turn.citations for turn in reversed(thread.turns) if turn.outcome is Outcome.ANSWERED and turn.citations)
+    return tuple(one.title for one in next(cited, ()))
 
 
 def leant_on(inquiry: Inquiry, thread: Thread) -> tuple[str, ...]:

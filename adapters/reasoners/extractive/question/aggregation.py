@@ -15,12 +15,27 @@ class Aggregate(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Threshold:
+    """What a figure must be: "more than 50", "at least two years". ``said`` is how the question says it."""
+
+    said: str
+    figure: str
+    above: bool
+    inclusive: bool
+
+    def holds(self, value: float, limit: float) -> bool:
+        """Whether a value is on the right side of the limit."""
+        return (self.inclusive and value == limit) or (value > limit if self.above else value < limit)
+
+
+@dataclass(frozen=True, slots=True)
 class Aggregation:
     """What is asked of a table. ``column`` are words that its column may have, where the question does not say it."""
 
     kind: Aggregate
     column: frozenset[str] = frozenset()
     compares: bool = False  # of the things that are named: "which is heavier, A or B?"
+    picked: str = ""  # what stands right after the word that asks: "theatre set" in "most expensive theatre set"
 
 
 _PRICE = "price prices cost costs fee fees amount GBP EUR USD £ € $"
@@ -33,13 +48,33 @@ _WORDS = (  # longest, longer: what they are said of
     ),
     (Aggregate.MOST, r"heav(?:iest|ier)|weighs? (?:the )?more?st?", "weight kg"),
     (Aggregate.LEAST, r"light(?:est|er)|weighs? (?:the )?le(?:a|s)st?", "weight kg"),
-    (Aggregate.MOST, r"long(?:est|er)", "length duration term time days hours years months weeks minutes notice"),
-    (Aggregate.LEAST, r"short(?:est|er)", "length duration term time days hours years months weeks minutes notice"),
-    (Aggregate.LEAST, r"(?:fast|quick|soon)(?:est|er)", "time duration hours minutes seconds days response"),
-    (Aggregate.MOST, r"slow(?:est|er)", "time duration hours minutes seconds days response"),
-    (Aggregate.MOST, r"(?:newest|latest|most recent|newer|later)", "date year released since"),
-    (Aggregate.LEAST, r"(?:oldest|earliest|older|earlier)", "date year released since"),
-    (Aggregate.MOST, r"(?:high|large|bigg|great|strong|tall|wid|deep)(?:est|er)|(?:the )?most(?! of)|maximum|top", ""),
+    (
+        Aggregate.MOST,
+        r"long(?:est|er)",
+        "length duration term time days hours years months weeks minutes notice within",
+    ),
+    (
+        Aggregate.LEAST,
+        r"short(?:est|er)",
+        "length duration term time days hours years months weeks minutes notice within",
+    ),
+    (Aggregate.LEAST, r"(?:fast|quick|soon)(?:est|er)", "time duration hours minutes seconds days response within"),
+    (Aggregate.MOST, r"slow(?:est|er)", "time duration hours minutes seconds days response within"),
+    (
+        Aggregate.MOST,
+        r"(?:newest|latest|most recent|newer|later)",
+        "date year released since installed built opened founded made",
+    ),
+    (
+        Aggregate.LEAST,
+        r"(?:oldest|earliest|older|earlier)",
+        "date year released since installed built opened founded made",
+    ),
+    (
+        Aggregate.MOST,
+        r"(?:high|large|bigg|great|strong|tall|wid|deep)(?:est|er)|(?:the )?most(?! of)|maximum|(?<!on )top",
+        "",
+    ),
     (Aggregate.LEAST, r"(?:low|small|weak|narrow)(?:est|er)|(?:the )?(?:least|fewest)|fewer|minimum", ""),
 )
 _SUPERLATIVES = tuple(
@@ -47,12 +82,15 @@ _SUPERLATIVES = tuple(
 )
 _ASKS = re.compile(
     r"\b(?:which|what|who|where)(?:['’]?s)?\b|\b(?:whose|name|list)\b"
-    r"|^(?:is|are|was|does|do|has|will)\b.*\bthan\b",  # "is Gull heavier than Tern?" asks which is, and shows it
+    r"|^(?:is|are|was|does|do|has|will)\b.*\b(?:than|or)\b"  # "is Gull heavier than Tern?" asks which, and shows it
+    r"|^(?:(?:the|our|your|my) )?(?:\w+est|most|least)\b",  # "our oldest machine?"
     re.IGNORECASE,
 )
 _SUM = re.compile(
     r"\b(?:all ?together|altogether|in total|in all|total(?:s|led)? (?:of|number|cost|price|weight)?|sum(?: of)?"
-    r"|combined|added up|put together)\b",
+    r"|combined|added up|put together)\b"
+    r"|^how (?:many|much)\b.*\btogether\b|^how many\b(?! of\b).*\ball (?:of )?(?:the |our |your )?"
+    r"(?:two|three|four|five|six|seven|eight|nine|ten|\d+)\b",  # "to man all six stations"
     re.IGNORECASE,
 )
 _COUNT = re.compile(  # not the number of a telephone, which somebody has
@@ -64,13 +102,50 @@ _FIXED = re.compile(
 )
 
 
+_ONESELF = re.compile(r"(?:i|you|we)\b", re.IGNORECASE)
+_ALLOWED = re.compile(r"\b(?:can|may|must|should) (?:i|we|you|one)\b|\ballowed\b", re.IGNORECASE)
+_AMOUNT = r"(?P<figure>[£€$]?\s?\d[\d,.]*\d?(?:\s?(?:%|[a-zA-Z]+))?)"
+_THRESHOLD = re.compile(
+    r"\b(?:(?P<above>more than|over|above|exceed(?:s|ing)?|(?:long|high|heavi|great|larg|bigg|old|wid|tall)er than)"
+    r"|(?P<below>less than|fewer than|under|below|(?:cheap|short|low|light|small|young)er than)"
+    rf"|(?P<least>at least|no less than)|(?P<most>at most|up to|no more than))\s+{_AMOUNT}",
+    re.IGNORECASE,
+)
+_PICKS = re.compile(
+    r"^(?:please |can you |could you )*(?:which|what|who|how many|list|name|show|give me|all)\b", re.IGNORECASE
+)
+_LISTS = re.compile(
+    r"^(?:please |can you |could you )*(?:(?:list|name|show|give me|all)\b"
+    r"|(?:which|what) (?!is\b|was\b|does\b|has\b|this\b)(?:[\w-]+ ){0,2}[\w-]*[^siu\W]s\b)",
+    re.IGNORECASE,
+)
+
+
+def threshold_of(question: str) -> Threshold | None:
+    """The limit that the rows which are asked for keep: "which sites have more than 50 beds?"."""
+    found = _THRESHOLD.search(question) if _PICKS.match(question) else None
+    if found is None:
+        return None
+    above, inclusive = bool(found["above"] or found["least"]), bool(found["least"] or found["most"])
+    return Threshold(found.group(), found["figure"].strip(" .,"), above, inclusive)
+
+
+def lists_rows(question: str) -> bool:
+    """Whether all things of a kind are asked for, which a table may list in its rows."""
+    return bool(_LISTS.match(question)) and aggregation_of(question) is None
+
+
 def aggregation_of(question: str) -> Aggregation | None:
     """What a question asks of a whole table; None for most."""
     bare = _FIXED.sub(" ", question)
+    if threshold_of(question):
+        return Aggregation(Aggregate.COUNT)
     if _SUM.search(bare):
         return Aggregation(Aggregate.SUM)
     for kind, pattern, column in _SUPERLATIVES:
         if (found := pattern.search(bare)) and _ASKS.search(bare):
             compares = bool(_COMPARATIVE.fullmatch(found.group().split()[0])) or " or " in bare
-            return Aggregation(kind, column, compares)
-    return Aggregation(Aggregate.COUNT) if _COUNT.search(bare) else None
+            picked = bare[found.end() :].strip(" ?.!")
+            # "the longest I may keep it" asks for a rule, not for a row
+            return None if _ONESELF.match(picked) else Aggregation(kind, column, compares, picked)
+    return Aggregation(Aggregate.COUNT) if _COUNT.search(bare) and not _ALLOWED.search(bare) else None

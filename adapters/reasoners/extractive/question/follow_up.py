@@ -16,7 +16,12 @@ from dataclasses import dataclass
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.question.discourse_frames import BareQuestion, strip_frames
-from adapters.reasoners.extractive.question.phrases import Phrase, leaves_open, names, noun_phrases
+from adapters.reasoners.extractive.question.parallels import (
+    put_at_same_preposition,
+    put_number,
+    put_where_they_differ,
+)
+from adapters.reasoners.extractive.question.phrases import Phrase, leaves_open, names, noun_phrases, word_list
 from adapters.reasoners.extractive.question.topics import Topic, topics_of
 from core.model.conversation import Exchange
 from core.model.text import STOPWORDS, content_words, stem, words
@@ -47,12 +52,24 @@ _STATED = re.compile(
     r"^(?:\w+,?\s+)?(?:that|this)(?:'s|’s|\s+(?:is|was|might|may|would|will|sounds|seems|looks))\b(?=[^?]*$)",
     re.IGNORECASE,
 )
+# "Does that take place", "when did that last happen": what comes after is what it does, and no noun.
+_ASKED_OF = re.compile(r"\b(?:do|does|did|will|would|can|could|is|was|has|had)\s+$", re.IGNORECASE)
+_ADVERBS = frozenset({"last", "ever", "still", "also", "always", "usually", "really", "actually", "already", "again"})
+# "How heavy is one?", "when I see one": of the things just spoken of, and not the first of them or each.
+_COUNTED_OUT = word_list(
+    "the any which what each every only this that no last next both than first other new own good best"
+)
+_ANY_ONE = re.compile(
+    "".join(rf"(?<!\b{word} )" for word in sorted(_COUNTED_OUT)) + r"\bone(?=\s*(?:[,.?!;]|$))", re.IGNORECASE
+)
+_THAT_VERSION = re.compile(r"\b(?:this|that) (?:version|release|edition|update|year)\b", re.IGNORECASE)
+_VERSION = re.compile(r"(?:\b[\w-]+ )?\b(?:v?\d+(?:\.\d+)+|(?:19|20)\d\d)\b")
 # "It" that stands for nothing, as in "is it free to …".
 _EMPTY_IT = re.compile(
     r"\bit(?:'s|’s| is| was| would be)?\s+(?:is |was |be )?(?:important|possible|true|necessary|better|worth|safe"
     r"|legal|"
     r"ok|okay|take|takes|took|seems?|rains?|mandatory to|hard to|easy to|common|good to|possible|likely)\b"
-    r"|\b(?:is|was) it \w+ to\b|\b(?:is|was|would|will|does|did) it (?:be )?(?:important|possible|true that"
+    r"|\b(?:is|was) it (?:\w+ )?to\b|\b(?:is|was|would|will|does|did) it (?:be )?(?:important|possible|true that"
     r"|necessary|better|worth|safe|legal|ok"
     r"|okay|take|hard|easy|common|likely|necessary|normal|bad to|good to|mean to|makes? an?)\b|\bworth it\b",
     re.IGNORECASE,
@@ -73,6 +90,12 @@ VERBISH = re.compile(
 ASKING = re.compile(r"\b(?:who|whom|whose|what|which|where|when|why|how)\b", re.IGNORECASE)
 _ARTICLE = re.compile(r"(?:the|a|an)\s+", re.IGNORECASE)
 _PREPOSITION = re.compile(r"(in|for|on|at|with|to|by|from|under)\s+(?:the\s+)?", re.IGNORECASE)
+# "What was it in 2025?" asks the same of another year.
+_THE_SAME = re.compile(
+    r"^(?:what|how much|how many|how)\s+(?:was|is|were|are)\s+(?:it|that|they|those)\s+(?=(?:in|under|on|for)\s)",
+    re.IGNORECASE,
+)
+_AS_WELL = re.compile(r",?\s+(?:as well|too|also)$|^also\s+", re.IGNORECASE)
 _CLAUSE = re.compile(r"(?:if|when|while|after|before|during|since|until|without|because|as|per|than)\b", re.IGNORECASE)
 _SMALL = re.compile(r"^(?:the|a|an|in|for|on|at|with|to|by|from|of)\s+", re.IGNORECASE)
 _LONGEST_NAME = 4  # words
@@ -100,6 +123,14 @@ _INTRODUCES = re.compile(
     r"^(?:so |and |then )?(?:what|who)(?:'s|’s| is| are| was| were) (?:an?|the difference)\b|.*\b(?:all the time"
     r"|the (?:best|most|largest|biggest|oldest))\b",
     re.IGNORECASE,
+)
+_OPEN_END = re.compile(
+    r"\b(?:then|in (?:that|this) case|(?<!is )(?<!are )(?<!was )(?<!were )there)\s*[?.!]*$", re.IGNORECASE
+)
+_FROM_TO = re.compile(r"\bfrom (?:[A-Z][\w'’-]*\s?){1,3} ?to (?:[A-Z][\w'’-]*\s?){1,3}(?<=\w)")
+_PUT_BEHIND = re.compile(r"\(([^()]+)\)\W*$")
+_OPEN_WHOLE = re.compile(
+    r"(?:which|what|whose|how|since|until|from)(?:\s+(?!about\b)[\w'’-]+){1,2}\s*[?.!]*", re.IGNORECASE
 )
 _DEFINITE = re.compile(
     r"\bthe\s+(?:[^\W\d_]+\s+)?([^\W\d_]{3,})(?=\s*(?:[?.!,]|$|\b(?:is|are|was|were|do|does|did|work|have|has|in"
@@ -138,14 +169,16 @@ def _in_thread(bare: BareQuestion, topics: Sequence[Topic], window: Sequence[Exc
     whole, before = continue_fragment(bare.question, window, amends=bare.amends)
     if whole:
         return ResolvedQuestion(whole, f"continues “{before}”")
+    if _THAT_VERSION.search(bare.question) and (added := _last_number(window)):
+        return ResolvedQuestion(_append_topic(bare.question, added), f"about {added}")
     if pronoun := pronoun_in(bare.question):
         return _replace_pronoun(bare.question, pronoun, topics, window)
-    # Who asks something else at a card leaves its topic behind.
-    if window[-1].is_settled and (
-        added := _led_on(bare.question, topics)
-        or _left_out(bare.question, topics)
-        or _second(bare.question, window, topics)
-    ):
+    last = window[-1]
+    added = _open_end(bare.question, topics, last.question)
+    if not added and last.is_settled:  # who asks something else at a card leaves its topic behind
+        added = _led_on(bare.question, topics) or _left_out(bare.question, topics, last.question)
+        added = added or _second(bare.question, window, topics)
+    if added:
         return ResolvedQuestion(_append_topic(bare.question, added), f"about {added}")
     return ResolvedQuestion(bare.question)
 
@@ -167,6 +200,8 @@ def _replace_pronoun(
     before, after = question[: pronoun.start()], question[pronoun.end() :]
     noun = re.match(r"\s+([^\W\d_]{3,})", after)
     qualifies = noun is not None and noun.group(1).casefold() not in STOPWORDS
+    if noun and word in DEMONSTRATIVE and _ASKED_OF.search(before) and _does(noun.group(1)):
+        noun, qualifies = None, False
     if noun and qualifies and word in DEMONSTRATIVE and not VERBISH.match(after.strip()):
         added = _referent(question, noun.group(1), topics)
         return (
@@ -182,6 +217,17 @@ def _replace_pronoun(
         text = f"{text}'" if text.endswith("s") and (chosen.phrase.plural or not chosen.phrase.name) else f"{text}'s"
     text = text[0].upper() + text[1:] if not before and pronoun.group()[0].isupper() else text
     return ResolvedQuestion(f"{before}{text}{after}", f"“{pronoun.group()}” read as {chosen.phrase.text}")
+
+
+def _last_number(window: Sequence[Exchange]) -> str:
+    """The version or year that was last asked about, with the word before it: "frostgate 4.0"."""
+    found = (_VERSION.findall(one.question) for one in reversed(window))
+    return next((numbers[-1] for numbers in found if numbers), "")
+
+
+def _does(word: str) -> bool:
+    """Whether a word after "does that" says what it does, or is like."""
+    return word.casefold() in _ADVERBS or not noun_phrases(f"the {word}")
 
 
 def _with_article(phrase: Phrase, window: Sequence[Exchange]) -> str:
@@ -229,7 +275,7 @@ def _led_on(question: str, topics: Sequence[Topic]) -> str:
     return next((phrase.text for phrase in fresh), "")
 
 
-def _left_out(question: str, topics: Sequence[Topic]) -> str:
+def _left_out(question: str, topics: Sequence[Topic], last: str) -> str:
     """The topic of a question that mentions something definite, or hardly anything, without saying of what."""
     if names(question) or not (VERBISH.search(question) or ASKING.search(question)):
         return ""
@@ -242,8 +288,28 @@ def _left_out(question: str, topics: Sequence[Topic]) -> str:
         return ""  # it names what the thread is about
     if len(known) <= 2 or _MORE.search(question):
         named = (t for t in topics[:2] if t.phrase.name and _is_the_topic(t))
-        return next((t.phrase.text for t in named if _goes_on(question, t)), "")
+        return _way(last, next((t.phrase.text for t in named if _goes_on(question, t)), ""))
     return ""
+
+
+def _way(last: str, name: str) -> str:
+    """The whole way that the last question asked about, where the name is one of its ends."""
+    way = _FROM_TO.search(last)
+    return way.group() if way and name and name in way.group() else name
+
+
+def _open_end(question: str, topics: Sequence[Topic], last: str) -> str:
+    """The topic of a question that ends in "then" or "there", or is no more than "which form?" or "since when?".
+
+    What was put behind the last question, as by "I mean the old terms", still holds.
+    """
+    known = frozenset(content_words(question))
+    if names(question) or not (_OPEN_END.search(question) or (_OPEN_WHOLE.fullmatch(question) and len(known) <= 1)):
+        return ""
+    if put := _PUT_BEHIND.search(last):
+        return put.group(1)
+    fresh = (topic.phrase for topic in topics if not topic.phrase.stems & known)
+    return next((phrase.text for phrase in fresh if not phrase.relational and not phrase.generic), "")
 
 
 def _second(question: str, window: Sequence[Exchange], topics: Sequence[Topic]) -> str:
@@ -294,7 +360,7 @@ def pronoun_in(question: str) -> re.Match[str] | None:
     bare = _STATED.sub(lambda found: "_" * len(found.group()), bare)
     if question.rstrip().endswith("?"):  # what is said before the question is a remark: its pronouns can stay
         bare = _REMARK.sub(lambda found: "_" * len(found.group()), bare)
-    candidates = [pattern.search(bare) for pattern in (PERSONAL, THING, _POINTING, _ONE)]
+    candidates = [pattern.search(bare) for pattern in (PERSONAL, THING, _POINTING, _ONE, _ANY_ONE)]
     for one in sorted((one for one in candidates if one), key=lambda one: one.start()):
         before = question[: one.start()]
         # A name, or enough said, before the pronoun: it looks back inside the question.
@@ -308,11 +374,14 @@ def continue_fragment(question: str, window: Sequence[Exchange], *, amends: bool
 
     ``amends``: it corrects what was asked ("I meant …"), so that it need not begin with "and" or "what about".
     """
-    last = next((one.question for one in reversed(window) if content_words(one.question)), "").rstrip("?.! ")
-    said = LEADING.sub("", question).strip().rstrip("?.! ")
-    if not last or not said or not _is_fragment(said, leads=amends or bool(LEADING.match(question))):
+    asked = [one.question.rstrip("?.! ") for one in window if content_words(one.question)]
+    said = _THE_SAME.sub("", LEADING.sub("", question).strip().rstrip("?.! "))
+    said = _AS_WELL.sub("", said)
+    leads = amends or bool(LEADING.match(question)) or bool(_PREPOSITION.match(said))
+    if not asked or not said or not _is_fragment(said, leads=leads):
         return "", ""
-    whole = _put_in(last, said) or (f"{last} ({said})" if amends else "")
+    last, before = asked[-1], asked[-2] if len(asked) > 1 else ""
+    whole = put_number(last, said) or _put_in(last, said, before) or (f"{last} ({said})" if amends else "")
     return (f"{whole}?", f"{last}?") if whole else ("", "")
 
 
@@ -325,7 +394,7 @@ def _is_fragment(said: str, *, leads: bool) -> bool:
     return not (PERSONAL.search(said) or THING.search(said) or PRONOUN_ONLY.fullmatch(said))
 
 
-def _put_in(last: str, said: str) -> str:
+def _put_in(last: str, said: str, before: str) -> str:
     """The last question with its parallel part replaced: same noun, same preposition, or name for name; else empty."""
     base = re.sub(r"\s*\([^)]*\)$", "", last)
     if not content_words(said):
@@ -337,9 +406,10 @@ def _put_in(last: str, said: str) -> str:
     for phrase in noun_phrases(base):
         if phrase.head == new.head and phrase.stems != new.stems and len(new.stems) > 1:
             return base.replace(phrase.text, new.text, 1)
-    if preposition := _PREPOSITION.match(said):
-        place = re.search(rf"\b{preposition.group(1)}\s+(?:the\s+)?(?:[A-Z][\w-]*|[\w-]+)(?=\s*$)", base, re.IGNORECASE)
-        return f"{base[: place.start()]}{said}" if place else f"{base} {said}"
+    if _PREPOSITION.match(said):
+        return put_at_same_preposition(base, said) or put_where_they_differ(before, base, said) or f"{base} {said}"
+    if again := put_where_they_differ(before, base, said):
+        return again
     replaced = [name for name in names(base) if len(name.split()) <= _LONGEST_NAME] if new.name else []
     return _replace_name(base, replaced[-1], said, new.text) if replaced else _about(base, new.text)
 

@@ -221,7 +221,7 @@ _SOURCES_FIRST = re.compile(
     re.IGNORECASE,
 )
 _SOURCE_WORDS = re.compile(
-    r"^.*?\b(?:sources?|documents?|docs|references|files|pages|material|passages|documentation)\b(?:\s+(?:first"
+    r"^.*?\b(?:sources?|documents?|docs|references|files|pages|papers?|material|passages|documentation)\b(?:\s+(?:first"
     r"|only))?(?:\s+(?:that|which))?"
     r"(?:\s+(?:do (?:you|we) have|are there|you have|we have|exist|there are|is there))?"
     r"\s*(?:on|about|for|regarding|covering?|mention(?:s|ing)?|describ(?:e|es|ing)"
@@ -234,9 +234,17 @@ _WHICH_DOCUMENTS = re.compile(
     r"^(?:(?:please |can you |could you )*(?:list|name|show(?: me)?|give me|find)(?: (?:me|us))?"
     r"(?: (?:all|every|the|any|of|your|our))* |(?:which|what) (?:of (?:the|your|our) )?"
     r"|(?:are there|is there|do (?:you|we) have) (?:any |an? |other )*)"
-    r"(?:documents?|docs|files|pages|documentation|material)\b(?! first)"
+    r"(?:documents?|docs|files|pages|papers?|documentation|material)\b(?! first)"
     r"(?= (?:(?:that |which |you have |we have |there (?:is|are) |do (?:you|we) have )*(?:on|about|for|regarding"
     r"|covering|concerning|related to|(?:mention|describ|discuss|talk|speak|deal|cover|explain|refer)\w*|says?)\b))",
+    re.IGNORECASE,
+)
+# "In which document can I read about refunds?", "where is it written what to do when …?"
+_WRITTEN_WHERE = re.compile(
+    r"^(?:in (?:which|what) (?:document|doc|file|page|paper)s?|where) "
+    r"(?:(?:can|could|do|will|would) (?:i|we|you|one) (?:read|look up|find (?:something|anything|more|information))"
+    r"|(?:is|are) (?:(?:it|this|that|there) )?(?:written(?: down)?|documented|described|explained|stated)"
+    r"|does it say)(?: (?:more|something))?(?: (?:about|on|of|down))?\s+(?=\S+ \S)",
     re.IGNORECASE,
 )
 # Where two questions meet: a question mark, or "and" before a question word or auxiliary.
@@ -303,6 +311,8 @@ def split_question(message: str) -> QuestionParts:
     first = bool(_SOURCES_FIRST.search(text))
     lists = bool(_WHICH_DOCUMENTS.match(text))
     text = _trim(text)
+    if topic := _WRITTEN_WHERE.sub("", text) if _WRITTEN_WHERE.match(text) else "":
+        return QuestionParts(topic, (topic,), lists_documents=True)
     if first or lists:
         topic = _SOURCE_WORDS.sub("", text, count=1)
         text = topic if content_words(topic) else text

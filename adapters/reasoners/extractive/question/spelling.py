@@ -1,15 +1,19 @@
-"""Puts right what is misspelt in a question, by the words of the passages that were found and the words of asking.
+"""Puts right what is misspelt in a question, by the words of the passages that were found, then by those of English.
 
-A word that no passage has is read as the one word of theirs that is a slip away: a letter too many, too few, another,
-or two that changed places (Damerau, 1964: four of five slips). Names and numbers are left as they are.
+A word that no passage has and no dictionary knows is read as the one word that is a slip away: a letter too many, too
+few, another, or two that changed places (Damerau, 1964: four of five slips). A rare word that is written as it should
+be stays, and so do names, codes, flags and what stands in quotation marks.
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
+from adapters.reasoners.extractive.question.lexicon import Lexicon, keeps_letters
 from core.model.text import STOPWORDS, stem
 
-_WORD = re.compile(r"[^\W\d_]{3,}")
+# A word that stands alone between white space, but for the marks of a sentence: no flag, path, address or code.
+_WORD = re.compile(r"(?<!\S)(\(?)([^\W\d_]{3,})(?=(?:['’]s)?[.,;:?!)]*(?:\s|$))")
+_LETTERS = re.compile(r"[^\W\d_]+")
 _ASKING = frozenset(
     {"what", "which", "where", "when", "who", "why", "how", "much", "many", "long", "often", "does", "number", "price"}
 )
@@ -17,10 +21,15 @@ _SHORT = 5  # letters; a shorter word, which is a slip away from many, is read o
 _LONG = 8  # letters; from here two slips are forgiven
 
 
+def vocabulary_of(texts: Iterable[str]) -> frozenset[str]:
+    """The words of some texts, in lower case, those of names and addresses one by one."""
+    return frozenset(word.casefold() for text in texts for word in _LETTERS.findall(text))
+
+
 def unknown_words(question: str, vocabulary: Collection[str]) -> tuple[str, ...]:
     """The words, in lower case, that the vocabulary does not have: slips, or words of the language that it lacks."""
     known_stems = {stem(word) for word in vocabulary}
-    listed = ((found.group().casefold(), _is_name(found.group(), found.start())) for found in _WORD.finditer(question))
+    listed = ((found[2].casefold(), _is_name(found[2], found.start(2))) for found in _WORD.finditer(question))
     return tuple(
         dict.fromkeys(
             bare
@@ -30,21 +39,30 @@ def unknown_words(question: str, vocabulary: Collection[str]) -> tuple[str, ...]
     )
 
 
-def correct_spelling(question: str, vocabulary: Collection[str], slips: Collection[str] | None = None) -> str:
-    """The question with each unknown word as the nearest known one. ``vocabulary`` is lower-cased.
+def correct_spelling(question: str, vocabulary: Collection[str], slips: Collection[str], lexicon: Lexicon) -> str:
+    """The question with each of these slips as the word that is meant, where one is. ``vocabulary`` is lower-cased.
 
-    ``slips`` are those of the unknown words that are none of the language; all of them where nobody can tell.
+    The passages' words come first: what is asked about stands there. One of English counts where they have none, or
+    where theirs is two slips away and that of English one.
     """
-    wrong = unknown_words(question, vocabulary) if slips is None else slips
+    meant = {slip: _meant(slip, vocabulary, lexicon) for slip in slips}
 
     def right(found: re.Match[str]) -> str:
-        word = found.group()
-        bare = word.casefold()
-        if bare not in wrong or _is_name(word, found.start()):
-            return word
-        return _nearest(bare, vocabulary) or word
+        before, word = found.groups()
+        if _is_name(word, found.start(2)):
+            return found.group()
+        if word[0].isupper():  # at the beginning: a name, or a word of asking
+            return before + (_nearest(word.casefold(), ()) or word if word.casefold() in meant else word)
+        return before + (meant.get(word.casefold()) or word)
 
     return _WORD.sub(right, question)
+
+
+def _meant(slip: str, vocabulary: Collection[str], lexicon: Lexicon) -> str:
+    theirs = _nearest(slip, vocabulary)
+    if theirs and _slips(slip, theirs, 1) == 1:
+        return theirs
+    return lexicon.usual_word(slip) or theirs
 
 
 def _is_name(word: str, start: int) -> bool:
@@ -65,6 +83,7 @@ def _nearest(word: str, vocabulary: Collection[str]) -> str:
             if slips <= allowed:
                 best[other] = slips - (other in _ASKING)
     nearest = [other for other, slips in best.items() if slips == min(best.values())]
+    nearest = [other for other in nearest if keeps_letters(word, other)] or nearest
     if len({stem(other) for other in nearest}) == 1:
         return nearest[0]
     same_length = [other for other in nearest if len(other) == len(word)]

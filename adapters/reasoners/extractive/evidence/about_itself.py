@@ -1,0 +1,140 @@
+"""What a document says of itself: who wrote, keeps or approved it, when it was changed, reviewed or published.
+
+Such a question is answered by one line, in the head of the document or at its end, that has hardly a word of it. Every
+other sentence of the document is about its matter, and answers nothing, however many words of its title it repeats.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from adapters.reasoners.extractive.evidence.answer_odds import worth_of
+from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage
+from adapters.reasoners.extractive.evidence.versions import other_version
+from adapters.reasoners.extractive.question.answer_type import NEUTRAL, fits
+from adapters.reasoners.extractive.question.intent import split_question
+from core.model.evidence import Evidence
+from core.model.inquiry import Inquiry, SearchAction, SearchSource
+from core.model.text import content_words
+
+_STATED, _NOT_STATED = math.log(0.8 / 0.2), math.log(0.1 / 0.9)  # odds: as good as certain, and not evidence
+_HEAD = "title author owner written approved updated reviewed edited version edition date"
+_SAID = {
+    attribute: re.compile(rf"\b(?:{said})\b", re.IGNORECASE)
+    for attribute, said in {
+        r"wrote|written|authors?|drafted|prepared": r"written|drafted|prepared|compiled|authors?",
+        r"updated?|edited|changed|touched|revised|modified|corrected": (
+            r"updated?|edited|changed?|revised|modified|corrected|state|as of"
+        ),
+        r"reviewed": r"reviewed|review",
+        r"approved|passed|adopted": r"approved|passed|adopted|agreed",
+        r"owns?|owner|owned|maintains?|maintained": r"owners?|owned|maintained|maintainer|kept by|responsible",
+        r"published|issued": r"published|issued",
+    }.items()
+}
+_ASKS = re.compile(r"^(?:and |so |but )?(?:who|when|by whom|on what date)\b", re.IGNORECASE)
+_NUMBER = re.compile(r"\d+(?:\.\d+)*")
+_NAME = re.compile(r"\b[A-Z]\w+(?: [A-Z]\w+)+|(?<=\w )[A-Z]\w+")
+_BREAK = re.compile(r"[.;!?|]")
+_DOCUMENT = re.compile(
+    r"\b(?:pages?|handbook|manual|guide|policy|document|doc|file|rules|runbook|terms|agreement|contract|list|sheet"
+    r"|notice|readme|article|edition|version|faq|wiki|booklet|instructions|conditions|reference)\b",
+    re.IGNORECASE,
+)
+_BESIDE = frozenset(
+    content_words(
+        "page handbook manual guide policy document doc file rules runbook terms agreement contract list sheet notice"
+        " readme article edition version faq wiki booklet instructions conditions reference last latest first previous"
+        " former old new current present time date title created person people written owner approved reviewed changed"
+        " edited updated published issued drafted prepared"
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedOfDocument:
+    """A question for what a document says of itself: its words for what is said, and those that name the document."""
+
+    question: str
+    said: re.Pattern[str]
+    names: frozenset[str]
+
+    def is_about(self, item: Evidence) -> bool:
+        """Whether the passage is of the document that is named."""
+        return self.names <= set(content_words(item.passage.title))
+
+    def is_stated_by(self, item: Evidence, text: str) -> bool:
+        """Whether a text says it, of the version that is named, and nothing else before it: "Last changed on 3 May"."""
+        found = self.said.search(text)
+        if found is None or fits(self.question, text) < NEUTRAL:
+            return False
+        if not set(_NUMBER.findall(self.question)) <= set(_NUMBER.findall(f"{item.passage.title} {text}")):
+            return False
+        if text[found.end() :].startswith(":"):  # "owner: Ada Lund, office updated: 2026-02-11"
+            return True
+        before = text[: found.start()].lstrip("|>-* ")
+        if _BREAK.search(before):
+            return False
+        before = _NAME.sub(" ", before)
+        known = _BESIDE | set(content_words(item.passage.title))
+        return all(word in known or word.isdigit() for word in content_words(before))
+
+
+def asked_of_document(question: str) -> AskedOfDocument | None:
+    """What a document is asked of itself; None where the question asks of its matter, or names none."""
+    if not _ASKS.match(question) or not _DOCUMENT.search(question):
+        return None
+    for attribute, said in _SAID.items():
+        verb = re.compile(rf"\b(?:{attribute})\b", re.IGNORECASE)
+        if verb.search(question):
+            words = (word for word in content_words(verb.sub(" ", question)) if not word.isdigit())
+            names = frozenset(words) - _BESIDE
+            return AskedOfDocument(question, said, names) if names else None
+    return None
+
+
+def judge(question: str, weighed: Sequence[WeighedPassage], pool: Sequence[Evidence]) -> list[WeighedPassage]:
+    """Of the document that is asked about, what states it is sure to answer and nothing else does; others stay."""
+    asked = asked_of_document(question)
+    if asked is None:
+        return list(weighed)
+    return [_judged(asked, one, pool) if asked.is_about(one.evidence) else one for one in weighed]
+
+
+def _judged(asked: AskedOfDocument, passage: WeighedPassage, pool: Sequence[Evidence]) -> WeighedPassage:
+    holds = not other_version(asked.question, passage.evidence, pool)
+
+    def with_odds(one: ScoredUnit) -> ScoredUnit:
+        states = asked.is_stated_by(passage.evidence, one.unit.text)
+        if states and not holds:
+            return one
+        odds = max(one.odds, _STATED) if states else min(one.odds, _NOT_STATED)
+        return replace(one, odds=odds, worth=worth_of(odds, one.doubt))
+
+    units = (with_odds(one) for one in passage.units)
+    return replace(passage, units=tuple(sorted(units, key=lambda one: -one.worth)))
+
+
+def head_of_document(inquiry: Inquiry, near: Iterable[Evidence]) -> tuple[SearchAction, ...]:
+    """For what a document is asked of itself, its head, where nothing that was found of it says so. Once."""
+    asked = asked_of_document(inquiry.standalone)
+    if asked is None or any(isinstance(search.action, SearchSource) for search in inquiry.searches):
+        return ()
+    found = [item for item in near if asked.is_about(item)]
+    if not found or any(asked.is_stated_by(item, line) for item in found for line in item.passage.text.split("\n")):
+        return ()
+    wanted = set(inquiry.standalone.casefold().split())
+    title = max((item.passage.title for item in found), key=lambda one: len(wanted & set(one.casefold().split())))
+    return (SearchSource(_HEAD, title),)
+
+
+def titled(question: str, evidence: Iterable[Evidence]) -> frozenset[int]:
+    """Where it is asked which documents there are about something: the evidence below a title or heading that has it.
+
+    They need not say a thing about it in any one sentence.
+    """
+    asked = split_question(question)
+    topic = set(content_words(asked.question)) if asked.lists_documents else set()
+    above = ((item.id, " ".join((item.passage.title, *item.passage.heading))) for item in evidence)
+    return frozenset(known for known, names in above if topic and topic <= set(content_words(names)))

@@ -1,0 +1,64 @@
+"""Which part of the last question a fragment stands in the place of, told by what the two have in common.
+
+"No, 422" after "what does error 423 mean", "for standard ones" after "for a saver ticket", and, where two questions
+differ in one place already, that place again: "how much is Glow", "how much is Spark", "and Beacon?".
+"""
+
+import re
+from collections.abc import Sequence
+
+from core.model.text import content_words
+
+_PREPOSITION = re.compile(r"(?:in|for|on|at|with|to|by|from|under)\s+(?:(?:the|an?)\s+)?", re.IGNORECASE)
+_NUMBER = re.compile(r"(?<![\w.,])v?\d[\d.,]*(?![\w%])")
+_LONGEST = 4  # words of a place
+_OTHER = r"(?:in|for|on|at|with|to|by|from|under|of|and|or|per)"
+_PLACE = (
+    rf"\s+(?P<article>(?:the|an?|my|our|your)\s+)?(?:(?!{_OTHER}\b)[\w'’-]+\s+){{0,2}}?(?!{_OTHER}\b)(?P<noun>[\w'’-]+)"
+    rf"(?=\s*$|\s+{_OTHER}\b)"
+)
+
+
+def put_number(base: str, said: str) -> str:
+    """The question with this number in the place of its one number of the same form; empty where there is none."""
+    new = _NUMBER.fullmatch(said)
+    alike = [one for one in _NUMBER.finditer(base) if new and _form(one.group()) == _form(said)]
+    return f"{base[: alike[0].start()]}{said}{base[alike[0].end() :]}" if len(alike) == 1 else ""
+
+
+def _form(number: str) -> str:
+    return re.sub(r"\d+", "0", number)
+
+
+def put_at_same_preposition(base: str, said: str) -> str:
+    """The question with the fragment in the place of what follows the same preposition in it; else empty.
+
+    "Standard ones" are of what stood there: standard tickets.
+    """
+    begins = re.match(r"\w+", said)
+    places = list(re.finditer(rf"\b{begins.group()}{_PLACE}", base, re.IGNORECASE)) if begins else []
+    if begins is None or not places:
+        return ""
+    put, like = re.subn(r"(?<=\w )ones?$", places[-1]["noun"], said)
+    if like and places[-1]["article"]:
+        put = f"{begins.group()} {places[-1]['article']}{put[begins.end() :].lstrip()}"
+    return f"{base[: places[-1].start()]}{put}{base[places[-1].end() :]}"
+
+
+def put_where_they_differ(before: str, base: str, said: str) -> str:
+    """The question with the fragment where it differs from the one before it; empty where they differ elsewhere too."""
+    old, new = before.split(), base.split()
+    front = _common(old, new)
+    back = _common(old[front:][::-1], new[front:][::-1])
+    middle = new[front : len(new) - back]
+    same = [*new[:front], *new[len(new) - back :]]
+    if not 0 < len(middle) <= _LONGEST or not content_words(" ".join(same)):
+        return ""
+    kept = _PREPOSITION.match(" ".join(middle)) if not _PREPOSITION.match(said) else None
+    return " ".join([*new[:front], f"{kept.group() if kept else ''}{said}", *new[len(new) - back :]])
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many words both begin with."""
+    pairs = zip(one, other, strict=False)
+    return next((at for at, (a, b) in enumerate(pairs) if a.casefold() != b.casefold()), min(len(one), len(other)))

@@ -1,0 +1,91 @@
+"""What a document says of itself answers who wrote it and when it was changed, and nothing else in it does."""
+
+import pytest
+
+from adapters.reasoners.extractive.evidence.about_itself import asked_of_document, head_of_document
+from adapters.reasoners.extractive.question.intent import split_question
+from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
+from adapters.testing.encoder import HashingEncoder
+from core.model.answer import Outcome
+from core.model.evidence import Evidence, EvidenceLibrary, Hit
+from core.model.inquiry import Investigate, Search, SearchSource
+from tests.adapters.reasoners.scene import inquiry, passage
+from tests.core.scene import Scene
+
+
+def found(text: str, title: str = "Bonfire policy 2025") -> Evidence:
+    return EvidenceLibrary().add([Hit(passage(1, text, title), 0.8)], "asked")[1][0]
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "stated"),
+    [
+        ("who wrote the bonfire policy", "It was written by Bron Maddox and approved on 20 May 2025.", True),
+        ("when was the bonfire policy last changed?", "Last changed 12 May 2025.", True),
+        ("who last edited the bonfire policy", "Created by Bea Mort, last changed by Tom Brandt.", True),
+        ("when was the bonfire policy updated", "owner: Ada Lund, crewing office updated: 2026-02-20", True),
+        ("who wrote the bonfire policy", "Damage was written down by the warden Ada Lund.", False),
+        ("who wrote the bonfire policy", "Fires are lit by the warden Ada Lund.", False),
+        ("when was the bonfire policy approved", "Approved by the board.", False),
+        ("when was version 3 of the bonfire policy approved", "Approved by the board on 12 March 2025.", False),
+        ("who wrote the bonfire policy", "| 6 | Server away; what was written by Bron Maddox is kept |", False),
+    ],
+)
+def test_a_line_states_what_is_asked_of_the_document(question: str, text: str, stated: bool) -> None:
+    asked = asked_of_document(question)
+    assert asked is not None
+    item = found(text)
+    assert asked.is_about(item)
+    assert asked.is_stated_by(item, text) is stated
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["who owns the van", "when was the depot changed", "what changed in the bonfire policy", "who wrote the policy"],
+)
+def test_a_question_of_its_matter_or_of_no_document_is_none_of_these(question: str) -> None:
+    assert asked_of_document(question) is None
+
+
+def test_its_head_is_searched_once_where_nothing_found_says_it() -> None:
+    question = "when was the bonfire policy last changed?"
+    asked = inquiry(question, plan=Investigate(question, (question,)))
+    (action,) = head_of_document(asked, [found("Fires are lit in autumn.")])
+    assert isinstance(action, SearchSource)
+    assert action.source == "Bonfire policy 2025"
+    assert head_of_document(asked, [found("Last changed 12 May 2025.")]) == ()
+    again = inquiry(question, plan=Investigate(question, (question,)), searches=(Search(action),))
+    assert head_of_document(again, [found("Fires are lit in autumn.")]) == ()
+
+
+async def test_who_wrote_a_document_that_does_not_say_is_not_answered_with_its_matter() -> None:
+    scene = Scene(ExtractiveReasoner(HashingEncoder()))
+    await scene.knows(
+        "The fair use policy: who wrote to Ada Lund about fair use gets an answer.", title="Fair use policy"
+    )
+    told = await scene.asks("who wrote the fair use policy?")
+    assert told.outcome is not Outcome.ANSWERED
+
+
+@pytest.mark.parametrize(
+    ("question", "topic"),
+    [
+        ("in which document can i read about how long my data is stored", "how long my data is stored"),
+        ("where is it written what to do if the boiler dies?", "what to do if the boiler dies?"),
+        ("what papers do we have about residents clothing", "residents clothing"),
+        ("which page can I open", ""),
+        ("where do i find the keys", ""),
+    ],
+)
+def test_it_is_told_where_documents_on_a_topic_are_asked_for(question: str, topic: str) -> None:
+    parts = split_question(question)
+    assert parts.lists_documents is bool(topic)
+    assert not topic or parts.question == topic
+
+
+async def test_a_document_whose_title_is_the_topic_is_listed_whatever_its_sentences_say() -> None:
+    scene = Scene(ExtractiveReasoner(HashingEncoder()))
+    await scene.knows("Shirts come back within a week.", title="Terms for residents' clothing")
+    told = await scene.asks("what papers do we have about residents clothing")
+    assert told.outcome is Outcome.ANSWERED
+    assert "Terms for residents' clothing" in told.text

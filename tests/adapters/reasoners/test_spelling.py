@@ -1,0 +1,139 @@
+"""A slip of spelling is put right and searched for again; what is rare, a name or a code stays as it was written."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from adapters.reasoners.extractive.question.lexicon import EnglishLexicon, NoLexicon, english, lexicon_for
+from adapters.reasoners.extractive.question.spelling import correct_spelling, unknown_words, vocabulary_of
+from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
+from adapters.testing.encoder import HashingEncoder
+from core.model.events import QueryRefined
+from core.model.inquiry import Insufficient, Investigate, Search, SearchKnowledge
+from tests.adapters.reasoners.scene import inquiry, library, meter, thread
+from tests.core.scene import Scene
+
+PASSAGE = (
+    "The price of the hot-water diverter is £6, that of webhooks nothing. Call the duty line on 0131 496 0155; "
+    "Idris Vane (idris.vane@lumen.example) answers. Accounts are closed after a year. `--quiet` says less."
+)
+TEMPERATURE = "The temperature of programme P11 is 60 C."
+OTHERS = (
+    "P11 is on screen 2 of the washer.",
+    "P11 was written by Bea.",
+    "The list of P11 hangs in the hall.",
+    "Whoever runs P11 signs the list.",
+    "P11 needs 12 minutes.",
+    "P11 is not for wool.",
+    "The P11 label is blue.",
+    "P11 came in May.",
+    "P11 is for mops.",
+)
+
+
+class PiecewiseEncoder(HashingEncoder):
+    """Has no word of five letters or more in one piece, as a model's tokenizer has none of the rare ones."""
+
+    async def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
+        """Pieces of four letters."""
+        return [1 + len(text) // 5 for text in texts]
+
+
+def read(question: str, *passages: str) -> str:
+    """The question as it is read with these passages at hand."""
+    english, known = EnglishLexicon(), vocabulary_of(passages)
+    slips = [word for word in unknown_words(question, known) if not english.knows(word)]
+    return correct_spelling(question, known, slips, english)
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("prise of the hot watter divertor", "price of the hot water diverter"),
+        ("how mutch for webhoks?", "how much for webhooks?"),
+        ("the dutty line numbr", "the duty line number"),
+        ("why was my acount closed", "why was my account closed"),
+    ],
+)
+def test_a_slip_is_read_as_the_word_that_the_passages_have(typed: str, meant: str) -> None:
+    assert read(typed, PASSAGE) == meant
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("wat is the temprature", "wat is the temperature"),
+        ("can i cancle a boking", "can i cancel a booking"),
+        ("recieve it in the kennal?", "receive it in the kennel?"),
+        ("whos on duty and why havent they rung", "who on duty and why haven't they rung"),
+        ("Wich acount", "which account"),
+        ("where is the acount", "where is the account"),
+        ("kilers, sallary and (tiket)", "killers, salary and (ticket)"),
+    ],
+)
+def test_a_slip_that_no_passage_helps_with_is_read_as_the_one_usual_word(typed: str, meant: str) -> None:
+    assert read(typed, "Nothing of the kind.") == meant
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "where do I tip the coals after a barbecue",  # the passages have coats
+        "who gets the jabs, and are they dearer",
+        "may I nudge the organiser about the mould",  # British
+        "who is idris and why have they rung",
+        "Hedas phone number",
+        "does Thistledwon pay for Kestrl",  # as names are written
+        "is there a GraphQL endpoint or an SDK",
+        "what does --quite do",  # a flag, however it is written
+        "what is ssl_certifcate_path or alarms.delai or X-Kay",
+        "what does 'capped' mean, what `recieve`",
+        "is wlan, gdpr, iban or jira covered",
+        "does the webcam or the bitcoin exchange have uptime",
+        "how long is the mutc",  # too short to tell
+    ],
+)
+def test_what_is_rare_or_a_name_or_a_code_stays(question: str) -> None:
+    assert read(question, PASSAGE, "Coats hang in the hall. The organisation.") == question
+
+
+@pytest.mark.parametrize("question", ["Wie viele Urlaubstage habe ich?", "quelle est la durée du contrat"])
+async def test_a_question_in_another_language_is_not_read_as_english(question: str) -> None:
+    assert isinstance(await lexicon_for(question), NoLexicon)
+    assert correct_spelling(question, frozenset(), unknown_words(question, frozenset()), NoLexicon()) == question
+
+
+def test_without_the_words_of_english_those_of_the_passages_put_right() -> None:
+    lexicon = english("no_such_module")
+    assert correct_spelling("hot watter, recieve", frozenset({"water"}), ["watter", "recieve"], lexicon) == (
+        "hot water, recieve"
+    )
+
+
+async def test_what_is_misspelt_is_searched_for_again_as_it_is_meant_and_the_trace_says_so() -> None:
+    scene = Scene(ExtractiveReasoner(PiecewiseEncoder()))
+    await scene.knows(*OTHERS, TEMPERATURE)
+    answer = await scene.asks("tell the temprature of P11")
+    (refined,) = answer.all(QueryRefined)
+    assert refined.refined == "tell the temperature of P11"
+    assert refined.reason == "what is probably meant by the misspelt words"
+    assert "60 C" in answer.text
+
+
+async def actions_after(*searched: str, question: str = "how long is the tiket for the hospise good") -> list[str]:
+    made = tuple(Search(SearchKnowledge(query)) for query in (question, *searched))
+    asked = inquiry(question, library=library(grade=2), searches=made, plan=Investigate(question, (question,)))
+    decision = await ExtractiveReasoner(PiecewiseEncoder()).decide(asked, thread(), meter())
+    actions = decision.actions if isinstance(decision, Insufficient) else ()
+    return [action.query for action in actions if isinstance(action, SearchKnowledge)]
+
+
+async def test_it_is_searched_for_again_once_and_never_so_often_that_a_person_would_be_asked() -> None:
+    meant = "how long is the ticket for the hospice good"
+    assert await actions_after() == [meant]
+    assert await actions_after(meant) == []
+    assert await actions_after("something", "else") == []
+
+
+async def test_an_apostrophe_alone_is_not_worth_another_search() -> None:
+    assert await actions_after(question="why havent you rung") == []
