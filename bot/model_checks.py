@@ -9,20 +9,22 @@ import json
 import sys
 from collections.abc import AsyncGenerator
 
+from adapters.encoders.answer_reader import LowRankAnswerReader
 from adapters.encoders.reranker import CrossEncoderReranker
 from adapters.encoders.text_encoder import SentenceTransformerEncoder
 from adapters.observability import logs
-from core.model.errors import FootnoteError
+from core.model.errors import FootnoteError, ModelUnavailable
 from core.model.health import Check, Health
 from core.model.json_codec import from_json
 
-EMBEDDING, RERANKER = "embedding model", "reranker"
+EMBEDDING, ANSWER_READER, RERANKER = "embedding model", "answer reader", "reranker"
 _SHOW_WHY = "LOG_LEVEL=debug footnote search anything shows why."
+_PACKAGED_FILES = "It comes with Footnote and its packaged model: install Footnote again, with what it depends on."
 _DOWNLOADED = "It is downloaded the first time; until it is there, ranking does without."
 
 
 async def model_checks(embedding: str, reranker: str) -> AsyncGenerator[Check]:
-    """Load both models elsewhere and say how that went; what is not over when this is cancelled is ended.
+    """Load the models elsewhere and say how that went; what is not over when this is cancelled is ended.
 
     ``embedding`` is empty for the packaged model.
     """
@@ -31,7 +33,7 @@ async def model_checks(embedding: str, reranker: str) -> AsyncGenerator[Check]:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
     )  # fmt: skip
-    missing = [EMBEDDING, RERANKER]
+    missing = [EMBEDDING, ANSWER_READER, RERANKER]
     try:
         assert child.stdout is not None
         async for line in child.stdout:
@@ -50,13 +52,15 @@ async def model_checks(embedding: str, reranker: str) -> AsyncGenerator[Check]:
 def late_check(last: str, remedy: str) -> Check:
     """What is said when the time is over and ``last``, if any, is all that was found."""
     if last == EMBEDDING:
+        return Check(ANSWER_READER, Health.NOTE, "it is still loading", remedy)
+    if last == ANSWER_READER:
         return Check(RERANKER, Health.NOTE, "it is still loading", _DOWNLOADED)
     return Check(EMBEDDING, Health.NOTE, "it is still loading", remedy)
 
 
 async def _report(embedding: str, reranker: str) -> None:
     """One line of JSON for each model, as soon as it is known."""
-    for check in (_embedding(embedding), _reranker(reranker)):
+    for check in (_embedding(embedding), answer_reader_check(LowRankAnswerReader()), _reranker(reranker)):
         sys.stdout.write(f"{json.dumps(_fields(await check))}\n")
         sys.stdout.flush()
 
@@ -72,6 +76,17 @@ async def _embedding(name: str) -> Check:
     except FootnoteError as error:
         return Check(EMBEDDING, Health.FAILED, error.args[0], error.remedy or "")
     return Check(EMBEDDING, Health.OK, f"{encoder.name}, {encoder.dimension} dimensions")
+
+
+async def answer_reader_check(reader: LowRankAnswerReader) -> Check:
+    """Whether sentences can be read together with questions; a note where not, because answers do without."""
+    try:
+        await reader.open()
+    except ModelUnavailable as error:
+        return Check(ANSWER_READER, Health.NOTE, f"not available, answers do without: {error.args[0]}", _PACKAGED_FILES)
+    finally:
+        await reader.close()
+    return Check(ANSWER_READER, Health.OK, "loaded")
 
 
 async def _reranker(name: str) -> Check:

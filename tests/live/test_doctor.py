@@ -1,11 +1,18 @@
 """``footnote doctor`` as a process: what is slow is said instead of waited for, and nothing is left running."""
 
+import asyncio
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from adapters.encoders.answer_reader import LowRankAnswerReader
+from adapters.encoders.model_files import ModelFiles
+from bot.model_checks import answer_reader_check
+from core.model.health import Health
 
 ROOT = Path(__file__).parents[2]
 
@@ -47,8 +54,17 @@ def test_models_that_take_longer_than_the_time_given_are_said_to_and_let_go(tmp_
     assert left_running(tmp_path) == []
 
 
-def test_both_models_are_told_of_when_they_had_the_time(tmp_path: Path) -> None:
+def test_every_model_is_told_of_when_it_had_the_time(tmp_path: Path) -> None:
     out = doctor(tmp_path, seconds=200)
     assert "384 dimensions" in out
     assert "embedded, 0 passages of 0 documents, all there" in out
+    assert re.search(r"^\S* *answer reader +loaded$", out, re.MULTILINE)
     assert "reranker" in out
+
+
+def test_a_reader_of_answers_that_cannot_be_loaded_is_noted_in_one_line_with_a_remedy(tmp_path: Path) -> None:
+    check = asyncio.run(answer_reader_check(LowRankAnswerReader(ModelFiles("broken", tmp_path))))
+    assert (check.name, check.health) == ("answer reader", Health.NOTE)
+    assert check.detail.startswith("not available, answers do without:")
+    assert "\n" not in check.detail
+    assert "install Footnote again" in check.remedy
