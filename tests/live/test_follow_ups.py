@@ -13,7 +13,6 @@ QUESTIONS = (
     "How long do refunds take?",
     "How long is parental leave?",
     "How much is paid for a week on call?",
-    "How long are driver positions kept?",
 )
 
 

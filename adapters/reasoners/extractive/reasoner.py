@@ -116,7 +116,8 @@ class ExtractiveReasoner:
         grades: dict[int, Grade] = {}
         for one in found:
             grade = grading.grade_of(one.units, one.evidence.hit.rerank)
-            grades[one.evidence.id] = sufficiency.credit_link(inquiry, one.evidence, grade)
+            grade = sufficiency.credit_link(inquiry, one.evidence, grade)
+            grades[one.evidence.id] = sufficiency.credit_offered(inquiry, one.evidence, grade)
         evidence = [one.evidence for one in found]
         grades = sufficiency.credit_versions(inquiry, grades, evidence)
         for known in tables.tables_that_answer(found[0].asked.question, evidence) if found else ():

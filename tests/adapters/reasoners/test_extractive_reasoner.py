@@ -13,7 +13,7 @@ from core.model.answer import Claim, Outcome, Support
 from core.model.conversation import Turn
 from core.model.errors import Unavailable
 from core.model.evidence import EvidenceLibrary, Grade, Hit
-from core.model.inquiry import AskBack, Investigate, Plan, Reply, Sufficient
+from core.model.inquiry import AskBack, CheckpointKind, Investigate, Plan, Reply, Sufficient
 from core.ports.encoder import Vectors
 from tests.adapters.reasoners.scene import ADA, NOW, inquiry, library, meter, passage, thread, turn
 
@@ -165,6 +165,36 @@ async def test_several_timeouts_are_offered_as_readings(reasoner: ExtractiveReas
         "How do I configure the connection timeout (API reference)?",
         "How do I configure the job timeout (API reference)?",
     )
+
+
+class Doubter:
+    """A reader to whom nothing answers."""
+
+    async def read(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        return [-9.0] * len(texts)
+
+
+@pytest.mark.parametrize(
+    ("question", "settled", "counts"),
+    [
+        ("How do I configure the connection timeout (API reference)?", {CheckpointKind.CLARIFY}, [True, False]),
+        ("How do I configure the connection timeout (API reference)?", set(), [False, False]),
+        ("What does “API reference” say about “Job timeout”?", set(), [False, True]),
+        ("Was steht in „API reference“ zu „Job timeout“?", set(), [False, True]),
+        ("What does “Handbook” say about “Job timeout”?", set(), [False, False]),
+    ],
+)
+async def test_a_section_that_was_offered_counts_whatever_is_read_of_it(
+    question: str, settled: set[CheckpointKind], counts: list[bool]
+) -> None:
+    hits = [
+        Hit(passage(1, "It cannot be changed.", "API reference", heading=("Connection timeout",)), 0.8),
+        Hit(passage(2, "Up to 15 minutes.", "API reference", heading=("Job timeout",)), 0.7),
+    ]
+    found = EvidenceLibrary().add(hits, "timeout")[0]
+    asked = inquiry(question, library=found, plan=Investigate(question, (question,)), settled=frozenset(settled))
+    grades = await ExtractiveReasoner(HashingEncoder(), Doubter()).grade(asked, tuple(found), meter())
+    assert [grade.score >= asked.cutoff for grade in grades] == counts
 
 
 async def test_what_one_passage_covers_is_enough(reasoner: ExtractiveReasoner) -> None:

@@ -353,6 +353,7 @@ def credit_link(inquiry: Inquiry, item: Evidence, grade: Grade) -> Grade:
     return grade
 
 
+_QUOTED = re.compile(r"[“„«]\s?([^“”„«»]+?)\s?[”“»]")  # as suggestions name a section (core.service.follow_ups)
 _UNDERSPECIFIED = re.compile(
     r"^(?P<lead>(?:what(?:'s|’s| is| are)|how (?:do|can|should|would) (?:i|we|you) (?:configure|set|change"
     r"|increase|raise|adjust|"
@@ -402,6 +403,16 @@ def chosen_reading(inquiry: Inquiry) -> tuple[str, tuple[str, ...]]:
             if question.endswith(place := f" ({title})?"):
                 return f"{question.removesuffix(place)}?", (title,)
     return question, ()
+
+
+def credit_offered(inquiry: Inquiry, item: Evidence, grade: Grade) -> Grade:
+    """A section that was offered counts, whatever its words: a chosen reading's, or one whose names are quoted."""
+    question, titles = chosen_reading(inquiry)
+    heading = " ".join(item.passage.heading[-1:])
+    named = frozenset(content_words(heading))
+    chosen = item.passage.title in titles and bool(named) and named <= frozenset(content_words(question))
+    quoted = {item.passage.title, heading} <= set(_QUOTED.findall(inquiry.question))
+    return replace(grade, score=max(grade.score, inquiry.cutoff)) if chosen or quoted else grade
 
 
 def _senses(noun: str, evidence: Sequence[Evidence]) -> dict[str, str]:
