@@ -17,6 +17,7 @@ _LONG = 600  # characters of one sentence, item or row: longer ones are no prose
 _LONG_CODE = 2_400  # characters; a longer listing is named, not shown
 _LINK = re.compile(r"(?<!!)\[([^\[\]\n]{1,300})\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)")
 BARE_ANSWER = re.compile(r"^(?:yes|no|not yet|only partly)[.,!]?$", re.IGNORECASE)
+_RELEASE = re.compile(r"\W*v?\d+\.\d")  # a heading that "Added" below it says nothing without
 _CLAUSE = re.compile(r"(?<=[,;:])\s|\s(?=[–—(])")
 
 
@@ -43,6 +44,8 @@ def origin(quotation: Quotation) -> str:
     within = {unit.under for unit in quotation.units}
     if len(within) == 1 and (small := within.pop()) and not small.rstrip("*_ ").endswith(":"):
         heading.append(small.strip("*_# "))
+    if len(heading) > 1 and _RELEASE.match(heading[-2]):
+        heading[-1] = f"{heading[-2]}, {heading[-1]}"
     where = f", section {heading[-1]}" if heading else ""
     page = f", page {passage.locator.page}" if passage.locator.page is not None else ""
     return f"From *{passage.title}*{where}{page}:"
