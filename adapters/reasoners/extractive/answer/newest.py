@@ -146,7 +146,7 @@ def _of_version(told: str) -> re.Match[str] | None:
 
 
 def version_heading(headings: Sequence[str]) -> str:
-    """The heading that says of which version a section is, which may stand over "Added" and "Changed"; else the last."""
+    """The heading that says of which version a section is, perhaps above "Added" and "Changed"; else the last."""
     numbered = (one for one in reversed(headings[-2:]) if _VERSION.match(one) and "." in one)
     return next(numbered, "".join(headings[-1:]))
 
