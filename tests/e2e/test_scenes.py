@@ -404,6 +404,29 @@ async def test_a_file_that_cannot_be_read_is_named_below_the_answer(bot: Bot, dr
     assert "note.txt" not in answer.text
 
 
+async def test_where_the_file_that_is_asked_about_cannot_be_read_nothing_else_is_searched(
+    bot: Bot, driver: PlatformDriver
+) -> None:
+    said = await driver.says("alice", "can you read this one?", files=[("scan.pdf", b"%PDF-1.7 \xff")])
+    answer = await driver.reply(said, containing="I could not read what you attached")
+    assert "scan.pdf" in answer.text
+    assert "This file is damaged." in answer.text
+    assert bot.reasoner.calls_of("understand") == []
+
+
+async def test_a_correction_and_an_objection_of_the_asker_need_no_mention(bot: Bot, driver: PlatformDriver) -> None:
+    said = await driver.says("alice", "how long do refunds take?")
+    await driver.reply(said, containing=REFUNDS)
+    corrected = await driver.says("alice", "no, I meant the monthly plan", mention=False, thread=said)
+    await driver.reply(corrected, containing=REFUNDS)
+    await driver.says("bob", "that is wrong", mention=False, thread=said)
+    await driver.says("alice", "that is wrong", mention=False, thread=said)
+    await bot.seen("that is wrong")
+    await bot.settled()
+    asked = [call.given[0].question for call in bot.reasoner.calls_of("understand")]
+    assert asked[1:] == ["no, I meant the monthly plan", "that is wrong"]  # bob's is left alone
+
+
 async def test_other_bots_are_not_answered(bot: Bot, driver: PlatformDriver) -> None:
     noise = await driver.bot_says("deploybot", "how long do refunds take?")
     said = await driver.says("alice", "how long do refunds take?")
