@@ -35,6 +35,7 @@ from adapters.redis.schema import check_schema
 from adapters.redis.settings import RedisAudit, RedisChannelSettingsStore
 from adapters.redis.trace_store import RedisTraceStore
 from adapters.terminal.chat import Chat
+from bot.garbage_collection import collector_paused
 from bot.home import secure_home
 from bot.knowledge_stack import KnowledgeStack, blob_store, knowledge_stack
 from bot.settings import Settings
@@ -471,10 +472,11 @@ async def _open_index_and_model(
 
 async def _open_models(encoder: SentenceTransformerEncoder, answer_reader: LowRankAnswerReader | None) -> None:
     """The encoder, then the reader of answers, which can be done without."""
-    await encoder.open()
-    if answer_reader is not None:
-        with suppress(ModelUnavailable):
-            await answer_reader.open()
+    with collector_paused():
+        await encoder.open()
+        if answer_reader is not None:
+            with suppress(ModelUnavailable):
+                await answer_reader.open()
 
 
 async def _await(task: "asyncio.Task[None]") -> None:

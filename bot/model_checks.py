@@ -13,6 +13,7 @@ from adapters.encoders.answer_reader import LowRankAnswerReader
 from adapters.encoders.reranker import CrossEncoderReranker
 from adapters.encoders.text_encoder import SentenceTransformerEncoder
 from adapters.observability import logs
+from bot.garbage_collection import collector_paused
 from core.model.errors import FootnoteError, ModelUnavailable
 from core.model.health import Check, Health
 from core.model.json_codec import from_json
@@ -60,9 +61,10 @@ def late_check(last: str, remedy: str) -> Check:
 
 async def _report(embedding: str, reranker: str) -> None:
     """One line of JSON for each model, as soon as it is known."""
-    for check in (_embedding(embedding), answer_reader_check(LowRankAnswerReader()), _reranker(reranker)):
-        sys.stdout.write(f"{json.dumps(_fields(await check))}\n")
-        sys.stdout.flush()
+    with collector_paused():
+        for check in (_embedding(embedding), answer_reader_check(LowRankAnswerReader()), _reranker(reranker)):
+            sys.stdout.write(f"{json.dumps(_fields(await check))}\n")
+            sys.stdout.flush()
 
 
 def _fields(check: Check) -> dict[str, str]:

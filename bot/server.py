@@ -1,7 +1,6 @@
 """Platforms and workers in one process: started together, drained together."""
 
 import asyncio
-import gc
 import os
 import secrets
 import socket
@@ -16,6 +15,7 @@ from adapters.observability import prometheus as metrics
 from adapters.observability.prometheus import PrometheusMetrics
 from adapters.reasoners.fallback import FallbackReasoner
 from bot.container import Footnote, open_footnote
+from bot.garbage_collection import freeze_loaded_objects
 from bot.health import application, listen, reply_target_of
 from bot.platforms import ConnectedPlatform, platforms_of
 from bot.programs import open_api
@@ -97,15 +97,6 @@ async def _connect_platforms(
 ) -> AsyncIterator[list[ConnectedPlatform]]:
     async with AsyncExitStack() as stack:
         yield [await stack.enter_async_context(opening) for opening in platforms_of(settings, footnote, role, name)]
-
-
-def freeze_loaded_objects() -> None:
-    """Keep the cyclic garbage collector from walking what is loaded by now and stays for as long as the process.
-
-    With the encoder's library loaded, a full collection takes a third of a second on the event loop's thread; of what
-    comes and goes with questions alone, some milliseconds. https://docs.python.org/3/library/gc.html#gc.freeze
-    """
-    gc.freeze()
 
 
 class _ServedPlatform:

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from glob import escape
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -36,6 +37,11 @@ class ModelFiles:
     def location(self) -> str:
         """What sentence-transformers is given to load."""
         return self.name if self.folder is None else str(self.folder)
+
+    @property
+    def packaged(self) -> bool:
+        """Whether it is the one that comes with us, from its package."""
+        return self.name == PACKAGED and self.folder is not None
 
     def dimension(self) -> int | None:
         """The length of its vectors, read from its configuration; None when that does not say."""
@@ -72,18 +78,19 @@ def find_model(name: str) -> ModelFiles:
 def load(files: ModelFiles, make: Any) -> Any:
     """``make(location, …)``: from its folder, else from the hub's cache, else from the hub if it can be reached.
 
-    ``make`` is a sentence-transformers class. Raises ModelUnavailable, within two seconds when there is no network:
-    left to itself the hub's client would retry for much longer.
+    ``make`` is a sentence-transformers class, or is called like one. Raises ModelUnavailable, within two seconds when
+    there is no network: left to itself the hub's client would retry for much longer.
     """
     with _LOADING, _quiet():
-        try:
-            return make(files.location, local_files_only=True, device=None)
-        except Exception as error:  # transformers and the hub raise whatever they like for a missing or broken file
-            if files.folder is not None:
-                raise ModelUnavailable(
-                    f"The model in {files.folder} cannot be loaded: {_brief(error)}.",
-                    remedy="The folder must hold a whole sentence-transformers model.",
-                ) from error
+        if files.folder is not None or _is_cached(files.name):
+            try:
+                return make(files.location, local_files_only=True, device=None)
+            except Exception as error:  # transformers and the hub raise whatever they like for a broken file
+                if files.folder is not None:
+                    raise ModelUnavailable(
+                        f"The model in {files.folder} cannot be loaded: {_brief(error)}.",
+                        remedy="The folder must hold a whole sentence-transformers model.",
+                    ) from error
         if _is_path(files.name) or os.environ.get("HF_HUB_OFFLINE", "0") not in {"", "0"} or not hub_answers():
             raise ModelUnavailable(
                 f"The model {files.name} is not on this machine, and its hub cannot be reached.",
@@ -116,6 +123,17 @@ def hub_answers() -> bool:
     probe.start()
     probe.join(_REACH_SECONDS)
     return answers.is_set()
+
+
+def _is_cached(name: str) -> bool:
+    """Whether the hub's cache on this machine has some of this model; sentence-transformers completes short names.
+
+    https://huggingface.co/docs/huggingface_hub/guides/manage-cache tells how its folders are called.
+    """
+    from huggingface_hub.constants import HF_HUB_CACHE
+
+    cache = Path(os.environ.get("SENTENCE_TRANSFORMERS_HOME") or HF_HUB_CACHE)
+    return any(cache.glob(f"models--*{escape(name.replace('/', '--'))}"))
 
 
 def _is_path(name: str) -> bool:

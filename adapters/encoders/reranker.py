@@ -85,9 +85,7 @@ class CrossEncoderReranker:
             self._say(f"Reranking is off; everything else works. {error}")
 
     def _load(self) -> Any:
-        from sentence_transformers import CrossEncoder
-
-        model = load(self._files, CrossEncoder)
+        model = load(self._files, _cross_encoder)
         if model.num_labels != 1:
             raise ModelUnavailable(
                 f"The model {self.name} is a classifier of {model.num_labels} classes, not a reranker.",
@@ -103,3 +101,10 @@ class CrossEncoderReranker:
             [(query, text) for text in texts], batch_size=_BATCH, show_progress_bar=False, activation_fn=Sigmoid()
         )
         return [float(score) for score in scores]
+
+
+def _cross_encoder(location: str, **how: Any) -> Any:
+    """Imported only where there is a model to load: most machines have none, and the import takes seconds."""
+    from sentence_transformers import CrossEncoder
+
+    return CrossEncoder(location, **how)

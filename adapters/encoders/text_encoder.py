@@ -219,11 +219,20 @@ class SentenceTransformerEncoder:
 
     def _load(self) -> Any:
         import torch
-        from sentence_transformers import SentenceTransformer
 
-        model = load(self._files, SentenceTransformer)
+        model = load(self._files, self._model_class())
         # Converted afterwards: asked for on loading, transformers would change torch's default type for every thread.
         return model.to(torch.bfloat16) if self._reduced and computes_in_bfloat16() else model
+
+    def _model_class(self) -> Any:
+        """What loads it: for the packaged model what comes with transformers is enough, and imported much sooner."""
+        if self._files.packaged:
+            from adapters.encoders.mean_pooling import MeanPoolingModel
+
+            return partial(MeanPoolingModel, window=self.window)
+        from sentence_transformers import SentenceTransformer
+
+        return SentenceTransformer
 
     async def _ensure_loaded(self, thread: ThreadPoolExecutor) -> None:
         """Loading has its own, longer deadline."""

@@ -38,6 +38,7 @@ async def open_to_read(console: "Console | None" = None, *, models: bool = True)
     """
     from adapters.terminal.console import SafeConsole
     from bot.container import open_footnote
+    from bot.garbage_collection import freeze_loaded_objects
     from bot.sample_company import NOTICE, sample_settings, stands_in
     from bot.settings import load_settings
 
@@ -48,6 +49,7 @@ async def open_to_read(console: "Console | None" = None, *, models: bool = True)
     async with AsyncExitStack() as stack:
         with nullcontext() if console is None else console.status("Opening the stores and the model …"):
             footnote = await stack.enter_async_context(open_footnote(settings, models=models))
+        freeze_loaded_objects()
         yield footnote
 
 

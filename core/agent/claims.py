@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from core.model.answer import Claim
 from core.model.citation_markers import cited_ids, without_markers
-from core.model.markdown_lines import FENCE, fenced_runs, is_table_rule
+from core.model.markdown_lines import FENCE, fenced_runs, is_table_rule, without_links
 from core.model.text import content_words, sentences
 
 FEWEST_WORDS = 3
@@ -158,7 +158,10 @@ def code_stands(block: str, texts: Iterable[str]) -> bool:
 
 
 def verbatim_in(claim: str, texts: Sequence[str]) -> int | None:
-    """Which of the texts has the claim's words in exactly this order, whatever the punctuation; None: none has."""
+    """Which of the texts has the claim's words in exactly this order; None: none has.
+
+    Punctuation does not count, nor where a link leads: a quote has its words alone.
+    """
     said = _plain(without_markers(claim))
     return next((at for at, text in enumerate(texts) if said.strip() and said in _plain(text)), None)
 
@@ -185,4 +188,4 @@ def _with_their_markers(line: str) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    return f" {_EXACT.sub(' ', _DECORATION.sub(' ', text)).strip().casefold()} "
+    return f" {_EXACT.sub(' ', _DECORATION.sub(' ', without_links(text))).strip().casefold()} "

@@ -27,6 +27,7 @@ from core.model.inquiry import (
     SearchSource,
 )
 from core.model.languages import WORDINGS, language_of
+from core.model.markdown_lines import without_links
 
 NEAREST = 3
 NEAR_ENOUGH = 0.05  # chance that a passage answers, from which its sentence is shown though it is no evidence
@@ -181,8 +182,8 @@ def nearest_sentence(run: Run) -> tuple[str, tuple[Citation, ...]]:
 
 
 def _running_text(quote: str) -> str:
-    """A quote within a line: the cells of a row parted by dots, no marks of lists and headings."""
-    bare = re.sub(r"(?m)^\s*(?:[-*+•>#]+|\d{1,3}[.)])\s+|^[|\s:-]+$", "", quote)
+    """A quote within a line: the cells of a row parted by dots, no marks of lists and headings, links as words."""
+    bare = re.sub(r"(?m)^\s*(?:[-*+•>#]+|\d{1,3}[.)])\s+|^[|\s:-]+$", "", without_links(quote))
     cells = re.sub(r"\s*\|\s*", " · ", re.sub(r"(?m)^\s*\|\s*|\s*\|\s*$", "", bare))
     return " ".join(cells.replace("“", "‘").replace("”", "’").split())
 

@@ -6,10 +6,11 @@ from dataclasses import replace
 from difflib import get_close_matches
 from typing import assert_never
 
-from core.agent.outcomes import ask_back, nothing_to_read, reply_directly
+from core.agent.outcomes import ask_back, end_run, nothing_to_read, reply_directly
 from core.agent.overview import overview
 from core.agent.run import RESERVE_SECONDS, Run
 from core.agent.ungrounded_reply import reason_to_search
+from core.model.answer import Outcome
 from core.model.errors import BudgetExhausted
 from core.model.events import AgentEvent, RoutingDecided
 from core.model.inquiry import AskBack, Investigate, Overview, Phase, Plan, Reply, SearchKnowledge
@@ -19,10 +20,23 @@ MAX_QUERIES = 3
 KEPT = 0.6  # of a message's words in the question that is made of it, where there is nothing to resolve
 SPELT_ALIKE = 0.75  # difflib's ratio
 _PRONOUN = re.compile(r"(?i)\b(?:its?|they|them|theirs?|he|him|his|she|hers?|this|that|these|those|ones?|there)\b")
+# "What does the attached contract say", "can you read this one?": it is about what hangs on the message.
+_NAMES_ATTACHED = re.compile(
+    r"(?i)\battach(?:ed|ments?)\b|\b(?:this|that|the|my|our|these)\s+(?:\w+\s+)?"
+    r"(?:file|document|pdf|spreadsheet|scan|image|picture|screenshot|photo|upload|one)s?\b"
+)
+UNREADABLE = (
+    "I could not read what you attached, so I cannot answer from it. Attach it once more in another format, or ask "
+    "what the documents here say."
+)
 
 
 async def understand(run: Run) -> AsyncGenerator[AgentEvent, None]:
     """Leaves a plan in the inquiry, and its queries as the next actions; or ends with a reply or a question back."""
+    if _asks_about_unreadable(run):
+        yield RoutingDecided(needs_retrieval=False, reason="what it asks about could not be read")
+        yield end_run(run, Outcome.ABSTAINED, UNREADABLE)
+        return
     with run.time_stage("understand"):
         plan = await _make_plan(run)
     match plan:
@@ -53,6 +67,12 @@ async def understand(run: Run) -> AsyncGenerator[AgentEvent, None]:
             yield RoutingDecided(needs_retrieval=True, reason=plan.reason, queries=plan.queries)
         case _:
             assert_never(plan)
+
+
+def _asks_about_unreadable(run: Run) -> bool:
+    """Whether a message asks about what hangs on it, and nothing of that could be read."""
+    attached = run.thread.attachments
+    return bool(attached) and all(one.unread for one in attached) and bool(_NAMES_ATTACHED.search(run.inquiry.question))
 
 
 async def _make_plan(run: Run) -> Plan:

@@ -302,7 +302,21 @@ def apply_verdicts(draft: str, verdicts: Sequence[ClaimVerdict]) -> str:
                 draft = draft.replace(sentence, _add_mark(sentence, UNSOURCED.strip()), 1)
             case _:
                 draft = draft.replace(sentence, "", 1)
-    return re.sub(r"(?m)^\s*(?:[-*•]|\d+\.)\s*$\n?", "", re.sub(r"\n{3,}", "\n\n", draft)).strip()
+    bare = re.sub(r"(?m)^\s*(?:[-*•]|\d+\.)\s*$\n?", "", _without_empty_quotes(draft))
+    return re.sub(r"\n{3,}", "\n\n", bare).strip()
+
+
+def _without_empty_quotes(draft: str) -> str:
+    """The draft without lines of a quotation in which nothing is left, but for one between two paragraphs of it."""
+    kept: list[str] = []
+    for line in draft.split("\n"):
+        within = bool(kept) and kept[-1].startswith(">")
+        if line.startswith(">") and not line.strip("> ") and not (within and kept[-1] != ">"):
+            continue
+        if kept and kept[-1] == ">" and not line.startswith(">"):
+            kept.pop()  # nothing of the quotation follows
+        kept.append(line.rstrip() if line.startswith(">") else line)
+    return "\n".join(kept)
 
 
 def _add_mark(sentence: str, mark: str) -> str:

@@ -85,6 +85,17 @@ def _routing_sentence(event: RoutingDecided) -> str:
     return said if said.endswith((".", "?", "!")) else f"{said}."
 
 
+def _search_sentence(event: RetrievalCompleted) -> str:
+    """What was searched or read on, and what that brought. Numbers of evidence, which nobody has seen, stay out."""
+    where = ", ".join(event.sources[:3])
+    if event.note and not where:
+        return event.note if event.note.endswith((".", "?", "!")) else f"{event.note}."
+    passages = "1 new passage" if event.new == 1 else f"{event.new} new passages"
+    if event.note:
+        return f"I read on in {where}: {passages if event.new else 'nothing new'}."
+    return f"I searched “{event.query}”: {f'{passages} from {where}' if event.new else 'nothing new'}."
+
+
 def explanation_steps(events: Sequence[TracedEvent]) -> tuple[str, ...]:
     """In short, a sentence each: how the question was understood, what was searched and found, and how it ended."""
     lines: list[str] = []
@@ -93,10 +104,10 @@ def explanation_steps(events: Sequence[TracedEvent]) -> tuple[str, ...]:
             case RoutingDecided() as event:
                 lines.append(_routing_sentence(event))
             case RetrievalCompleted() as event:
-                found = f"{event.new} new passages from {', '.join(event.sources[:3])}" if event.new else "nothing new"
-                lines.append(f"I searched “{event.query}”: {event.note or found}.")
+                lines.append(_search_sentence(event))
             case GradingCompleted() as event:
-                lines.append(f"{event.relevant} of {event.total} passages counted as evidence.")
+                passages = "passage" if event.total == 1 else "passages"
+                lines.append(f"{event.relevant} of {event.total} {passages} counted as evidence.")
             case HallucinationChecked() | CheckpointReached() | AgentCompleted() | AgentFailed() as event:
                 lines.append(describe_event(event)[:1].upper() + describe_event(event)[1:] + ".")
             case _:

@@ -15,6 +15,14 @@ FENCE = re.compile(r"^\s*(?P<mark>`{3,}|~{3,})(?P<info>.*)$")
 # GFM's delimiter row: below a table's header, hyphens for each column. Possessive, since lines come from anybody.
 _TABLE_RULE = re.compile(r"^\s*+\|?\s*+:?-++:?\s*+(?:\|\s*+:?-++:?\s*+)*+\|?\s*+$")
 
+# An inline link: its words, which may go over a line, and an address that may have brackets of its own. No image.
+_LINK = re.compile(r"(?<!!)\[([^\[\]]{1,300})\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)")
+
+
+def without_links(text: str) -> str:
+    """The text with the words of its links in their place."""
+    return _LINK.sub(r"\1", text)
+
 
 def is_table_rule(line: str) -> bool:
     """Whether a line can stand below a table's header. Hyphens alone, without a bar, are a rule across the page."""

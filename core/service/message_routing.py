@@ -30,6 +30,19 @@ _AFTERTHOUGHT = re.compile(
 )
 
 
+# Of the asker, to us: a correction, an objection, a wish for more. They ask nothing by their form.
+_GOES_BACK = re.compile(
+    r"(?i)^\W*(?:(?:no|nope|sorry|wait|actually|hm+|but|ok(?:ay)?)[\s,.!–—-]+)*"
+    r"(?:i (?:meant|mean|was asking (?:about|for)|asked (?:about|for))\b"
+    r"|(?:that|this|it|the answer|your answer)(?:['’]s| is| was| looks| seems) (?:(?:just|simply|plain|all) )?"
+    r"(?:wrong|incorrect|false|outdated|out of date|not (?:right|true|correct|helpful|what i (?:asked|meant|wanted)))\b"
+    r"|(?:wrong(?: answer)?|incorrect|not what i (?:asked|meant|wanted)(?: for)?|you misunderstood(?: me)?)\W*$"
+    r"|(?:some |a bit )?more(?: (?:details?|about (?:that|this|it)|please))*\W*$|(?:go on|details)(?: please)?\W*$)"
+)
+# "No, the monthly plan" may also be said to a colleague.
+_PUTS_RIGHT = re.compile(r"(?i)^\W*(?:no|nope)\s*[,.–—-]+\s*(?:for|on|in|the|of|with|not)\b")
+
+
 @dataclass(frozen=True, slots=True)
 class MessageFacts:
     """A message as a platform hears it. ``text`` is without the mention of us."""
@@ -91,8 +104,10 @@ def _route_unaddressed(heard: MessageFacts) -> MessageRoute:
         return MessageRoute.ANSWER_IF_CERTAIN if wanted else MessageRoute.KEEP_QUIET
     if not heard.in_our_thread:
         return MessageRoute.KEEP_QUIET
-    afterthought = _AFTERTHOUGHT.match(heard.text) and len(words(heard.text)) <= LONGEST_AFTERTHOUGHT
+    short = len(words(heard.text)) <= LONGEST_AFTERTHOUGHT
+    goes_on = (short and _AFTERTHOUGHT.match(heard.text)) or _GOES_BACK.match(heard.text)
     asks = is_question(heard.text)
-    if heard.answers_checkpoint or (heard.by_our_asker and (asks or afterthought)):
+    if heard.answers_checkpoint or (heard.by_our_asker and (asks or goes_on)):
         return MessageRoute.ANSWER
-    return MessageRoute.ANSWER_IF_CERTAIN if asks else MessageRoute.KEEP_QUIET
+    puts_right = heard.by_our_asker and short and _PUTS_RIGHT.match(heard.text)
+    return MessageRoute.ANSWER_IF_CERTAIN if asks or puts_right else MessageRoute.KEEP_QUIET

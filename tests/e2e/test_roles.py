@@ -115,12 +115,12 @@ async def test_one_process_at_a_time_holds_the_gateway_and_another_takes_over() 
         driver = DiscordDriver(discord)
         heard_by = {name: Bot(driver) for name in ("first", "second")}
         for name, bot in heard_by.items():
-            bot.more["gateway_lease"] = NamedLeaderLease(leases, "gateway", name, lasting=timedelta(seconds=1))
+            bot.more["gateway_lease"] = NamedLeaderLease(leases, "gateway", name, lasting=timedelta(seconds=3))
             await bot.scene.knows(REFUNDS)
         async with AsyncExitStack() as first, AsyncExitStack() as second:
             await first.enter_async_context(heard_by["first"].running())
             await second.enter_async_context(heard_by["second"].running())
-            await asyncio.sleep(2)  # longer than the lease: whoever has it renews it
+            await asyncio.sleep(4)  # longer than the lease: whoever has it renews it
             assert discord.identifies == 1
             await driver.reply(await driver.says("alice", "how long do refunds take?"), containing=REFUNDS)
             await first.aclose()

@@ -319,7 +319,7 @@ async def test_a_checkpoint_nobody_answers_ends_by_itself(bot: Bot, driver: Plat
     said = await driver.says("alice", "how long do refunds take?")
     await driver.reply(said, containing="sources first")
     bot.scene.clock.advance(3_600)
-    await driver.reply(said, containing="Nobody chose", within=15)
+    await driver.reply(said, containing="Nobody chose")
 
 
 async def test_feedback_is_kept_with_question_answer_and_evidence(bot: Bot, driver: PlatformDriver) -> None:
@@ -373,7 +373,7 @@ async def test_a_question_outlives_the_process_that_heard_it(driver: PlatformDri
         await driver.sign(said)
     bot.reasoner.go_on()
     async with bot.running():
-        await driver.reply(said, containing=REFUNDS, within=20)
+        await driver.reply(said, containing=REFUNDS)
         assert len(await driver.replies(said)) == 1
     assert driver.broken_rules == []
 
@@ -404,6 +404,29 @@ async def test_a_file_that_cannot_be_read_is_named_below_the_answer(bot: Bot, dr
     assert "note.txt" not in answer.text
 
 
+async def test_where_the_file_that_is_asked_about_cannot_be_read_nothing_else_is_searched(
+    bot: Bot, driver: PlatformDriver
+) -> None:
+    said = await driver.says("alice", "can you read this one?", files=[("scan.pdf", b"%PDF-1.7 \xff")])
+    answer = await driver.reply(said, containing="I could not read what you attached")
+    assert "scan.pdf" in answer.text
+    assert "This file is damaged." in answer.text
+    assert bot.reasoner.calls_of("understand") == []
+
+
+async def test_a_correction_and_an_objection_of_the_asker_need_no_mention(bot: Bot, driver: PlatformDriver) -> None:
+    said = await driver.says("alice", "how long do refunds take?")
+    await driver.reply(said, containing=REFUNDS)
+    corrected = await driver.says("alice", "no, I meant the monthly plan", mention=False, thread=said)
+    await driver.reply(corrected, containing=REFUNDS)
+    await driver.says("bob", "that is wrong", mention=False, thread=said)
+    await driver.says("alice", "that is wrong", mention=False, thread=said)
+    await bot.seen("that is wrong")
+    await bot.settled()
+    asked = [call.given[0].question for call in bot.reasoner.calls_of("understand")]
+    assert asked[1:] == ["no, I meant the monthly plan", "that is wrong"]  # bob's is left alone
+
+
 async def test_other_bots_are_not_answered(bot: Bot, driver: PlatformDriver) -> None:
     noise = await driver.bot_says("deploybot", "how long do refunds take?")
     said = await driver.says("alice", "how long do refunds take?")
@@ -432,7 +455,7 @@ async def test_a_long_answer_is_split_without_breaking_its_code(bot: Bot, driver
     await bot.scene.knows(LONG.replace(" [1]", ""), title="All of it")
     bot.reasoner.enqueue("compose", [LONG[n : n + 900] for n in range(0, len(LONG), 900)])
     said = await driver.says("alice", "show me all of it?")
-    await driver.reply(said, containing="And so it ends [1]", within=20)
+    await driver.reply(said, containing="And so it ends [1]")
     seen = await driver.replies(said)
     assert len(seen) > 1
     whole = "\n".join(one.text for one in seen)
@@ -451,7 +474,7 @@ async def test_no_text_of_a_model_calls_anybody_however_it_is_cut(bot: Bot, driv
     bot.reasoner.pause = 0.02
     bot.reasoner.enqueue("compose", [HOSTILE[n : n + cut] for n in range(0, len(HOSTILE), cut)])
     said = await driver.says("alice", "whom should I ask?")
-    answer = await driver.reply(said, containing="Show quotes", within=20)
+    answer = await driver.reply(said, containing="Show quotes")
     assert "evil.example" not in answer.text
     assert driver.pings() == []
 

@@ -16,7 +16,7 @@ import pytest
 
 from adapters.terminal.chat import OPERATOR
 from bot.container import Footnote
-from bot.server import freeze_loaded_objects
+from bot.garbage_collection import freeze_loaded_objects
 from core.ingestion.ingestor import Change
 from core.ingestion.material import Material
 from core.model.conversation import Audience, ThreadKey

@@ -55,6 +55,20 @@ def test_a_supported_sentence_stays() -> None:
     assert apply_verdicts(draft, [verdict(draft, Support.SUPPORTED)]) == draft
 
 
+def test_a_quote_of_words_that_are_a_link_stands_word_for_word() -> None:
+    passage = "It is a program called [Tock](https://tock.example/a_(b)), see the [policy of\n2024](old.md)."
+    assert verbatim_in("It is a program called Tock, see the policy of 2024 [1].", [passage]) == 0
+    assert verbatim_in("It is a program called https://tock.example.", [passage]) is None
+
+
+def test_a_quotation_of_which_a_paragraph_was_struck_has_no_empty_line_in_its_place() -> None:
+    draft = "From *Tock*:\n\n> It costs nothing [1].\n>\n> It takes 14 days [1].\n>\n> It is fast [1].\n\nMind it."
+    nothing, fast = (verdict(text, Support.UNSUPPORTED) for text in ("It costs nothing [1].", "It is fast [1]."))
+    assert apply_verdicts(draft, [nothing]) == draft.replace("> It costs nothing [1].\n>\n", "")
+    assert apply_verdicts(draft, [fast]) == draft.replace("\n>\n> It is fast [1].", "")
+    assert "\n>" not in apply_verdicts(draft, [nothing, fast, verdict("It takes 14 days [1].", Support.UNSUPPORTED)])
+
+
 def test_an_unsupported_citing_sentence_is_struck() -> None:
     draft = "It takes 14 days [1]. It costs nothing [1]."
     assert apply_verdicts(draft, [verdict("It costs nothing [1].", Support.UNSUPPORTED)]) == "It takes 14 days [1]."

@@ -564,6 +564,14 @@ class TestDeciding:
         assert "Refunds above 2,000 euros are approved by Finance.” [1]" in answer.text
         assert [source.title for source in answer.answer.citations] == ["Refund policy"]
 
+    async def test_the_nearest_sentence_shows_the_words_of_its_links(self, scene: Scene) -> None:
+        await scene.knows("Parking fines: see the [rules of the road](../road.md) of 2026.", title="Cars")
+        scene.script.always("grade", 2)
+        scene.script.always("decide", Insufficient("anything"))
+        answer = await scene.asks("Who pays parking fines by the rules of the road?")
+        assert "“Parking fines: see the rules of the road" in answer.text
+        assert "](" not in answer.text
+
     async def test_a_card_for_nothing_relevant_shows_the_nearest_sentence_as_well(self, scene: Scene) -> None:
         scene.script.always("grade", 3)
         scene.script.always("decide", Insufficient("anything"))

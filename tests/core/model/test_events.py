@@ -1,11 +1,36 @@
-"""What a run streams: which of its events say how long a step took."""
+"""What a run streams: which of its events say how long a step took, and how they are told to a person."""
 
 from dataclasses import fields
 from typing import get_args
 
-from core.model.events import AgentEvent, TimedEvent
+from core.model.event_text import explanation_steps
+from core.model.events import AgentEvent, GradingCompleted, RetrievalCompleted, TimedEvent, TracedEvent
 
 
 def test_every_event_with_a_duration_is_a_timed_one_and_no_other() -> None:
     with_duration = {kind for kind in get_args(AgentEvent) if "duration_ms" in {one.name for one in fields(kind)}}
     assert with_duration == set(get_args(TimedEvent))
+
+
+def _searched(query: str, *, new: int, note: str = "", sources: tuple[str, ...] = ("Leave",)) -> TracedEvent:
+    found = RetrievalCompleted(1, query, ("dense",), 1, 1, new, new, 1.0, sources=sources, note=note)
+    return TracedEvent(0.0, found)
+
+
+def test_what_was_searched_is_told_in_whole_sentences_and_without_numbers_of_evidence() -> None:
+    told = explanation_steps(
+        [
+            _searched("leave", new=1),
+            _searched("leave", new=0),
+            _searched("the section around [3]", new=2, note="The section around [3] is now among the evidence."),
+            _searched("source x", new=0, note="There is no source called 'x'", sources=()),
+            TracedEvent(0.0, GradingCompleted(1, 1, 9.0, 0.1)),
+        ]
+    )
+    assert told == (
+        "I searched “leave”: 1 new passage from Leave.",
+        "I searched “leave”: nothing new.",
+        "I read on in Leave: 2 new passages.",
+        "There is no source called 'x'.",
+        "1 of 1 passage counted as evidence.",
+    )

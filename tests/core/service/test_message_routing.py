@@ -26,6 +26,35 @@ def test_a_follow_up_question_in_our_thread_needs_no_mention(text: str) -> None:
     assert route_message(MessageFacts(text, in_our_thread=True, by_our_asker=True)) is MessageRoute.ANSWER
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no, I meant the monthly plan",
+        "I meant for Thistledown.",
+        "That is wrong",
+        "that's not what I asked",
+        "wrong!",
+        "more details please",
+    ],
+)
+def test_a_correction_an_objection_and_a_wish_for_more_need_no_mention_of_the_asker(text: str) -> None:
+    heard = MessageFacts(text, in_our_thread=True, by_our_asker=True)
+    assert route_message(heard) is MessageRoute.ANSWER
+    assert route_message(replace(heard, by_our_asker=False)) is MessageRoute.KEEP_QUIET
+    assert route_message(replace(heard, mentions_others=True)) is MessageRoute.KEEP_QUIET
+
+
+def test_a_no_with_a_few_words_may_be_meant_for_a_colleague() -> None:
+    heard = MessageFacts("no, the monthly plan", in_our_thread=True, by_our_asker=True)
+    assert route_message(heard) is MessageRoute.ANSWER_IF_CERTAIN
+
+
+@pytest.mark.parametrize("text", ["no worries", "No.", "the wrong one is on my desk", "I mean well", "more on Monday"])
+def test_what_the_asker_says_to_others_is_left_alone(text: str) -> None:
+    expected = MessageRoute.ANSWER if text == "I mean well" else MessageRoute.KEEP_QUIET
+    assert route_message(MessageFacts(text, in_our_thread=True, by_our_asker=True)) is expected
+
+
 @pytest.mark.parametrize("text", ["Can you send me the customer's address?", "And for enterprise?", "who pays them"])
 def test_what_another_person_asks_in_our_thread_may_be_meant_for_a_colleague(text: str) -> None:
     heard = MessageFacts(text, in_our_thread=True)

@@ -10,12 +10,11 @@ from itertools import groupby
 
 from adapters.reasoners.extractive.evidence.units import Form, Unit, units
 from core.model.evidence import Evidence
-from core.model.markdown_lines import LIST_ITEM
+from core.model.markdown_lines import LIST_ITEM, without_links
 from core.model.text import content_words, sentences
 
 _LONG = 600  # characters of one sentence, item or row: longer ones are no prose, and end where they must
 _LONG_CODE = 2_400  # characters; a longer listing is named, not shown
-_LINK = re.compile(r"(?<!!)\[([^\[\]\n]{1,300})\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)")
 BARE_ANSWER = re.compile(r"^(?:yes|no|not yet|only partly)[.,!]?$", re.IGNORECASE)
 _RELEASE = re.compile(r"\W*v?\d+\.\d")  # a heading that "Added" below it says nothing without
 _CLAUSE = re.compile(r"(?<=[,;:])\s|\s(?=[–—(])")
@@ -120,11 +119,6 @@ def _code(unit: Unit, mark: str) -> str:
     if len(unit.text) <= _LONG_CODE:
         return f"{unit.text}\n\n(as in {mark})"
     return f"There is a listing of {len(unit.text.splitlines())} lines in {mark}."
-
-
-def without_links(text: str) -> str:
-    """The text with links to their words only."""
-    return _LINK.sub(r"\1", text)
 
 
 def shorten(text: str) -> str:

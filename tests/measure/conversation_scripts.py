@@ -1,0 +1,273 @@
+"""Twenty conversations as newcomers hold them: what they type and press, and the facts that a right answer holds.
+
+Played and shown by ``tests.measure.conversations``. What nobody can judge by a word has no facts: it is read.
+"""
+
+from dataclasses import dataclass
+
+SAMPLES, HANDBOOK, PROMETHEUS = "samples", "docs_18f_handbook", "docs_prometheus"
+
+
+@dataclass(frozen=True)
+class Say:
+    """Somebody writes. The first of a conversation names the bot, and so does what ``mentions`` it; others do not."""
+
+    text: str
+    facts: tuple[str, ...] = ()  # words of a right answer, whatever their case
+    by: str = "alice"
+    mentions: bool = False
+    silence: bool = False  # right is that nobody answers
+    files: tuple[tuple[str, bytes], ...] = ()
+
+
+@dataclass(frozen=True)
+class Press:
+    """Somebody presses the newest button that begins so."""
+
+    label: str
+    facts: tuple[str, ...] = ()
+    by: str = "alice"
+
+
+@dataclass(frozen=True)
+class Fill:
+    """Somebody fills in the form before them."""
+
+    text: str
+    facts: tuple[str, ...] = ()
+    by: str = "alice"
+
+
+@dataclass(frozen=True)
+class Command:
+    """Somebody gives our command, for their eyes only."""
+
+    words: str
+    facts: tuple[str, ...] = ()
+    by: str = "alice"
+
+
+Turn = Say | Press | Fill | Command
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """Turns in one thread of a channel, or in a direct message, over one set of documents."""
+
+    name: str
+    turns: tuple[Turn, ...]
+    documents: str = SAMPLES
+    direct: bool = False
+
+
+UNSAID = "documents don't say"
+LEASE = b"""# Lease of the Leeds depot
+
+The rent is 4,300 euros a month. The notice period is six months to the end of a quarter.
+
+Dogs are welcome in the yard.
+"""
+
+CONVERSATIONS = (
+    Conversation(
+        "the suggested prompts",
+        (
+            Say("What documents do you know?", ("documents", "Expenses")),
+            Say("What can you do?", ("documents",)),
+            Say("How do you check your answers against the sources?", ("passage",)),
+            Say("what can I expense?"),
+            Command("help", ("mention me",)),
+        ),
+        direct=True,
+    ),
+    Conversation(
+        "what there is to read",
+        (
+            Say("what do you know about?", ("documents",)),
+            Say("list the documents about refunds", ("Refund policy (2026)", "Refund policy (2024)")),
+            Say("which of them is in force?", ("2026",)),
+            Say("what is in base default?", ("documents",)),
+        ),
+    ),
+    Conversation(
+        "plans and prices",
+        (
+            Say("which plan has telephone support?", ("Fleet", "Enterprise")),
+            Say("is Fleet cheaper than Depot?", ("640", "189")),
+            Say("and than Starter?", ("640", "49")),
+            Say("how many vehicles does it include?", ("120",)),
+            Say("thanks!", ("welcome",)),
+        ),
+    ),
+    Conversation(
+        "a correction",
+        (
+            Say("how long do customers have to ask for their money back?", ("45 days",)),
+            Say("no, I meant the monthly plan", ("14 days",)),
+            Say("and who approves it?", ("€250",)),
+            Say("that is wrong", ("sorry",)),
+            Say("what about a refund of 3,000 euros?", ("Finance lead",)),
+        ),
+    ),
+    Conversation(
+        "who owns what",
+        (
+            Say("who owns odometer?", ("Team Compass",)),
+            Say("who leads that team?", ("Rosalind",)),
+            Say("and Harbour?", ("Teodor",)),
+            Say("is he in Leeds?", ("Porto",)),
+            Say("why?", ("searched",)),
+        ),
+    ),
+    Conversation(
+        "the latest release",
+        (
+            Say("what is new in the latest release?", ("2026.1",)),
+            Say("and the one before?", ("2025.3",)),
+            Say("which Android version does it need?", ("Android 10",)),
+            Say("show me more"),
+        ),
+    ),
+    Conversation(
+        "expenses",
+        (
+            Say("who approves expenses?", ("team lead",)),
+            Say("and above 500 euros?", ("Finance lead",)),
+            Say("how do I claim them?", ("Chit",)),
+            Say("by when?", ("60 days",)),
+            Say("can I expense a minibar?", ("minibar",)),
+        ),
+    ),
+    Conversation(
+        "in German",
+        (
+            Say("Wie viele Urlaubstage habe ich im Jahr?", ("27",)),
+            Say("Und wer genehmigt den Urlaub?", ("team lead",)),
+            Say("ok, in English: who approves my leave?", ("team lead",)),
+            Say("danke!"),
+        ),
+    ),
+    Conversation(
+        "a new question at a checkpoint",
+        (
+            Say("how do I configure the timeout?", ("which do you mean",)),
+            Say("who approves refunds above 2,000 euros?", ("Finance lead",)),
+            Say("and below?", ("support agent",)),
+        ),
+    ),
+    Conversation(
+        "buttons at a checkpoint",
+        (
+            Say("how do I configure the timeout?", ("which do you mean",)),
+            Press("job timeout", ("job_timeout_seconds",)),
+            Say("what is its maximum?", ("45 minutes",)),
+            Press("Show quotes", ("45 minutes",)),
+            Press("Why", ("searched",)),
+        ),
+    ),
+    Conversation(
+        "something else at a checkpoint",
+        (
+            Say("what is the timeout?", ("which do you mean",)),
+            Press("Something else"),
+            Fill("how long a phone keeps photos without a signal", ("72 hours",)),
+            Say("does it cost anything?"),
+        ),
+    ),
+    Conversation(
+        "two people in one thread",
+        (
+            Say("how long do you keep proof of delivery photos?"),
+            Say("can you send me the customer's address?", by="bob", silence=True),
+            Say("sure, one moment", silence=True),
+            Say("thanks, got it. lunch at noon?", by="bob", silence=True),
+            Say("and driver positions?"),
+            Say("what is the notice for an announced maintenance?", by="bob", mentions=True),
+        ),
+    ),
+    Conversation(
+        "an attached file",
+        (
+            Say("what is the notice period in the attached lease?", ("six months",), files=(("lease.md", LEASE),)),
+            Say("and how much is the rent?", ("4,300",)),
+            Say("can you read this one?", ("scan.pdf",), files=(("scan.pdf", b"%PDF-1.4 nothing"),)),
+            Say("who approves expenses?", ("team lead",)),
+        ),
+    ),
+    Conversation(
+        "misspelt",
+        (
+            Say("how mcuh is the hotle limit in Pairs?", ("€210",)),
+            Say("and for a diner with the taem?", ("€55",)),
+            Say("waht about trians?", ("second class",)),
+            Say("wich tool do I use to book vaccation?", ("Rota",)),
+        ),
+    ),
+    Conversation(
+        "three parts",
+        (
+            Say(
+                "how many days of leave do I get, who approves a claim of 800 euros, and is dental treatment paid for?",
+                ("27 days", "Finance lead", "nothing in the documents"),
+            ),
+            Say("and how many of them can I carry over?", ("five",)),
+            Say("what is the sick pay and how long is parental leave?", ("full pay", "20 weeks")),
+        ),
+    ),
+    Conversation(
+        "small talk",
+        (
+            Say("hi!", ("hello",)),
+            Say("how are you?"),
+            Say("what's the weather today?", (UNSAID,)),
+            Say("tell me a joke"),
+            Say("are you a robot?", ("Footnote",)),
+            Say("thanks, bye"),
+        ),
+        direct=True,
+    ),
+    Conversation(
+        "an incident",
+        (
+            Say("what happened on 14 January?", ("certificate",)),
+            Say("how long did it last?", ("52 minutes",)),
+            Say("how many drivers were affected?", ("640",)),
+            Say("what did we do about it?", ("Renew",)),
+            Say("which incident was the longest?"),
+        ),
+    ),
+    Conversation(
+        "parental leave in a handbook",
+        (
+            Say("how much paid parental leave do I get?", ("12 weeks",)),
+            Say("do I have to take it all at once?", ("do not need", "intermittent")),
+            Say("who do I ask for it?", ("HR Specialist",)),
+            Say("and FMLA, is that paid?", ("unpaid",)),
+            Say("does it cover dental care?", (UNSAID,)),
+        ),
+        HANDBOOK,
+    ),
+    Conversation(
+        "travel in a handbook",
+        (
+            Say("how do I get a travel card?", ("apply",)),
+            Say("how long does that take?", ("two weeks",)),
+            Say("what is Tock?", ("Tock",)),
+            Say("which code do I use for vacation in it?", ("670",)),
+            Say("list the documents about travel", ("travel",)),
+        ),
+        HANDBOOK,
+    ),
+    Conversation(
+        "Prometheus",
+        (
+            Say("can Prometheus be made highly available?", ("two or more separate machines",)),
+            Say("and what is it written in?", ("Go",)),
+            Say("what is the difference between a counter and a gauge?", ("increas", "go up and down")),
+            Say("which LTS release is the newest?", ("3.13",)),
+            Say("until when is it supported?", ("2027-07-31",)),
+            Say("and the one before?", ("2026-07-31",)),
+        ),
+        PROMETHEUS,
+    ),
+)
