@@ -274,7 +274,7 @@ def test_a_single_word_takes_the_place_of_its_opposite(before: str, said: str, u
             "how many weeks partner leave on full pay?",
         ),
         ("cancel fee for diploid spat?", "i mean natives, not diploid", "cancel fee for natives spat?"),
-        ("when did otter lower open", "wrong site, the quay i mean", "when did the quay open?"),
+        ("when did otter lower open", "wrong site, pinnock i mean", "when did pinnock open?"),
         ("plausible range for salinity?", "oops, temperature", "plausible range for temperature?"),
         ("and where do passports go then", "sorry, I meant cameras", "and where do cameras go then?"),
         ("what did BW21 cost", "ok and BW3, i mean when was that one put in", "when was BW3 put in"),
