@@ -198,7 +198,8 @@ def abstain(run: Run, *, because: str = "", verdict: Verdict | None = None) -> A
     close = nearest(run)
     said = WORDINGS[language_of(run.inquiry.question)]
     remark, cited = nearest_sentence(run)
-    lines = [because or said.unsaid, *([remark] if remark else [])]
+    head = " ".join([because or said.unsaid, *([remark] if remark else [])])
+    lines: list[str] = []
     if queries:
         lines.append(f"{said.searched} " + ", ".join(f"“{query}”" for query in queries) + ".")
     if not close:
@@ -207,7 +208,8 @@ def abstain(run: Run, *, because: str = "", verdict: Verdict | None = None) -> A
         lines.append(f"{said.nearest} " + "; ".join(_nearest_name(source) for source in close) + ".")
     if close and said.foreign and language_of(close[0].quote) != language_of(run.inquiry.question):
         lines.append(said.foreign)
-    return end_run(run, Outcome.ABSTAINED, " ".join(lines), citations=cited, nearest=close, verdict=verdict)
+    text = f"{head}\n\n{' '.join(lines)}"
+    return end_run(run, Outcome.ABSTAINED, text, citations=cited, nearest=close, verdict=verdict)
 
 
 def nothing_to_read(run: Run) -> AgentCompleted:

@@ -540,7 +540,7 @@ class TestDeciding:
         answer = await scene.asks("How long do refunds take?")
         assert answer.outcome is Outcome.ABSTAINED
         assert answer.text == (
-            "The documents don't say. I searched for “How long do refunds take?”."
+            "The documents don't say.\n\nI searched for “How long do refunds take?”."
             " Nothing in the knowledge I can read here comes near it."
         )
 
