@@ -23,6 +23,11 @@ _BREAK = re.compile(r"(?<=[.!?…])[\"”’)\]]*\s+(?=[\"“‘(\[]*[^\Wa-z_])|
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|cf|vs|etc|approx|no|fig|dr|mr|mrs|ms|prof|inc|ltd|st|u\.s|[A-Z])\.)$", re.IGNORECASE
 )
+# "Am 18. Dezember" is no end of a sentence.
+_ORDINAL = re.compile(r"\b\d{1,2}\.$")
+_MONTH = re.compile(
+    r"\s+(?:Jan|Feb|März|Mar|Apr|Ma[iy]|Jun|Jul|Aug|Sep|O[kc]t|Nov|De[zc])(?:[a-z]{0,6}\b)", re.IGNORECASE
+)
 
 
 @lru_cache(maxsize=1)
@@ -61,7 +66,9 @@ def sentences(text: str) -> tuple[str, ...]:
     start = 0
     for gap in _BREAK.finditer(text):
         piece = text[start : gap.start()]
-        if "\n" not in gap.group() and _ABBREVIATION.search(piece):
+        if "\n" not in gap.group() and (
+            _ABBREVIATION.search(piece) or (_ORDINAL.search(piece) and _MONTH.match(text, gap.start()))
+        ):
             continue
         if piece.strip():
             found.append(text[start : gap.end()].strip())

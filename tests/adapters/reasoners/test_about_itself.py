@@ -71,6 +71,9 @@ async def test_who_wrote_a_document_that_does_not_say_is_not_answered_with_its_m
     ("question", "topic"),
     [
         ("in which document can i read about how long my data is stored", "how long my data is stored"),
+        ("which doc describes the webhooks", "the webhooks"),
+        ("which file lists our tanks", "our tanks"),
+        ("is there anything on biosecurity in our docs?", "biosecurity"),
         ("where is it written what to do if the boiler dies?", "what to do if the boiler dies?"),
         ("what papers do we have about residents clothing", "residents clothing"),
         ("which page can I open", ""),

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from adapters.reasoners.extractive.answer.newest import asked_alone, newest
+from adapters.reasoners.extractive.answer.quote_markdown import origin
 from adapters.reasoners.extractive.answer.tables import compute_answer
 from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
 from adapters.reasoners.extractive.evidence.units import units
@@ -16,6 +17,7 @@ from adapters.testing.encoder import HashingEncoder
 from core.model.conversation import Audience, ContextMessage
 from core.model.evidence import Evidence, Hit
 from core.model.inquiry import Overview
+from core.model.text import sentences
 from core.service.question_service import Question
 from tests.adapters.reasoners.scene import passage
 from tests.core.scene import ALICE, Scene, told
@@ -118,6 +120,40 @@ def test_a_version_in_brackets_at_the_end_of_a_heading_is_an_entry_of_a_changelo
     assert quoted.evidence.id == 2
 
 
+RELEASES = {
+    1: ("[2.4.0] - 2026-06-01", "Added", "- The command `split` parts a batch."),
+    2: ("[2.4.0] - 2026-06-01", "", "Removed\n- The window tool.\n- The fax."),
+    3: ("[2.3.0] - 2026-02-10", "", "Added\n- The command `flash`.\n- Profiles."),
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "quoted"),
+    [
+        ("current monitor version?", [1, 2]),
+        ("when did version 2.3.0 of monitor come out", [3]),
+        ("what came in monitor v2.4.0", [1, 2]),
+        ("what came in monitor 2.2.0", []),
+        ("does monitor 2.3.0 run on a telephone", []),
+    ],
+)
+def test_a_version_is_quoted_by_the_heading_over_what_it_added_and_removed(question: str, quoted: list[int]) -> None:
+    entries = [
+        found(
+            number,
+            text,
+            "Changelog of monitor",
+            heading=tuple(filter(None, (version, kind))),
+            document="changes",
+            ordinal=number,
+        )
+        for number, (version, kind, text) in RELEASES.items()
+    ]
+    told_of = newest(question, entries)
+    assert [one.evidence.id for one in told_of] == quoted
+    assert all(RELEASES[one.evidence.id][0] in origin(one) for one in told_of)
+
+
 @pytest.mark.parametrize(
     ("question", "alone"),
     [
@@ -175,3 +211,13 @@ async def test_an_attached_file_answers_in_its_own_words_without_a_search() -> N
     assert "The rent of the warehouse is 900 euros a month." in told_of.text
     assert "offer.txt" in told_of.text
     assert told_of.answer.spent.searches == 0
+
+
+def test_a_german_date_is_no_end_of_a_sentence() -> None:
+    text = "Der letzte Bestellschluss ist der 18. Dezember. Danach liefern wir nicht. Halle 4. Dort steht es."
+    assert sentences(text) == (
+        "Der letzte Bestellschluss ist der 18. Dezember.",
+        "Danach liefern wir nicht.",
+        "Halle 4.",
+        "Dort steht es.",
+    )

@@ -9,6 +9,7 @@ import pytest
 
 from adapters.reasoners.extractive.evidence.name_trail import in_range
 from adapters.reasoners.extractive.evidence.similarity import Similarity
+from adapters.reasoners.extractive.evidence.sufficiency import open_names
 from adapters.reasoners.extractive.evidence.units import coverage
 from adapters.reasoners.extractive.question.answer_type import fits
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
@@ -249,3 +250,37 @@ async def test_without_the_encoder_only_the_word_itself_counts() -> None:
 )
 def test_a_sentence_with_the_kind_of_answer_asked_for_fits_better(question: str, fitting: str, other: str) -> None:
     assert fits(question, fitting) > fits(question, other)
+
+
+CODES = (
+    "| Code | Meaning |\n|---|---|\n| 2 | bad arguments |\n| 3 | no such batch |\n| 4 | network |\n| 5 | not allowed |"
+)
+
+
+@pytest.mark.parametrize("question", ["exit code 5 of the tool means?", "What does exit code 5 mean?"])
+async def test_the_row_that_is_asked_for_is_quoted_without_the_rest_of_its_table(
+    reasoner: ExtractiveReasoner, question: str
+) -> None:
+    found, _ = EvidenceLibrary().add([Hit(passage(1, CODES, "The tool", heading=("Exit codes",)), 0.8)], "exit codes")
+    text = await composed(reasoner, question, found.with_grades({1: Grade(9)}))
+    assert "| 5 | not allowed [1] |" in text
+    assert "no such batch" not in text
+
+
+async def test_all_of_a_kind_are_the_whole_table(reasoner: ExtractiveReasoner) -> None:
+    found, _ = EvidenceLibrary().add([Hit(passage(1, CODES, "The tool", heading=("Exit codes",)), 0.8)], "exit codes")
+    text = await composed(reasoner, "all exit codes of the tool", found.with_grades({1: Grade(9)}))
+    assert text.count("[1] |") == 4
+
+
+@pytest.mark.parametrize(
+    ("question", "lacking"),
+    [
+        ("How many shackles of 12mm do we have?", ()),
+        ("What do 20k pieces cost?", ()),
+        ("How many shackles of 14mm do we have?", ("14mm",)),
+    ],
+)
+def test_an_amount_is_no_name_that_the_documents_lack(question: str, lacking: tuple[str, ...]) -> None:
+    found = library("Shackles of 12 mm: 19. Pieces of which we have many cost less: up to 19,000, 20,000 to 99,000.")
+    assert open_names(question, found) == lacking

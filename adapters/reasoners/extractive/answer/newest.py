@@ -1,4 +1,7 @@
-"""The newest of several versions that one document tells of, as a changelog does: by date, else by number."""
+"""The newest of several versions that one document tells of, as a changelog does: by date, else by number.
+
+Also the one that a question names by its number, where nothing is asked but when it came and what it brought.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -21,12 +24,14 @@ _NAMED_VERSION = re.compile(r"\((?:v\.? ?|version |release )?(\d+(?:\.\d+)+)\)\W
 _SAID_OF_ANY = frozenset(
     content_words(
         "new newest latest current last recent version release revision update build edition change changelog since"
-        " news what whats when come out"
+        " news what whats when come came out date released"
     )
 )
 _OF_VERSIONS = re.compile(r"\b(?:version|release|build|firmware|edition)\b", re.IGNORECASE)
 _ENTRIES = 2  # versions in one document, from which on it tells of several
 _SHOWN = 3  # units of the newest one
+_NUMBER = re.compile(r"(?<![\w.])v?(\d+(?:\.\d+)+)(?![\w.]*\w)", re.IGNORECASE)
+_PARTS = 4  # passages of one entry: what was added, changed, mended, removed
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,22 +48,33 @@ def asks_for_newest(question: str) -> bool:
     return bool(_ASKS.search(question))
 
 
+def named_version(question: str) -> str:
+    """The number of the version that a question names, such as 2.4.0; empty where it names none."""
+    found = _NUMBER.search(question)
+    return found[1] if found else ""
+
+
 def asked_alone(question: str, evidence: Sequence[Evidence]) -> frozenset[int]:
     """The evidence that tells of the newest version, where nothing is asked but what that is and what it brings.
 
     No sentence of it has the question's words: what is new in the latest release is whatever stands there.
     """
     found = newest(question, evidence)
-    if not found:
+    if not found or _asks_beside(question, found[0].evidence):
         return frozenset()
-    title = found[0].evidence.passage.title
-    beside = set(topic_words(question)) - _SAID_OF_ANY - set(content_words(title))
-    return frozenset() if beside else frozenset(quotation.evidence.id for quotation in found)
+    return frozenset(quotation.evidence.id for quotation in found)
+
+
+def _asks_beside(question: str, item: Evidence) -> bool:
+    """Whether something else is asked than which version of the document that is, when it came and what it brought."""
+    bare = _NUMBER.sub(" ", question)
+    return bool(set(topic_words(bare)) - _SAID_OF_ANY - set(content_words(item.passage.title)))
 
 
 def newest(question: str, evidence: Sequence[Evidence]) -> tuple[Quotation, ...]:
-    """What the newest version says, where the question asks for it and a document that fits tells of several."""
-    if not asks_for_newest(question):
+    """What the newest version says, or the one that is named, where a document that fits tells of several."""
+    named = named_version(question)
+    if not named and not asks_for_newest(question):
         return ()
     wanted = set(topic_words(question))
     documents: dict[str, list[_Entry]] = {}
@@ -66,7 +82,8 @@ def newest(question: str, evidence: Sequence[Evidence]) -> tuple[Quotation, ...]
         for entry in _entries(item):
             documents.setdefault(item.passage.document, []).append(entry)
     telling = [entries for entries in documents.values() if len({entry.order for entry in entries}) >= _ENTRIES]
-    telling.extend(_families(evidence))
+    if not named:
+        telling.extend(_families(evidence))
 
     def title_overlap(entries: Sequence[_Entry]) -> int:
         return len(wanted & set(content_words(entries[0].evidence.passage.title)))
@@ -74,8 +91,15 @@ def newest(question: str, evidence: Sequence[Evidence]) -> tuple[Quotation, ...]
     best = max(telling, key=title_overlap, default=None)
     if best is None or not title_overlap(best):
         return ()
-    found = max(best, key=lambda entry: entry.order)
-    return (Quotation(found.evidence, found.units[:_SHOWN]),)
+    order = max(entry.order for entry in best)
+    if named:
+        number = tuple(int(part) for part in named.split("."))
+        order = next((entry.order for entry in best if entry.order[1] == number), ("", ()))
+    found = {entry.evidence.id: entry for entry in best if entry.order == order}
+    if not found or (named and _asks_beside(question, best[0].evidence)):
+        return ()
+    parts = sorted(found.values(), key=lambda entry: entry.evidence.passage.ordinal)[:_PARTS]
+    return tuple(Quotation(entry.evidence, entry.units[:_SHOWN]) for entry in parts)
 
 
 def _families(evidence: Sequence[Evidence]) -> Iterator[list[_Entry]]:
@@ -101,7 +125,7 @@ def _families(evidence: Sequence[Evidence]) -> Iterator[list[_Entry]]:
 def _entries(item: Evidence) -> Iterator[_Entry]:
     """The versions that a passage has: under its heading, under small headings, or each after a line of its own."""
     groups: dict[str, list[Unit]] = {}
-    heading = " ".join(item.passage.heading[-1:])
+    heading = version_heading(item.passage.heading)
     opening = ""
     for unit in units(item.passage.text):
         if unit.form is Form.ROW and _OF_VERSIONS.search(unit.head[0].split("|")[1] if unit.head else ""):
@@ -109,11 +133,22 @@ def _entries(item: Evidence) -> Iterator[_Entry]:
             continue
         if unit.form is Form.SENTENCE and _VERSION.match(unit.text):
             opening = unit.text
-        groups.setdefault(unit.under or opening or heading, []).append(unit)
+        over = unit.under if _of_version(unit.under) or not (opening or _of_version(heading)) else opening
+        groups.setdefault(over or heading, []).append(unit)
     for told, members in groups.items():
-        if number := _VERSION.match(told) or _NAMED_VERSION.search(told):
+        if number := _of_version(told):
             dated = stated_date(f"Released {told}") or stated_date(told)
             yield _Entry((dated, tuple(int(part) for part in number[1].split("."))), item, tuple(members))
+
+
+def _of_version(told: str) -> re.Match[str] | None:
+    return _VERSION.match(told) or _NAMED_VERSION.search(told)
+
+
+def version_heading(headings: Sequence[str]) -> str:
+    """The heading that says of which version a section is, perhaps above "Added" and "Changed"; else the last."""
+    numbered = (one for one in reversed(headings[-2:]) if _VERSION.match(one) and "." in one)
+    return next(numbered, "".join(headings[-1:]))
 
 
 def _row_entry(item: Evidence, unit: Unit) -> Iterator[_Entry]:

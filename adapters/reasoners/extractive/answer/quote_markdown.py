@@ -16,6 +16,7 @@ from core.model.text import content_words, sentences
 _LONG = 600  # characters of one sentence, item or row: longer ones are no prose, and end where they must
 _LONG_CODE = 2_400  # characters; a longer listing is named, not shown
 BARE_ANSWER = re.compile(r"^(?:yes|no|not yet|only partly)[.,!]?$", re.IGNORECASE)
+_RELEASE = re.compile(r"\W*v?\d+\.\d")  # a heading that "Added" below it says nothing without
 _CLAUSE = re.compile(r"(?<=[,;:])\s|\s(?=[–—(])")
 
 
@@ -42,6 +43,8 @@ def origin(quotation: Quotation) -> str:
     within = {unit.under for unit in quotation.units}
     if len(within) == 1 and (small := within.pop()) and not small.rstrip("*_ ").endswith(":"):
         heading.append(small.strip("*_# "))
+    if len(heading) > 1 and _RELEASE.match(heading[-2]):
+        heading[-1] = f"{heading[-2]}, {heading[-1]}"
     where = f", section {heading[-1]}" if heading else ""
     page = f", page {passage.locator.page}" if passage.locator.page is not None else ""
     return f"From *{passage.title}*{where}{page}:"

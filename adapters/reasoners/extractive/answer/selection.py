@@ -14,12 +14,12 @@ from adapters.reasoners.extractive.answer.quote_markdown import BARE_ANSWER, Quo
 from adapters.reasoners.extractive.evidence.name_trail import Trail, TrailStep, handles, mentions, trail
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage, says_something
 from adapters.reasoners.extractive.evidence.sufficiency import is_layered
-from adapters.reasoners.extractive.evidence.units import Form, Unit, looks_back, topic_words, units
+from adapters.reasoners.extractive.evidence.units import Form, Unit, cells_of, looks_back, topic_words, units
 from adapters.reasoners.extractive.evidence.versions import family, other_version
 from adapters.reasoners.extractive.question.answer_type import fits, is_broad, is_strict
 from core.model.evidence import Evidence, Grade
 from core.model.inquiry import Inquiry
-from core.model.text import content_words, sentences
+from core.model.text import content_words, sentences, words
 
 _OPENING = 3  # sentences from the beginning of a section that is itself the answer
 _LIST_ITEMS = 8
@@ -30,7 +30,7 @@ _LOOKING_BACK = 2  # sentences after one that say more of it
 _SMALL_TABLE = 10  # rows
 _SEVERAL = re.compile(
     r"^(?:which|what) (?!(?:is|was|does|has|this|was)\b)[\w-]*[^siu\W]s\b|^what are\b|^who are\b|^(?:list|name)\b"
-    r"|^(?:please |can you |could you )*(?:list|name|show|give)\b.*\b(?:all|every|each)\b"
+    r"|^all\b|^(?:please |can you |could you )*(?:list|name|show|give)\b.*\b(?:all|every|each)\b"
     r"|\bwhat(?:'s|’s|s| is| was) new\b|^what (?:has )?(?:changed|changes|came)\b"
     r"|^(?:which|what) (?:\w+ )?(?:\w+s) (?:are|were|do|does|can|must|may|have|need)\b",
     re.IGNORECASE,
@@ -78,12 +78,15 @@ def choose_quotations(
     bar = _bar(need, limit)
     open_words = frozenset(topic_words(need))
     held = fits(need, found[0].unit.text) if found else 0.0
+    one_row = bool(found) and not _asks_of_rows(need, found[0].unit)
     for one in found:
         if len(kept) == bar.most:
             break
         own = frozenset(content_words(" ".join((*one.unit.head[:1], one.unit.text))))
         new = bool(own & open_words) or fits(need, one.unit.text) > held
         if kept and one.worth < found[0].worth * (bar.new if new else bar.enough):
+            continue
+        if kept and one_row and _is_other_row(one, found[0]):
             continue
         if sum(other.evidence.id == one.evidence.id for other in kept) == bar.of_one:
             continue
@@ -93,8 +96,11 @@ def choose_quotations(
             held = max(held, fits(need, one.unit.text))
     kept = _section_opened(need, kept) if kept else kept
     found_on = trail(need, [TrailStep(one.evidence, one.unit) for one in kept], _pool(library))
+    whole = bool(found) and not one_row
     picked = [step for step in (TrailStep(one.evidence, one.unit) for one in kept) if not _beside(need, step, found_on)]
-    return _group_by_passage(need, (*picked, *found_on.steps), whole_lists=bool(_SEVERAL.match(need)))
+    return _group_by_passage(
+        need, (*picked, *found_on.steps), whole_lists=bool(_SEVERAL.match(need)), whole_tables=whole
+    )
 
 
 def _is_heading_of(heading: str, title: str, need: str) -> bool:
@@ -125,6 +131,33 @@ def _bar(need: str, limit: int) -> _Bar:
     return _Bar(limit, weights.ENOUGH, weights.NEW)
 
 
+def _asks_of_rows(need: str, best: Unit) -> bool:
+    """Whether several rows are asked for: several things, or what the first column holds, in the plural: "tiers"."""
+    if _SEVERAL.match(need):
+        return True
+    if best.form is not Form.ROW or not best.head:
+        return False
+    name = cells_of(best.head[0])[0]
+    kind = set(content_words(name))
+    said = (word for word in words(need) if word.endswith("s") and word.casefold() not in name.casefold())
+    return any(kind == set(content_words(word)) for word in said if kind)
+
+
+def _is_other_row(one: ScoredUnit, best: ScoredUnit) -> bool:
+    """Whether it is a row of the best one's table that the question asks for less: what stands in it is of another."""
+    if not _of_one_table(one, best) or best.odds - one.odds < weights.ROWS_ALIKE:
+        return False
+    return not (one.features and best.features and one.features.subject and best.features.subject)
+
+
+def _of_one_table(one: ScoredUnit, other: ScoredUnit) -> bool:
+    return (
+        one.unit.form is other.unit.form is Form.ROW
+        and one.unit.head == other.unit.head
+        and one.evidence.passage.section == other.evidence.passage.section
+    )
+
+
 def _section_opened(need: str, kept: list[ScoredUnit]) -> list[ScoredUnit]:
     """With the beginning of the best unit's section, where its heading is what is asked: "How to claim".
 
@@ -134,6 +167,8 @@ def _section_opened(need: str, kept: list[ScoredUnit]) -> list[ScoredUnit]:
     heading = best.unit.under or " ".join(best.evidence.passage.heading[-1:])
     if not is_broad(need) or not heading or not _is_heading_of(heading, best.evidence.passage.title, need):
         return kept
+    if best.unit.form is Form.ROW and not any(_of_one_table(one, best) for one in kept[1:]):
+        return kept  # the very row is asked for
     everything = units(best.evidence.passage.text)
     section = [unit for unit in everything if unit.under == best.unit.under and says_something(unit)]
     first = [replace(best, unit=unit) for unit in section[:_OPENING]]
@@ -173,7 +208,9 @@ def _beside(need: str, step: TrailStep, found_on: Trail) -> bool:
     )
 
 
-def _group_by_passage(need: str, kept: Sequence[TrailStep], *, whole_lists: bool = False) -> list[Quotation]:
+def _group_by_passage(
+    need: str, kept: Sequence[TrailStep], *, whole_lists: bool, whole_tables: bool
+) -> list[Quotation]:
     found: dict[int, list[Unit]] = {}
     items: dict[int, Evidence] = {}
     for step in kept:
@@ -182,21 +219,21 @@ def _group_by_passage(need: str, kept: Sequence[TrailStep], *, whole_lists: bool
     quotations: list[Quotation] = []
     for evidence_id, picked in found.items():
         everything = units(items[evidence_id].passage.text)
-        wanted = _with_neighbours(need, picked, everything)
+        wanted = _with_neighbours(need, picked, everything, whole_tables=whole_tables)
         if whole_lists and not quotations:
             wanted |= _list_of(picked[0], everything)
         quotations.append(Quotation(items[evidence_id], tuple(unit for unit in everything if unit in wanted)))
     return quotations
 
 
-def _with_neighbours(need: str, picked: Sequence[Unit], everything: Sequence[Unit]) -> set[Unit]:
+def _with_neighbours(need: str, picked: Sequence[Unit], everything: Sequence[Unit], *, whole_tables: bool) -> set[Unit]:
     """What reads only together: the steps of a short list, a sentence and the one that its "they" looks back to."""
     found = set(picked)
     for unit in picked:
         block = [one for one in everything if one.block == unit.block]
         if unit.form is Form.ITEM and unit.text.lstrip()[:1].isdigit():
             found.update(block if len(block) <= _LIST_ITEMS else ())
-        elif unit.form is Form.ROW and _mostly(block, picked):
+        elif unit.form is Form.ROW and whole_tables and _mostly(block, picked):
             found.update(block)  # half a small table is harder to read than all of it
         elif unit.form is Form.SENTENCE:
             found.update(_around(unit, block))

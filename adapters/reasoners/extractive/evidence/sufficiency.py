@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.answer.newest import asks_for_newest
+from adapters.reasoners.extractive.answer.newest import asks_for_newest, named_version
 from adapters.reasoners.extractive.evidence.name_trail import TrailStep, leads_on, mentions, trail
 from adapters.reasoners.extractive.evidence.scoring import Words, rarity_of, scored_by_words
 from adapters.reasoners.extractive.evidence.units import Form, coverage, units
@@ -156,16 +156,21 @@ def other_table(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchActio
 
 
 def rest_of_versions(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchAction, ...]:
-    """For "the latest version", the document that tells of versions: the newest may not have been found. Once.
+    """For "the latest version" or one by its number, the document that tells of versions, where it was not found. Once.
 
     Its words and what is said of any version find the older ones as well; the year that it is finds the newest.
     """
     made = [search.action for search in inquiry.searches]
-    if not asks_for_newest(inquiry.standalone) or any(isinstance(action, SearchSource) for action in made):
+    named = named_version(inquiry.standalone)
+    asks = named or asks_for_newest(inquiry.standalone)
+    if not asks or any(isinstance(action, SearchSource) for action in made):
         return ()
     wanted = set(content_words(inquiry.standalone))
     titles = dict.fromkeys(item.passage.title for item in (*near, *inquiry.library.items_found()))
     known = next((title for title in titles if wanted & set(content_words(title))), "")
+    if named:
+        there = any(named in " ".join((*item.passage.heading, item.passage.text)) for item in near)
+        return (SearchSource(named, known),) if known and not there else ()
     asked = f"{inquiry.standalone.rstrip('?. ')} version released date"
     return (SearchSource(asked, known), SearchSource(f"{inquiry.started_at.year}", known)) if known else ()
 
@@ -237,6 +242,7 @@ def open_names(question: str, evidence: Iterable[Evidence]) -> tuple[str, ...]:
     """What of the question is named, or unlike common words, and in none of these passages."""
     found = tuple(evidence)
     lacking = {word for word in uncovered_words(question, found) if not _numbered_so(word, found)}
+    lacking -= {word for word in lacking if _is_amount(word, found)}
     named = {part for name in names(question) for part in name.split()}
     telling = re.compile(r"^(?:19|20)\d\d$|(?=.*\d)(?=.*[^\W\d_])")  # a year, or letters with digits
     return tuple(word for word in words(question) if word in lacking and (word in named or telling.search(word)))
@@ -249,6 +255,21 @@ def _numbered_so(word: str, evidence: Iterable[Evidence]) -> bool:
         return False
     long = re.compile(rf"\b(?:version|release) {re.escape(told[1])}\b", re.IGNORECASE)
     return any(long.search(item.passage.searchable) for item in evidence)
+
+
+_THOUSANDS = re.compile(r"\d[\d.,]*k", re.IGNORECASE)
+_MEASURE = re.compile(r"(\d[\d.,]*)([a-z]{1,4})", re.IGNORECASE)
+
+
+def _is_amount(word: str, evidence: Iterable[Evidence]) -> bool:
+    """Whether it is no name but an amount: "20k", which lies in a range, or "9mm" where "9 mm" stands."""
+    if _THOUSANDS.fullmatch(word):
+        return True
+    told = _MEASURE.fullmatch(word)
+    if told is None:
+        return False
+    apart = re.compile(rf"(?<![\w.,]){re.escape(told[1])}\s{re.escape(told[2])}\b", re.IGNORECASE)
+    return any(apart.search(item.passage.searchable) for item in evidence)
 
 
 def _about(inquiry: Inquiry, named: Sequence[str]) -> tuple[SearchAction, ...]:

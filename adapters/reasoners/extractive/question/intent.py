@@ -221,12 +221,12 @@ _SOURCES_FIRST = re.compile(
     re.IGNORECASE,
 )
 _SOURCE_WORDS = re.compile(
-    r"^.*?\b(?:sources?|documents?|docs|references|files|pages|papers?|material|passages|documentation)\b(?:\s+(?:first"
+    r"^.*?\b(?:sources?|documents?|docs?|references|files?|pages?|papers?|material|passages|documentation)\b(?:\s+(?:first"
     r"|only))?(?:\s+(?:that|which))?"
     r"(?:\s+(?:do (?:you|we) have|are there|you have|we have|exist|there are|is there))?"
     r"\s*(?:on|about|for|regarding|covering?|mention(?:s|ing)?|describ(?:e|es|ing)"
     r"|(?:talk|speak)(?:s|ing)? (?:about|of)"
-    r"|discuss(?:es|ing)?|say(?:s)?(?: something)? about|deal(?:s|ing)? with|explain(?:s|ing)?|related to"
+    r"|discuss(?:es|ing)?|lists?|say(?:s)?(?: something)? about|deal(?:s|ing)? with|explain(?:s|ing)?|related to"
     r"|concerning|to do with|of|you have on|we have on|first:|:)\s+",
     re.IGNORECASE,
 )
@@ -234,9 +234,10 @@ _WHICH_DOCUMENTS = re.compile(
     r"^(?:(?:please |can you |could you )*(?:list|name|show(?: me)?|give me|find)(?: (?:me|us))?"
     r"(?: (?:all|every|the|any|of|your|our))* |(?:which|what) (?:of (?:the|your|our) )?"
     r"|(?:are there|is there|do (?:you|we) have) (?:any |an? |other )*)"
-    r"(?:documents?|docs|files|pages|papers?|documentation|material)\b(?! first)"
+    r"(?:documents?|docs?|files?|pages?|papers?|documentation|material)\b(?! first)"
     r"(?= (?:(?:that |which |you have |we have |there (?:is|are) |do (?:you|we) have )*(?:on|about|for|regarding"
-    r"|covering|concerning|related to|(?:mention|describ|discuss|talk|speak|deal|cover|explain|refer)\w*|says?)\b))",
+    r"|covering|concerning|related to|(?:mention|describ|discuss|talk|speak|deal|cover|explain|refer)\w*|says?"
+    r"|lists?)\b))",
     re.IGNORECASE,
 )
 # "In which document can I read about refunds?", "where is it written what to do when …?"
@@ -245,6 +246,13 @@ _WRITTEN_WHERE = re.compile(
     r"(?:(?:can|could|do|will|would) (?:i|we|you|one) (?:read|look up|find (?:something|anything|more|information))"
     r"|(?:is|are) (?:(?:it|this|that|there) )?(?:written(?: down)?|documented|described|explained|stated)"
     r"|does it say)(?: (?:more|something))?(?: (?:about|on|of|down))?\s+(?=\S+ \S)",
+    re.IGNORECASE,
+)
+# "Is there anything on biosecurity in our docs?"
+_ANYTHING_ON = re.compile(
+    r"^(?:is there|are there|do (?:we|you) have|have (?:we|you) got) (?:anything|something) (?:written )?"
+    r"(?:on|about|regarding|concerning) (?P<topic>\S.*?)"
+    r" in (?:(?:the|our|your|any|all|of|these) )*(?:documents?|docs|documentation|files|pages|sources|wiki)\W*$",
     re.IGNORECASE,
 )
 # Where two questions meet: a question mark, or "and" before a question word or auxiliary.
@@ -313,6 +321,8 @@ def split_question(message: str) -> QuestionParts:
     text = _trim(text)
     if topic := _WRITTEN_WHERE.sub("", text) if _WRITTEN_WHERE.match(text) else "":
         return QuestionParts(topic, (topic,), lists_documents=True)
+    if anything := _ANYTHING_ON.match(text):
+        return QuestionParts(anything["topic"], (anything["topic"],), lists_documents=True)
     if first or lists:
         topic = _SOURCE_WORDS.sub("", text, count=1)
         text = topic if content_words(topic) else text
