@@ -21,6 +21,7 @@ class Wording:
     nearest: str
     closest: str
     foreign: str  # where what comes nearest is in another language
+    quoted: str = "“{}”"
 
 
 _SMALL_WORDS = {
@@ -51,6 +52,7 @@ WORDINGS = {
         "Am nächsten kommt dieser Satz, der es vielleicht nicht beantwortet:",
         "Die Dokumente sind in einer anderen Sprache als die Frage: Bitte frag in der Sprache der Dokumente, oder eine "
         "Administratorin stellt mit EMBEDDING_MODEL ein mehrsprachiges Modell ein.",
+        "„{}“",
     ),
     "fr": Wording(
         "Les documents ne le disent pas.",
@@ -59,6 +61,7 @@ WORDINGS = {
         "La phrase la plus proche n'y répond peut-être pas :",
         "Les documents sont dans une autre langue que la question : posez-la dans la langue des documents, ou un "
         "administrateur choisit un modèle multilingue avec EMBEDDING_MODEL.",
+        "« {} »",
     ),
     "es": Wording(
         "Los documentos no lo dicen.",
@@ -67,6 +70,7 @@ WORDINGS = {
         "La frase más cercana quizá no lo responda:",
         "Los documentos están en otro idioma que la pregunta: pregunte en el idioma de los documentos, o un "
         "administrador elige un modelo multilingüe con EMBEDDING_MODEL.",
+        "«{}»",
     ),
 }
 
