@@ -143,7 +143,7 @@ def checkpoint_card(
     ]
     links = links_of((*answer.citations, *answer.nearest))
     parts: list[ui.Item[Any]] = [Text("\n".join(lines), links=links)]
-    listed = texts.source_lines(answer.citations) if answer.citations else _found_list(checkpoint.found)
+    listed = texts.source_lines(answer.citations) if answer.citations else _found_list(checkpoint.progress)
     if listed:
         parts += [ui.Separator(), Text(listed, links=links)]
     choices = [ChoiceButton.create(checkpoint.id, choice, first=n == 0) for n, choice in enumerate(checkpoint.choices)]

@@ -36,6 +36,7 @@ _SHOWN = {
     PrincipalKind.USER: "<@{}>",
     PrincipalKind.GUILD: "everybody in this server",
 }
+_CELL_MARKUP = re.compile(r"(\*\*|__|`)([^*_`\n]+)\1")  # in code every sign of it would be seen
 _SPECIAL = re.compile(r"([\\*_~`|>\[\]()#])")
 
 
@@ -90,10 +91,11 @@ def _table(rows: list[str]) -> list[str]:
     cells = [[cell.strip() for cell in row.strip().strip("|").split("|")] for row in [rows[0], *rows[2:]]]
     width = max(map(len, cells))
     cells = [row + [""] * (width - len(row)) for row in cells]
-    widths = [max(len(row[column]) for row in cells) for column in range(width)]
+    plain = [[_CELL_MARKUP.sub(r"\2", cell) for cell in row] for row in cells]
+    widths = [max(len(row[column]) for row in plain) for column in range(width)]
     if sum(widths) + 2 * (width - 1) > TABLE_WIDTH:  # wrapped lines of code are no table any more
         return [_row_as_item(cells[0], row) for row in cells[1:]]
-    drawn = ["  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True)).rstrip() for row in cells]
+    drawn = ["  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True)).rstrip() for row in plain]
     return ["```", drawn[0], "  ".join("─" * size for size in widths), *drawn[1:], "```"]
 
 

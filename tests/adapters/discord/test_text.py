@@ -82,6 +82,11 @@ def test_a_wide_table_becomes_a_list_since_wrapped_lines_of_code_are_none() -> N
     )
 
 
+def test_in_a_table_of_code_no_signs_of_markup_are_seen() -> None:
+    shown = text.markdown("| Service | Owner |\n|---|---|\n| `dispatch` | **Team Harbour** [1] |")
+    assert shown == "```\nService   Owner\n────────  ────────────────\ndispatch  Team Harbour [1]\n```"
+
+
 def test_a_table_becomes_code_since_discord_has_none() -> None:
     shown = text.markdown("| Plan | Days |\n|---|---|\n| Annual | 30 |\n\nThat is all.")
     assert shown == "```\nPlan    Days\n──────  ────\nAnnual  30\n```\n\nThat is all."
