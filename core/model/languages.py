@@ -23,6 +23,7 @@ class Wording:
     foreign: str  # where what comes nearest is in another language
     weak: str  # above the titles of what comes near, where the asker is asked how to go on
     go_on: str
+    quoted: str = "“{}”"
 
 
 _SMALL_WORDS = {
@@ -58,6 +59,7 @@ WORDINGS = {
         "Administratorin stellt mit EMBEDDING_MODEL ein mehrsprachiges Modell ein.",
         "Ich habe nichts gefunden, was das beantwortet. Nur schwach passt:",
         "Wie soll ich weitermachen?",
+        "„{}“",
     ),
     "fr": Wording(
         "Les documents ne le disent pas.",
@@ -68,6 +70,7 @@ WORDINGS = {
         "administrateur choisit un modèle multilingue avec EMBEDDING_MODEL.",
         "Je n'ai rien trouvé qui y réponde. Ce qui s'en approche est faible :",
         "Comment dois-je continuer ?",
+        "« {} »",
     ),
     "es": Wording(
         "Los documentos no lo dicen.",
@@ -78,6 +81,7 @@ WORDINGS = {
         "administrador elige un modelo multilingüe con EMBEDDING_MODEL.",
         "No he encontrado nada que lo responda. Lo que se acerca es débil:",
         "¿Cómo sigo?",
+        "«{}»",
     ),
 }
 

@@ -35,3 +35,4 @@ async def test_a_question_in_german_about_english_documents_is_refused_in_german
     assert told.outcome is Outcome.ABSTAINED
     assert "Die Dokumente sagen dazu nichts." in told.text
     assert "EMBEDDING_MODEL" in told.text
+    assert told.text.endswith("\n\nGesucht habe ich nach „Wie viele Urlaubstage haben die Leute im Büro?“.")
