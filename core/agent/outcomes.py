@@ -178,7 +178,7 @@ def nearest_sentence(run: Run) -> tuple[str, tuple[Citation, ...]]:
         return "", ()
     said = _running_text(close[0].quote)
     wording = WORDINGS[language_of(run.inquiry.question)]
-    return (f"{wording.closest} “{said}” [1]", close) if said else ("", ())
+    return (f"{wording.closest} {wording.quoted.format(said)} [1]", close) if said else ("", ())
 
 
 def _running_text(quote: str) -> str:
@@ -198,16 +198,17 @@ def abstain(run: Run, *, because: str = "", verdict: Verdict | None = None) -> A
     close = nearest(run)
     said = WORDINGS[language_of(run.inquiry.question)]
     remark, cited = nearest_sentence(run)
-    lines = [because or said.unsaid, *([remark] if remark else [])]
+    foreign = bool(close) and language_of(close[0].quote) != language_of(run.inquiry.question)
+    head = [because or said.unsaid, remark, said.foreign if foreign else ""]
+    lines: list[str] = []
     if queries:
-        lines.append(f"{said.searched} " + ", ".join(f"“{query}”" for query in queries) + ".")
+        lines.append(f"{said.searched} " + ", ".join(said.quoted.format(query) for query in queries) + ".")
     if not close:
         lines.append("Nothing in the knowledge I can read here comes near it.")
-    else:
+    elif remark or not (foreign and said.foreign):  # of what is in another language, nobody can say what is near
         lines.append(f"{said.nearest} " + "; ".join(_nearest_name(source) for source in close) + ".")
-    if close and said.foreign and language_of(close[0].quote) != language_of(run.inquiry.question):
-        lines.append(said.foreign)
-    return end_run(run, Outcome.ABSTAINED, " ".join(lines), citations=cited, nearest=close, verdict=verdict)
+    text = f"{' '.join(filter(None, head))}\n\n{' '.join(lines)}".strip()
+    return end_run(run, Outcome.ABSTAINED, text, citations=cited, nearest=close, verdict=verdict)
 
 
 def nothing_to_read(run: Run) -> AgentCompleted:

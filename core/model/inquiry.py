@@ -243,6 +243,11 @@ class Checkpoint:
     created_at: datetime
     expires_at: datetime
 
+    @property
+    def progress(self) -> tuple[str, ...]:
+        """What a card says was found so far: nothing between readings, each of which says where it is from."""
+        return () if self.kind is CheckpointKind.CLARIFY else self.found
+
     def may_be_answered_by(self, person: Person, *, is_admin: bool) -> bool:
         """Whether this person may choose here: whoever asked, or an admin."""
         return is_admin or person.id == self.asker.id

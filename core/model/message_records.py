@@ -1,4 +1,4 @@
-"""The records that every platform keeps about a question: how far it is, and the card that waits for a choice."""
+"""The records that every platform keeps about a question: how far it is, the card that waits, the files on it."""
 
 from dataclasses import dataclass, field
 
@@ -38,3 +38,13 @@ class CheckpointState(Record, place="{thread}", subject="checkpoint:{checkpoint}
     question: IncomingMessage | None = None
     card: str = ""  # its message, escaped for the platform that shows it
     chosen: str = ""  # the label of the choice that was made
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttachedFiles(Record, place="{thread}", subject="attached:{asker}"):
+    """Where the files hang that somebody attached last in a thread, and how many turns it had by then."""
+
+    thread: ThreadKey = field(metadata=THREAD)
+    asker: str = field(metadata=PERSON)
+    question: IncomingMessage | None = None  # without its text
+    turns: int = 0

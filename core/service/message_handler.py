@@ -27,6 +27,7 @@ from core.ports.metrics import Metrics, NoMetrics
 from core.ports.platform import MessageState, Platform
 from core.service.actions.wording import CHOICE_GONE, NOT_YOURS_TO_CHOOSE, explanation_text
 from core.service.answer_visibility import visibility_of
+from core.service.attached_files import FileReader
 from core.service.auto_answer_limiter import AutoAnswerLimiter
 from core.service.delivery_codec import decode_delivery
 from core.service.event_presenter import EventPresenter
@@ -245,6 +246,7 @@ class MessageHandler:
         await self.message_states.take_cancel(str(message.thread), message.id)
         if message_state.kept.checkpoint:
             await self.checkpoints.claim(message_state.kept.checkpoint)
+        await FileReader(self.message_states).forget(message)
         await platform.withdraw(message, message_state)
         await message_state.settle(message_state.kept, DELETED)
 
@@ -264,7 +266,9 @@ class MessageHandler:
             policy=settings.policy,
             bases=_bases_to_search(settings.bases, message.bases),
             context=() if opened.record.total else await platform.context(message),
-            attachments=await platform.attachments(message) if message.files else (),
+            attachments=await FileReader(self.message_states).read(
+                platform, message, turns=opened.record.total, fence=lease.fence
+            ),
             trace_id=asked.trace_id,
             fence=lease.fence,
         )

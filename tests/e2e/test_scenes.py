@@ -301,9 +301,12 @@ async def test_something_else_is_typed_into_a_field(bot: Bot, driver: PlatformDr
     card = await driver.reply(said, containing="Which refunds?")
     await driver.presses("alice", card, "Something else")
     form = await driver.form("alice")
+    assert "Something else" in f"{form.text} {form.raw.title}"
+    assert "What exactly are you after?" in form.text
+    assert "You asked: “refunds?”" in form.text
     await driver.submits("alice", form, {"text": "how long do refunds take?"})
     await driver.reply(said, containing=REFUNDS)
-    assert "how long do refunds take?" in bot.reasoner.calls[-1].given[0].question or bot.reasoner.calls
+    assert "how long do refunds take?" in bot.reasoner.calls_of("compose")[-1].given[0].standalone
 
 
 async def test_a_checkpoint_is_answered_in_words_too(bot: Bot, driver: PlatformDriver) -> None:
@@ -391,8 +394,11 @@ async def test_earlier_messages_of_a_thread_are_context_by_name(bot: Bot, driver
 async def test_a_file_on_the_question_is_read_for_this_thread(bot: Bot, driver: PlatformDriver) -> None:
     said = await driver.says("alice", "what does this say of refunds?", files=[("note.txt", b"Pay Lyon by Friday.")])
     await driver.reply(said, containing=REFUNDS)
-    thread = bot.reasoner.calls_of("understand")[0].given[1]
-    assert [(one.author, one.text) for one in thread.attachments] == [("note.txt", "Pay Lyon by Friday.")]
+    follow_up = await driver.says("alice", "and whom does it say to pay?", mention=False, thread=said)
+    await driver.reply(follow_up, containing=REFUNDS)
+    await bot.settled()
+    for call in bot.reasoner.calls_of("understand"):
+        assert [(one.author, one.text) for one in call.given[1].attachments] == [("note.txt", "Pay Lyon by Friday.")]
 
 
 async def test_a_file_that_cannot_be_read_is_named_below_the_answer(bot: Bot, driver: PlatformDriver) -> None:

@@ -163,7 +163,8 @@ class Player:
             if now != latest:
                 latest, changed = now, time.monotonic()
             quiet = time.monotonic() - changed
-            if quiet > (SETTLED if latest != before else patience) and not self.screen.is_working():
+            begun = any(not (text.strip() or buttons) for text, buttons in now.values())  # and nothing in it yet
+            if not begun and quiet > (SETTLED if latest != before else patience) and not self.screen.is_working():
                 break
             await asyncio.sleep(0.1)
         news = [

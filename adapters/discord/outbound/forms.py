@@ -10,9 +10,11 @@ from adapters.discord.outbound.sanitizer import SanitizedForm
 from adapters.discord.outbound.text import clip
 from core.model.channel_settings import LEAST_CONFIDENCE
 from core.model.inquiry import Checkpoint, Choice
+from core.service.actions.wording import IN_OWN_WORDS
 from core.service.kb.commands import MOST_FILES
 
 LONGEST_WORDS = 500
+LONGEST_DESCRIPTION = 100
 LONGEST_CORRECTION = 3_000
 
 
@@ -21,7 +23,8 @@ def words_form(checkpoint: Checkpoint, choice: Choice) -> SanitizedForm:
     field = ui.TextInput[ui.Modal](
         style=discord.TextStyle.paragraph, max_length=LONGEST_WORDS, required=True, custom_id="words"
     )
-    label: ui.Label[ui.Modal] = ui.Label(text="In your own words", component=field)
+    asked = clip(f"You asked: “{checkpoint.question}”", LONGEST_DESCRIPTION)
+    label: ui.Label[ui.Modal] = ui.Label(text=IN_OWN_WORDS, description=asked, component=field)
     return _form(clip(choice.label, 45), FormId(FormKind.WORDS, checkpoint.id, choice.id), label)
 
 

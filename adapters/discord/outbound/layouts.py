@@ -136,27 +136,26 @@ def _answer_buttons(answer: Answer, trace_id: str, extras: Extras) -> list[Answe
 def checkpoint_card(
     checkpoint: Checkpoint, answer: Answer, trace_id: str, notices: Sequence[str] = (), *, question: str = ""
 ) -> SanitizedView:
-    """A checkpoint's card: what it is about, what was found, what is missing, and the choices."""
+    """A checkpoint's card: what it is about, what was found, and the choices."""
     lines = [
         *_notice_lines(dict.fromkeys([*notices, *answer.notices])),
         texts.clip(texts.markdown(checkpoint.message), 1_500),
     ]
-    if checkpoint.missing:
-        lines.append(f"-# Still missing: {texts.escape(texts.clip(checkpoint.missing, 300))}")
     links = links_of((*answer.citations, *answer.nearest))
     parts: list[ui.Item[Any]] = [Text("\n".join(lines), links=links)]
-    listed = texts.source_lines(answer.citations) if answer.citations else _found_list(checkpoint.found)
+    listed = texts.source_lines(answer.citations) if answer.citations else _found_list(checkpoint.progress)
     if listed:
         parts += [ui.Separator(), Text(listed, links=links)]
-    if answer.citations:
-        parts.append(row(AnswerButton.create(AnswerAction.QUOTES, trace_id)))
     choices = [ChoiceButton.create(checkpoint.id, choice, first=n == 0) for n, choice in enumerate(checkpoint.choices)]
     parts += [row(*choices[start : start + IN_A_ROW]) for start in range(0, len(choices), IN_A_ROW)]
+    if answer.citations:
+        parts.append(row(AnswerButton.create(AnswerAction.QUOTES, trace_id)))
     return layout(*question_items(question), ui.Container(*parts, accent_colour=ASKING_COLOUR))
 
 
 def _found_list(found: Sequence[str]) -> str:
-    return "\n".join(f"-# • {texts.escape(texts.clip(one, 120))}" for one in found)
+    listed = [f"-# • {texts.escape(texts.clip(one, 120))}" for one in found]
+    return "\n".join(["-# Found so far:", *listed]) if listed else ""
 
 
 def choice_note(label: str, who: str) -> SanitizedView:

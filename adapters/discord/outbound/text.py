@@ -19,6 +19,7 @@ LABEL_LIMIT = 80
 TITLE_LIMIT = 90
 SOURCES_LIMIT = 1_400  # characters of a source list below the last piece of an answer
 LINK_LIMIT = 400  # a longer address stays out: it would crowd out the text
+TABLE_WIDTH = 76  # characters of a line of code that Discord's window shows beside its lists before it wraps it
 
 _ZERO_WIDTH = "\u200b"
 _MENTION = re.compile(r"@(?=everyone\b|here\b)|<(?=@|#|id:|/|sound:)", re.IGNORECASE)
@@ -35,6 +36,7 @@ _SHOWN = {
     PrincipalKind.USER: "<@{}>",
     PrincipalKind.GUILD: "everybody in this server",
 }
+_CELL_MARKUP = re.compile(r"(\*\*|__|`)([^*_`\n]+)\1")  # in code every sign of it would be seen
 _SPECIAL = re.compile(r"([\\*_~`|>\[\]()#])")
 
 
@@ -62,7 +64,8 @@ def thread_name(question: str) -> str:
 def markdown(text: str) -> str:
     """An answer's text in Discord's dialect, without links that hide where they lead and without mentions.
 
-    Tables become code, since Discord shows none; headings below the third level become bold; images their caption.
+    Tables become code, since Discord shows none, and wide ones lists; headings below the third level become bold;
+    images their caption.
     """
     lines: list[str] = []
     rows: list[str] = []
@@ -88,9 +91,19 @@ def _table(rows: list[str]) -> list[str]:
     cells = [[cell.strip() for cell in row.strip().strip("|").split("|")] for row in [rows[0], *rows[2:]]]
     width = max(map(len, cells))
     cells = [row + [""] * (width - len(row)) for row in cells]
-    widths = [max(len(row[column]) for row in cells) for column in range(width)]
-    drawn = ["  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True)).rstrip() for row in cells]
+    plain = [[_CELL_MARKUP.sub(r"\2", cell) for cell in row] for row in cells]
+    widths = [max(len(row[column]) for row in plain) for column in range(width)]
+    if sum(widths) + 2 * (width - 1) > TABLE_WIDTH:  # wrapped lines of code are no table any more
+        return [_row_as_item(cells[0], row) for row in cells[1:]]
+    drawn = ["  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True)).rstrip() for row in plain]
     return ["```", drawn[0], "  ".join("─" * size for size in widths), *drawn[1:], "```"]
+
+
+def _row_as_item(header: list[str], row: list[str]) -> str:
+    """A row of a wide table as a list item: its first cell, then each other one behind the name of its column."""
+    first, names = row[0].strip("*_ "), [name.strip("*_ ") for name in header[1:]]
+    named = [f"{name}: {cell}" if name else cell for name, cell in zip(names, row[1:], strict=True) if cell]
+    return "- " + " · ".join([f"**{first}**", *named] if first else named)
 
 
 def _open_links(text: str) -> str:

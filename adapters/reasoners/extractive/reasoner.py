@@ -7,8 +7,9 @@ always gets the same answer. Each method only joins what the modules beside it d
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
-from adapters.reasoners.extractive.answer import composer, newest, replies, selection, tables
+from adapters.reasoners.extractive.answer import composer, more, newest, replies, selection, tables
 from adapters.reasoners.extractive.answer.claims import judge_claim, sentences_of, verbatim
 from adapters.reasoners.extractive.answer.quote_markdown import render
 from adapters.reasoners.extractive.evidence import about_itself, answer_odds, attachments, columns, grading, sufficiency
@@ -26,6 +27,7 @@ from adapters.reasoners.extractive.evidence.similarity import SENTENCES, Similar
 from adapters.reasoners.extractive.evidence.subjects import Subjects
 from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.question import intent
+from adapters.reasoners.extractive.question.comparison import sides_of
 from adapters.reasoners.extractive.question.follow_up import ResolvedQuestion, pronoun_in, resolve
 from adapters.reasoners.extractive.question.lexicon import lexicon_for
 from adapters.reasoners.extractive.question.spelling import correct_spelling, unknown_words, vocabulary_of
@@ -36,6 +38,7 @@ from core.model.conversation import Exchange, Role, Thread, Turn
 from core.model.evidence import Evidence, Grade
 from core.model.inquiry import AskBack, Decision, Inquiry, Insufficient, Investigate, Plan, Reply, Sufficient
 from core.ports.encoder import Encoder
+from core.ports.reasoner import DraftRemark
 from core.retrieval.lexical_check import check_lexically
 
 _SUMMARY = 1_200  # characters
@@ -81,6 +84,8 @@ class ExtractiveReasoner:
             reasons.extend([resolved.reason] if resolved.reason else [])
             earlier = (*earlier, Exchange(resolved.question))
         question = needs[0] if len(needs) == 1 else " ".join(needs)
+        if len(needs) == 1 and (sides := sides_of(question)):
+            needs = list(sides)
         return Investigate(
             question,
             tuple(needs),
@@ -246,6 +251,9 @@ class ExtractiveReasoner:
         pieces = composer.answer(inquiry, found)
         if (asked := intent.split_question(inquiry.question)).lists_documents:
             pieces = composer.list_documents(asked.question, found[0][1])
+        elif intent.kind_of(inquiry.question, in_thread=bool(thread.turns)) is intent.Intent.MORE:
+            further = more.quote_more(thread, pool, found[0][1])
+            pieces = render(further) if further else chain([DraftRemark(more.NOTHING_MORE)], pieces)
         for piece in pieces:
             yield piece
 

@@ -70,7 +70,8 @@ class CheckpointListeners:
                 card=press.message_ts,
                 ephemeral=press.ephemeral,
             )
-            await self.workspace.open_view(press.trigger_id, views.narrow(parked.checkpoint.question, form))
+            view = views.narrow(parked.checkpoint.question, choice.label, form)
+            await self.workspace.open_view(press.trigger_id, view)
             return False
         target = ReplyTarget(asker=press.user)
         made = IncomingChoice(pressed.checkpoint, choice.id, press.person, press.thread, target)

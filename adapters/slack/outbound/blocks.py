@@ -203,8 +203,8 @@ def card(checkpoint: Checkpoint, answer: Answer, notices: Sequence[str], trace_i
     rows = [answer_part(shorten(safe_markdown(checkpoint.message), 4_000), answer)]
     if answer.citations:
         rows += sources(answer.citations)
-    elif checkpoint.found:
-        found = "\n".join(f"• {escape(shorten(title, 160))}" for title in checkpoint.found[:5])
+    elif checkpoint.progress:
+        found = "\n".join(f"• {escape(shorten(title, 160))}" for title in checkpoint.progress[:5])
         rows.append(context(f"Found so far:\n{found}"))
     rows += [context(escape(notice)) for notice in dict.fromkeys((*notices, *answer.notices))][:3]
     buttons = [

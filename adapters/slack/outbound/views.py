@@ -14,6 +14,7 @@ from adapters.slack.outbound.text import escape, shorten
 from core.model.channel_settings import ChannelSettings, ChosenSettings, ReplyStyle, threshold_name
 from core.model.inquiry import Behaviour, Profile
 from core.service.actions.kept_answers import Quotes
+from core.service.actions.wording import IN_OWN_WORDS
 from core.service.channel_settings import (
     CHECKPOINT_LABELS,
     FOLLOW_UPS_LABEL,
@@ -74,12 +75,12 @@ def quotes(found: Quotes) -> View:
     return modal("Quotes", rows)
 
 
-def narrow(question: str, form: ChoiceForm) -> View:
-    """A text field for *Narrow it* and *Something else*."""
+def narrow(question: str, label: str, form: ChoiceForm) -> View:
+    """A text field for a choice in words of one's own, such as *Narrow it* and *Something else*."""
     field = {"type": "plain_text_input", "action_id": "text", "multiline": True, "max_length": 1_000}
-    row = {"type": "input", "block_id": "narrow", "label": text_object("What exactly are you after?"), "element": field}
+    row = {"type": "input", "block_id": "narrow", "label": text_object(IN_OWN_WORDS), "element": field}
     asked = blocks.context(f"You asked: “{escape(shorten(question, 300))}”")
-    return modal("Narrow it", [asked, row], callback=NARROW, submit="Search", form=form)
+    return modal(label, [asked, row], callback=NARROW, submit="Search", form=form)
 
 
 def reason(form: ReasonForm, *, correctable: bool = False) -> View:

@@ -5,6 +5,7 @@ from typing import assert_never
 from core.service.actions.outcomes import ActionOutcome, PersonForgotten, ThreadForgotten, ThreadMuted
 from core.service.explanations import Explanation
 
+IN_OWN_WORDS = "What exactly are you after?"
 GONE = "I have nothing kept about that answer any more."
 CHOICE_GONE = "This choice has been made already, or its time is over. Ask again if you like."
 FINISHED = "That is finished already."

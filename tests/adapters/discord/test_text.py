@@ -72,6 +72,21 @@ def test_an_address_that_could_break_out_of_its_link_is_none() -> None:
         assert text.link(Citation(1, 1, "p", "b", "d", "t", "", "", 1.0, url)) == ""
 
 
+def test_a_wide_table_becomes_a_list_since_wrapped_lines_of_code_are_none() -> None:
+    header = ["Plan", "Price per month, paid monthly (EUR)", "Price per month, paid yearly (EUR)", "Depots"]
+    rows = [["**Depot**", "189", "164", "1"], ["Fleet", "640", "", "up to 8 [1]"]]
+    table = "\n".join(f"| {' | '.join(row)} |" for row in (header, ["---"] * 4, *rows))
+    assert text.markdown(f"{table}\n\nThat is all.") == (
+        "- **Depot** · Price per month, paid monthly (EUR): 189 · Price per month, paid yearly (EUR): 164 · Depots: 1\n"
+        "- **Fleet** · Price per month, paid monthly (EUR): 640 · Depots: up to 8 [1]\n\nThat is all."
+    )
+
+
+def test_in_a_table_of_code_no_signs_of_markup_are_seen() -> None:
+    shown = text.markdown("| Service | Owner |\n|---|---|\n| `dispatch` | **Team Harbour** [1] |")
+    assert shown == "```\nService   Owner\n────────  ────────────────\ndispatch  Team Harbour [1]\n```"
+
+
 def test_a_table_becomes_code_since_discord_has_none() -> None:
     shown = text.markdown("| Plan | Days |\n|---|---|\n| Annual | 30 |\n\nThat is all.")
     assert shown == "```\nPlan    Days\n──────  ────\nAnnual  30\n```\n\nThat is all."

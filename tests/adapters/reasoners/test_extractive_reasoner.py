@@ -1,6 +1,6 @@
 """Scenes with the reasoner that quotes: what it makes of a message, of evidence, and of its own answer."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from core.model.errors import Unavailable
 from core.model.evidence import EvidenceLibrary, Grade, Hit
 from core.model.inquiry import AskBack, CheckpointKind, Investigate, Plan, Reply, Sufficient
 from core.ports.encoder import Vectors
+from core.ports.reasoner import DraftPart
 from tests.adapters.reasoners.scene import ADA, NOW, inquiry, library, meter, passage, thread, turn
 
 KEPT = "Driver positions are kept for 90 days and are then deleted. Photos are kept for 18 months."
@@ -271,3 +272,21 @@ async def test_the_same_question_gets_the_same_answer(reasoner: ExtractiveReason
     first = await composed(reasoner, "How long are driver positions kept?", found)
     assert first == await composed(reasoner, "How long are driver positions kept?", found)
     assert np.isfinite(len(first))
+
+
+async def test_show_me_more_quotes_the_rest_and_nothing_twice(reasoner: ExtractiveReasoner) -> None:
+    question = "How long are refunds open?"
+    found = library("Refunds stay open for 30 days. Annual plans are refunded in part.", grade=8)
+    plan = Investigate(question, (question,), "more of what was asked last", resolved_from_thread=True)
+    asked = inquiry("show me more", library=found, plan=plan)
+    turns = [turn(question, "From *Refunds*:\n\n> Refunds stay open for 30 days. [1]", 1)]
+    first = await _joined(reasoner.compose(asked, thread(*turns), found.items, meter()))
+    assert first == "From *Refunds*:\n\n> Annual plans are refunded in part. [1]\n\n"
+    turns.append(replace(turn("show me more", first, 1), rewritten=question))
+    again = await _joined(reasoner.compose(asked, thread(*turns), found.items, meter()))
+    assert again.startswith("I found nothing more on this. Once more:")
+    assert "Refunds stay open for 30 days. [1]" in again
+
+
+async def _joined(parts: AsyncIterator[DraftPart]) -> str:
+    return "".join([str(part) async for part in parts])

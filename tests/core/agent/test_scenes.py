@@ -38,6 +38,7 @@ from core.model.inquiry import (
     Insufficient,
     Investigate,
     ListSources,
+    Overview,
     Profile,
     ReadSection,
     Reply,
@@ -84,6 +85,7 @@ def by_source(words: str) -> Callable[[Inquiry, Sequence[Claim]], list[ClaimVerd
 
 # Scenes that only the scripted reasoner can play, and why a model over HTTP cannot.
 IN_PROCESS_ONLY = {
+    "test_what_there_is_to_read_is_a_list_of_titles_and_of_several_bases_a_line_each": "a model has no such plan",
     "test_a_model_that_goes_away_is_replaced_and_nothing_is_doubled": "a model cannot say that another one takes over",
     "test_on_a_cap_of_tokens_it_composes_from_what_it_has": "a prompt is as long as it is",
     "test_on_a_cap_of_money_it_composes_from_what_it_has": "a prompt is as long as it is",
@@ -180,6 +182,27 @@ class TestUnderstanding:
     async def test_a_question_back_without_readings_ends_the_turn(self, scene: Scene) -> None:
         scene.script.enqueue("understand", AskBack("Which one do you mean?"))
         assert (await scene.asks("what about it?")).outcome is Outcome.CLARIFIED
+
+    async def test_what_there_is_to_read_is_a_list_of_titles_and_of_several_bases_a_line_each(
+        self, scene: Scene
+    ) -> None:
+        scene.script.always("understand", Overview(None))
+        told = await scene.asks("What documents do you know?")
+        assert told.text.splitlines()[:4] == [
+            "I can read 2 documents here, in the knowledge base **default** (about default):",
+            "",
+            "- *Leave*",
+            "- *Refund policy*",
+        ]
+        for n in range(30):
+            await scene.knows("Something.", title=f"Note {n:02}", base="notes")
+        told = await scene.asks("And now?")
+        assert "32 documents here, in 2 knowledge bases:" in told.text
+        assert "**default** (about default): *Leave*, *Refund policy*." in told.text
+        assert "*Note 19*, and 10 more." in told.text
+        scene.script.always("understand", Overview("notes"))
+        told = await scene.asks("What is in notes?")
+        assert "- *Note 24*\n- … and 5 more\n" in told.text
 
     async def test_readings_are_listed_where_choices_are_switched_off(self, scene: Scene) -> None:
         scene.script.enqueue("understand", AskBack("Which days?", ("Of refunds?", "Of leave?")))
@@ -540,7 +563,7 @@ class TestDeciding:
         answer = await scene.asks("How long do refunds take?")
         assert answer.outcome is Outcome.ABSTAINED
         assert answer.text == (
-            "The documents don't say. I searched for “How long do refunds take?”."
+            "The documents don't say.\n\nI searched for “How long do refunds take?”."
             " Nothing in the knowledge I can read here comes near it."
         )
 
@@ -579,6 +602,14 @@ class TestDeciding:
         assert card.checkpoint.kind is CheckpointKind.NOTHING_RELEVANT
         assert "may not answer it: “Refunds above 2,000 euros are approved by Finance.” [1]" in card.checkpoint.message
         assert [source.title for source in card.answer.citations] == ["Refund policy"]
+
+    async def test_a_card_for_nothing_relevant_is_in_the_askers_language(self, scene: Scene) -> None:
+        scene.script.always("grade", 3)
+        scene.script.always("decide", Insufficient("anything"))
+        card = await scene.asks("Wer genehmigt eine Erstattung über 2.000 Euro und wann?")
+        assert card.checkpoint.kind is CheckpointKind.NOTHING_RELEVANT
+        assert card.checkpoint.message.startswith("Ich habe nichts gefunden, was das beantwortet.")
+        assert card.checkpoint.message.endswith("Wie soll ich weitermachen?")
 
     async def test_a_draft_that_cites_nothing_known_is_not_an_answer(self, scene: Scene) -> None:
         scene.script.enqueue("compose", "Refunds take a year [77].")

@@ -15,6 +15,10 @@ from tests.core.scene import Scene
         ("Wie viele Urlaubstage haben die Leute im Büro?", "de"),
         ("Gibt es einen Zuschuss für ein Fahrrad?", "de"),
         ("Combien de temps dure l'installation pour Spark ?", "fr"),
+        ("Wann kommt der Lkw in Moorside an", "de"),
+        ("wieviel skonto gibts", "de"),
+        ("non, je voulais dire en 2025", "fr"),
+        ("When does it arrive in an hour", "en"),
         ("¿Cuántos días de vacaciones hay?", "es"),
         ("How many days of leave do I get?", "en"),
         ("Refunds?", "en"),
@@ -31,3 +35,4 @@ async def test_a_question_in_german_about_english_documents_is_refused_in_german
     assert told.outcome is Outcome.ABSTAINED
     assert "Die Dokumente sagen dazu nichts." in told.text
     assert "EMBEDDING_MODEL" in told.text
+    assert told.text.endswith("\n\nGesucht habe ich nach „Wie viele Urlaubstage haben die Leute im Büro?“.")

@@ -17,7 +17,7 @@ from core.model.answer import Answer
 from core.model.channel_settings import ChannelSettings, ReplyStyle
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import ModelUnavailable, PlatformUnavailable
-from core.model.incoming_events import FileReference, Incoming, IncomingChoice, IncomingMessage, MessageRoute
+from core.model.incoming_events import Deletion, FileReference, Incoming, IncomingChoice, IncomingMessage, MessageRoute
 from core.model.inquiry import AskBack, CheckpointKind, Sufficient
 from core.ports.answer_view import Step
 from core.ports.inbox import Lease
@@ -69,7 +69,7 @@ class Room:
             stop.set()
             await running
 
-    async def arrives(self, incoming: Incoming, delivery_id: str = "") -> None:
+    async def arrives(self, incoming: Incoming | Deletion, delivery_id: str = "") -> None:
         await self.inbox.put(delivery(delivery_id or f"e{id(incoming)}", incoming))
 
     def message(self, text: str, by: Person = ALICE, **more: object) -> IncomingMessage:
@@ -173,6 +173,31 @@ async def test_a_file_on_the_question_is_read_for_it(room: Room) -> None:
         await room.settled()
     _, thread = room.scene.script.calls_of("understand")[0].given
     assert [attached.text for attached in thread.attachments] == ["text of notes.txt"]
+
+
+async def test_a_file_is_read_for_the_questions_that_its_asker_asks_next(room: Room) -> None:
+    async with room.working():
+        await room.asks("What does this say?", files=(FileReference("f1", "notes.txt"),))
+        await room.asks("And who wrote it?")
+        await room.asks("And what do you say?", by=BOB)
+        for n in range(5):
+            await room.asks(f"And on page {n}?")
+        await room.settled()
+    threads = [call.given[1] for call in room.scene.script.calls_of("understand")]
+    texts = [[attached.text for attached in thread.attachments] for thread in threads]
+    assert texts == [["text of notes.txt"]] * 2 + [[]] + [["text of notes.txt"]] * 3 + [[]] * 2
+
+
+async def test_a_file_whose_message_was_deleted_is_read_no_more(room: Room) -> None:
+    async with room.working():
+        asked = await room.asks("What does this say?", files=(FileReference("f1", "notes.txt"),))
+        await room.settled()
+        await room.arrives(Deletion(asked))
+        await room.settled()
+        await room.asks("And who wrote it?")
+        await room.settled()
+    _, thread = room.scene.script.calls_of("understand")[-1].given
+    assert thread.attachments == ()
 
 
 async def test_a_failure_is_said_with_its_trace_and_the_thread_goes_on(room: Room) -> None:

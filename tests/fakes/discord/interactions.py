@@ -49,7 +49,9 @@ class Modal:
 
     @property
     def text(self) -> str:
-        return "\n".join([self.title, showing.text("", (), self.components)])
+        labels = [item for item in showing.walk(self.components) if item["type"] == showing.LABEL]
+        asked = [str(item.get(name) or "") for item in labels for name in ("label", "description")]
+        return "\n".join(filter(None, [self.title, showing.text("", (), self.components), *asked]))
 
     def fields(self) -> dict[str, Json]:
         """Its inputs by label, each the raw component."""
