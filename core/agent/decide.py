@@ -132,13 +132,13 @@ def _long_search(run: Run, actions: tuple[SearchAction, ...]) -> AgentEvent:
 def _nothing_relevant(run: Run, actions: tuple[SearchAction, ...]) -> AgentEvent:
     terms = _proposed_terms(run, actions)
     choices = tuple(Choice(ChoiceId.term(n), short_label(f"Try “{term}”"), term) for n, term in enumerate(terms, 1))
-    message = "I found nothing that answers this. What comes near it is weak: "
     weak = dict.fromkeys(item.passage.title for item in run.inquiry.library.relevant(WEAK))
     remark, cited = nearest_sentence(run)
+    near = remark or f"What comes near it is weak: {_name_list(weak)}."
     event = park_run(
         run,
         CheckpointKind.NOTHING_RELEVANT,
-        f"{message}{_name_list(weak)}.{f' {remark}' if remark else ''} How shall I go on?",
+        f"I found nothing that answers this. {near} How shall I go on?",
         (*choices, Choice(ChoiceId.CAVEATS, "Answer with caveats"), Choice(ChoiceId.STOP, "Stop")),
     )
     return replace(event, answer=replace(event.answer, citations=cited))
