@@ -23,6 +23,7 @@ from core.model.inquiry import (
     SearchSource,
     Sufficient,
 )
+from core.model.languages import WORDINGS, language_of
 
 CAPPED = Sufficient("a cap is reached")
 LONG_SEARCH_AFTER = 3  # searches
@@ -132,13 +133,14 @@ def _long_search(run: Run, actions: tuple[SearchAction, ...]) -> AgentEvent:
 def _nothing_relevant(run: Run, actions: tuple[SearchAction, ...]) -> AgentEvent:
     terms = _proposed_terms(run, actions)
     choices = tuple(Choice(ChoiceId.term(n), short_label(f"Try “{term}”"), term) for n, term in enumerate(terms, 1))
+    said = WORDINGS[language_of(run.inquiry.question)]
     weak = dict.fromkeys(item.passage.title for item in run.inquiry.library.relevant(WEAK))
     remark, cited = nearest_sentence(run)
-    near = remark or f"What comes near it is weak: {_name_list(weak)}."
+    near = remark or f"{said.weak} {_name_list(weak)}."
     event = park_run(
         run,
         CheckpointKind.NOTHING_RELEVANT,
-        f"I found nothing that answers this. {near} How shall I go on?",
+        f"{said.nothing} {near} {said.go_on}",
         (*choices, Choice(ChoiceId.CAVEATS, "Answer with caveats"), Choice(ChoiceId.STOP, "Stop")),
     )
     return replace(event, answer=replace(event.answer, citations=cited))

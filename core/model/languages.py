@@ -21,15 +21,19 @@ class Wording:
     nearest: str
     closest: str
     foreign: str  # where what comes nearest is in another language
+    nothing: str  # before what comes near, where the asker is asked how to go on
+    weak: str  # above the titles of it
+    go_on: str
     quoted: str = "“{}”"
 
 
 _SMALL_WORDS = {
     "de": "der die das den dem des ein eine einen einem ist sind war wie viele viel was wer wo wann warum welche "
     "welcher welches gibt es ich wir ihr haben hat kann darf muss für mit von zum zur im auf bei nicht und oder wird "
-    "werden man",
+    "werden man wieviel gibts habt in an am so nach vor kosten kostet",
     "fr": "le la les un une des du de est sont quel quelle quels quelles combien comment pourquoi où quand qui que "
-    "est-ce il elle nous vous avez je mon ma mes notre pour avec dans sur au aux pas et ou peut dure faut y a-t-il",
+    "est-ce il elle nous vous avez je mon ma mes notre pour avec dans sur au aux pas et ou peut dure faut y a-t-il en "
+    "non l qu",
     "es": "el la los las un una unos es son cuál cuáles cuánto cuántos cuántas cómo dónde cuándo por qué quién hay "
     "para con del al en no y puedo puede tengo tenemos nuestro",
     "en": "the a an is are was were what which who where when why how many much do does did can may must i we you "
@@ -44,6 +48,9 @@ WORDINGS = {
         "The nearest I found:",
         "What comes nearest may not answer it:",
         "",
+        "I found nothing that answers this.",
+        "What comes near it is weak:",
+        "How shall I go on?",
     ),
     "de": Wording(
         "Die Dokumente sagen dazu nichts.",
@@ -52,6 +59,9 @@ WORDINGS = {
         "Am nächsten kommt dieser Satz, der es vielleicht nicht beantwortet:",
         "Die Dokumente sind in einer anderen Sprache als die Frage: Bitte frag in der Sprache der Dokumente, oder eine "
         "Administratorin stellt mit EMBEDDING_MODEL ein mehrsprachiges Modell ein.",
+        "Ich habe nichts gefunden, was das beantwortet.",
+        "Nur schwach passt:",
+        "Wie soll ich weitermachen?",
         "„{}“",
     ),
     "fr": Wording(
@@ -61,6 +71,9 @@ WORDINGS = {
         "La phrase la plus proche n'y répond peut-être pas :",
         "Les documents sont dans une autre langue que la question : posez-la dans la langue des documents, ou un "
         "administrateur choisit un modèle multilingue avec EMBEDDING_MODEL.",
+        "Je n'ai rien trouvé qui y réponde.",
+        "Ce qui s'en approche est faible :",
+        "Comment dois-je continuer ?",
         "« {} »",
     ),
     "es": Wording(
@@ -70,6 +83,9 @@ WORDINGS = {
         "La frase más cercana quizá no lo responda:",
         "Los documentos están en otro idioma que la pregunta: pregunte en el idioma de los documentos, o un "
         "administrador elige un modelo multilingüe con EMBEDDING_MODEL.",
+        "No he encontrado nada que lo responda.",
+        "Lo que se acerca es débil:",
+        "¿Cómo sigo?",
         "«{}»",
     ),
 }

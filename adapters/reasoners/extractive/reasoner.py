@@ -27,6 +27,7 @@ from adapters.reasoners.extractive.evidence.similarity import SENTENCES, Similar
 from adapters.reasoners.extractive.evidence.subjects import Subjects
 from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.question import intent
+from adapters.reasoners.extractive.question.comparison import sides_of
 from adapters.reasoners.extractive.question.follow_up import ResolvedQuestion, pronoun_in, resolve
 from adapters.reasoners.extractive.question.lexicon import lexicon_for
 from adapters.reasoners.extractive.question.spelling import correct_spelling, unknown_words, vocabulary_of
@@ -83,6 +84,8 @@ class ExtractiveReasoner:
             reasons.extend([resolved.reason] if resolved.reason else [])
             earlier = (*earlier, Exchange(resolved.question))
         question = needs[0] if len(needs) == 1 else " ".join(needs)
+        if len(needs) == 1 and (sides := sides_of(question)):
+            needs = list(sides)
         return Investigate(
             question,
             tuple(needs),

@@ -103,6 +103,7 @@ HEADLESS_ROW = (
     0.6  # a row of a table without a header, such as a page's date: it tells a figure or a name, else nothing
 )
 EMPTY_CELL = 0.02  # the row is of what is asked about, and has nothing in the very column that is asked for
+ONLY_VERSION = 0.02  # says but which edition the document is, where something in it is asked for
 OTHER_SUBJECT = 0.5  # of a neighbour of what the question names
 STAMP_ASKED_FOR = 1.3  # "Reviewed on 9 February 2026.", where that is asked for
 OTHER_FIGURE = 0.8  # no number of the question's

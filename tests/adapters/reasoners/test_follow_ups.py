@@ -249,3 +249,41 @@ def test_a_name_that_another_was_put_in_the_place_of_is_left_behind() -> None:
 def test_a_name_that_is_asked_about_again_is_not_left_behind() -> None:
     before = after("how much is Glow?", "how much is Spark?", "how much is Glow?")
     assert resolve("does it come with a battery?", before).question == "does Glow come with a battery?"
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "understood"),
+    [
+        ("who manages the farm at otter lower", "and upper?", "who manages the farm at otter upper?"),
+        ("what does a thousand triploid cost", "and diploid?", "what does a thousand diploid cost?"),
+        ("what is the rent per month", "and per year?", "what is the rent per year?"),
+        ("is the desk staffed on Monday", "and on Friday?", "is the desk staffed on Friday?"),
+        ("how do i order seed?", "how early?", "how do i order seed: how early?"),
+    ],
+)
+def test_a_single_word_takes_the_place_of_its_opposite(before: str, said: str, understood: str) -> None:
+    assert resolve(said, after(before)).question == understood
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "understood"),
+    [
+        (
+            "how many weeks maternity leave on full pay",
+            "not maternity - partner",
+            "how many weeks partner leave on full pay?",
+        ),
+        ("cancel fee for diploid spat?", "i mean natives, not diploid", "cancel fee for natives spat?"),
+        ("when did otter lower open", "wrong site, pinnock i mean", "when did pinnock open?"),
+        ("plausible range for salinity?", "oops, temperature", "plausible range for temperature?"),
+        ("and where do passports go then", "sorry, I meant cameras", "and where do cameras go then?"),
+        ("what did BW21 cost", "ok and BW3, i mean when was that one put in", "when was BW3 put in"),
+    ],
+)
+def test_what_is_put_right_takes_the_place_of_what_was_wrong(before: str, said: str, understood: str) -> None:
+    assert resolve(said, after(before)).question == understood
+
+
+def test_there_is_the_place_that_was_asked_about_last() -> None:
+    before = after("where is the first aid kit at the quay", "where is the first aid kit at the nursery")
+    assert resolve("is there a defibrillator there?", before).question == "is there a defibrillator at the nursery?"

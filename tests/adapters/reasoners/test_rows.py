@@ -6,7 +6,7 @@ import pytest
 
 from adapters.reasoners.extractive.answer.tables import compute_answer, tables_that_answer
 from adapters.reasoners.extractive.evidence.columns import may_answer
-from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, Words, is_asked_cell_empty
+from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, Words, is_asked_cell_empty, rarity_of
 from adapters.reasoners.extractive.evidence.units import Unit, units
 from adapters.reasoners.extractive.question.aggregation import aggregation_of
 from core.model.evidence import Evidence, Hit
@@ -248,3 +248,21 @@ def test_a_limit_in_pounds_is_kept_by_the_only_column_with_pounds() -> None:
         "Worked out from the table, 1 of the 2"
     )
     assert not worked_out("which pitches cost more than 1 kg", pitches)
+
+
+SIZES = "| Grade | Deck | Frequency |\n|---|---|---|\n| T2 | 2 mm | 34 Hz |\n| T4 | 4 mm | 30 Hz |\n"
+
+
+@pytest.mark.parametrize(
+    ("question", "may"),
+    [
+        ("frequency of the deck for T4", [False, True]),
+        ("frequency of the deck for T8", [False, False]),
+        ("frequency of the deck", [True, True]),
+    ],
+)
+def test_a_row_of_another_code_is_no_answer(question: str, may: list[bool]) -> None:
+    item = Evidence(1, Hit(passage(1, SIZES, "Settings"), 0.8), "asked")
+    asked = Words(question, rarity_of([item]))
+    rows = [ScoredUnit(item, unit, 1.0, 1.0) for unit in units(item.passage.text)]
+    assert [may_answer(asked, row) for row in rows] == may

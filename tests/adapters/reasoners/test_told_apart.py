@@ -7,9 +7,11 @@ import pytest
 from adapters.reasoners.extractive.answer.newest import asked_alone, newest
 from adapters.reasoners.extractive.answer.quote_markdown import origin
 from adapters.reasoners.extractive.answer.tables import compute_answer
+from adapters.reasoners.extractive.evidence.answer_odds import Asked
+from adapters.reasoners.extractive.evidence.scoring import Words, rarity_of
 from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
 from adapters.reasoners.extractive.evidence.units import units
-from adapters.reasoners.extractive.evidence.versions import other_version
+from adapters.reasoners.extractive.evidence.versions import other_version, states_only_version
 from adapters.reasoners.extractive.question.about_knowledge import overview_of
 from adapters.reasoners.extractive.question.aggregation import Aggregate, aggregation_of
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
@@ -45,6 +47,70 @@ def test_of_rows_side_by_side_the_named_one_is_meant_and_the_longer_name_wins() 
     rows = units(here.text)
     subjects = Subjects("how much is Glow Plus?", [(here, row) for row in rows])
     assert [subjects.match(here, row) for row in rows] == [SubjectMatch.OTHER, SubjectMatch.OTHER, SubjectMatch.NAMED]
+
+
+def test_a_name_with_a_sign_is_not_the_name_without_it() -> None:
+    here = passage(1, "| Plan | Stations |\n|---|---|\n| Reef | 15 |\n| Reef+ | 60 |", "Plans")
+    rows = units(here.text)
+    plain, signed = SubjectMatch.NAMED, SubjectMatch.OTHER
+    for question, matches in {"stations on reef?": [plain, signed], "stations on reef+": [signed, plain]}.items():
+        assert [Subjects(question, [(here, row) for row in rows]).match(here, row) for row in rows] == matches
+
+
+EVENTS = """| Event | When | Retried | Limit |
+|---|---|---|---|
+| order.declined | a person said no | yes | 3 |
+| price.preview | a list is near | no | none |
+| order.shipped | it is away | yes | 5 |
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "picked"),
+    [
+        ("which webhook event is not retried", ["price.preview"]),
+        ("which webhook events arent retried", ["price.preview"]),
+        ("which webhook events have no limit", ["price.preview"]),
+        ("which webhook events are retried", ["order.declined", "order.shipped"]),
+    ],
+)
+def test_what_a_table_denies_of_its_rows_is_picked_out(question: str, picked: list[str]) -> None:
+    answer = compute_answer(question, aggregation_of(question), [found(1, EVENTS, "Webhooks")])
+    assert answer is not None
+    rows = [unit.text for one in answer.quotations for unit in one.units]
+    assert [
+        name for name in ("order.declined", "price.preview", "order.shipped") if any(name in r for r in rows)
+    ] == picked
+
+
+def test_only_the_rows_that_are_named_are_added_up() -> None:
+    question = "what do Spark and Glow cost a month all together"
+    answer = compute_answer(question, aggregation_of(question), [found(1, PLANS, "Price list")])
+    assert answer is not None
+    assert "comes to 133" in answer.lead
+
+
+@pytest.mark.parametrize(
+    ("question", "only"),
+    [
+        ("what is the interest under the 2023 edition", True),
+        ("when did edition 2023 come into force", False),
+        ("since when are the hygiene rules in force", False),
+        ("which orders does the 2023 edition hold for", False),
+    ],
+)
+def test_which_edition_a_document_is_answers_nothing_that_is_asked_of_its_matter(question: str, *, only: bool) -> None:
+    said = "Edition 2023, superseded. It holds only for orders from before October."
+    assert states_only_version(question, "Terms of supply", said) is only
+
+
+def test_a_name_is_one_however_it_is_typed() -> None:
+    texts = [
+        found(1, "The muster point of the office in Cancale is the gate.", "Sites"),
+        found(2, "We open at nine. Point at the gate.", "Doors"),
+    ]
+    asked = Words("muster point at the cancale office", rarity_of(texts))
+    assert Asked.of(asked, texts, layered=False).names == {"cancale"}
 
 
 def test_the_cheapest_is_worked_out_and_said_to_be() -> None:

@@ -606,6 +606,14 @@ class TestDeciding:
         )
         assert [source.title for source in card.answer.citations] == ["Refund policy"]
 
+    async def test_a_card_for_nothing_relevant_is_in_the_askers_language(self, scene: Scene) -> None:
+        scene.script.always("grade", 3)
+        scene.script.always("decide", Insufficient("anything"))
+        card = await scene.asks("Wer genehmigt eine Erstattung über 2.000 Euro und wann?")
+        assert card.checkpoint.kind is CheckpointKind.NOTHING_RELEVANT
+        assert card.checkpoint.message.startswith("Ich habe nichts gefunden, was das beantwortet.")
+        assert card.checkpoint.message.endswith("Wie soll ich weitermachen?")
+
     async def test_a_draft_that_cites_nothing_known_is_not_an_answer(self, scene: Scene) -> None:
         scene.script.enqueue("compose", "Refunds take a year [77].")
         assert (await scene.asks("refunds")).outcome is Outcome.ABSTAINED

@@ -23,7 +23,7 @@ from adapters.reasoners.extractive.question.aggregation import (
 )
 from adapters.reasoners.extractive.question.named_things import thing_picked
 from core.model.evidence import Evidence
-from core.model.text import content_words, words
+from core.model.text import STOPWORDS, content_words, words
 
 _OF_TOPIC = 0.5  # of the question's words, which a table has that is asked about
 _SAME_STEM = 4  # letters
@@ -33,7 +33,11 @@ _YES, _NO = (
     re.compile(r"(?:yes|y|✓|✔)\b|[✓✔]", re.IGNORECASE),
     re.compile(r"(?:no|none|n|not)\b|[–—✗-]?$", re.IGNORECASE),
 )
-_WITHOUT = re.compile(r"\b(?:without|no|not|lacks?|neither|cannot|\w+n['’]t)\b", re.IGNORECASE)
+_WITHOUT = re.compile(
+    r"\b(?:without|no|not|lacks?|neither|cannot|\w+n['’]t|(?:ca|do|does|is|are|was|were|has|have|wo)nt)\b",
+    re.IGNORECASE,
+)
+_SAYS_NOT = frozenset(content_words("anything anyone cant cannot dont doesnt isnt arent havent hasnt wont lack lacks"))
 _WHICH_TIME = frozenset(content_words("last next first previous"))  # "last year" does not ask for "Last act ends"
 _THAN = re.compile(r"\bthan\b", re.IGNORECASE)
 _PERSON = frozenset(content_words("person people name who member employee colleague"))
@@ -107,7 +111,7 @@ def tables_that_answer(question: str, evidence: Sequence[Evidence]) -> frozenset
 def _says_all(question: str, quotations: Sequence[Quotation]) -> bool:
     """Whether a table's place and columns and each of the rows together have every word of the question."""
     limit = threshold_of(question)
-    wanted = set(topic_words(question.replace(limit.said, " ") if limit else question))
+    wanted = set(topic_words(question.replace(limit.said, " ") if limit else question)) - _SAYS_NOT
     passage, head = quotations[0].evidence.passage, quotations[0].units[0].head[0]
     above = set(content_words(" ".join((passage.title, *passage.heading, head))))
     left = {stem for stem in wanted if not stands_in(stem, above)}
@@ -193,7 +197,8 @@ def _of_table(
     if asked.kind is Aggregate.COUNT:
         return _count_rows(question, wanted, rows, filtered)
     named = _named_rows(question, rows)
-    kept = named if asked.compares and len(named) >= _FEWEST else filtered
+    compared = asked.compares or asked.kind is Aggregate.SUM
+    kept = named if compared and len(named) >= _FEWEST else filtered
     column = _column(asked, wanted, rows, kept)
     if column is None or (_THAN.search(question) and len(named) < _FEWEST):
         return None  # "what if my van is longer than I said" compares no rows
@@ -263,9 +268,10 @@ def _only_of_its_kind(limit: Threshold, rows: Sequence[Row], column: int) -> boo
 
 def _list_rows(question: str, rows: Sequence[Row], kept: Sequence[Row]) -> TableAnswer | None:
     """All rows that have what is asked for, where table and row say all that the question does."""
-    if not _FEWEST <= len(kept) < len(rows):
+    if not (1 if _WITHOUT.search(question) else _FEWEST) <= len(kept) < len(rows):
         return None
-    found = _table_answer(f"Picked out of the table, there are {len(kept)} rows:", kept)
+    there = f"there are {len(kept)} rows" if len(kept) > 1 else "there is one row"
+    found = _table_answer(f"Picked out of the table, {there}:", kept)
     return found if _says_all(question, found.quotations) else None
 
 
@@ -283,7 +289,7 @@ def _filter_rows(question: str, wanted: frozenset[str], rows: Sequence[Row]) -> 
     kept = list(rows)
     for column in range(len(rows[0].names)):
         if column and (answer := _yes_or_no(question, [row.cell(column) for row in rows], rows[0].names[column])):
-            kept = [row for row in kept if bool(_YES.match(row.cell(column))) is (answer == "yes")]
+            kept = [row for row in kept if (_YES if answer == "yes" else _NO).match(row.cell(column))]
             continue
         values = {row.cells[column] for row in kept if column < len(row.cells)}
         matching = {value for value in values if (stems := set(content_words(value))) and stems <= wanted}
@@ -296,8 +302,14 @@ def _filter_rows(question: str, wanted: frozenset[str], rows: Sequence[Row]) -> 
 
 
 def _yes_or_no(question: str, cells: Sequence[str], name: str) -> str:
-    """What the cells under a name must say, "yes" or "no"; nothing where they say more, or it is not asked for."""
-    there = set(content_words(name))
+    """What the cells under a name must say, "yes" or "no"; nothing where they say more, or it is not asked for.
+
+    "Without a limit" are those that have none, whatever limits the others have.
+    """
+    there = set(content_words(name)) - STOPWORDS  # "needed" is none, "need" is
+    lacking = [cell for cell in cells if _NO.match(cell)]
+    if _WITHOUT.search(question) and there & set(content_words(question)) and 0 < len(lacking) < len(cells):
+        return "no"
     if not any(_YES.match(cell) for cell in cells) or not all(_YES.match(cell) or _NO.match(cell) for cell in cells):
         return ""
     if not there or not there <= set(content_words(question)):

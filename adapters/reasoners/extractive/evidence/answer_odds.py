@@ -8,8 +8,9 @@ answer is there, questions that nothing answers, and the former with their answe
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
+from functools import lru_cache
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.numbered_entities import contradicts
@@ -45,6 +46,7 @@ class Asked:
     best: float
     unknown: float
     layered: bool
+    names: frozenset[str] = frozenset()  # words of the question that the documents only write as names are written
 
     @classmethod
     def of(cls, asked: Words, pool: Sequence[Evidence], *, layered: bool) -> "Asked":
@@ -54,7 +56,32 @@ class Asked:
         lacking = [word for word in wanted if word not in there]
         open_share = sum(1 - max(asked.near.get(word, _NOTHING).values(), default=0.0) for word in lacking)
         best = max((item.hit.score for item in pool), default=0.0)
-        return cls(asked, best, open_share / len(wanted) if wanted else 0.0, layered)
+        known = _written_as_names(item.passage.searchable for item in pool)
+        named = frozenset(word for word in words(asked.question) if word.casefold() in known)
+        return cls(asked, best, open_share / len(wanted) if wanted else 0.0, layered, named)
+
+
+_WITHIN = re.compile(r"(?<=[a-z0-9,;)] )[A-Z][^\W\d_]{2,}")  # a capital where no sentence begins
+_SMALL = re.compile(r"(?<![\w’'-])[a-zß-ÿ][^\W\d_]{2,}")
+
+
+def _written_as_names(texts: Iterable[str]) -> frozenset[str]:
+    """The words, in lower case, that stand in these texts with a capital within a sentence, and never without one."""
+    names: set[str] = set()
+    small: set[str] = set()
+    for text in texts:
+        here, there = _capitals_of(text)
+        names |= here
+        small |= there
+    return frozenset(names - small)
+
+
+@lru_cache(maxsize=1024)
+def _capitals_of(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The words with a capital within a sentence, in lower case, and those that begin with a small letter."""
+    if language_of(text) == "de":
+        return frozenset(), frozenset()
+    return frozenset(word.casefold() for word in _WITHIN.findall(text)), frozenset(_SMALL.findall(text))
 
 
 _NOTHING: Mapping[str, float] = {}
@@ -99,7 +126,7 @@ def score_units(asked: Asked, found: Weighable, standing: Standing, subjects: Su
     common = {
         "passage_cosine": found.whole,
         "covered": asked.words.share(content_words(passage.searchable)),
-        "named": _named_share(question, passage.searchable),
+        "named": _named_share(question, passage.searchable, asked.names),
         "strict": float(is_strict(question) and not asked.layered),
         "rank": min(1.0, found.item.hit.score / asked.best) if asked.best else 1.0,
         "length": min(1.0, len(wanted) / weights.LONG_QUESTION),
@@ -149,10 +176,11 @@ def _focus_share(thing: Sequence[str], one: ScoredUnit) -> float:
     return sum(word in there for word in thing) / len(thing) if thing else 1.0
 
 
-def _named_share(question: str, text: str) -> float:
+def _named_share(question: str, text: str, written_as_names: Collection[str] = ()) -> float:
     """The share of the question's names and telling numbers that a text has, in [0, 1]; 1 where it has none."""
     capitals = () if language_of(question) == "de" else names(question)  # all nouns have one there
     said = {part for name in capitals for part in words(name) if not _ACRONYM.match(part)}
     said |= {number for found in _NUMBERED.findall(question) for number in found if number}
+    said |= set(written_as_names)
     wanted = {found for word in said for found in content_words(word)}
     return len(wanted & set(content_words(text))) / len(wanted) if wanted else 1.0

@@ -19,6 +19,7 @@ from adapters.reasoners.extractive.question.named_things import thing_held, thin
 from core.model.text import content_words
 
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_CODE = re.compile(r"\b(?=[\w-]*\d)[A-Za-z]{1,4}-?\d{1,4}[a-zA-Z]?\b")
 _SAME_STEM = 4  # letters that two words of one family share: drive and driver, weigh and weight
 _LIKE = 0.3  # of a word of the question, from which on another stands for it
 
@@ -40,7 +41,8 @@ def may_answer(asked: Words, one: ScoredUnit) -> bool:
     if unit.form is not Form.ROW or not unit.head or not content_words(unit.head[0]):
         return True
     above = " ".join((passage.title, *passage.heading, unit.under))
-    if not set(_YEAR.findall(question)) <= set(_YEAR.findall(f"{above} {unit.text} {passage.dated}")):
+    of_year = set(_YEAR.findall(question)) <= set(_YEAR.findall(f"{above} {unit.text} {passage.dated}"))
+    if not of_year or _is_of_another_code(question, unit.text):
         return False
     aggregation = aggregation_of(question)
     if aggregation and aggregation.kind is not Aggregate.COUNT:
@@ -51,6 +53,21 @@ def may_answer(asked: Words, one: ScoredUnit) -> bool:
     if aggregation and set(thing_picked(question)) <= set(content_words(f"{above} {cells[0][0]}")):
         return True  # the rows are what is counted
     return not is_strict(question) or _holds_kind(asked, cells)
+
+
+def _is_of_another_code(question: str, row: str) -> bool:
+    """Whether the question names a code such as T8, and the row is of one of the same form, such as T2, without it."""
+    key = cells_of(row)[0].strip("*_` ").casefold()
+    if not _CODE.fullmatch(key):
+        return False
+    asked = {code.casefold() for code in _CODE.findall(question)}
+    alike = {code for code in asked if _form_of(code) == _form_of(key)}
+    return bool(alike) and not alike & {code.casefold() for code in _CODE.findall(row)}
+
+
+def _form_of(code: str) -> str:
+    """Its letters with one sign for each run of digits: T8 as T2, L-05 as L-03."""
+    return re.sub(r"\d+", "0", code)
 
 
 def _has_thing(asked: Words, there: Collection[str]) -> bool:

@@ -23,6 +23,7 @@ from adapters.reasoners.extractive.evidence.units import (
     topic_words,
     units,
 )
+from adapters.reasoners.extractive.evidence.versions import states_only_version
 from adapters.reasoners.extractive.question.answer_type import asks_of_document, fits, is_strict, lacks
 from adapters.reasoners.extractive.weights import Features
 from core.model.evidence import Evidence
@@ -170,6 +171,8 @@ def doubts(need: str, one: ScoredUnit) -> float:
         factor *= weights.HEADLESS_ROW
     if unit.form is Form.ROW and is_asked_cell_empty(need, unit):
         factor *= weights.EMPTY_CELL
+    if states_only_version(need, passage.title, one.text_with_context):
+        factor *= weights.ONLY_VERSION
     if asks_of_document(need) and _STAMP.match(text):
         factor *= weights.STAMP_ASKED_FOR
     figures = _FIGURE.findall(need)

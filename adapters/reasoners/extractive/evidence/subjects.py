@@ -36,6 +36,7 @@ class Key:
 
     group: Group
     stems: frozenset[str]
+    said: str = ""  # as it stands there, in lower case, where that tells more than its words: "reef+" beside "reef"
 
 
 class Subjects:
@@ -45,10 +46,16 @@ class Subjects:
         """Look at all units that may be quoted."""
         asked = frozenset(content_words(question))
         named: dict[Group, set[frozenset[str]]] = {}
+        signed: dict[tuple[Group, frozenset[str]], set[str]] = {}
         for passage, unit in placed:
             for key in keys_of(passage, unit):
                 if key.stems <= asked:
                     named.setdefault(key.group, set()).add(key.stems)
+                    signed.setdefault((key.group, key.stems), set()).add(key.said)
+        # "Reef+" and "Reef" have the same words.
+        self._written = {
+            key: {one for one in said if _stands_so(one, question)} for key, said in signed.items() if len(said) > 1
+        }
         # "Glow Plus" names the row Glow Plus, not the row Glow.
         self._named = {
             group: {one for one in found if not any(one < other for other in found)} for group, found in named.items()
@@ -59,10 +66,20 @@ class Subjects:
         found = SubjectMatch.OPEN
         for key in keys_of(passage, unit):
             if named := self._named.get(key.group):
-                if not any(one <= key.stems for one in named):
+                if not any(one <= key.stems for one in named) or self._is_written_otherwise(key):
                     return SubjectMatch.OTHER
                 found = SubjectMatch.NAMED if key.stems in named else found
         return found
+
+    def _is_written_otherwise(self, key: Key) -> bool:
+        """Whether the question has another of the same words, by its sign."""
+        written = self._written.get((key.group, key.stems))
+        return bool(written) and key.said not in (written or ())
+
+
+def _stands_so(said: str, question: str) -> bool:
+    """Whether a question has a name with its sign, or without one: "C" is not in "C++"."""
+    return bool(said) and bool(re.search(rf"(?<!\w){re.escape(said)}(?![\w+#*])", question.casefold()))
 
 
 def keys_of(passage: Passage, unit: Unit) -> Iterator[Key]:
@@ -73,17 +90,14 @@ def keys_of(passage: Passage, unit: Unit) -> Iterator[Key]:
             yield Key((passage.document, "heading", *passage.heading[:level]), stems)
     if unit.under and (stems := frozenset(content_words(unit.under))) and len(stems) <= _LONGEST:
         yield Key((passage.document, "under", *passage.heading), stems)
-    if lead := _lead_of(unit):
-        yield Key((passage.section, unit.form.name, *unit.head[:1]), lead)
+    said = _lead_of(unit)
+    if (stems := frozenset(content_words(said))) and len(stems) <= _LONGEST:
+        yield Key((passage.section, unit.form.name, *unit.head[:1]), stems, said.strip("*_` ").casefold())
 
 
-def _lead_of(unit: Unit) -> frozenset[str]:
-    """The stems of what an entry is of: a row's first cell, bold or coded words in front, words before a colon."""
+def _lead_of(unit: Unit) -> str:
+    """What an entry is of: a row's first cell, bold or coded words in front, words before a colon; else nothing."""
     if unit.form is Form.ROW:
-        said = unit.text.strip().strip("|").split("|")[0]
-    elif found := _LEAD.match(unit.text):
-        said = found["bold"] or found["code"] or found["plain"]
-    else:
-        return frozenset()
-    stems = frozenset(content_words(said))
-    return stems if len(stems) <= _LONGEST else frozenset()
+        return unit.text.strip().strip("|").split("|")[0]
+    found = _LEAD.match(unit.text)
+    return found["bold"] or found["code"] or found["plain"] if found else ""

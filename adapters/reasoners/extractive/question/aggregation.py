@@ -120,6 +120,12 @@ _LISTS = re.compile(
     re.IGNORECASE,
 )
 
+_LACKING = re.compile(
+    r"^(?:which|what) (?:[\w-]+ ){1,3}?"
+    r"(?:(?:is|are|was|were|has|have|does|do|can) (?:not|no)\b|\w+n['’]?t\b|without\b)",
+    re.IGNORECASE,
+)
+
 
 def threshold_of(question: str) -> Threshold | None:
     """The limit that the rows which are asked for keep: "which sites have more than 50 beds?"."""
@@ -132,7 +138,8 @@ def threshold_of(question: str) -> Threshold | None:
 
 def lists_rows(question: str) -> bool:
     """Whether all things of a kind are asked for, which a table may list in its rows."""
-    return bool(_LISTS.match(question)) and aggregation_of(question) is None
+    asks = _LISTS.match(question) or _LACKING.match(question)
+    return bool(asks) and aggregation_of(question) is None
 
 
 def aggregation_of(question: str) -> Aggregation | None:

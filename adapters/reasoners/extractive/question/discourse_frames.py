@@ -52,13 +52,24 @@ _ANNOUNCED = re.compile(
 )
 # "No, white blinking", "sorry, Poole": what is put right stands alone, without saying that it was meant.
 _PUT_RIGHT = re.compile(
-    r"^(?:no|nope|sorry|wrong|not that)\s*[,.!:–—-]\s*(?:sorry[\s,]+)?(?=[^\W_])(?!(?:i|it|that|this|you|we|they)\b)",
+    r"^(?:no|nope|sorry|wrong|o+ps|whoops|not that)\s*[,.!:–—-]\s*(?:sorry[\s,]+)?(?=[^\W_])"
+    r"(?!(?:i|it|that|this|you|we|they)\b)",
+    re.IGNORECASE,
+)
+# "Wrong site, Poole i mean", "BW3, i mean when was that one put in".
+_MEANT_LAST = re.compile(
+    rf"^{_OPENERS}(?:(?:wrong|not that|not the)(?: \w+)?\s*[,.!:–—-]\s*)?"
+    r"(?P<said>[^,;:?!]+?),?\s+i (?:just )?(?:mean|meant)"
+    r"(?:\W*$|\s+(?P<question>(?:who|what|which|where|when|why|how)\b.+))",
     re.IGNORECASE,
 )
 # "I mean Poole, who leads that?": the topic, then the question about it.
 _WITH_QUESTION = re.compile(
     r"^(?:the |a |an )?(?P<topic>[^,:;?.!]+)[,:;]\s*(?=(?:who|whom|whose|what|which|where|when|why|how)\b)",
     re.IGNORECASE,
+)
+_NOT_THIS = re.compile(
+    r"^(?:no[,\s]+)?not\s+[^,–—-]+?(?:,|\s[–—-]\s|\s+but\s)\s*(?=\w)(?!(?:i|it|that|this|you)\b)", re.IGNORECASE
 )
 _TOPIC = 5  # content words; more is a sentence of its own
 
@@ -76,7 +87,9 @@ def strip_frames(question: str) -> BareQuestion:
     """The question without its turns of talk; as it was where no word that means anything would remain."""
     topic = ""
     said = _FRAMES.sub("", question)
-    amends = bool(_MEANT.match(said) or _PUT_RIGHT.match(said))
+    if (last := _MEANT_LAST.match(said)) and 0 < len(content_words(last["said"])) <= _TOPIC:
+        said = f"I mean {last['said']}" + (f", {last['question']}" if last["question"] else "")
+    amends = bool(_MEANT.match(said) or _PUT_RIGHT.match(said) or _NOT_THIS.match(said))
     bare = _TAG.sub(r"\1", _OPINION.sub("", _PUT_RIGHT.sub("", _MEANT.sub("", said))))
     announced = _ANNOUNCED.match(bare) or (_WITH_QUESTION.match(bare) if amends else None)
     if (found := announced) and 0 < len(content_words(found["topic"])) <= _TOPIC:

@@ -17,8 +17,10 @@ from dataclasses import dataclass
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.question.discourse_frames import BareQuestion, strip_frames
 from adapters.reasoners.extractive.question.parallels import (
+    put_as_subject,
     put_at_same_preposition,
     put_number,
+    put_opposite,
     put_where_they_differ,
 )
 from adapters.reasoners.extractive.question.phrases import Phrase, leaves_open, names, noun_phrases, word_list
@@ -98,6 +100,10 @@ _THE_SAME = re.compile(
 _AS_WELL = re.compile(r",?\s+(?:as well|too|also)$|^also\s+", re.IGNORECASE)
 _CLAUSE = re.compile(r"(?:if|when|while|after|before|during|since|until|without|because|as|per|than)\b", re.IGNORECASE)
 _SMALL = re.compile(r"^(?:the|a|an|in|for|on|at|with|to|by|from|of)\s+", re.IGNORECASE)
+_NOT_BUT = re.compile(r"not\s+(?:the\s+|for\s+)?(?P<old>[^,–—-]+?)\s*(?:,|\s[–—-]\s|\bbut\b)\s*(?:but\s+)?(?P<new>.+)")
+_NOT = re.compile(r"(?P<new>[^,–—-]+?)\s*[,–—-]?\s+(?:and )?not\s+(?:the\s+|for\s+)?(?P<old>[^,–—-]+)")
+_ENDS_IN_OBJECT = re.compile(r"(?P<before>\b(?:for|of|at|in|on|from|to)\s+(?:the\s+)?)[^\W\d_]+$", re.IGNORECASE)
+_HOW = re.compile(r"how (?!come\b|about\b)[a-z]+", re.IGNORECASE)
 _LONGEST_NAME = 4  # words
 _LONGEST = 4  # content words; more is a question of its own
 _BARE = 5  # words of a question that has none of its own
@@ -128,6 +134,12 @@ _OPEN_END = re.compile(
     r"\b(?:then|in (?:that|this) case|(?<!is )(?<!are )(?<!was )(?<!were )there)\s*[?.!]*$", re.IGNORECASE
 )
 _FROM_TO = re.compile(r"\bfrom (?:[A-Z][\w'’-]*\s?){1,3} ?to (?:[A-Z][\w'’-]*\s?){1,3}(?<=\w)")
+_THERE = re.compile(r"\bthere\s*(?=[?.!]*$)", re.IGNORECASE)
+_PLACE = re.compile(
+    r"\b(?:at|in|on|from)\s+(?:the\s+|our\s+)?(?!(?:a|an|the|my|case|time|first|least|most|total|general)\b)"
+    r"[\w'’-]+(?:\s+[\w'’-]+){0,2}$",
+    re.IGNORECASE,
+)
 _PUT_BEHIND = re.compile(r"\(([^()]+)\)\W*$")
 _OPEN_WHOLE = re.compile(
     r"(?:which|what|whose|how|since|until|from)(?:\s+(?!about\b)[\w'’-]+){1,2}\s*[?.!]*", re.IGNORECASE
@@ -174,6 +186,8 @@ def _in_thread(bare: BareQuestion, topics: Sequence[Topic], window: Sequence[Exc
     if pronoun := pronoun_in(bare.question):
         return _replace_pronoun(bare.question, pronoun, topics, window)
     last = window[-1]
+    if placed := _at_that_place(bare.question, last.question):
+        return ResolvedQuestion(placed, f"there, as in “{last.question}”")
     added = _open_end(bare.question, topics, last.question)
     if not added and last.is_settled:  # who asks something else at a card leaves its topic behind
         added = _led_on(bare.question, topics) or _left_out(bare.question, topics, last.question)
@@ -207,6 +221,8 @@ def _replace_pronoun(
         return (
             ResolvedQuestion(_append_topic(question, added), f"about {added}") if added else ResolvedQuestion(question)
         )
+    if word in DEMONSTRATIVE:
+        after = re.sub(r"^\s+ones?\b", "", after, flags=re.IGNORECASE)
     chosen = _antecedent(question, word, topics)
     if chosen is None:
         return ResolvedQuestion(question)
@@ -312,6 +328,15 @@ def _open_end(question: str, topics: Sequence[Topic], last: str) -> str:
     return next((phrase.text for phrase in fresh if not phrase.relational and not phrase.generic), "")
 
 
+def _at_that_place(question: str, last: str) -> str:
+    """The question with the place that the last one ends in for its own last word, "there"; empty where none is."""
+    place = _PLACE.search(last.rstrip("?.! "))
+    there = _THERE.search(question)
+    if not place or not there or names(question) or not content_words(question):
+        return ""
+    return f"{question[: there.start()]}{place.group()}{question[there.end() :]}"
+
+
 def _second(question: str, window: Sequence[Exchange], topics: Sequence[Topic]) -> str:
     """The topic of a few words asked right after the question that opened the thread, and that leave open of what.
 
@@ -381,7 +406,8 @@ def continue_fragment(question: str, window: Sequence[Exchange], *, amends: bool
     if not asked or not said or not _is_fragment(said, leads=leads):
         return "", ""
     last, before = asked[-1], asked[-2] if len(asked) > 1 else ""
-    whole = put_number(last, said) or _put_in(last, said, before) or (f"{last} ({said})" if amends else "")
+    whole = _put_right(last, said) or put_number(last, said) or _put_in(last, said, before, amends=amends)
+    whole = whole or (f"{last} ({said})" if amends else "")
     return (f"{whole}?", f"{last}?") if whole else ("", "")
 
 
@@ -389,36 +415,66 @@ def _is_fragment(said: str, *, leads: bool) -> bool:
     asks = ASKING.match(said)
     if asks and len(words(said)) <= _BARE and not content_words(said) and not pronoun_in(said):
         return True  # "why?", "who did?", "what do I do then?"
+    if _HOW.fullmatch(said):
+        return True  # "how early?"
     if not leads or asks or VERBISH.search(said) or len(content_words(said)) > _LONGEST:
         return False
     return not (PERSONAL.search(said) or THING.search(said) or PRONOUN_ONLY.fullmatch(said))
 
 
-def _put_in(last: str, said: str, before: str) -> str:
+def _put_right(last: str, said: str) -> str:
+    """The last question with what it is said not to be replaced: "not the maternity one, the partner's"; else empty."""
+    found = _NOT_BUT.fullmatch(said) or _NOT.fullmatch(said)
+    old = re.search(rf"\b{re.escape(found['old'])}\b", last, re.IGNORECASE) if found else None
+    return f"{last[: old.start()]}{found['new']}{last[old.end() :]}" if found and old else ""
+
+
+def _put_in(last: str, said: str, before: str, *, amends: bool = False) -> str:
     """The last question with its parallel part replaced: same noun, same preposition, or name for name; else empty."""
     base = re.sub(r"\s*\([^)]*\)$", "", last)
-    if not content_words(said):
+    if not content_words(said) or _HOW.fullmatch(said):
         return f"{base}: {said}"
+    if opposite := put_opposite(base, re.sub(r"^per\s+", "", _SMALL.sub("", said), flags=re.IGNORECASE)):
+        return opposite
     if _CLAUSE.match(said):
         return f"{base} {said}"
     bare = _SMALL.sub("", said)
     new = Phrase(bare, name=bare[:1].isupper() or tuple(names(said)) == (bare,))
+    return (
+        _put_for_noun(base, new) or _put_at_place(base, said, before) or _put_for_topic(base, said, new, amends=amends)
+    )
+
+
+def _put_for_noun(base: str, new: Phrase) -> str:
+    """The question with a phrase in the place of another of the same noun; else empty."""
     for phrase in noun_phrases(base):
         if phrase.head == new.head and phrase.stems != new.stems and len(new.stems) > 1:
             return base.replace(phrase.text, new.text, 1)
+    return ""
+
+
+def _put_at_place(base: str, said: str, before: str) -> str:
+    """The question with the fragment at the same preposition, or where it differs from the one before; else empty."""
     if _PREPOSITION.match(said):
         return put_at_same_preposition(base, said) or put_where_they_differ(before, base, said) or f"{base} {said}"
-    if again := put_where_they_differ(before, base, said):
-        return again
+    return put_where_they_differ(before, base, said)
+
+
+def _put_for_topic(base: str, said: str, new: Phrase, *, amends: bool) -> str:
+    """The question with the fragment in the place of a name or of its one topic; else empty."""
     replaced = [name for name in names(base) if len(name.split()) <= _LONGEST_NAME] if new.name else []
-    return _replace_name(base, replaced[-1], said, new.text) if replaced else _about(base, new.text)
+    if replaced:
+        return _replace_name(base, replaced[-1], said, new.text)
+    if amends and (found := _ENDS_IN_OBJECT.search(base)):
+        return f"{base[: found.start()]}{found['before']}{new.text}"
+    return _about(base, new.text, amends=amends) or (put_as_subject(base, said) if amends else "")
 
 
-def _about(base: str, new: str) -> str:
+def _about(base: str, new: str, *, amends: bool) -> str:
     """The question asked of something else, where it is plain what it was asked of."""
     topical = [phrase for phrase in noun_phrases(base) if not phrase.relational]
     asks = VERBISH.search(base) or ASKING.search(base)
-    if asks and len(topical) == 1 and len(content_words(base)) > len(topical[0].stems):
+    if asks and len(topical) == 1 and (amends or len(content_words(base)) > len(topical[0].stems)):
         return base.replace(topical[0].text, new, 1)
     return ""
 

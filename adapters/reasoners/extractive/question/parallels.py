@@ -45,6 +45,66 @@ def put_at_same_preposition(base: str, said: str) -> str:
     return f"{base[: places[-1].start()]}{put}{base[places[-1].end() :]}"
 
 
+# Words that stand in each other's place: who asks for the one after the other means all the rest to stay.
+_OPPOSITES = tuple(
+    frozenset(one.split())
+    for one in (
+        "upper lower middle",
+        "north south east west northern southern eastern western",
+        "left right",
+        "front back rear",
+        "small medium large big",
+        "short long",
+        "old new",
+        "monthly weekly daily yearly annual quarterly hourly",
+        "month week day year quarter hour",
+        "morning afternoon evening night",
+        "weekday weekdays weekend weekends",
+        "spring summer autumn winter",
+        "adult adults child children senior seniors student students",
+        "single double twin",
+        "full part",
+        "permanent temporary seasonal",
+        "internal external",
+        "buyer seller landlord tenant",
+        "minimum maximum",
+        "first second third last",
+        "monday tuesday wednesday thursday friday saturday sunday",
+        "january february march april may june july august september october november december",
+    )
+)
+_SAME_END = 5  # letters: diploid and triploid
+
+
+def put_opposite(base: str, said: str) -> str:
+    """The question with a single word in the place of one of its kind, the last such: "upper" for "lower"; else empty.
+
+    Of its kind are those that are said as its opposite, and those that end as it does.
+    """
+    new = said.casefold()
+    if not re.fullmatch(r"[^\W\d_]+", new):
+        return ""
+    kind = next((one for one in _OPPOSITES if new in one), frozenset())
+    for found in reversed(list(re.finditer(r"[^\W\d_]+", base))):
+        old = found.group().casefold()
+        end = old.endswith(new[-_SAME_END:]) and min(len(old), len(new)) > _SAME_END
+        if old != new and (old in kind or end):
+            return f"{base[: found.start()]}{said}{base[found.end() :]}"
+    return ""
+
+
+_SUBJECT = re.compile(
+    r"\b(?:when|where|how|why|what)\s+(?:[\w'’-]+\s+)?(?:did|does|do|will|can)\s+(?P<subject>(?:[\w'’-]+\s+){1,4}?)"
+    r"[a-z]+(?:\s+(?:out|up|down|off|on|in))?$"
+)
+
+
+def put_as_subject(base: str, said: str) -> str:
+    """The question asked of another: "when did the north yard open" of the quay; empty where it has no such form."""
+    found = _SUBJECT.search(base)
+    return f"{base[: found.start('subject')]}{said} {base[found.end('subject') :]}" if found else ""
+
+
 def put_where_they_differ(before: str, base: str, said: str) -> str:
     """The question with the fragment where it differs from the one before it; empty where they differ elsewhere too."""
     old, new = before.split(), base.split()
