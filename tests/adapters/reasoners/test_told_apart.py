@@ -155,6 +155,27 @@ def test_the_newest_version_is_meant_unless_the_question_says_otherwise(question
     assert other_version(question, new, [old, new]) is old_is_meant
 
 
+@pytest.mark.parametrize(
+    ("question", "meant"),
+    [
+        ("how long were open tickets valid under edition 6?", 1),
+        ("how long are open tickets valid?", 2),
+        ("how long were open tickets valid before 2026?", 1),
+        ("how long were open tickets valid in 2026?", 2),
+        ("how long were they valid back then?", 1),
+    ],
+)
+def test_an_edition_is_known_by_the_number_in_its_head_and_by_the_year_until_which_it_held(
+    question: str, meant: int
+) -> None:
+    old = found(1, "Edition 6, in force from 1 January 2024.", "Conditions of carriage", dated="2024-01-01")
+    new = found(
+        2, "Edition 7, in force from 1 January 2026. Not edition 6.", "Conditions of carriage", dated="2026-01-01"
+    )
+    pool = [old, new]
+    assert [item.id for item in pool if not other_version(question, item, pool)] == [meant]
+
+
 def test_a_document_that_calls_itself_superseded_is_the_older_one_without_any_date() -> None:
     old = found(1, "**Superseded by version 4 on 1 May 2025.** Fourteen days.", "Terms of lease", dated="")
     new = found(2, "Twenty-eight days.", "Terms of lease (Spark)", dated="2025-05-01")
