@@ -189,7 +189,7 @@ def _of_table(
 ) -> TableAnswer | None:
     limit = threshold_of(question)
     rest = question.replace(limit.said, " ") if limit else question  # a limit is not what stands in a cell
-    filtered = _filter_rows(question, frozenset(content_words(rest)), rows)
+    filtered: Sequence[Row] = _filter_rows(question, frozenset(content_words(rest)), rows)
     if asked is None:
         return _list_rows(question, rows, filtered)
     if limit:

@@ -114,7 +114,7 @@ def in_range(question: str, text: str) -> bool | None:
 def _with_signs(text: str) -> str:
     """The text with each amount of money written with the sign of its currency in front: "3,000 euros" as "€3,000"."""
     for sign, named in _CURRENCIES:
-        text = named.sub(lambda found, sign=sign: f"{sign}{found['after'] or found['before']}", text)
+        text = named.sub(rf"{sign}\g<after>\g<before>", text)
     return text
 
 
