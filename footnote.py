@@ -14,6 +14,15 @@ REMEDY = "Install Footnote into an environment of its own: pipx install, uv tool
 
 
 def main() -> None:
+    """Run the command line; Ctrl-C before it has begun is one line as well, and 130 as shells have it."""
+    try:
+        _run_ours()
+    except KeyboardInterrupt:
+        sys.stderr.write("Stopped.\n")
+        sys.exit(130)
+
+
+def _run_ours() -> None:
     """Run the command line, or leave with 1 and one line when it cannot be ours."""
     for name in FOLDERS:
         if other := _other_place(name):

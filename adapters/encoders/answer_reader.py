@@ -5,6 +5,7 @@ An encoder compares two vectors that were made apart; here every word of the que
 2021) that come with us in ``answer_reader.safetensors``, 3 MB; ``docs/extractive.md`` says what they were learnt from.
 """
 
+import asyncio
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +18,7 @@ from cachetools import LRUCache
 from adapters.encoders.model_files import PACKAGED, ModelFiles, find_model, load, log_warning
 from adapters.encoders.model_thread import run_model
 from adapters.encoders.text_encoder import computes_in_bfloat16, use_one_core
-from core.model.errors import ModelUnavailable
+from core.model.errors import ModelUnavailable, first_of_ours
 
 if TYPE_CHECKING:
     import torch
@@ -26,6 +27,7 @@ WEIGHTS = Path(__file__).with_name("answer_reader.safetensors")
 _TOKENS = 80  # of question and sentence together: as it was learnt
 # Of one size, and of lengths in steps: torch's library keeps a compiled plan for each shape that it meets.
 _AT_ONCE, _STEP = 8, 16
+_AT_A_TIME = 2  # of these, each on a core
 _LOAD_SECONDS, _READ_SECONDS = 60.0, 10.0
 _KNOWN = 4_000  # pairs remembered: a question is graded, and answered from the same sentences
 
@@ -42,7 +44,7 @@ class LowRankAnswerReader:
         self._files = files or find_model(PACKAGED)
         self._say = say
         self._failure: ModelUnavailable | None = None
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="read-answers", initializer=use_one_core)
+        self._threads = ThreadPoolExecutor(_AT_A_TIME, thread_name_prefix="read-answers", initializer=use_one_core)
         self._loading = threading.Lock()
         self._model: Any = None
         self._known: LRUCache[tuple[str, str], float] = LRUCache(_KNOWN)
@@ -51,7 +53,7 @@ class LowRankAnswerReader:
         """Load the model now. Raises ModelUnavailable where it cannot be loaded, said once and not tried again."""
         if self._failure is None:
             try:
-                await run_model(self._thread, self._loaded, _LOAD_SECONDS, self._files.name)
+                await run_model(self._threads, self._loaded, _LOAD_SECONDS, self._files.name)
             except ModelUnavailable as error:
                 self._failure = error
                 self._say(f"Sentences are not read together with questions; everything else works. {error}")
@@ -59,8 +61,8 @@ class LowRankAnswerReader:
             raise self._failure
 
     async def close(self) -> None:
-        """Let go of the thread; what it is computing is finished in the background."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        """Let go of the threads; what they are computing is finished in the background."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def read(self, question: str, texts: Sequence[str]) -> Sequence[float]:
         """The logarithm of the odds that each text answers, in order; 0 is even odds.
@@ -69,16 +71,24 @@ class LowRankAnswerReader:
         """
         # Held on to: what others ask for meanwhile may push out of the cache what was there.
         found = {text: self._known[question, text] for text in texts if (question, text) in self._known}
-        fresh = list(dict.fromkeys(text for text in texts if text not in found))
+        # Of like length together: a batch is as wide as its longest text.
+        fresh = sorted({text for text in texts if text not in found}, key=lambda text: (len(text), text))
         if fresh and self._model is None:
             await self.open()
-        for start in range(0, len(fresh), _AT_ONCE):  # what a deadline cuts off is there when it is asked for again
-            some = fresh[start : start + _AT_ONCE]
-            read_some = partial(self._odds, question, some)
-            odds = await run_model(self._thread, read_some, _READ_SECONDS, self._files.name)
-            read = dict(zip(some, odds, strict=True))
-            found |= read
-            self._known.update({(question, text): value for text, value in read.items()})
+
+        async def read_some(some: list[str]) -> None:
+            read = partial(self._odds, question, some)
+            odds = dict(zip(some, await run_model(self._threads, read, _READ_SECONDS, self._files.name), strict=True))
+            found.update(odds)
+            # What a deadline cuts off is there when it is asked for again.
+            self._known.update({(question, text): value for text, value in odds.items()})
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for start in range(0, len(fresh), _AT_ONCE):
+                    group.create_task(read_some(fresh[start : start + _AT_ONCE]))
+        except BaseExceptionGroup as failures:
+            raise first_of_ours(failures) from None
         return [found[text] for text in texts]
 
     def _odds(self, question: str, texts: list[str]) -> list[float]:
@@ -103,14 +113,14 @@ class _CrossEncoder:
     """The packaged encoder with its changes merged in, and a head on its first token."""
 
     def __init__(self, location: str, *, local_files_only: bool = False, device: None = None) -> None:
-        from safetensors.torch import load_file
         from transformers import AutoModel, AutoTokenizer
 
         del device  # always the processor's
         how = {"local_files_only": local_files_only}
+        self._tokenizing = threading.Lock()  # a tokenizer is not to be used by two at once
         self._tokenizer: Any = AutoTokenizer.from_pretrained(location, **how)
         self._encoder: Any = AutoModel.from_pretrained(location, add_pooling_layer=False, **how).eval()
-        changes = {name: tensor.float() for name, tensor in load_file(WEIGHTS).items()}
+        changes = {name: tensor.float() for name, tensor in _read_weights().items()}
         self._head = {name: changes.pop(name) for name in list(changes) if name.startswith("head.")}
         self._merge(changes)
 
@@ -137,15 +147,27 @@ class _CrossEncoder:
         import torch
         from torch.nn.functional import linear
 
-        tokens = self._tokenizer(
-            questions,
-            texts,
-            truncation=True,
-            max_length=_TOKENS,
-            padding=True,
-            pad_to_multiple_of=_STEP,
-            return_tensors="pt",
-        )
+        with self._tokenizing:
+            tokens = self._tokenizer(
+                questions,
+                texts,
+                truncation=True,
+                max_length=_TOKENS,
+                padding=True,
+                pad_to_multiple_of=_STEP,
+                return_tensors="pt",
+            )
         first = self._encoder(**tokens).last_hidden_state[:, 0].float()
         inner = torch.tanh(linear(first, self._head["head.dense.weight"], self._head["head.dense.bias"]))
         return linear(inner, self._head["head.out.weight"], self._head["head.out.bias"]).squeeze(-1)
+
+
+def _read_weights() -> "dict[str, torch.Tensor]":
+    """What comes with us. Raises ModelUnavailable, which names the file, where it is not whole."""
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    try:
+        return load_file(WEIGHTS)
+    except (OSError, SafetensorError) as error:
+        raise ModelUnavailable(f"{WEIGHTS} cannot be read: {error}.", remedy="Install Footnote again.") from error

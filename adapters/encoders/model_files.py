@@ -85,6 +85,8 @@ def load(files: ModelFiles, make: Any) -> Any:
         if files.folder is not None or _is_cached(files.name):
             try:
                 return make(files.location, local_files_only=True, device=None)
+            except ModelUnavailable:  # it says itself what is wrong
+                raise
             except Exception as error:  # transformers and the hub raise whatever they like for a broken file
                 if files.folder is not None:
                     raise ModelUnavailable(

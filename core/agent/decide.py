@@ -136,10 +136,11 @@ def _nothing_relevant(run: Run, actions: tuple[SearchAction, ...]) -> AgentEvent
     said = WORDINGS[language_of(run.inquiry.question)]
     weak = dict.fromkeys(item.passage.title for item in run.inquiry.library.relevant(WEAK))
     remark, cited = nearest_sentence(run)
+    near = remark or f"{said.weak} {_name_list(weak)}."
     event = park_run(
         run,
         CheckpointKind.NOTHING_RELEVANT,
-        f"{said.weak} {_name_list(weak)}.{f' {remark}' if remark else ''} {said.go_on}",
+        f"{said.nothing} {near} {said.go_on}",
         (*choices, Choice(ChoiceId.CAVEATS, "Answer with caveats"), Choice(ChoiceId.STOP, "Stop")),
     )
     return replace(event, answer=replace(event.answer, citations=cited))

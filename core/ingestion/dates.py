@@ -22,7 +22,7 @@ _MONTH_NUMBERS = {
     if length > 3 or name not in ("juin", "juillet")
 }
 _STATES = (
-    r"(?:version(?: [\d.]+(?=,))?(?= of|,)"
+    r"(?:(?:version|edition|issue|revision)(?: [\d.]+(?=,))?(?= of|,)|state(?=:)|looked through"
     r"|(?:last )?(?:updated|revised|reviewed|changed|modified|edited|amended|corrected)"
     r"|effective|valid|dated?"
     r"|published|released?|released on|exported|issued|written|saved|approved|adopted|in force|as of|as at"

@@ -21,7 +21,8 @@ class Wording:
     nearest: str
     closest: str
     foreign: str  # where what comes nearest is in another language
-    weak: str  # above the titles of what comes near, where the asker is asked how to go on
+    nothing: str  # before what comes near, where the asker is asked how to go on
+    weak: str  # above the titles of it
     go_on: str
     quoted: str = "“{}”"
 
@@ -47,7 +48,8 @@ WORDINGS = {
         "The nearest I found:",
         "What comes nearest may not answer it:",
         "",
-        "I found nothing that answers this. What comes near it is weak:",
+        "I found nothing that answers this.",
+        "What comes near it is weak:",
         "How shall I go on?",
     ),
     "de": Wording(
@@ -57,7 +59,8 @@ WORDINGS = {
         "Am nächsten kommt dieser Satz, der es vielleicht nicht beantwortet:",
         "Die Dokumente sind in einer anderen Sprache als die Frage: Bitte frag in der Sprache der Dokumente, oder eine "
         "Administratorin stellt mit EMBEDDING_MODEL ein mehrsprachiges Modell ein.",
-        "Ich habe nichts gefunden, was das beantwortet. Nur schwach passt:",
+        "Ich habe nichts gefunden, was das beantwortet.",
+        "Nur schwach passt:",
         "Wie soll ich weitermachen?",
         "„{}“",
     ),
@@ -68,7 +71,8 @@ WORDINGS = {
         "La phrase la plus proche n'y répond peut-être pas :",
         "Les documents sont dans une autre langue que la question : posez-la dans la langue des documents, ou un "
         "administrateur choisit un modèle multilingue avec EMBEDDING_MODEL.",
-        "Je n'ai rien trouvé qui y réponde. Ce qui s'en approche est faible :",
+        "Je n'ai rien trouvé qui y réponde.",
+        "Ce qui s'en approche est faible :",
         "Comment dois-je continuer ?",
         "« {} »",
     ),
@@ -79,7 +83,8 @@ WORDINGS = {
         "La frase más cercana quizá no lo responda:",
         "Los documentos están en otro idioma que la pregunta: pregunte en el idioma de los documentos, o un "
         "administrador elige un modelo multilingüe con EMBEDDING_MODEL.",
-        "No he encontrado nada que lo responda. Lo que se acerca es débil:",
+        "No he encontrado nada que lo responda.",
+        "Lo que se acerca es débil:",
         "¿Cómo sigo?",
         "«{}»",
     ),

@@ -53,3 +53,9 @@ def test_a_package_that_was_installed_over_ours_is_told(tmp_path: Path) -> None:
     assert ran.returncode == 1
     assert ran.stderr.startswith("Another package wrote into the folder 'bot' of Footnote: No module named")
     assert ran.stderr.count("\n") == 1
+
+
+def test_an_interruption_before_anything_has_begun_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "typer.py").write_text("raise KeyboardInterrupt  # Ctrl-C while the command's modules are imported")
+    ran = start(tmp_path, ROOT)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "Stopped.\n")

@@ -124,7 +124,10 @@ class ExtractiveReasoner:
             grade = sufficiency.credit_link(inquiry, one.evidence, grade)
             grades[one.evidence.id] = sufficiency.credit_offered(inquiry, one.evidence, grade)
         evidence = [one.evidence for one in found]
-        grades = sufficiency.credit_versions(inquiry, grades, evidence)
+        asked_of = inquiry
+        if found and isinstance(inquiry.plan, Investigate) and len(inquiry.plan.queries) > 1:
+            asked_of = replace(inquiry, plan=replace(inquiry.plan, question=found[0].asked.question))
+        grades = sufficiency.credit_versions(asked_of, grades, evidence)
         for known in tables.tables_that_answer(found[0].asked.question, evidence) if found else ():
             grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
         for known in about_itself.titled(inquiry.question, evidence):

@@ -266,3 +266,35 @@ def test_a_row_of_another_code_is_no_answer(question: str, may: list[bool]) -> N
     asked = Words(question, rarity_of([item]))
     rows = [ScoredUnit(item, unit, 1.0, 1.0) for unit in units(item.passage.text)]
     assert [may_answer(asked, row) for row in rows] == may
+
+
+STOCK = (
+    "| part | item | in_stock |\n|---|---|---|\n| BX-40 | Box large | 155 |\n| BX-12 | Box small | 420 |\n"
+    "| RD-01 | Radio | 4 |\n"
+)
+EXTRAS = (
+    "| Item | Price |\n|---|---|\n| Courier, Scotland | £38.00 |\n| Courier, England | £52.00 |\n"
+    "| Polystyrene box | £6.50 |\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "table", "told"),
+    [
+        (
+            "how many boxes do we have, large and small together",
+            STOCK,
+            "Added up from 2 rows, *in_stock* comes to 575:",
+        ),
+        ("how many boxes are there over all sizes", STOCK, "Added up from 2 rows, *in_stock* comes to 575:"),
+        ("what is our cheapest courier?", EXTRAS, "is that of Courier, Scotland:"),
+    ],
+)
+def test_a_table_is_worked_out_over_the_rows_of_the_kind_that_is_asked_for(
+    question: str, table: str, told: str
+) -> None:
+    answer = compute_answer(
+        question, aggregation_of(question), [Evidence(1, Hit(passage(1, table, "Stock"), 0.8), "a")]
+    )
+    assert answer is not None
+    assert told in answer.lead

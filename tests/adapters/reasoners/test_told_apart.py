@@ -10,6 +10,7 @@ from adapters.reasoners.extractive.answer.tables import compute_answer
 from adapters.reasoners.extractive.evidence.answer_odds import Asked
 from adapters.reasoners.extractive.evidence.scoring import Words, rarity_of
 from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
+from adapters.reasoners.extractive.evidence.sufficiency import credit_versions
 from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.evidence.versions import other_version, states_only_version
 from adapters.reasoners.extractive.question.about_knowledge import overview_of
@@ -17,11 +18,11 @@ from adapters.reasoners.extractive.question.aggregation import Aggregate, aggreg
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.testing.encoder import HashingEncoder
 from core.model.conversation import Audience, ContextMessage
-from core.model.evidence import Evidence, Hit
+from core.model.evidence import Evidence, Grade, Hit
 from core.model.inquiry import Overview
 from core.model.text import sentences
 from core.service.question_service import Question
-from tests.adapters.reasoners.scene import passage
+from tests.adapters.reasoners.scene import inquiry, passage
 from tests.core.scene import ALICE, Scene, told
 
 PLANS = """| Plan | Price a month | Battery |
@@ -153,6 +154,35 @@ def test_the_newest_version_is_meant_unless_the_question_says_otherwise(question
     new = found(2, "Ten days.", "Refund policy (2026)", dated="2026-02-01")
     assert other_version(question, old, [old, new]) is not old_is_meant
     assert other_version(question, new, [old, new]) is old_is_meant
+
+
+@pytest.mark.parametrize(
+    ("question", "meant"),
+    [
+        ("how long were open tickets valid under edition 6?", 1),
+        ("how long are open tickets valid?", 2),
+        ("how long were open tickets valid before 2026?", 1),
+        ("how long were open tickets valid in 2026?", 2),
+        ("how long were they valid back then?", 1),
+    ],
+)
+def test_an_edition_is_known_by_the_number_in_its_head_and_by_the_year_until_which_it_held(
+    question: str, meant: int
+) -> None:
+    old = found(1, "Edition 6, in force from 1 January 2024.", "Conditions of carriage", dated="2024-01-01")
+    new = found(
+        2, "Edition 7, in force from 1 January 2026. Not edition 6.", "Conditions of carriage", dated="2026-01-01"
+    )
+    pool = [old, new]
+    assert [item.id for item in pool if not other_version(question, item, pool)] == [meant]
+
+
+@pytest.mark.parametrize(("question", "score"), [("Is theft insured?", 4), ("Was theft insured in 2023?", 8)])
+def test_a_superseded_document_is_no_evidence_alone(question: str, score: int) -> None:
+    old = found(1, "Theft is not covered.", "Terms of lease (2023)", dated="2023-03-01", heading=("6. Insurance",))
+    new = found(2, "Two years.", "Terms of lease (2025)", dated="2025-05-01", heading=("7. Term",))
+    grades = credit_versions(inquiry(question), {1: Grade(8), 2: Grade(1)}, [old, new])
+    assert grades[1].score == score
 
 
 def test_a_document_that_calls_itself_superseded_is_the_older_one_without_any_date() -> None:

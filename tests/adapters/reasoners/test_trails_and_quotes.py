@@ -87,6 +87,13 @@ async def test_only_the_row_in_whose_range_the_amount_lies_is_quoted(reasoner: E
     assert "The agent" not in text
 
 
+@pytest.mark.parametrize("amount", ["€3,000", "3,000 euros", "EUR 3000", "3000 EUR"])
+def test_an_amount_lies_in_a_range_however_its_currency_is_written(amount: str) -> None:
+    question = f"what about a refund of {amount}?"
+    assert in_range(question, "| Above €2,000 | The Finance lead |")
+    assert in_range(question, "| Above EUR 250 and up to 2,000 EUR | The Head of Support |") is False
+
+
 @pytest.mark.parametrize(
     ("text", "inside"),
     [

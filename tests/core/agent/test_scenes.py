@@ -600,7 +600,10 @@ class TestDeciding:
         scene.script.always("decide", Insufficient("anything"))
         card = await scene.asks("Who approves refunds above 2,000 euros?")
         assert card.checkpoint.kind is CheckpointKind.NOTHING_RELEVANT
-        assert "may not answer it: “Refunds above 2,000 euros are approved by Finance.” [1]" in card.checkpoint.message
+        assert card.checkpoint.message == (
+            "I found nothing that answers this. What comes nearest may not answer it: “Refunds above 2,000 euros are "
+            "approved by Finance.” [1] How shall I go on?"
+        )
         assert [source.title for source in card.answer.citations] == ["Refund policy"]
 
     async def test_a_card_for_nothing_relevant_is_in_the_askers_language(self, scene: Scene) -> None:

@@ -21,6 +21,9 @@ from core.ingestion.dates import stated_date
         ("# Minutes\n\n12 January 2026\n\nPresent: everyone.", "2026-01-12"),
         ("# Incident 2025-03-18: a stuck queue\n\nWhat happened.", "2025-03-18"),
         ("Published March 5, 2025", "2025-03-05"),
+        ("# General terms\n\nEdition of March 2023. No longer offered since 1 January 2026.", "2023-03"),
+        ("# API\n\nDocument revision 2.7, 19 January 2026.", "2026-01-19"),
+        ("# Privacy notice\n\nFor customers. State: 1 December 2025.", "2025-12-01"),
     ],
 )
 def test_a_stated_date_is_recognised(text: str, date: str) -> None:

@@ -189,7 +189,7 @@ def _of_table(
 ) -> TableAnswer | None:
     limit = threshold_of(question)
     rest = question.replace(limit.said, " ") if limit else question  # a limit is not what stands in a cell
-    filtered = _filter_rows(question, frozenset(content_words(rest)), rows)
+    filtered: Sequence[Row] = _filter_rows(question, frozenset(content_words(rest)), rows)
     if asked is None:
         return _list_rows(question, rows, filtered)
     if limit:
@@ -197,6 +197,8 @@ def _of_table(
     if asked.kind is Aggregate.COUNT:
         return _count_rows(question, wanted, rows, filtered)
     named = _named_rows(question, rows)
+    if asked.kind in {Aggregate.MOST, Aggregate.LEAST}:
+        filtered = _of_kind(wanted, filtered)
     compared = asked.compares or asked.kind is Aggregate.SUM
     kept = named if compared and len(named) >= _FEWEST else filtered
     column = _column(asked, wanted, rows, kept)
@@ -205,6 +207,13 @@ def _of_table(
     if asked.kind is Aggregate.SUM:
         return _sum_of(kept, column)
     return _extreme_of(asked, kept, column, with_others=asked.compares and bool(named))
+
+
+def _of_kind(wanted: frozenset[str], rows: Sequence[Row]) -> Sequence[Row]:
+    """The rows that are of what is asked for by a word of their first cell, where several are and others are not."""
+    telling = wanted - set(content_words(" ".join(rows[0].names))) if rows else wanted
+    some = [row for row in rows if telling & set(content_words(row.cell(0)))]
+    return some if _FEWEST <= len(some) < len(rows) else rows
 
 
 def _sum_of(rows: Sequence[Row], column: int) -> TableAnswer | None:

@@ -151,6 +151,8 @@ def score_units(asked: Asked, found: Weighable, standing: Standing, subjects: Su
             **common,
         )
         factor = doubts(question, one) * (weights.OTHER_SUBJECT if subject is SubjectMatch.OTHER else 1.0)
+        if asked.names and one.unit.form is Form.ROW and not common["named"]:
+            factor *= weights.EMPTY_CELL  # a table of other things than the one that is named
         odds = odds_of(features) + (weights.ON_THE_WAY if asked.layered else 0.0)
         scored = replace(one, worth=worth_of(odds, factor), doubt=factor, odds=odds + math.log(factor))
         done.append(replace(scored, cosine=cosine, features=features))

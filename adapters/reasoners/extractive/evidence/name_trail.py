@@ -30,6 +30,14 @@ _CALENDAR = re.compile(
     re.IGNORECASE,
 )
 _AMOUNT = re.compile(r"([€$£]?)\s?(\d[\d,]*(?:\.\d+)?)(?:\s?(%|percent\b))?")
+_CURRENCIES = tuple(
+    (sign, re.compile(rf"(?P<after>\d[\d,.]*)\s?(?:{names})\b|\b(?:{code})\s?(?P<before>\d[\d,.]*)", re.IGNORECASE))
+    for sign, names, code in (
+        ("€", "euros?|EUR", "EUR"),
+        ("£", "pounds?|quid|GBP", "GBP"),
+        ("$", "dollars?|bucks|USD", "USD"),
+    )
+)
 _RANGE = re.compile(
     r"(?:(?:above|over|more than|from)\s+(?P<low>[€$£]?\s?\d[\d,]*(?:\.\d+)?)(?:\s*(?:and|,)?\s*(?:up )?to\s+"
     r"(?P<high>[€$£]?\s?\d[\d,]*(?:\.\d+)?))?|(?:up to|below|under|less than|at most)\s+(?P<most>[€$£]?\s?\d[\d,]*"
@@ -95,12 +103,19 @@ def mentions(text: str, name: str) -> bool:
 
 def in_range(question: str, text: str) -> bool | None:
     """Whether an amount of the question lies in a range that the text gives; None when it is not about ranges."""
-    amounts = [(sign, _number(value)) for sign, value, _ in _AMOUNT.findall(question)]
-    ranges = list(_RANGE.finditer(text))
+    amounts = [(sign, _number(value)) for sign, value, _ in _AMOUNT.findall(_with_signs(question))]
+    ranges = list(_RANGE.finditer(_with_signs(text)))
     told = [one for one in ranges if any(sign and sign in one.group() for sign, _ in amounts)]
     if not told:
         return None
     return any(_within(one, amount) for one in told for _, amount in amounts)
+
+
+def _with_signs(text: str) -> str:
+    """The text with each amount of money written with the sign of its currency in front: "3,000 euros" as "€3,000"."""
+    for sign, named in _CURRENCIES:
+        text = named.sub(rf"{sign}\g<after>\g<before>", text)
+    return text
 
 
 def _within(found: re.Match[str], amount: float) -> bool:

@@ -98,7 +98,8 @@ class Similarity:
 
         # Held on to: what others ask for meanwhile may push out of the cache what was there.
         found = {text: kept[text] for text in listed if text in kept}
-        fresh = list(dict.fromkeys(text for text in listed if text not in found))
+        # Of like length together: a batch is as wide as its longest text.
+        fresh = sorted({text for text in listed if text not in found}, key=lambda text: (len(text), text))
         for start in range(0, len(fresh), at_once):
             some = fresh[start : start + at_once]
             encoded = dict(zip(some, await self._encoder.encode_passages(some), strict=True))

@@ -350,6 +350,22 @@ def credit_versions(inquiry: Inquiry, grades: Mapping[int, Grade], evidence: Seq
             same = family(new.passage) == family(old.passage) and section_name(new.passage) == section_name(old.passage)
             if same and new.id != old.id and not other_version(inquiry.standalone, new, pool):
                 found[new.id] = max(found[new.id], replace(found[new.id], score=found[old.id].score), key=_score)
+    return _without_old_alone(inquiry, found, evidence, pool)
+
+
+def _without_old_alone(
+    inquiry: Inquiry, grades: Mapping[int, Grade], evidence: Sequence[Evidence], pool: Sequence[Evidence]
+) -> dict[int, Grade]:
+    """The grades, where a superseded document is no evidence as long as nothing of its successor is."""
+    found = dict(grades)
+    held = {
+        family(item.passage)
+        for item in evidence
+        if found[item.id].score >= inquiry.cutoff and not other_version(inquiry.standalone, item, pool)
+    }
+    for old in evidence:
+        if family(old.passage) not in held and other_version(inquiry.standalone, old, pool):
+            found[old.id] = replace(found[old.id], score=min(found[old.id].score, inquiry.cutoff - 1))
     return found
 
 

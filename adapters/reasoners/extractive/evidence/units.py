@@ -310,6 +310,7 @@ _FRAME = re.compile(
 )
 
 
+@lru_cache(maxsize=500)  # asked for with every unit of every passage
 def topic_words(question: str) -> tuple[str, ...]:
     """The stems that say what a question is about, without those that only say what kind of answer is wanted."""
     if small := small_words_of(question):  # of another language, whose stop words are not ours

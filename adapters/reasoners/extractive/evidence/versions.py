@@ -5,7 +5,7 @@ date that each states. The newest holds, unless the question names an older one 
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from core.model.evidence import Evidence
 from core.model.knowledge import Passage
@@ -14,10 +14,10 @@ from core.model.text import content_words
 _NUMBERS = re.compile(r"[\W\d_]+")
 _BESIDE = re.compile(r"\([^)]*\)|\b(?:version|v|release|edition|rev(?:ision)?)\.? ?[\d.]+", re.IGNORECASE)
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
-_NUMBERED = re.compile(r"\b(?:version|v|release|edition|revision|terms)\.? ?(\d+(?:\.\d+)*)\b", re.IGNORECASE)
+_NUMBERED = re.compile(r"\b(?:version|v|release|edition|issue|revision|terms)\.? ?(\d+(?:\.\d+)*)\b", re.IGNORECASE)
 _OLD = re.compile(
     r"\b(?:old(?:er)?|previous(?:ly)?|former(?:ly)?|earlier|original(?:ly)?|outdated|superseded|used to|last year"
-    r"|in the past|before (?:the|that|this) (?:change|update|version|policy))\b",
+    r"|in the past|back then|at that time|before (?:the|that|this) (?:change|update|version|policy))\b",
     re.IGNORECASE,
 )
 OUTDATED = re.compile(
@@ -77,6 +77,10 @@ def section_name(passage: Passage) -> frozenset[str]:
     return frozenset(content_words(_NUMBERS.sub(" ", said)))
 
 
+_BEFORE = re.compile(
+    r"\b(?:before|until|prior to|up to) (?:the year )?((?:19|20)\d\d)\b(?! (?:terms|edition))", re.IGNORECASE
+)
+_HEAD = 300  # characters of a document in which it states its version
 _HEADING = 60  # characters of a first line that is a heading
 
 
@@ -85,7 +89,15 @@ def other_version(question: str, item: Evidence, pool: Sequence[Evidence]) -> bo
     versions = _versions_of(item, pool)
     if len(versions) < 2:
         return False
-    return item.passage.document != _select_version(question, versions).document
+    numbered = {one.document: _number_stated(one.document, (item, *pool)) for one in versions}
+    return item.passage.document != _select_version(question, versions, numbered).document
+
+
+def _number_stated(document: str, pool: Iterable[Evidence]) -> str:
+    """The number of its version that a document states in its head, where that was found: 6 of "Edition 6, …"."""
+    heads = (one.passage for one in pool if one.passage.document == document and one.passage.ordinal == 0)
+    found = (_NUMBERED.search(passage.text[:_HEAD]) for passage in heads)
+    return next((one[1] for one in found if one), "")
 
 
 def _versions_of(item: Evidence, pool: Iterable[Evidence]) -> list[Passage]:
@@ -108,13 +120,17 @@ def _versions_of(item: Evidence, pool: Iterable[Evidence]) -> list[Passage]:
     return listed if told_apart and dated else []
 
 
-def _select_version(question: str, versions: Sequence[Passage]) -> Passage:
+def _select_version(question: str, versions: Sequence[Passage], numbered: Mapping[str, str]) -> Passage:
     """The version by its number or year where the question has one, the one before the newest for "the old", else that.
 
-    A year means the version that held at its end, when no title has it.
+    A year means the version that held at its end, when no title has it; "before 2026" the one that held until then.
     """
     numbers = set(_NUMBERED.findall(question))
     years = _YEAR.findall(question)
+    if until := _BEFORE.search(question):
+        return next((passage for passage in versions if "" < passage.dated[:4] < until[1]), versions[-1])
+    if numbers and (of_number := [passage for passage in versions if numbered[passage.document] in numbers]):
+        return of_number[0]
     for passage in versions:
         if numbers & set(re.findall(r"\d+(?:\.\d+)*", passage.title)) or any(year in passage.title for year in years):
             return passage

@@ -88,7 +88,7 @@ _ASKS = re.compile(
 )
 _SUM = re.compile(
     r"\b(?:all ?together|altogether|in total|in all|total(?:s|led)? (?:of|number|cost|price|weight)?|sum(?: of)?"
-    r"|combined|added up|put together)\b"
+    r"|combined|added up|put together|(?:over|across) all)\b"
     r"|^how (?:many|much)\b.*\btogether\b|^how many\b(?! of\b).*\ball (?:of )?(?:the |our |your )?"
     r"(?:two|three|four|five|six|seven|eight|nine|ten|\d+)\b",  # "to man all six stations"
     re.IGNORECASE,
@@ -96,6 +96,7 @@ _SUM = re.compile(
 _COUNT = re.compile(  # not the number of a telephone, which somebody has
     r"\bhow many\b|\bnumber of\b(?! (?:his|her|their|my|our|your|the|an?)\b)|\bcount\b", re.IGNORECASE
 )
+_STOCK = frozenset({"stock", "quantity", "qty"})  # a column of how many there are, whatever the question calls it
 _COMPARATIVE = re.compile(r"\b\w+er\b|\bmore\b|\bless\b", re.IGNORECASE)
 _FIXED = re.compile(
     r"\bat (?:the )?(?:most|least)\b|\bthe (?:latest|most recent|current)\b(?= \w+ (?:say|of))", re.IGNORECASE
@@ -148,7 +149,7 @@ def aggregation_of(question: str) -> Aggregation | None:
     if threshold_of(question):
         return Aggregation(Aggregate.COUNT)
     if _SUM.search(bare):
-        return Aggregation(Aggregate.SUM)
+        return Aggregation(Aggregate.SUM, _STOCK if _COUNT.search(bare) else frozenset())
     for kind, pattern, column in _SUPERLATIVES:
         if (found := pattern.search(bare)) and _ASKS.search(bare):
             compares = bool(_COMPARATIVE.fullmatch(found.group().split()[0])) or " or " in bare
