@@ -101,7 +101,7 @@ _AS_WELL = re.compile(r",?\s+(?:as well|too|also)$|^also\s+", re.IGNORECASE)
 _CLAUSE = re.compile(r"(?:if|when|while|after|before|during|since|until|without|because|as|per|than)\b", re.IGNORECASE)
 _SMALL = re.compile(r"^(?:the|a|an|in|for|on|at|with|to|by|from|of)\s+", re.IGNORECASE)
 _NOT_BUT = re.compile(r"not\s+(?:the\s+|for\s+)?(?P<old>[^,–—-]+?)\s*(?:,|\s[–—-]\s|\bbut\b)\s*(?:but\s+)?(?P<new>.+)")
-_NOT = re.compile(r"(?P<new>[^,–—-]+?)\s*[,–—-]?\s+(?:and )?not\s+(?:the\s+|for\s+)?(?P<old>[^,–—-]+)")
+_NOT = re.compile(r"(?P<new>[^,–—-]+?)(?: ?[,–—-])? (?:and )?not (?:the |for )?(?P<old>[^,–—-]+)")
 _ENDS_IN_OBJECT = re.compile(r"(?P<before>\b(?:for|of|at|in|on|from|to)\s+(?:the\s+)?)[^\W\d_]+$", re.IGNORECASE)
 _HOW = re.compile(r"how (?!come\b|about\b)[a-z]+", re.IGNORECASE)
 _LONGEST_NAME = 4  # words
@@ -424,6 +424,7 @@ def _is_fragment(said: str, *, leads: bool) -> bool:
 
 def _put_right(last: str, said: str) -> str:
     """The last question with what it is said not to be replaced: "not the maternity one, the partner's"; else empty."""
+    said = " ".join(said.split())
     found = _NOT_BUT.fullmatch(said) or _NOT.fullmatch(said)
     old = re.search(rf"\b{re.escape(found['old'])}\b", last, re.IGNORECASE) if found else None
     return f"{last[: old.start()]}{found['new']}{last[old.end() :]}" if found and old else ""
