@@ -16,6 +16,7 @@ from core.model.languages import language_of
 
 _STEMMERS = {"de": "german", "fr": "french", "es": "spanish"}
 _TOKEN = re.compile(r"[^\W_]+['’]|[^\W_]+(?:[-.][^\W_]+)*|\s+|.", re.DOTALL)  # "l'équipe" is two words
+_INVERTED = re.compile(r"(?<=\w)-(?:t-)?(?:je|tu|il|elle|on|nous|vous|ils|elles)$")  # "ferme-t-on"
 _OPENING = "¿¡"
 _SOME = 0.25  # of the texts in the question's language: it may well be answered in it
 _LONGEST = 5  # words of an entry
@@ -78,6 +79,8 @@ class Dictionary:
         known = self._known(word)
         if known is None and self.language == "de":
             known = self._parts(word)
+        if known is None and self.language == "fr":
+            known = self._known(_INVERTED.sub("", word))
         return token if known is None else known
 
     def _known(self, word: str) -> str | None:
