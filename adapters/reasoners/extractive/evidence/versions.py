@@ -93,6 +93,9 @@ def other_version(question: str, item: Evidence, pool: Sequence[Evidence]) -> bo
     return item.passage.document != _select_version(question, versions, numbered).document
 
 
+_OLD_TITLE = re.compile(r"\b(?:deprecated|superseded|obsolete|outdated|archived?|withdrawn)\b", re.IGNORECASE)
+
+
 def _number_stated(document: str, pool: Iterable[Evidence]) -> str:
     """The number of its version that a document states in its head, where that was found: 6 of "Edition 6, …"."""
     heads = (one.passage for one in pool if one.passage.document == document and one.passage.ordinal == 0)
@@ -101,23 +104,35 @@ def _number_stated(document: str, pool: Iterable[Evidence]) -> str:
 
 
 def _versions_of(item: Evidence, pool: Iterable[Evidence]) -> list[Passage]:
-    """One passage of each version, newest first, where dates or a document's own words put them in order; else none."""
+    """One passage of each version, newest first, where dates or a document's own words put them in order; else none.
+
+    Where they state no dates, the years or numbers of their titles do: the price list 2026 is newer than that of 2025.
+    """
     own = family(item.passage)
     found: dict[str, Passage] = {}
     superseded: set[str] = set()
     for other in (item, *pool):
         if family(other.passage) == own:
             found.setdefault(other.passage.document, other.passage)
-            if _SUPERSEDED.search(other.passage.text):
+            if _SUPERSEDED.search(other.passage.text) or _OLD_TITLE.search(other.passage.title):
                 superseded.add(other.passage.document)
+    dated = all(passage.dated or passage.document in superseded for passage in found.values())
 
-    def order(passage: Passage) -> tuple[bool, str]:
-        return passage.document not in superseded, passage.dated
+    def order(passage: Passage) -> tuple[bool, str, tuple[int, ...]]:
+        if dated:
+            return passage.document not in superseded, passage.dated, ()
+        return passage.document not in superseded, "", _number_of(passage.title)
 
     listed = sorted(found.values(), key=order, reverse=True)
     told_apart = len({order(passage) for passage in listed}) == len(listed)
-    dated = all(passage.dated or passage.document in superseded for passage in listed)
-    return listed if told_apart and dated else []
+    numbered = all(_number_of(passage.title) or passage.document in superseded for passage in listed)
+    return listed if told_apart and (dated or numbered) else []
+
+
+def _number_of(title: str) -> tuple[int, ...]:
+    """The year in a title, else the number of its version; nothing where it has neither."""
+    said = _YEAR.findall(title) or _NUMBERED.findall(title)
+    return tuple(int(part) for part in said[-1].split(".") if part) if said else ()
 
 
 def _select_version(question: str, versions: Sequence[Passage], numbered: Mapping[str, str]) -> Passage:
