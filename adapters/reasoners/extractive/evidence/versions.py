@@ -17,7 +17,7 @@ _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _NUMBERED = re.compile(r"\b(?:version|v|release|edition|issue|revision|terms)\.? ?(\d+(?:\.\d+)*)\b", re.IGNORECASE)
 _OLD = re.compile(
     r"\b(?:old(?:er)?|previous(?:ly)?|former(?:ly)?|earlier|original(?:ly)?|outdated|superseded|used to|last year"
-    r"|in the past|back then|at that time|before (?:the|that|this) (?:change|update|version|policy))\b",
+    r"|years? ago|in the past|back then|at that time|before (?:the|that|this) (?:change|update|version|policy))\b",
     re.IGNORECASE,
 )
 OUTDATED = re.compile(
@@ -125,7 +125,8 @@ def _versions_of(item: Evidence, pool: Iterable[Evidence]) -> list[Passage]:
 
     listed = sorted(found.values(), key=order, reverse=True)
     told_apart = len({order(passage) for passage in listed}) == len(listed)
-    numbered = all(_number_of(passage.title) or passage.document in superseded for passage in listed)
+    open_order = [passage for passage in listed if passage.document not in superseded]
+    numbered = len(open_order) == 1 or all(_number_of(passage.title) for passage in open_order)
     return listed if told_apart and (dated or numbered) else []
 
 
