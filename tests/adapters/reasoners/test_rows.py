@@ -376,7 +376,7 @@ def test_a_price_list_of_last_year_gives_no_cheapest_price() -> None:
     ("question", "lead"),
     [
         ("total beds over all three sites", "Added up from 3 rows, *Beds* comes to 165:"),
-        ("how many beds do we have altogether?", "Added up from 3 rows, *Beds* comes to 165:"),
+        ("how many beds do our sites have altogether?", "Added up from 3 rows, *Beds* comes to 165:"),
         ("which sites still have a lift", "Picked out of the table, there are 2 rows:"),
         ("total gardens over all three sites", ""),
     ],
@@ -384,6 +384,11 @@ def test_a_price_list_of_last_year_gives_no_cheapest_price() -> None:
 def test_a_table_with_every_word_of_a_sum_counts_for_it(question: str, lead: str) -> None:
     assert worked_out(question) == lead
     assert bool(tables_that_answer(question, [placed(1, SITES, "Sites")])) is bool(lead)
+
+
+def test_a_column_alone_is_no_sum_that_is_asked_for() -> None:
+    rounds = "| Round | Cages at most |\n|---|---|\n| R1 | 42 |\n| R2 | 40 |\n"
+    assert not tables_that_answer("how many cages do we own altogether", [placed(1, rounds, "Delivery")])
 
 
 def test_rows_are_counted_where_nothing_can_be_added_up() -> None:

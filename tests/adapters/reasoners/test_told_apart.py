@@ -209,6 +209,13 @@ def test_titles_tell_which_version_is_the_newer_one_where_no_dates_do(older: str
     assert [item.id for item in pool if other_version("rate limit of booking", item, pool)] == [1]
 
 
+def test_a_code_that_only_the_older_version_has_is_asked_of_that_one() -> None:
+    old = found(1, "ERR 15 means that the slot is taken.", "Booking API, version 1", dated="")
+    new = found(2, "`slot_taken` means that someone was faster.", "Booking API, version 2", dated="")
+    assert not other_version("what is ERR 15?", old, [old, new])
+    assert other_version("what is 15?", old, [old, new])
+
+
 def test_documents_that_differ_by_no_year_or_version_are_not_versions_of_each_other() -> None:
     pool = [found(1, "Hands.", "Annex 1", dated=""), found(2, "Boots.", "Annex 2", dated="")]
     assert not any(other_version("what is washed?", item, pool) for item in pool)

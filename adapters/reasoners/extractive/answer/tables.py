@@ -99,6 +99,8 @@ def tables_that_answer(question: str, evidence: Sequence[Evidence]) -> frozenset
         by_rows = asked is None or asked.kind in {Aggregate.COUNT, Aggregate.SUM}
         found = compute_answer(question, asked, evidence) if by_rows else None
         picked = found is not None and _says_all(question, found.quotations)
+        if found and asked and asked.kind is Aggregate.SUM:
+            picked = picked and _names_what_is_added(question, found.quotations[0])
         return frozenset(one.evidence.id for one in found.quotations) if found and picked else frozenset()
     found = compute_answer(question, asked, evidence)
     wanted = frozenset(topic_words(question))
@@ -129,6 +131,17 @@ def _says_all(question: str, quotations: Sequence[Quotation]) -> bool:
     return bool(wanted) and all(
         stands_in(stem, content_words(unit.text)) for one in quotations for unit in one.units for stem in left
     )
+
+
+def _names_what_is_added(question: str, first: Quotation) -> bool:
+    """Whether a question for a sum names a column and also of what it is: "beds over all sites", where rows are sites.
+
+    "How many cages do we own altogether" is not answered by how many each round may take.
+    """
+    passage, wanted = first.evidence.passage, set(topic_words(without_sum(question)))
+    places = (" ".join((passage.title, *passage.heading)), *cells_of(first.units[0].head[0]))
+    said = (frozenset(wanted & set(content_words(place))) for place in places)
+    return len({stems for stems in said if stems}) > 1
 
 
 def _picks_rows(question: str, asked: Aggregation, first: Quotation) -> bool:
