@@ -58,7 +58,7 @@ def content_words(text: str) -> tuple[str, ...]:
 def without_stopwords(text: str) -> str:
     """The words of a text that carry meaning, unstemmed, one space between them; the text itself where none does.
 
-    All words of an identifier carry meaning: those of ``too_many_pallets``.
+    All words of an identifier carry meaning: "too many pallets", written with underscores, is the name of an error.
     """
     named = {word for identifier in _IDENTIFIER.findall(text) for word in words(identifier)}
     kept = [
