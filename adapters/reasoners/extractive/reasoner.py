@@ -28,8 +28,9 @@ from adapters.reasoners.extractive.evidence.subjects import Subjects
 from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.question import intent
 from adapters.reasoners.extractive.question.comparison import sides_of
-from adapters.reasoners.extractive.question.follow_up import ResolvedQuestion, pronoun_in, resolve
+from adapters.reasoners.extractive.question.follow_up import ResolvedQuestion, resolve
 from adapters.reasoners.extractive.question.lexicon import lexicon_for
+from adapters.reasoners.extractive.question.pronouns import pronoun_in
 from adapters.reasoners.extractive.question.spelling import correct_spelling, unknown_words, vocabulary_of
 from core.model.answer import Claim, ClaimVerdict, Outcome, Support
 from core.model.budget import Meter
@@ -75,9 +76,10 @@ class ExtractiveReasoner:
         needs: list[str] = []
         reasons: list[str] = []
         earlier = exchanges(thread)
+        lexicon = await lexicon_for(asked.question) if earlier else None
         for number, need in enumerate(asked.needs):
             # A later part leans on the earlier ones where it says so, and not only because it is short.
-            resolved = resolve(need, earlier) if not number or pronoun_in(need) else ResolvedQuestion(need)
+            resolved = resolve(need, earlier, lexicon) if not number or pronoun_in(need) else ResolvedQuestion(need)
             if resolved.stuck:
                 return AskBack("What do you mean? Tell me a word or two about what you are looking for.")
             needs.append(resolved.question)

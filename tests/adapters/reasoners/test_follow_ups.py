@@ -258,7 +258,7 @@ def test_a_name_that_is_asked_about_again_is_not_left_behind() -> None:
         ("what does a thousand triploid cost", "and diploid?", "what does a thousand diploid cost?"),
         ("what is the rent per month", "and per year?", "what is the rent per year?"),
         ("is the desk staffed on Monday", "and on Friday?", "is the desk staffed on Friday?"),
-        ("how do i order seed?", "how early?", "how do i order seed: how early?"),
+        ("how do i order seed?", "how early?", "how early do i order seed?"),
     ],
 )
 def test_a_single_word_takes_the_place_of_its_opposite(before: str, said: str, understood: str) -> None:
