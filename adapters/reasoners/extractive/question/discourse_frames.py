@@ -24,6 +24,7 @@ _FRAMES = re.compile(
     r"(?:thanks?|thank you)? ?for (?:(?:clarify|explain|answer|confirm|help|tell|ask|shar)ing"
     r"|the (?:info(?:rmation)?|help|answer|explanation|clarification))"
     r"(?: \w+){0,4}[.!,]|"
+    r"in (?:english|german|french|spanish|dutch|portuguese|italian)(?=[:,])[:,]|"
     r"(?:do|did) you mean(?: that)? (?=\S+ \S)|"
     r"do(?:es)? (?:that|this|it) mean(?: that)? (?=\S+ \S+ \S)|"
     r"are you saying(?: that)? (?=\S+ \S)|"

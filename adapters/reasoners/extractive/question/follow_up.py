@@ -33,8 +33,8 @@ _HAPPENS = re.compile(
     re.IGNORECASE,
 )
 _DONE = re.compile(
-    r"^(?:(?:and|but|so)\s+)?(?:when|where|how(?:\s+(?:long before|early|late|often|fast|soon))?)\s+(?:[\w'’-]+\s+)?"
-    r"(?:(?:is|are|was|were|does|did|will)\s+(?P<thing>[\w'’-]+\s+.+)|(?:do|can|may|should|must)\s+(?:i|we|you)\s+(?P<act>.+))$",
+    r"^(?:(?:and|but|so)\s+)?(?:what\s+happened\s+(?P<what>\w+\s+.+)|(?:when|where|how(?:\s+(?:long before|early|late|often|fast|soon))?)\s+(?:[\w'’-]+\s+)?"
+    r"(?:(?:is|are|was|were|does|did|will)\s+(?P<thing>[\w'’-]+\s+.+)|(?:do|can|may|should|must)\s+(?:i|we|you)\s+(?P<act>.+)))$",
     re.IGNORECASE,
 )
 _ADVERBS = frozenset({"last", "ever", "still", "also", "always", "usually", "really", "actually", "already", "again"})
@@ -179,7 +179,7 @@ def _replace_pronoun(
 def _event_of(question: str) -> str:
     """What was asked when or how it is done: "chamber 8 defrosted"; empty where a thing was asked about."""
     found = _DONE.match(question.rstrip("?.! "))
-    return (found["thing"] or found["act"]) if found else ""
+    return next((part for part in found.groups() if part), "") if found else ""
 
 
 def _last_number(window: Sequence[Exchange]) -> str:

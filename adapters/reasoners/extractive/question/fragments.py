@@ -4,8 +4,10 @@ import re
 from collections.abc import Sequence
 
 from adapters.reasoners.extractive.question.parallels import (
+    put_as_object,
     put_as_subject,
     put_at_same_preposition,
+    put_before_newest,
     put_number,
     put_opposite,
     put_version,
@@ -28,7 +30,9 @@ VERBISH = re.compile(
 )
 ASKING = re.compile(r"\b(?:who|whom|whose|what|which|where|when|why|how)\b", re.IGNORECASE)
 _ARTICLE = re.compile(r"(?:the|a|an)\s+", re.IGNORECASE)
-_PREPOSITION = re.compile(r"(in|for|on|at|with|to|by|from|under)\s+(?:the\s+)?", re.IGNORECASE)
+_PREPOSITION = re.compile(
+    r"(in|for|on|at|with|to|by|from|under|above|below|over|within|without)\s+(?:the\s+)?", re.IGNORECASE
+)
 # "What was it in 2025?" asks the same of another year.
 _THE_SAME = re.compile(
     r"^(?:(?:what|how much|how many|how)\s+(?:(?:was|is|were|are)\s+(?:it|that|they|those)"
@@ -118,10 +122,14 @@ def _put_right(last: str, said: str) -> str:
 def _put_in(last: str, said: str, before: str, *, amends: bool = False) -> str:
     """The last question with its parallel part replaced: same noun, same preposition, or name for name; else empty."""
     base = re.sub(r"\s*\([^)]*\)$", "", last)
-    if not content_words(said) or _HOW.fullmatch(said):
+    if base != last and names(f"of {said}") == (said,) and names(f"of {last[len(base) :].strip(' ()')}"):
+        return f"{base} ({said})"  # another in the place of what was put in
+    kind = put_before_newest(base, said) or put_opposite(
+        base, re.sub(r"^per\s+", "", _SMALL.sub("", said), flags=re.IGNORECASE)
+    )
+    if not kind and (not content_words(said) or _HOW.fullmatch(said)):
         return _ask_anew(base, said) or f"{base}: {said}"
-    opposite = put_opposite(base, re.sub(r"^per\s+", "", _SMALL.sub("", said), flags=re.IGNORECASE))
-    if whole := opposite or _put_for_another(base, said) or put_version(base, said):
+    if whole := kind or _put_for_another(base, said) or put_version(base, said):
         return whole
     if _PREPOSITION.match(said) or _CLAUSE.match(said):
         base = _without_last_addition(base, before)
@@ -185,7 +193,8 @@ def _put_for_topic(base: str, said: str, new: Phrase, *, amends: bool) -> str:
         return _replace_name(base, replaced[-1], said, new.text)
     if amends and (found := _ENDS_IN_OBJECT.search(base)):
         return f"{base[: found.start()]}{found['before']}{new.text}"
-    return _about(base, new.text, amends=amends) or (put_as_subject(base, said) if amends else "")
+    about = _about(base, new.text, amends=amends) or (put_as_subject(base, said) if amends else "")
+    return about or put_as_object(base, said)
 
 
 def _about(base: str, new: str, *, amends: bool) -> str:

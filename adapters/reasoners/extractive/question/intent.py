@@ -40,7 +40,7 @@ _GREETING = (
 )
 _THANKS = (
     r"(?:(?:ok|okay|great|perfect|cool|nice|super|awesome|got it|brilliant|lovely)[ ,!.]+)?(?:many )?"
-    r"(?:thanks|thank you|thank u|thx|ty|cheers|much appreciated|appreciate it|appreciated)"
+    r"(?:thanks|thank you|thank u|thx|ty|cheers|danke|merci|gracias|obrigad[oa]|grazie|bedankt|much appreciated|appreciate it|appreciated)"
     r"(?:[ ,]+(?:a lot|a million|so much|very much|again|for (?:the|your|all|that)[\w ]{0,30}|footnote|bot|team"
     r"|that helps|"
     r"that helped|everyone|all|mate|that was helpful|this helps)){0,3}"
@@ -72,7 +72,8 @@ _WHOLE: tuple[tuple[Intent, str], ...] = (
     ),
     (
         Intent.ABILITIES,
-        (r"(?:so |and )?(?:what (?:can|do|could) you (?:do|help(?: me)?(?: with)?|answer)(?: for (?:me|us))?|"
+        (r"(?:(?:can|could) you )?(?:tell|sing|write)(?: me| us)? (?:an?|another|some) (?:\w+ )?(?:jokes?|stor(?:y|ies)|poems?|songs?)"
+        r"|(?:so |and )?(?:what (?:can|do|could) you (?:do|help(?: me)?(?: with)?|answer)(?: for (?:me|us))?|"
         r"how (?:do|can|does|should) (?:i|we|you|this|footnote|this bot) (?:use (?:you|this|footnote|this bot)|work)|"
         r"what (?:are you (?:for|able to do)|are your (?:abilities|capabilities|features)|kinds? of (?:questions"
         r"|things) can (?:i|you) (?:ask|answer)(?: you)?|can i ask(?: you)?|should i ask(?: you)?)|"

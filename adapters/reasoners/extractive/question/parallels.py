@@ -79,6 +79,10 @@ _OPPOSITES = tuple(
         "internal external",
         "buyer seller landlord tenant",
         "minimum maximum",
+        "above below",
+        "before after",
+        "with without",
+        "more less fewer",
         "first second third last",
         "monday tuesday wednesday thursday friday saturday sunday",
         "january february march april may june july august september october november december",
@@ -108,6 +112,16 @@ _SUBJECT = re.compile(
     r"\b(?:when|where|how|why|what)\s+(?:[\w'’-]+\s+)?(?:did|does|do|will|can)\s+(?P<subject>(?:[\w'’-]+\s+){1,4}?)"
     r"[a-z]+(?:\s+(?:out|up|down|off|on|in))?$"
 )
+_OBJECT = re.compile(
+    r"\b(?:do|can|may|must|should|will|did)\s+(?:i|you|we|they)\s+[a-z]+\s+(?!(?:in|for|on|at|with|to|by|from|under|when|if|up|out)\b)"
+    r"(?P<object>(?:[\w'’-]+\s+){0,4}[\w'’-]+)$",
+    re.IGNORECASE,
+)
+_NEWEST = re.compile(r"\bthe\s+(?P<newest>latest|newest|most recent|current)\b", re.IGNORECASE)
+_BEFORE_IT = re.compile(
+    r"(?:the\s+)?(?:previous\s+(?:one|release|version|edition)|(?:one|release|version|edition)\s+before(?:\s+(?:it|that|that one))?)",
+    re.IGNORECASE,
+)
 
 
 _VERSION = re.compile(
@@ -131,6 +145,18 @@ def put_as_subject(base: str, said: str) -> str:
     """The question asked of another: "when did the north yard open" of the quay; empty where it has no such form."""
     found = _SUBJECT.search(base)
     return f"{base[: found.start('subject')]}{said} {base[found.end('subject') :]}" if found else ""
+
+
+def put_as_object(base: str, said: str) -> str:
+    """What people do, asked of something else: "how long do you keep photos" of films; empty where it has no such form."""
+    found = _OBJECT.search(base)
+    return f"{base[: found.start('object')]}{said}" if found else ""
+
+
+def put_before_newest(base: str, said: str) -> str:
+    """The question for the newest asked of the one before it; empty where it asks for no newest."""
+    found = _NEWEST.search(base) if _BEFORE_IT.fullmatch(said) else None
+    return f"{base[: found.start()]}the one before {base[found.start() :]}" if found else ""
 
 
 def put_where_they_differ(before: str, base: str, said: str) -> str:

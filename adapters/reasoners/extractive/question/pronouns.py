@@ -47,6 +47,11 @@ _EMPTY_IT = re.compile(
     r"|okay|take|hard|easy|common|likely|necessary|normal|bad to|good to|mean to|makes? an?)\b|\bworth it\b",
     re.IGNORECASE,
 )
+# "Which Postgres does it need?": what it does is asked, so that it is something else than what it does that to.
+_OF_WHAT = re.compile(
+    r"(?:(?:and|but|so)\s+)?(?:which|what|how many|how much)\s+(?:[\w'’.-]+\s+){1,4}(?:does|did|do|can|will|would|must|should)\s+",
+    re.IGNORECASE,
+)
 
 
 def pronoun_in(question: str) -> re.Match[str] | None:
@@ -58,6 +63,8 @@ def pronoun_in(question: str) -> re.Match[str] | None:
     candidates = [pattern.search(bare) for pattern in (PERSONAL, THING, _POINTING, _ONE, _ANY_ONE)]
     for one in sorted((one for one in candidates if one), key=lambda one: one.start()):
         before = question[: one.start()]
+        if _OF_WHAT.fullmatch(before):
+            return one
         # A name, or enough said, before the pronoun: it looks back inside the question.
         if not names(before) and len(content_words(before)) < _ENOUGH_BEFORE:
             return one
