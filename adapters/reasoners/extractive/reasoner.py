@@ -12,7 +12,15 @@ from itertools import chain
 from adapters.reasoners.extractive.answer import composer, more, newest, replies, selection, tables
 from adapters.reasoners.extractive.answer.claims import judge_claim, sentences_of, verbatim
 from adapters.reasoners.extractive.answer.quote_markdown import render
-from adapters.reasoners.extractive.evidence import about_itself, answer_odds, attachments, columns, grading, sufficiency
+from adapters.reasoners.extractive.evidence import (
+    about_itself,
+    answer_odds,
+    attachments,
+    columns,
+    grading,
+    leaning,
+    sufficiency,
+)
 from adapters.reasoners.extractive.evidence.reading import AnswerReader, read_best
 from adapters.reasoners.extractive.evidence.scoring import (
     ScoredUnit,
@@ -75,6 +83,7 @@ class ExtractiveReasoner:
         asked = intent.split_question(inquiry.question)
         needs: list[str] = []
         reasons: list[str] = []
+        leans = False
         earlier = exchanges(thread)
         lexicon = await lexicon_for(asked.question) if earlier else None
         for number, need in enumerate(asked.needs):
@@ -84,6 +93,7 @@ class ExtractiveReasoner:
                 return AskBack("What do you mean? Tell me a word or two about what you are looking for.")
             needs.append(resolved.question)
             reasons.extend([resolved.reason] if resolved.reason else [])
+            leans = leans or (bool(resolved.reason or pronoun_in(need)) and not resolved.amends)
             earlier = (*earlier, Exchange(resolved.question))
         question = needs[0] if len(needs) == 1 else " ".join(needs)
         if len(needs) == 1 and (sides := sides_of(question)):
@@ -94,7 +104,7 @@ class ExtractiveReasoner:
             "; ".join(reasons),
             sources_first=asked.sources_first,
             resolved_from_thread=bool(reasons),
-            leans_on=_cited_last(thread) if (reasons or __import__("os").environ.get("ALLLEAN")) else (),
+            leans_on=_quoted_last(thread) if leans else (),
         )
 
     async def _from_attached(self, inquiry: Inquiry, thread: Thread) -> Reply | None:
@@ -171,8 +181,7 @@ class ExtractiveReasoner:
             await asyncio.sleep(0)  # others' turn: all passages together are tens of milliseconds
         if self._reader is not None and not layered:  # what stands on the way to an answer does not answer
             weighed = await read_best(self._reader, question, weighed, typed)
-        weighed = answer_odds.favour(weighed, leans_on)
-        return about_itself.judge(question, weighed, pool)
+        return about_itself.judge(question, leaning.lean(weighed, leans_on), pool)
 
     async def _weighable(
         self, asked: Words, found: Sequence[Evidence], *, corrected: bool
@@ -341,7 +350,7 @@ def leans_on_of(inquiry: Inquiry) -> tuple[str, ...]:
     return inquiry.plan.leans_on if isinstance(inquiry.plan, Investigate) else ()
 
 
-def _cited_last(thread: Thread) -> tuple[str, ...]:
+def _quoted_last(thread: Thread) -> tuple[str, ...]:
     if thread.last is None or thread.last.outcome is not Outcome.ANSWERED:
         return ()
     return tuple(dict.fromkeys(one.title for one in thread.last.citations))

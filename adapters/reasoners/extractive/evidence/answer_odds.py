@@ -186,21 +186,3 @@ def _named_share(question: str, text: str, written_as_names: Collection[str] = (
     said |= set(written_as_names)
     wanted = {found for word in said for found in content_words(word)}
     return len(wanted & set(content_words(text))) / len(wanted) if wanted else 1.0
-
-
-def favour(weighed, titles):
-    import os
-
-    d = float(os.environ.get("FAVOUR", "0"))
-    e = float(os.environ.get("DISFAVOUR", "0"))
-    if not titles:
-        return list(weighed)
-    from adapters.reasoners.extractive.evidence.scoring import WeighedPassage
-
-    out = []
-    for p in weighed:
-        x = d if p.evidence.passage.title in titles else -e
-        out.append(
-            replace(p, units=tuple(replace(u, odds=u.odds + x, worth=worth_of(u.odds + x, u.doubt)) for u in p.units))
-        )
-    return out

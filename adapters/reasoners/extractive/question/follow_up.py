@@ -33,8 +33,10 @@ _HAPPENS = re.compile(
     re.IGNORECASE,
 )
 _DONE = re.compile(
-    r"^(?:(?:and|but|so)\s+)?(?:what\s+happened\s+(?P<what>\w+\s+.+)|(?:when|where|how(?:\s+(?:long before|early|late|often|fast|soon))?)\s+(?:[\w'’-]+\s+)?"
-    r"(?:(?:is|are|was|were|does|did|will)\s+(?P<thing>[\w'’-]+\s+.+)|(?:do|can|may|should|must)\s+(?:i|we|you)\s+(?P<act>.+)))$",
+    r"^(?:(?:and|but|so)\s+)?(?:what\s+happened\s+(?P<what>\w+\s+.+)"
+    r"|(?:when|where|how(?:\s+(?:early|late|often|fast|soon|long\s+before\s+\w+))?)\s+"
+    r"(?:(?:is|are|was|were|does|did|will)\s+(?P<thing>[\w'’-]+\s+.+)"
+    r"|(?:do|can|may|should|must)\s+(?:i|we|you)\s+(?P<act>.+)))$",
     re.IGNORECASE,
 )
 _ADVERBS = frozenset({"last", "ever", "still", "also", "always", "usually", "really", "actually", "already", "again"})
@@ -85,11 +87,15 @@ _DEFINITE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ResolvedQuestion:
-    """The question standing alone; ``reason`` says what was put in, and is empty when nothing was."""
+    """The question standing alone; ``reason`` says what was put in, and is empty when nothing was.
+
+    ``amends``: it corrects the one before it, whose answer was not what was wanted.
+    """
 
     question: str
     reason: str = ""
     stuck: bool = False  # it leans on something, and there is nothing to lean on
+    amends: bool = False
 
     @property
     def changed(self) -> bool:
@@ -105,18 +111,33 @@ def resolve(question: str, earlier: Sequence[Exchange], lexicon: Lexicon | None 
     window = tuple(earlier)[-EXCHANGES:]
     if not question.isascii() and not ASKING.search(question):
         return ResolvedQuestion(question)  # another language: its words are not ours to move
-    topics = topics_of(window)
-    if not topics:
-        return ResolvedQuestion(question, stuck=_leans(question) and not content_words(question))
+    if not window:
+        return _alone(question)
+    if _HAPPENS.search(question) and (event := _event_of(window[-1].question)):
+        return ResolvedQuestion(_append_topic(question, event), f"about {event}")
     bare = strip_frames(question)
-    if bare.topic:
+    topics = topics_of(window)
+    if bare.topic and topics:
         return _resolve_announced(bare)
+    if whole := _continue(bare, window, lexicon):
+        return whole
+    return _in_thread(bare, topics, window) if topics else _alone(question)
+
+
+def _alone(question: str) -> ResolvedQuestion:
+    """The question where there is nothing to lean on."""
+    return ResolvedQuestion(question, stuck=_leans(question) and not content_words(question))
+
+
+def _continue(bare: BareQuestion, window: Sequence[Exchange], lexicon: Lexicon | None) -> ResolvedQuestion | None:
+    """A fragment put into the question before it; None when it is none."""
     written = with_written_names(window, lexicon) if lexicon else window
     whole = continue_fragment(bare.question, written, amends=bare.amends)
     if not whole:
-        return _in_thread(bare, topics, window)
+        return None
     last = next(one.question.rstrip("?.! ") for one in reversed(window) if content_words(one.question))
-    return ResolvedQuestion(as_typed(whole, written[-1].question, window[-1].question), f"continues “{last}?”")
+    typed = as_typed(whole, written[-1].question, window[-1].question)
+    return ResolvedQuestion(typed, f"continues “{last}?”", amends=bare.amends)
 
 
 def _in_thread(bare: BareQuestion, topics: Sequence[Topic], window: Sequence[Exchange]) -> ResolvedQuestion:
@@ -162,8 +183,6 @@ def _replace_pronoun(
         )
     if word in DEMONSTRATIVE:
         after = re.sub(r"^\s+ones?\b", "", after, flags=re.IGNORECASE)
-    if _HAPPENS.search(question) and (event := _event_of(window[-1].question)):
-        return ResolvedQuestion(_append_topic(question, event), f"about {event}")
     chosen = _antecedent(question, word, topics)
     if chosen is None:
         return ResolvedQuestion(question)

@@ -51,6 +51,7 @@ _WHILE = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(r"(?:if|when|while|after|before|during|since|until|without|because|as|per|than)\b", re.IGNORECASE)
+_BESIDE = re.compile(r"(?:than|per)\b", re.IGNORECASE)
 _SMALL = re.compile(r"^(?:the|a|an|in|for|on|at|with|to|by|from|of)\s+", re.IGNORECASE)
 _NOT_BUT = re.compile(r"not\s+(?:the\s+|for\s+)?(?P<old>[^,–—-]+?)\s*(?:,|\s[–—-]\s|\bbut\b)\s*(?:but\s+)?(?P<new>.+)")
 _NOT = re.compile(r"(?P<new>[^,–—-]+?)(?: ?[,–—-])? (?:and )?not (?:the |for )?(?P<old>[^,–—-]+)")
@@ -134,7 +135,7 @@ def _put_in(last: str, said: str, before: str, *, amends: bool = False) -> str:
     if _PREPOSITION.match(said) or _CLAUSE.match(said):
         base = _without_last_addition(base, before)
     if _CLAUSE.match(said):
-        return f"{base} {said}"
+        return (put_at_same_preposition(base, said) if _BESIDE.match(said) else "") or f"{base} {said}"
     bare = _SMALL.sub("", said)
     new = Phrase(bare, name=bare[:1].isupper() or tuple(names(said)) == (bare,))
     return (

@@ -119,7 +119,8 @@ _OBJECT = re.compile(
 )
 _NEWEST = re.compile(r"\bthe\s+(?P<newest>latest|newest|most recent|current)\b", re.IGNORECASE)
 _BEFORE_IT = re.compile(
-    r"(?:the\s+)?(?:previous\s+(?:one|release|version|edition)|(?:one|release|version|edition)\s+before(?:\s+(?:it|that|that one))?)",
+    r"(?:the\s+)?(?:previous\s+(?:one|release|version|edition)"
+    r"|(?:one|release|version|edition)\s+before(?:\s+(?:it|that|that one))?)",
     re.IGNORECASE,
 )
 
@@ -148,7 +149,7 @@ def put_as_subject(base: str, said: str) -> str:
 
 
 def put_as_object(base: str, said: str) -> str:
-    """What people do, asked of something else: "how long do you keep photos" of films; empty where it has no such form."""
+    """What people do, asked of something else: "how long do you keep photos" of films; else empty."""
     found = _OBJECT.search(base)
     return f"{base[: found.start('object')]}{said}" if found else ""
 

@@ -49,7 +49,8 @@ _EMPTY_IT = re.compile(
 )
 # "Which Postgres does it need?": what it does is asked, so that it is something else than what it does that to.
 _OF_WHAT = re.compile(
-    r"(?:(?:and|but|so)\s+)?(?:which|what|how many|how much)\s+(?:[\w'’.-]+\s+){1,4}(?:does|did|do|can|will|would|must|should)\s+",
+    r"(?:(?:and|but|so)\s+)?(?:which|what|how many|how much)\s+(?:[\w'’.-]+\s+){1,4}"
+    r"(?:does|did|do|can|will|would|must|should)\s+",
     re.IGNORECASE,
 )
 
