@@ -39,6 +39,7 @@ from adapters.reasoners.extractive.question.comparison import sides_of
 from adapters.reasoners.extractive.question.follow_up import ResolvedQuestion, resolve
 from adapters.reasoners.extractive.question.lexicon import lexicon_for
 from adapters.reasoners.extractive.question.pronouns import pronoun_in
+from adapters.reasoners.extractive.question.query_translation import note_of_translation, translated_into_english
 from adapters.reasoners.extractive.question.spelling import correct_spelling, unknown_words, vocabulary_of
 from core.model.answer import Claim, ClaimVerdict, Outcome, Support
 from core.model.budget import Meter
@@ -208,7 +209,9 @@ class ExtractiveReasoner:
         return weighable
 
     async def _in_words_of(self, question: str, pool: Sequence[Evidence]) -> str:
-        """The question with its slips put right by the words of some passages."""
+        """The question in the language of some passages, and with its slips put right by their words."""
+        if (translated := translated_into_english(question, [item.passage.text for item in pool])) != question:
+            return translated
         vocabulary = vocabulary_of(item.passage.searchable for item in pool)
         slips = await self._similarity.slips_among(unknown_words(question, vocabulary))
         if not slips:
@@ -260,6 +263,7 @@ class ExtractiveReasoner:
     ) -> AsyncIterator[str]:
         """The best sentences, verbatim, need by need and document by document."""
         del meter
+        asked_for, inquiry = inquiry.standalone, await self._as_read(inquiry)
         leant_on = sufficiency.leant_on(inquiry, thread) or sufficiency.chosen_reading(inquiry)[1]
         pool = tuple(inquiry.library) or tuple(evidence)
         found: list[tuple[str, Sequence[ScoredUnit]]] = []
@@ -278,6 +282,8 @@ class ExtractiveReasoner:
             pieces = render(further) if further else chain([DraftRemark(more.NOTHING_MORE)], pieces)
         for piece in pieces:
             yield piece
+        if note := note_of_translation(asked_for, inquiry.standalone):
+            yield DraftRemark(note)
 
     async def check(self, inquiry: Inquiry, claims: Sequence[Claim], meter: Meter) -> Sequence[ClaimVerdict]:
         """Verbatim claims hold; others are compared word by word and by sentence similarity."""

@@ -3,7 +3,8 @@
 import pytest
 
 from adapters.reasoners.extractive.question.follow_up import resolve
-from adapters.reasoners.extractive.question.lexicon import english
+from adapters.reasoners.extractive.question.lexicon import NoLexicon, english
+from adapters.reasoners.extractive.question.written_names import with_written_names
 from core.model.conversation import Exchange
 
 
@@ -437,3 +438,9 @@ def test_a_language_to_answer_in_is_no_place() -> None:
 def test_names_typed_small_are_names(before: str, said: str, understood: str) -> None:
     answered = (Exchange(before, "Brackwater. The Kettle Point hub and the Loch Aill farm, as Brackwater."),)
     assert resolve(said, answered, english()).question == understood
+
+
+def test_where_no_words_are_known_none_is_taken_for_a_name() -> None:
+    window = (Exchange("wo steht der kasten in leeds", "In Leeds."),)
+    assert with_written_names(window, NoLexicon()) == window
+    assert with_written_names((Exchange("the fennside dock"),), english())[0].question == "the Fennside dock"

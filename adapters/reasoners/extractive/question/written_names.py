@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from adapters.reasoners.extractive.question.lexicon import Lexicon
+from adapters.reasoners.extractive.question.lexicon import Lexicon, NoLexicon
 from adapters.reasoners.extractive.question.phrases import names
 from core.model.conversation import Exchange
 from core.model.text import words
@@ -15,6 +15,8 @@ _LOOKED_AT = 600  # characters of an answer
 
 def with_written_names(window: Sequence[Exchange], lexicon: Lexicon) -> tuple[Exchange, ...]:
     """The exchanges with names written as names in their questions: those of the answers, and what English lacks."""
+    if isinstance(lexicon, NoLexicon):  # it knows no word, so that it would take each for a name
+        return tuple(window)
     answered = " ".join(one.answer[:_LOOKED_AT] for one in window)
     return tuple(replace(one, question=_with_names(one.question, answered, lexicon)) for one in window)
 
