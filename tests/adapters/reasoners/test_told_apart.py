@@ -231,6 +231,8 @@ def test_the_newest_of_several_documents_of_one_kind_answers_for_the_latest_rele
     new = found(
         2, "*Published 17 March 2026.* Drivers start without signing in.", "Release notes 2026.1", dated="2026-03-17"
     )
+    (quoted,) = newest("what is new in the one before the latest release?", [old, new])
+    assert quoted.evidence.passage.document == old.passage.document
     (quoted,) = newest("what is new in the latest release?", [old, new])
     assert quoted.evidence.id == 2
     assert "Drivers start without signing in." in quoted.units[-1].text
