@@ -216,6 +216,13 @@ def test_a_code_that_only_the_older_version_has_is_asked_of_that_one() -> None:
     assert other_version("what is 15?", old, [old, new])
 
 
+def test_where_two_versions_are_named_neither_is_the_wrong_one() -> None:
+    pool = [found(1, "Put `v1-` before it.", "Booking API, version 1"), found(2, "Ids.", "Booking API, version 2")]
+    pool = [replace(pool[0], hit=Hit(replace(pool[0].passage, dated="2024-01-01"), 0.8)), pool[1]]
+    assert not any(other_version("how do I use v1 numbers in v2?", item, pool) for item in pool)
+    assert other_version("how do I use numbers in v2?", pool[0], pool)
+
+
 def test_documents_that_differ_by_no_year_or_version_are_not_versions_of_each_other() -> None:
     pool = [found(1, "Hands.", "Annex 1", dated=""), found(2, "Boots.", "Annex 2", dated="")]
     assert not any(other_version("what is washed?", item, pool) for item in pool)
