@@ -145,6 +145,10 @@ class ExtractiveReasoner:
         grades = sufficiency.credit_versions(asked_of, grades, evidence)
         for known in tables.tables_that_answer(found[0].asked.question, evidence) if found else ():
             grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
+        for one in found:
+            known = one.evidence.id
+            if one.units and columns.names_cell(one.asked.question, one.evidence.passage, one.units[0].unit):
+                grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
         for known in about_itself.titled(inquiry.question, evidence):
             grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
         for known in newest.asked_alone(inquiry.standalone, (*inquiry.library.items_found(), *evidence)):
