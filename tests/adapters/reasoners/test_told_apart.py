@@ -12,7 +12,7 @@ from adapters.reasoners.extractive.evidence.scoring import Words, rarity_of
 from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
 from adapters.reasoners.extractive.evidence.sufficiency import credit_versions
 from adapters.reasoners.extractive.evidence.units import units
-from adapters.reasoners.extractive.evidence.versions import other_version, states_only_version
+from adapters.reasoners.extractive.evidence.versions import OUTDATED, other_version, states_only_version
 from adapters.reasoners.extractive.question.about_knowledge import overview_of
 from adapters.reasoners.extractive.question.aggregation import Aggregate, aggregation_of
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
@@ -356,3 +356,16 @@ def test_a_german_date_is_no_end_of_a_sentence() -> None:
         "Halle 4.",
         "Dort steht es.",
     )
+
+
+@pytest.mark.parametrize(
+    ("said", "outdated"),
+    [
+        ("This page was replaced by the price list of 2026.", True),
+        ("The terms of 2023 were superseded; no longer valid.", True),
+        ("The first lost jacket in a year is replaced for nothing.", False),
+        ("A lost card is replaced within two days.", False),
+    ],
+)
+def test_a_thing_that_is_replaced_does_not_make_its_document_outdated(said: str, *, outdated: bool) -> None:
+    assert bool(OUTDATED.search(said)) is outdated

@@ -21,7 +21,8 @@ _OLD = re.compile(
     re.IGNORECASE,
 )
 OUTDATED = re.compile(
-    r"\b(?:superseded\b(?! by all)|(?:was|is|been) replaced\b|no longer (?:valid|applies|in force|current)"
+    r"\b(?:superseded\b(?! by all)|(?:was|is|been) replaced (?:by|on|in|with)\b"
+    r"|no longer (?:valid|applies|in force|current)"
     r"|obsolete|out of date|outdated|withdrawn)\b",
     re.IGNORECASE,
 )
