@@ -12,7 +12,7 @@ from adapters.reasoners.extractive.evidence.scoring import Words, rarity_of
 from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
 from adapters.reasoners.extractive.evidence.sufficiency import credit_versions
 from adapters.reasoners.extractive.evidence.units import units
-from adapters.reasoners.extractive.evidence.versions import other_version, states_only_version
+from adapters.reasoners.extractive.evidence.versions import OUTDATED, other_version, states_only_version
 from adapters.reasoners.extractive.question.about_knowledge import overview_of
 from adapters.reasoners.extractive.question.aggregation import Aggregate, aggregation_of
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
@@ -216,6 +216,13 @@ def test_a_code_that_only_the_older_version_has_is_asked_of_that_one() -> None:
     assert other_version("what is 15?", old, [old, new])
 
 
+def test_where_two_versions_are_named_neither_is_the_wrong_one() -> None:
+    pool = [found(1, "Put `v1-` before it.", "Booking API, version 1"), found(2, "Ids.", "Booking API, version 2")]
+    pool = [replace(pool[0], hit=Hit(replace(pool[0].passage, dated="2024-01-01"), 0.8)), pool[1]]
+    assert not any(other_version("how do I use v1 numbers in v2?", item, pool) for item in pool)
+    assert other_version("how do I use numbers in v2?", pool[0], pool)
+
+
 def test_documents_that_differ_by_no_year_or_version_are_not_versions_of_each_other() -> None:
     pool = [found(1, "Hands.", "Annex 1", dated=""), found(2, "Boots.", "Annex 2", dated="")]
     assert not any(other_version("what is washed?", item, pool) for item in pool)
@@ -349,3 +356,16 @@ def test_a_german_date_is_no_end_of_a_sentence() -> None:
         "Halle 4.",
         "Dort steht es.",
     )
+
+
+@pytest.mark.parametrize(
+    ("said", "outdated"),
+    [
+        ("This page was replaced by the price list of 2026.", True),
+        ("The terms of 2023 were superseded; no longer valid.", True),
+        ("The first lost jacket in a year is replaced for nothing.", False),
+        ("A lost card is replaced within two days.", False),
+    ],
+)
+def test_a_thing_that_is_replaced_does_not_make_its_document_outdated(said: str, *, outdated: bool) -> None:
+    assert bool(OUTDATED.search(said)) is outdated

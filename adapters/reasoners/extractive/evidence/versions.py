@@ -21,7 +21,8 @@ _OLD = re.compile(
     re.IGNORECASE,
 )
 OUTDATED = re.compile(
-    r"\b(?:superseded\b(?! by all)|(?:was|is|been) replaced\b|no longer (?:valid|applies|in force|current)"
+    r"\b(?:superseded\b(?! by all)|(?:was|is|been) replaced (?:by|on|in|with)\b"
+    r"|no longer (?:valid|applies|in force|current)"
     r"|obsolete|out of date|outdated|withdrawn)\b",
     re.IGNORECASE,
 )
@@ -87,8 +88,9 @@ _HEADING = 60  # characters of a first line that is a heading
 def other_version(question: str, item: Evidence, pool: Sequence[Evidence]) -> bool:
     """Whether a passage is of a version of its document that the question is not about, though that one is there."""
     versions = _versions_of(item, pool)
-    if len(versions) < 2 or _has_alone(question, item, pool):
-        return False
+    named = set(_NUMBERED.findall(question))
+    if len(versions) < 2 or len(named) > 1 or _has_alone(question, item, pool):
+        return False  # of two versions that are named, neither is the other one
     numbered = {one.document: _number_stated(one.document, (item, *pool)) for one in versions}
     return item.passage.document != _select_version(question, versions, numbered).document
 

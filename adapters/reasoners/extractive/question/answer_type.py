@@ -46,7 +46,6 @@ _MONEY = re.compile(
     rf"|\b(?:{_COUNTED}|twenty|thirty|fifty|hundred|thousand|million) (?:euros?|dollars?|pounds?|cents?|percent)\b",
     re.IGNORECASE,
 )
-_TELEPHONE = re.compile(r"(?<![\w.])\+?\(?\d[\d /()-]{4,}\d\b|\bext(?:ension|\.)? ?\d{2,}|(?<![\d-])\d{3,5}(?![\d-])")
 _DEGREES = re.compile(r"[−-]\d|\d\s?°|\d ?[CFK]\b|\bdegrees?\b|\b(?:freezing point|room temperature)\b", re.IGNORECASE)
 _NETWORK = re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b|https?://|(?<!\S)[^\s@]+@[^\s@.]+\.\S")
 _PERSON = re.compile(  # not a part of an organisation, nor a word that opens a sentence
@@ -129,10 +128,6 @@ _KINDS = (  # the first that matches decides
         (_AMOUNT, 0.5),
     ),
     _kind(r"\bhow (?:cold|warm|hot)\b|\b(?:what|which) temperatures?\b", (_DEGREES, 1.0), (_NUMBER, 0.4)),
-    _kind(
-        r"\b(?:tele)?phone numbers?\b|\b(?:what|which) number (?:do|can|should|must) (?:i|we|you) (?:ring|call|dial)\b",
-        (_TELEPHONE, 1.0),
-    ),
     _kind(
         r"\bhow much (?:money|extra|does|do|is|may|can|will)\b|\b(?:price|costs?|fee|budget|salary)\b"
         r"|\bget back\b|\bpaid per\b"
