@@ -31,8 +31,9 @@ def test_the_language_of_a_question_is_told_by_its_small_words(question: str, la
 async def test_a_question_in_german_about_english_documents_is_refused_in_german_with_a_remedy() -> None:
     scene = Scene(ExtractiveReasoner(HashingEncoder()))
     await scene.knows("The office has a bicycle room and the refunds are paid within 14 days.")
-    told = await scene.asks("Wie viele Urlaubstage haben die Leute im Büro?")
+    told = await scene.asks("Welche Quastenflosser hat die Steuerbordkoje?")
     assert told.outcome is Outcome.ABSTAINED
     assert "Die Dokumente sagen dazu nichts." in told.text
     assert "EMBEDDING_MODEL" in told.text
-    assert told.text.endswith("\n\nGesucht habe ich nach „Wie viele Urlaubstage haben die Leute im Büro?“.")
+    asked = "„Welche Quastenflosser hat die Steuerbordkoje?“, „which Quastenflosser has the Steuerbordkoje?“"
+    assert told.text.endswith(f"\n\nGesucht habe ich nach {asked}.")
