@@ -54,9 +54,9 @@ def forms_of(question: str, typed: str = "") -> tuple[str, ...]:
 
 
 async def _read_in_each_form(reader: AnswerReader, forms: Sequence[str], texts: Sequence[str]) -> Sequence[float]:
-    """The mean odds: what was put in may be the wrong thing and keep the answer out, or be what lets a wrong one in."""
+    """The higher odds count: what was put in may be the wrong thing, and then it keeps the answer out."""
     read = [await reader.read(form, texts) for form in forms]
-    return [math.log(sum(map(math.exp, odds)) / len(odds)) for odds in zip(*read, strict=True)]
+    return [max(odds) for odds in zip(*read, strict=True)]
 
 
 def text_of(one: ScoredUnit) -> str:
