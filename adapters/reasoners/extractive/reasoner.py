@@ -232,7 +232,9 @@ class ExtractiveReasoner:
         if not again or isinstance(decision, AskBack):
             return decision
         others = decision.actions if isinstance(decision, Insufficient) else ()
-        return Insufficient("what is probably meant by the misspelt words", (*again, *others))
+        translated = note_of_translation(inquiry.standalone, read.standalone)
+        missing = "the question in English" if translated else "what is probably meant by the misspelt words"
+        return Insufficient(missing, (*again, *others))
 
     async def _as_read(self, inquiry: Inquiry) -> Inquiry:
         """The inquiry with its question, and each of its needs, in the words of what was found."""
