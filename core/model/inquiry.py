@@ -140,7 +140,8 @@ class Investigate:
     """Plan: search. ``question`` is self-contained; ``queries`` has one to three, one for each unrelated need.
 
     ``reason`` is for people to read. ``resolved_from_thread``: what the message left out was put in from earlier turns,
-    and the planner knows so (a model's plan does not say it).
+    and the planner knows so (a model's plan does not say it). ``leans_on``: the titles that the last answer cited,
+    where the question goes on with them.
     """
 
     question: str
@@ -148,6 +149,7 @@ class Investigate:
     reason: str = ""
     sources_first: bool = False  # the person asked to see sources before an answer
     resolved_from_thread: bool = False
+    leans_on: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,13 @@ _SMALL_WORDS = {
 }
 _KNOWN = {language: frozenset(listed.split()) for language, listed in _SMALL_WORDS.items()}
 _FEWEST = 2  # small words
+# A question that begins with one of these is in the language, however short: "Wer genehmigt Rückerstattungen?"
+_QUESTION_WORDS = {
+    "de": "wer wen wem wessen wie wann wo wohin warum wieso welche welcher welches welchen wieviel",
+    "fr": "qui quel quelle quels quelles combien pourquoi quand où",
+    "es": "quién quiénes cuándo cuánto cuánta cuántos cuántas cuál cuáles dónde cómo qué",
+}
+_ASKING = {language: frozenset(listed.split()) for language, listed in _QUESTION_WORDS.items()}
 WORDINGS = {
     "en": Wording(
         "The documents don't say.",
@@ -95,6 +102,8 @@ def language_of(text: str) -> str:
     """The language of a text as a two-letter code, among those that a refusal can be said in; else English."""
     said = [word.casefold() for word in words(re.sub(r"['’]", " ", text))]
     counts = {language: sum(word in known for word in said) for language, known in _KNOWN.items()}
+    for language, asking in _ASKING.items():
+        counts[language] += _FEWEST * bool(asking.intersection(said[:1]))
     best = max(counts, key=lambda language: counts[language])
     return best if counts[best] >= _FEWEST and counts[best] > counts["en"] else "en"
 

@@ -18,6 +18,7 @@ STOPWORDS = frozenset(
 )
 
 _WORD = re.compile(r"[^\W_]+(?:[.'’][^\W_]+)*")
+_IDENTIFIER = re.compile(r"(?<![^\W_])[^\W_]+(?:_[^\W_]+)+(?![^\W_])")
 # A sentence ends at . ! ? … before white space and something that can begin one, or at a line break.
 _BREAK = re.compile(r"(?<=[.!?…])[\"”’)\]]*\s+(?=[\"“‘(\[]*[^\Wa-z_])|\n+")
 _ABBREVIATION = re.compile(
@@ -55,8 +56,16 @@ def content_words(text: str) -> tuple[str, ...]:
 
 
 def without_stopwords(text: str) -> str:
-    """The words of a text that carry meaning, unstemmed, one space between them; the text itself where none does."""
-    kept = [word for word in words(text) if word.casefold().replace("’", "'").removesuffix("'s") not in STOPWORDS]
+    """The words of a text that carry meaning, unstemmed, one space between them; the text itself where none does.
+
+    All words of an identifier carry meaning: "too many pallets", written with underscores, is the name of an error.
+    """
+    named = {word for identifier in _IDENTIFIER.findall(text) for word in words(identifier)}
+    kept = [
+        word
+        for word in words(text)
+        if word in named or word.casefold().replace("’", "'").removesuffix("'s") not in STOPWORDS
+    ]
     return " ".join(kept) or text
 
 

@@ -1,4 +1,5 @@
-"""Questions in another language than the documents': refused with a remedy, answered once the remedy is taken.
+"""Questions in another language than the documents': read by a dictionary, else refused with a
+remedy, and answered once the remedy is taken.
 
 The multilingual model is made here: a few words of three languages, those of like meaning with the same vector.
 """
@@ -72,8 +73,17 @@ async def answer_to(question: str, home: Path, model: str) -> Answer:
 QUESTION = "Wie viele Urlaubstage haben die Leute im Büro?"
 
 
-async def test_in_german_of_english_documents_it_says_so_in_german_and_names_the_setting(tmp_path: Path) -> None:
+async def test_in_german_of_english_documents_it_reads_the_question_by_a_dictionary_and_says_as_what(
+    tmp_path: Path,
+) -> None:
     answer = await answer_to(QUESTION, tmp_path, "")
+    assert answer.outcome is Outcome.ANSWERED
+    assert "26 days of leave" in answer.text
+    assert "Wort für Wort gelesen als: “how many days of leave have the people in the office?”" in answer.text
+
+
+async def test_where_the_dictionary_lacks_the_words_it_says_so_in_german_and_names_the_setting(tmp_path: Path) -> None:
+    answer = await answer_to("Welche Quastenflosser hat die Steuerbordkoje im Bilgenraum?", tmp_path, "")
     assert answer.outcome is Outcome.ABSTAINED
     assert "in einer anderen Sprache" in answer.text
     assert "EMBEDDING_MODEL" in answer.text

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adapters.reasoners.extractive.question import follow_up
-from adapters.reasoners.extractive.question.follow_up import ASKING, VERBISH
+from adapters.reasoners.extractive.question.fragments import ASKING, VERBISH
 from adapters.reasoners.extractive.question.intent import split_question
 from adapters.reasoners.extractive.question.phrases import names
 from adapters.reasoners.extractive.question.topics import topics_of

@@ -21,9 +21,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from adapters.reasoners.extractive.question.discourse_frames import strip_frames
-from adapters.reasoners.extractive.question.follow_up import EXCHANGES, pronoun_in, resolve
+from adapters.reasoners.extractive.question.follow_up import EXCHANGES, resolve
 from adapters.reasoners.extractive.question.intent import split_question
 from adapters.reasoners.extractive.question.phrases import names
+from adapters.reasoners.extractive.question.pronouns import pronoun_in
 from adapters.reasoners.extractive.question.topics import topics_of
 from core.evaluation.conversations import FollowUpCase
 from core.model.text import content_words

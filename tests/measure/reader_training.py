@@ -31,7 +31,7 @@ from adapters.encoders.model_files import PACKAGED, find_model
 from tests.measure.reader_candidates import candidates
 from tests.measure.reader_groups import Group, from_fetaqa, from_prepared, from_squad, from_wikitables
 
-RANK, SCALE = 32, 2.0
+RANK, SCALE = 64, 2.0
 TOKENS, STEP = 80, 16
 TEXTS = 5  # of a group of the public sets
 GROUPS, OWN_GROUPS = 16, 12  # of a batch

@@ -12,7 +12,15 @@ from itertools import chain
 from adapters.reasoners.extractive.answer import composer, more, newest, replies, selection, tables
 from adapters.reasoners.extractive.answer.claims import judge_claim, sentences_of, verbatim
 from adapters.reasoners.extractive.answer.quote_markdown import render
-from adapters.reasoners.extractive.evidence import about_itself, answer_odds, attachments, columns, grading, sufficiency
+from adapters.reasoners.extractive.evidence import (
+    about_itself,
+    answer_odds,
+    attachments,
+    columns,
+    grading,
+    leaning,
+    sufficiency,
+)
 from adapters.reasoners.extractive.evidence.reading import AnswerReader, read_best
 from adapters.reasoners.extractive.evidence.scoring import (
     ScoredUnit,
@@ -28,8 +36,10 @@ from adapters.reasoners.extractive.evidence.subjects import Subjects
 from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.question import intent
 from adapters.reasoners.extractive.question.comparison import sides_of
-from adapters.reasoners.extractive.question.follow_up import ResolvedQuestion, pronoun_in, resolve
+from adapters.reasoners.extractive.question.follow_up import ResolvedQuestion, resolve
 from adapters.reasoners.extractive.question.lexicon import lexicon_for
+from adapters.reasoners.extractive.question.pronouns import pronoun_in
+from adapters.reasoners.extractive.question.query_translation import note_of_translation, translated_into_english
 from adapters.reasoners.extractive.question.spelling import correct_spelling, unknown_words, vocabulary_of
 from core.model.answer import Claim, ClaimVerdict, Outcome, Support
 from core.model.budget import Meter
@@ -74,14 +84,17 @@ class ExtractiveReasoner:
         asked = intent.split_question(inquiry.question)
         needs: list[str] = []
         reasons: list[str] = []
+        leans = False
         earlier = exchanges(thread)
+        lexicon = await lexicon_for(asked.question) if earlier else None
         for number, need in enumerate(asked.needs):
             # A later part leans on the earlier ones where it says so, and not only because it is short.
-            resolved = resolve(need, earlier) if not number or pronoun_in(need) else ResolvedQuestion(need)
+            resolved = resolve(need, earlier, lexicon) if not number or pronoun_in(need) else ResolvedQuestion(need)
             if resolved.stuck:
                 return AskBack("What do you mean? Tell me a word or two about what you are looking for.")
             needs.append(resolved.question)
             reasons.extend([resolved.reason] if resolved.reason else [])
+            leans = leans or (bool(resolved.reason or pronoun_in(need)) and not resolved.amends)
             earlier = (*earlier, Exchange(resolved.question))
         question = needs[0] if len(needs) == 1 else " ".join(needs)
         if len(needs) == 1 and (sides := sides_of(question)):
@@ -92,6 +105,7 @@ class ExtractiveReasoner:
             "; ".join(reasons),
             sources_first=asked.sources_first,
             resolved_from_thread=bool(reasons),
+            leans_on=_quoted_last(thread) if leans else (),
         )
 
     async def _from_attached(self, inquiry: Inquiry, thread: Thread) -> Reply | None:
@@ -112,7 +126,8 @@ class ExtractiveReasoner:
         pool = (*inquiry.library, *(item for item in evidence if inquiry.library.get(item.id) is None))
         typed = typed_of(inquiry)
         graded = [
-            self._grade_found(inquiry, await self.weigh(need, evidence, pool, typed)) for need in needs_of(inquiry)
+            self._grade_found(inquiry, await self.weigh(need, evidence, pool, typed, leans_on_of(inquiry)))
+            for need in needs_of(inquiry)
         ]
         return [max(options, key=lambda grade: grade.score) for options in zip(*graded, strict=True)]
 
@@ -130,6 +145,10 @@ class ExtractiveReasoner:
         grades = sufficiency.credit_versions(asked_of, grades, evidence)
         for known in tables.tables_that_answer(found[0].asked.question, evidence) if found else ():
             grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
+        for one in found:
+            known = one.evidence.id
+            if one.units and columns.names_cell(one.asked.question, one.evidence.passage, one.units[0].unit):
+                grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
         for known in about_itself.titled(inquiry.question, evidence):
             grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
         for known in newest.asked_alone(inquiry.standalone, (*inquiry.library.items_found(), *evidence)):
@@ -138,7 +157,12 @@ class ExtractiveReasoner:
         return list(grades.values())
 
     async def weigh(
-        self, need: str, evidence: Sequence[Evidence], pool: Sequence[Evidence], typed: str = ""
+        self,
+        need: str,
+        evidence: Sequence[Evidence],
+        pool: Sequence[Evidence],
+        typed: str = "",
+        leans_on: Sequence[str] = (),
     ) -> list[WeighedPassage]:
         """The units of these passages by their worth for a need; how rare a word is, the pool tells.
 
@@ -162,7 +186,7 @@ class ExtractiveReasoner:
             await asyncio.sleep(0)  # others' turn: all passages together are tens of milliseconds
         if self._reader is not None and not layered:  # what stands on the way to an answer does not answer
             weighed = await read_best(self._reader, question, weighed, typed)
-        return about_itself.judge(question, weighed, pool)
+        return about_itself.judge(question, leaning.lean(weighed, leans_on), pool)
 
     async def _weighable(
         self, asked: Words, found: Sequence[Evidence], *, corrected: bool
@@ -189,7 +213,9 @@ class ExtractiveReasoner:
         return weighable
 
     async def _in_words_of(self, question: str, pool: Sequence[Evidence]) -> str:
-        """The question with its slips put right by the words of some passages."""
+        """The question in the language of some passages, and with its slips put right by their words."""
+        if (translated := translated_into_english(question, [item.passage.text for item in pool])) != question:
+            return translated
         vocabulary = vocabulary_of(item.passage.searchable for item in pool)
         slips = await self._similarity.slips_among(unknown_words(question, vocabulary))
         if not slips:
@@ -206,7 +232,9 @@ class ExtractiveReasoner:
         if not again or isinstance(decision, AskBack):
             return decision
         others = decision.actions if isinstance(decision, Insufficient) else ()
-        return Insufficient("what is probably meant by the misspelt words", (*again, *others))
+        translated = note_of_translation(inquiry.standalone, read.standalone)
+        missing = "the question in English" if translated else "what is probably meant by the misspelt words"
+        return Insufficient(missing, (*again, *others))
 
     async def _as_read(self, inquiry: Inquiry) -> Inquiry:
         """The inquiry with its question, and each of its needs, in the words of what was found."""
@@ -241,12 +269,13 @@ class ExtractiveReasoner:
     ) -> AsyncIterator[str]:
         """The best sentences, verbatim, need by need and document by document."""
         del meter
+        asked_for, inquiry = inquiry.standalone, await self._as_read(inquiry)
         leant_on = sufficiency.leant_on(inquiry, thread) or sufficiency.chosen_reading(inquiry)[1]
         pool = tuple(inquiry.library) or tuple(evidence)
         found: list[tuple[str, Sequence[ScoredUnit]]] = []
         needs = needs_of(inquiry)
         for need in needs:
-            weighed = await self.weigh(need, evidence, pool, typed_of(inquiry))
+            weighed = await self.weigh(need, evidence, pool, typed_of(inquiry), leans_on_of(inquiry))
             grades: Sequence[Grade | None] = [item.grade for item in evidence]
             if len(needs) > 1:  # what answers one part of a question is no answer to its other part
                 grades = self._grade_found(inquiry, weighed)
@@ -259,6 +288,8 @@ class ExtractiveReasoner:
             pieces = render(further) if further else chain([DraftRemark(more.NOTHING_MORE)], pieces)
         for piece in pieces:
             yield piece
+        if note := note_of_translation(asked_for, inquiry.standalone):
+            yield DraftRemark(note)
 
     async def check(self, inquiry: Inquiry, claims: Sequence[Claim], meter: Meter) -> Sequence[ClaimVerdict]:
         """Verbatim claims hold; others are compared word by word and by sentence similarity."""
@@ -324,3 +355,14 @@ def typed_of(inquiry: Inquiry) -> str:
     plan = inquiry.plan
     leans = isinstance(plan, Investigate) and plan.resolved_from_thread and len(plan.queries) == 1
     return intent.split_question(inquiry.question).question if leans else ""
+
+
+def leans_on_of(inquiry: Inquiry) -> tuple[str, ...]:
+    """The titles of what the last answer cited, where the question goes on with it."""
+    return inquiry.plan.leans_on if isinstance(inquiry.plan, Investigate) else ()
+
+
+def _quoted_last(thread: Thread) -> tuple[str, ...]:
+    if thread.last is None or thread.last.outcome is not Outcome.ANSWERED:
+        return ()
+    return tuple(dict.fromkeys(one.title for one in thread.last.citations))

@@ -76,6 +76,10 @@ async def test_who_wrote_a_document_that_does_not_say_is_not_answered_with_its_m
         ("is there anything on biosecurity in our docs?", "biosecurity"),
         ("where is it written what to do if the boiler dies?", "what to do if the boiler dies?"),
         ("what papers do we have about residents clothing", "residents clothing"),
+        ("which doc tells me how long I can stay in a freezer", "how long I can stay in a freezer"),
+        ("which page has the webhook signature stuff", "webhook signature"),
+        ("do we have anything written about slotter settings? which file", "slotter settings"),
+        ("What do you know about Fernie Roofing?", "Fernie Roofing"),
         ("which page can I open", ""),
         ("where do i find the keys", ""),
     ],
@@ -92,3 +96,13 @@ async def test_a_document_whose_title_is_the_topic_is_listed_whatever_its_senten
     told = await scene.asks("what papers do we have about residents clothing")
     assert told.outcome is Outcome.ANSWERED
     assert "Terms for residents' clothing" in told.text
+
+
+async def test_a_document_is_listed_where_one_sentence_has_the_whole_topic() -> None:
+    scene = Scene(ExtractiveReasoner(HashingEncoder()))
+    await scene.knows("The roof is surveyed by Fernie Roofing Ltd before any work begins.", title="Subcontractors")
+    told = await scene.asks("What do you know about Fernie Roofing?")
+    assert told.outcome is Outcome.ANSWERED
+    assert "Subcontractors" in told.text
+    told = await scene.asks("What do you know about Harrow Joinery?")
+    assert told.outcome is not Outcome.ANSWERED

@@ -221,6 +221,13 @@ def test_another_number_of_the_same_kind_is_another_thing(question: str, text: s
         ("Who approves it?", "It is approved by the Head of People.", False),
         ("Who approves it?", "It is approved in writing.", True),
         ("How much is it?", "It is much dearer.", True),
+        ("How cold does cell 4 get?", "Cell 4 gets colder.", True),
+        ("How cold does cell 4 get?", "| 4 | −40 °C |", False),
+        ("How heavy is it?", "It is too heavy to lift.", True),
+        ("What do we charge for a no-show?", "It is charged to whoever made the booking.", True),
+        ("What do we charge for a no-show?", "| No-show | 75.00 |", False),
+        ("What do you pay with?", "With the fleet card.", False),
+        ("From which IP range do the hooks come?", "We send from 203.0.113.64/28.", False),
     ],
 )
 def test_a_text_without_the_kind_of_thing_asked_for_is_no_answer(question: str, text: str, *, without: bool) -> None:

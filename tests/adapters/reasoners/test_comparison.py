@@ -22,6 +22,19 @@ from tests.adapters.reasoners.scene import inquiry, meter, thread
             "excess for car damage, edition 7?",
         ),
         ("how does the notice differ in year 3 vs year 7?", "notice in year 3?", "notice in year 7?"),
+        (
+            "how far ahead are slots seen in v1 and v2",
+            "how far ahead are slots seen in v1?",
+            "how far ahead are slots seen in v2?",
+        ),
+        ("page size in dock v2, and what about v1?", "page size in dock v2?", "page size in dock v1?"),
+        (
+            "handling in: price this year and last year?",
+            "handling in: price this year?",
+            "handling in: price last year?",
+        ),
+        ("cold supplement now and two years ago?", "cold supplement now?", "cold supplement two years ago?"),
+        ("was the rent the same in 2024 or 2026", "was the rent the same in 2024?", "was the rent the same in 2026?"),
     ],
 )
 def test_what_is_compared_is_asked_of_each_side(question: str, one: str, other: str) -> None:
@@ -36,6 +49,8 @@ def test_what_is_compared_is_asked_of_each_side(question: str, one: str, other: 
         "what is the difference between flex and saver tickets?",
         "how did you find that?",
         "small vs large",
+        "2024 and 2026",
+        "how many incidents were there from 2024 to 2026?",
     ],
 )
 def test_what_has_no_two_sides_in_one_place_stays_one_question(question: str) -> None:

@@ -3,6 +3,8 @@
 import pytest
 
 from adapters.reasoners.extractive.question.follow_up import resolve
+from adapters.reasoners.extractive.question.lexicon import NoLexicon, english
+from adapters.reasoners.extractive.question.written_names import with_written_names
 from core.model.conversation import Exchange
 
 
@@ -258,7 +260,7 @@ def test_a_name_that_is_asked_about_again_is_not_left_behind() -> None:
         ("what does a thousand triploid cost", "and diploid?", "what does a thousand diploid cost?"),
         ("what is the rent per month", "and per year?", "what is the rent per year?"),
         ("is the desk staffed on Monday", "and on Friday?", "is the desk staffed on Friday?"),
-        ("how do i order seed?", "how early?", "how do i order seed: how early?"),
+        ("how do i order seed?", "how early?", "how early do i order seed?"),
     ],
 )
 def test_a_single_word_takes_the_place_of_its_opposite(before: str, said: str, understood: str) -> None:
@@ -287,3 +289,158 @@ def test_what_is_put_right_takes_the_place_of_what_was_wrong(before: str, said: 
 def test_there_is_the_place_that_was_asked_about_last() -> None:
     before = after("where is the first aid kit at the quay", "where is the first aid kit at the nursery")
     assert resolve("is there a defibrillator there?", before).question == "is there a defibrillator at the nursery?"
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "understood"),
+    [
+        ("how early can I turn up before my slot", "and how late?", "how late can I turn up before my slot?"),
+        ("how many times is a webhook retried", "over how long?", "over how long is a webhook retried?"),
+        ("how do I claim expenses?", "by when?", "by when do I claim expenses?"),
+        ("is the canteen open at night", "when then?", "when is the canteen open at night?"),
+    ],
+)
+def test_a_bare_question_word_takes_the_place_of_the_one_before_it(before: str, said: str, understood: str) -> None:
+    assert resolve(said, after(before)).question == understood
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "understood"),
+    [
+        (
+            "rate limit of the booking api",
+            "was that lower in version 1?",
+            "rate limit of the booking api in version 1?",
+        ),
+        ("who staffs the desk at Poole?", "is it the same in Bremen?", "who staffs the desk at Poole in Bremen?"),
+        (
+            "how many days of leave do I get",
+            "no sorry, i meant what it was back in 2024",
+            "how many days of leave do I get in 2024?",
+        ),
+        (
+            "what did edition 2023 say about interest",
+            "and in the edition that counts now?",
+            "what did the edition that counts now say about interest?",
+        ),
+        (
+            "what do we charge for a no-show?",
+            "no, I meant last year's price",
+            "what do we charge for a no-show (last year's price)?",
+        ),
+        (
+            "what is new in the latest release?",
+            "and the one before?",
+            "what is new in the one before the latest release?",
+        ),
+        ("which python does frostgate 3 need", "and 2.9?", "which python does frostgate 2.9 need?"),
+    ],
+)
+def test_the_same_is_asked_of_another_time_or_version(before: str, said: str, understood: str) -> None:
+    assert resolve(said, after(before)).question == understood
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "understood"),
+    [
+        ("who approves expenses?", "and above 500 euros?", "who approves expenses above 500 euros?"),
+        ("who approves refunds above 2,000 euros?", "and below?", "who approves refunds below 2,000 euros?"),
+        ("how much is a filter of 4 mm", "sorry i meant 14 mm", "how much is a filter of 14 mm?"),
+        (
+            "how long do you keep proof of delivery photos?",
+            "and driver positions?",
+            "how long do you keep driver positions?",
+        ),
+        (
+            "what's the internal emergency number",
+            "and when I'm calling from my own mobile?",
+            "what's the internal emergency number when I'm calling from my own mobile?",
+        ),
+        ("who is the site manager at Kettle Point", "Harrow Lane?", "who is the site manager at Harrow Lane?"),
+        (
+            "who handles the lost parcels in the May incident",
+            "no, i mean the one in august with the broken door",
+            "who handles the lost parcels in the incident in august with the broken door?",
+        ),
+    ],
+)
+def test_what_is_added_or_put_in_finds_its_place(before: str, said: str, understood: str) -> None:
+    assert resolve(said, after(before)).question == understood
+
+
+@pytest.mark.parametrize(
+    ("said", "understood"),
+    [
+        ("oh wait I meant CH", "status CH in stock?"),
+        ("meant CH, not QH", "status CH in stock?"),
+    ],
+)
+def test_a_correction_needs_not_say_that_it_is_one_in_full(said: str, understood: str) -> None:
+    assert resolve(said, after("status QH in stock?")).question == understood
+
+
+def test_what_is_put_right_is_not_doubled() -> None:
+    assert resolve("meant cell 3, not 4", after("how cold does cell 4 get")).question == "how cold does cell 3 get?"
+
+
+def test_what_was_only_added_is_not_said_of_the_next() -> None:
+    before = (Exchange("mileage for own car?"), Exchange("mileage for own car if i take a colleague along?"))
+    assert resolve("by bike?", before).question == "mileage for own car by bike?"
+
+
+def test_a_name_put_in_takes_the_place_of_the_one_put_in_before() -> None:
+    assert resolve("what about T1", after("what do i do first (D2)?")).question == "what do i do first (T1)?"
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "understood"),
+    [
+        (
+            "when is chamber 8 defrosted",
+            "and how long does that take",
+            "and how long does that take (chamber 8 defrosted)",
+        ),
+        ("what happened on 14 January?", "how long did it last?", "how long did it last (on 14 January)?"),
+    ],
+)
+def test_what_takes_long_is_what_was_done_and_no_thing(before: str, said: str, understood: str) -> None:
+    assert resolve(said, after(before)).question == understood
+
+
+def test_it_is_something_else_than_what_is_asked_of_it() -> None:
+    assert resolve("which Postgres does it need", after("what changed in Frostgate 4.0?")).question == (
+        "which Postgres does Frostgate 4.0 need"
+    )
+
+
+def test_an_amount_is_nothing_that_people_speak_of() -> None:
+    before = (Exchange("how many days of leave do I get?"), Exchange("who approves a claim of 800 euros?"))
+    assert "800" not in resolve("and how many of them can I carry over?", before).question
+
+
+def test_a_language_to_answer_in_is_no_place() -> None:
+    before = after("Und wer genehmigt den Urlaub?")
+    assert resolve("ok, in English: who approves my leave?", before).question == "who approves my leave?"
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "understood"),
+    [
+        ("price frozen storage brackwater", "at Fennside?", "price frozen storage Fennside?"),
+        (
+            "electricity used at kettle point in june",
+            "no I meant Brackwater, same month",
+            "electricity used at Brackwater in june?",
+        ),
+        ("who is the manager at loch aill lower", "and upper?", "who is the manager at loch aill upper?"),
+    ],
+)
+def test_names_typed_small_are_names(before: str, said: str, understood: str) -> None:
+    answered = (Exchange(before, "Brackwater. The Kettle Point hub and the Loch Aill farm, as Brackwater."),)
+    assert resolve(said, answered, english()).question == understood
+
+
+def test_where_no_words_are_known_none_is_taken_for_a_name() -> None:
+    window = (Exchange("wo steht der kasten in leeds", "In Leeds."),)
+    assert with_written_names(window, NoLexicon()) == window
+    assert with_written_names((Exchange("the fennside dock"),), english())[0].question == "the Fennside dock"

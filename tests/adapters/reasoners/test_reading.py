@@ -23,10 +23,12 @@ class Reader:
 
     says: Mapping[str, float] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
+    questions: set[str] = field(default_factory=set)
 
     async def read(self, question: str, texts: Sequence[str]) -> Sequence[float]:
         """Even odds where nothing is said."""
         self.asked.extend(texts)
+        self.questions.add(question)
         return [next((odds for word, odds in self.says.items() if word in text), 0.0) for text in texts]
 
 
@@ -73,10 +75,19 @@ async def test_only_the_most_likely_are_read_and_the_rest_counts_like_the_worst_
     assert {text_of(one) for one in ranked[: weights.UNITS_READ]} == set(reader.asked)
 
 
-async def test_a_question_in_another_language_is_not_read_in_english() -> None:
+GERMAN = "Wie viele Leute passen in den Plan Studio?"
+
+
+async def test_a_question_in_the_documents_other_language_is_not_read_in_english() -> None:
     reader = Reader()
-    await weighed(reader, "Wie viele Leute passen in den Plan Studio und was ist mit der Post?", STUDIO)
+    await weighed(reader, GERMAN, "Der Plan Studio hat Platz für neun Leute. Hilfe gibt es mit der Post.")
     assert not reader.asked
+
+
+async def test_a_question_in_another_language_than_the_documents_is_read_as_it_was_translated() -> None:
+    reader = Reader()
+    await weighed(reader, GERMAN, STUDIO)
+    assert reader.questions == {"how many people fit in the plan Studio?"}
 
 
 async def test_a_question_that_leads_from_one_document_to_the_next_is_not_read() -> None:

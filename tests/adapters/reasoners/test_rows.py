@@ -5,10 +5,16 @@ from dataclasses import replace
 import pytest
 
 from adapters.reasoners.extractive.answer.tables import compute_answer, tables_that_answer
-from adapters.reasoners.extractive.evidence.columns import may_answer
-from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, Words, is_asked_cell_empty, rarity_of
+from adapters.reasoners.extractive.evidence.columns import doubt_rows, may_answer, names_cell
+from adapters.reasoners.extractive.evidence.scoring import (
+    ScoredUnit,
+    Words,
+    is_asked_cell_empty,
+    rarity_of,
+    scored_by_words,
+)
 from adapters.reasoners.extractive.evidence.units import Unit, units
-from adapters.reasoners.extractive.question.aggregation import aggregation_of
+from adapters.reasoners.extractive.question.aggregation import Aggregate, aggregation_of
 from core.model.evidence import Evidence, Hit
 from tests.adapters.reasoners.scene import passage
 
@@ -37,6 +43,53 @@ def row_of(number: str) -> Unit:
 )
 def test_a_cell_that_is_asked_for_and_says_nothing_is_noticed(question: str, number: str, *, empty: bool) -> None:
     assert is_asked_cell_empty(question, row_of(number)) is empty
+
+
+CHARGES = """\
+| Code | Service | Price | Minimum charge |
+| --- | --- | --- | --- |
+| X1 | Shunting a trailer | 18.00 | |
+| X2 | Plug for a reefer trailer | 3.20 | 12.80 |
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "doubted"),
+    [
+        ("minimum charge for shunting a trailer", [True, True]),
+        ("minimum charge for the plug of a reefer trailer", [True, False]),
+        ("price for shunting a trailer", [False, False]),
+    ],
+)
+def test_where_the_row_that_is_meant_has_an_empty_cell_no_other_row_answers(question: str, doubted: list[bool]) -> None:
+    item = Evidence(1, Hit(passage(1, CHARGES, "Tariff"), 0.8), "asked")
+    rows = scored_by_words(Words(question, rarity_of([item])), item)
+    done = doubt_rows(Words(question, rarity_of([item])), rows)
+    by_text = {one.unit.text: one.doubt < 1.0 for one in done}
+    assert [by_text[unit.text] for unit in units(CHARGES)] == doubted
+
+
+TRUCKS = """| Truck | Model | Lift height m | Next inspection | Remark |
+| --- | --- | --- | --- | --- |
+| KP-01 | Haldor R20 | 13.2 | 2026-11-02 | tallest mast |
+| KP-02 | Haldor R14 | 9.8 | 2026-12-01 | |
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("lift height of KP-01", [True, False]),
+        ("when is KP-02's next inspection", [False, True]),
+        ("lift height of KP-07", [False, False]),
+        ("price of KP-01", [False, False]),
+        ("remark on KP-02", [False, False]),  # there is none
+        ("which truck has the most lift height, KP-01?", [False, False]),  # asked of all of them
+    ],
+)
+def test_a_cell_is_asked_for_by_its_column_and_its_row_and_nothing_else(question: str, named: list[bool]) -> None:
+    here = passage(1, TRUCKS, "Trucks")
+    assert [names_cell(question, here, unit) for unit in units(TRUCKS)] == named
 
 
 FLEET = """\
@@ -298,3 +351,54 @@ def test_a_table_is_worked_out_over_the_rows_of_the_kind_that_is_asked_for(
     )
     assert answer is not None
     assert told in answer.lead
+
+
+def test_the_most_is_looked_for_to_the_last_row_of_a_long_table() -> None:
+    rows = "".join(f"| P-{number} | {number}.50 |\n" for number in range(1, 61))
+    table = f"| Part | Price |\n|---|---|\n{rows}"
+    question = "what is the most expensive part"
+    found = compute_answer(question, aggregation_of(question), [placed(1, table, "Stock")])
+    assert found is not None
+    assert found.lead.endswith("is that of P-60:")
+
+
+def test_a_price_list_of_last_year_gives_no_cheapest_price() -> None:
+    prices = "| Code | Storage | Price |\n|---|---|---|\n| A | chilled | {} |\n| B | frozen | {} |\n"
+    older = Evidence(1, Hit(replace(passage(1, prices.format(1, 2), "tariffs-2025"), dated=""), 0.9), "asked")
+    newer = Evidence(2, Hit(replace(passage(2, prices.format(3, 4), "tariffs-2026"), dated=""), 0.8), "asked")
+    question = "what is the cheapest storage"
+    found = compute_answer(question, aggregation_of(question), [older, newer], [older, newer])
+    assert found is not None
+    assert {quotation.evidence.id for quotation in found.quotations} == {2}
+
+
+@pytest.mark.parametrize(
+    ("question", "lead"),
+    [
+        ("total beds over all three sites", "Added up from 3 rows, *Beds* comes to 165:"),
+        ("how many beds do our sites have altogether?", "Added up from 3 rows, *Beds* comes to 165:"),
+        ("which sites still have a lift", "Picked out of the table, there are 2 rows:"),
+        ("total gardens over all three sites", ""),
+    ],
+)
+def test_a_table_with_every_word_of_a_sum_counts_for_it(question: str, lead: str) -> None:
+    assert worked_out(question) == lead
+    assert bool(tables_that_answer(question, [placed(1, SITES, "Sites")])) is bool(lead)
+
+
+def test_a_column_alone_is_no_sum_that_is_asked_for() -> None:
+    rounds = "| Round | Cages at most |\n|---|---|\n| R1 | 42 |\n| R2 | 40 |\n"
+    assert not tables_that_answer("how many cages do we own altogether", [placed(1, rounds, "Delivery")])
+
+
+def test_rows_are_counted_where_nothing_can_be_added_up() -> None:
+    movers = "| Truck | Type | Cab |\n|---|---|---|\n| A | pallet mover | open |\n| B | pallet mover | none |\n"
+    assert worked_out("how many pallet movers are there over all sites", f"{movers}| C | reach truck | open |\n") == (
+        "Counted in the table, there are 2 rows:"
+    )
+
+
+def test_most_office_people_is_not_most_of_them() -> None:
+    asked = aggregation_of("which site has the most office people and how many are they")
+    assert asked is not None
+    assert asked.kind is Aggregate.MOST

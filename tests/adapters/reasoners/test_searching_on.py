@@ -91,3 +91,30 @@ async def test_only_a_question_that_was_put_in_other_words_for_the_thread_is_sea
     actions = decision.actions if isinstance(decision, Insufficient) else ()
     assert any(isinstance(action, SearchSource) for action in actions) is leans
     assert bool(leant_on(asked, earlier)) is leans
+
+
+@pytest.mark.parametrize(
+    ("said", "leans"),
+    [
+        ("and under the old terms?", ("Refunds",)),
+        ("no, I meant annual plans", ()),
+        ("Who approves travel to Leeds?", ()),
+    ],
+    ids=["goes on", "puts right", "a new topic"],
+)
+async def test_what_goes_on_leans_on_what_was_quoted_last_and_what_puts_right_does_not(
+    said: str, leans: tuple[str, ...]
+) -> None:
+    earlier = thread(turn("How long are refunds open for monthly plans?", "30 days [1]", 1))
+    plan = await ExtractiveReasoner(HashingEncoder()).understand(inquiry(said), earlier, meter())
+    assert isinstance(plan, Investigate)
+    assert plan.leans_on == leans
+
+
+async def test_what_was_quoted_last_comes_before_what_is_as_likely_elsewhere() -> None:
+    evidence = tuple(library("The fee is 5 euros.", "The fee is 5 euros."))
+    reasoner = ExtractiveReasoner(HashingEncoder())
+    plain = await reasoner.weigh("What is the fee?", evidence, evidence)
+    first, second = await reasoner.weigh("What is the fee?", evidence, evidence, leans_on=("Timeouts",))
+    assert first.units[0].odds < plain[0].units[0].odds
+    assert second.units[0].odds > plain[1].units[0].odds

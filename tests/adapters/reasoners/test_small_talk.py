@@ -20,6 +20,8 @@ SMALL_TALK = [
     "who are you?",
     "are you a robot?",
     "what model do you use?",
+    "tell me a joke",
+    "danke!",
 ]
 ABOUT_THE_THREAD = [
     "what did I just ask?",

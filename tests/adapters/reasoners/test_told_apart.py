@@ -12,7 +12,7 @@ from adapters.reasoners.extractive.evidence.scoring import Words, rarity_of
 from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
 from adapters.reasoners.extractive.evidence.sufficiency import credit_versions
 from adapters.reasoners.extractive.evidence.units import units
-from adapters.reasoners.extractive.evidence.versions import other_version, states_only_version
+from adapters.reasoners.extractive.evidence.versions import OUTDATED, other_version, states_only_version
 from adapters.reasoners.extractive.question.about_knowledge import overview_of
 from adapters.reasoners.extractive.question.aggregation import Aggregate, aggregation_of
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
@@ -147,7 +147,12 @@ def test_an_ordinary_question_asks_nothing_of_a_whole_table(question: str) -> No
 
 @pytest.mark.parametrize(
     ("question", "old_is_meant"),
-    [("How long are refunds open?", False), ("How long were they in 2024?", True), ("What did the old one say?", True)],
+    [
+        ("How long are refunds open?", False),
+        ("How long were they in 2024?", True),
+        ("What did the old one say?", True),
+        ("How long two years ago?", True),
+    ],
 )
 def test_the_newest_version_is_meant_unless_the_question_says_otherwise(question: str, *, old_is_meant: bool) -> None:
     old = found(1, "Thirty days.", "Refund policy (2024)", dated="2024-03-01")
@@ -191,6 +196,38 @@ def test_a_document_that_calls_itself_superseded_is_the_older_one_without_any_da
     assert other_version("how many days to withdraw?", old, [old, new])
 
 
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("tariffs-2025", "tariffs-2026"),
+        ("Booking API, version 1", "Booking API, version 2"),
+        ("Booking API (deprecated)", "Booking API"),
+    ],
+)
+def test_titles_tell_which_version_is_the_newer_one_where_no_dates_do(older: str, newer: str) -> None:
+    pool = [found(1, "40 requests a minute.", older, dated=""), found(2, "120 requests a minute.", newer, dated="")]
+    assert [item.id for item in pool if other_version("rate limit of booking", item, pool)] == [1]
+
+
+def test_a_code_that_only_the_older_version_has_is_asked_of_that_one() -> None:
+    old = found(1, "ERR 15 means that the slot is taken.", "Booking API, version 1", dated="")
+    new = found(2, "`slot_taken` means that someone was faster.", "Booking API, version 2", dated="")
+    assert not other_version("what is ERR 15?", old, [old, new])
+    assert other_version("what is 15?", old, [old, new])
+
+
+def test_where_two_versions_are_named_neither_is_the_wrong_one() -> None:
+    pool = [found(1, "Put `v1-` before it.", "Booking API, version 1"), found(2, "Ids.", "Booking API, version 2")]
+    pool = [replace(pool[0], hit=Hit(replace(pool[0].passage, dated="2024-01-01"), 0.8)), pool[1]]
+    assert not any(other_version("how do I use v1 numbers in v2?", item, pool) for item in pool)
+    assert other_version("how do I use numbers in v2?", pool[0], pool)
+
+
+def test_documents_that_differ_by_no_year_or_version_are_not_versions_of_each_other() -> None:
+    pool = [found(1, "Hands.", "Annex 1", dated=""), found(2, "Boots.", "Annex 2", dated="")]
+    assert not any(other_version("what is washed?", item, pool) for item in pool)
+
+
 def test_the_newest_entry_of_a_changelog_answers_for_the_latest_version() -> None:
     quotations = newest("what is the latest version of the monitor app", [found(1, CHANGES, "Monitor app: changelog")])
     assert [unit.under for one in quotations for unit in one.units] == ["5.3.0 (2026-03-10)"]
@@ -201,6 +238,8 @@ def test_the_newest_of_several_documents_of_one_kind_answers_for_the_latest_rele
     new = found(
         2, "*Published 17 March 2026.* Drivers start without signing in.", "Release notes 2026.1", dated="2026-03-17"
     )
+    (quoted,) = newest("what is new in the one before the latest release?", [old, new])
+    assert quoted.evidence.passage.document == old.passage.document
     (quoted,) = newest("what is new in the latest release?", [old, new])
     assert quoted.evidence.id == 2
     assert "Drivers start without signing in." in quoted.units[-1].text
@@ -317,3 +356,16 @@ def test_a_german_date_is_no_end_of_a_sentence() -> None:
         "Halle 4.",
         "Dort steht es.",
     )
+
+
+@pytest.mark.parametrize(
+    ("said", "outdated"),
+    [
+        ("This page was replaced by the price list of 2026.", True),
+        ("The terms of 2023 were superseded; no longer valid.", True),
+        ("The first lost jacket in a year is replaced for nothing.", False),
+        ("A lost card is replaced within two days.", False),
+    ],
+)
+def test_a_thing_that_is_replaced_does_not_make_its_document_outdated(said: str, *, outdated: bool) -> None:
+    assert bool(OUTDATED.search(said)) is outdated

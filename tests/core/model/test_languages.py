@@ -15,6 +15,11 @@ from tests.core.scene import Scene
         ("Wie viele Urlaubstage haben die Leute im Büro?", "de"),
         ("Gibt es einen Zuschuss für ein Fahrrad?", "de"),
         ("Combien de temps dure l'installation pour Spark ?", "fr"),
+        ("Wer genehmigt Rückerstattungen?", "de"),
+        ("Quels documents ?", "fr"),
+        ("¿Cuál?", "es"),
+        ("was delayed", "en"),
+        ("comment deleted?", "en"),
         ("Wann kommt der Lkw in Moorside an", "de"),
         ("wieviel skonto gibts", "de"),
         ("non, je voulais dire en 2025", "fr"),
@@ -31,8 +36,9 @@ def test_the_language_of_a_question_is_told_by_its_small_words(question: str, la
 async def test_a_question_in_german_about_english_documents_is_refused_in_german_with_a_remedy() -> None:
     scene = Scene(ExtractiveReasoner(HashingEncoder()))
     await scene.knows("The office has a bicycle room and the refunds are paid within 14 days.")
-    told = await scene.asks("Wie viele Urlaubstage haben die Leute im Büro?")
+    told = await scene.asks("Welche Quastenflosser hat die Steuerbordkoje?")
     assert told.outcome is Outcome.ABSTAINED
     assert "Die Dokumente sagen dazu nichts." in told.text
     assert "EMBEDDING_MODEL" in told.text
-    assert told.text.endswith("\n\nGesucht habe ich nach „Wie viele Urlaubstage haben die Leute im Büro?“.")
+    asked = "„Welche Quastenflosser hat die Steuerbordkoje?“, „which Quastenflosser has the Steuerbordkoje?“"
+    assert told.text.endswith(f"\n\nGesucht habe ich nach {asked}.")

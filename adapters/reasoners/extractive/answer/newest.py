@@ -24,10 +24,11 @@ _NAMED_VERSION = re.compile(r"\((?:v\.? ?|version |release )?(\d+(?:\.\d+)+)\)\W
 _SAID_OF_ANY = frozenset(
     content_words(
         "new newest latest current last recent version release revision update build edition change changelog since"
-        " news what whats when come came out date released"
+        " before one previous news what whats when come came out date released"
     )
 )
 _OF_VERSIONS = re.compile(r"\b(?:version|release|build|firmware|edition)\b", re.IGNORECASE)
+_BEFORE_NEWEST = re.compile(r"\bthe one before the (?:latest|newest|most recent|current)\b", re.IGNORECASE)
 _ENTRIES = 2  # versions in one document, from which on it tells of several
 _SHOWN = 3  # units of the newest one
 _NUMBER = re.compile(r"(?<![\w.])v?(\d+(?:\.\d+)+)(?![\w.]*\w)", re.IGNORECASE)
@@ -91,7 +92,8 @@ def newest(question: str, evidence: Sequence[Evidence]) -> tuple[Quotation, ...]
     best = max(telling, key=title_overlap, default=None)
     if best is None or not title_overlap(best):
         return ()
-    order = max(entry.order for entry in best)
+    orders = sorted({entry.order for entry in best}, reverse=True)
+    order = orders[1 if _BEFORE_NEWEST.search(question) else 0]
     if named:
         number = tuple(int(part) for part in named.split("."))
         order = next((entry.order for entry in best if entry.order[1] == number), ("", ()))

@@ -4,31 +4,34 @@ The rows are quoted as they stand; what was worked out from them is said in the 
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer.newest import asks_for_newest
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
 from adapters.reasoners.extractive.evidence.cell_values import can_be_added, column_values, kind_of
+from adapters.reasoners.extractive.evidence.columns import stands_in
 from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
 from adapters.reasoners.extractive.evidence.units import Form, Unit, cells_of, topic_words, units
+from adapters.reasoners.extractive.evidence.versions import other_version
 from adapters.reasoners.extractive.question.aggregation import (
+    COUNTED,
     Aggregate,
     Aggregation,
     Threshold,
     aggregation_of,
     lists_rows,
     threshold_of,
+    without_sum,
 )
 from adapters.reasoners.extractive.question.named_things import thing_picked
 from core.model.evidence import Evidence
 from core.model.text import STOPWORDS, content_words, words
 
 _OF_TOPIC = 0.5  # of the question's words, which a table has that is asked about
-_SAME_STEM = 4  # letters
 _FEWEST = 2  # rows that can be compared
-_MOST = 40  # rows that are looked at
+_MOST = 400  # rows of one table; of a longer one nothing is worked out, since what is left out might be the most
 _YES, _NO = (
     re.compile(r"(?:yes|y|✓|✔)\b|[✓✔]", re.IGNORECASE),
     re.compile(r"(?:no|none|n|not)\b|[–—✗-]?$", re.IGNORECASE),
@@ -38,6 +41,7 @@ _WITHOUT = re.compile(
     re.IGNORECASE,
 )
 _SAYS_NOT = frozenset(content_words("anything anyone cant cannot dont doesnt isnt arent havent hasnt wont lack lacks"))
+_SAYS_WHEN = frozenset(content_words("still yet already currently now today"))  # and in no cell
 _WHICH_TIME = frozenset(content_words("last next first previous"))  # "last year" does not ask for "Last act ends"
 _THAN = re.compile(r"\bthan\b", re.IGNORECASE)
 _PERSON = frozenset(content_words("person people name who member employee colleague"))
@@ -75,7 +79,9 @@ def compute_answer(
     if asked is None and not lists_rows(question):
         return None
     wanted = frozenset(content_words(question))
-    tables = sorted(tables_of(evidence), key=lambda rows: -_table_fit(wanted, rows))
+    everything = (*pool, *evidence)
+    meant = [item for item in evidence if not other_version(question, item, everything)]
+    tables = sorted(tables_of(meant), key=lambda rows: -_table_fit(wanted, rows))
     for rows in tables:
         if found := _of_table(question, asked, wanted, _with_siblings(wanted, rows, tables_of(pool))):
             return found
@@ -90,8 +96,11 @@ def tables_that_answer(question: str, evidence: Sequence[Evidence]) -> frozenset
     """
     asked = aggregation_of(question)
     if not asked or asked.kind in {Aggregate.COUNT, Aggregate.SUM} or asks_for_newest(question):
-        found = compute_answer(question, asked, evidence) if asked is None or asked.kind is Aggregate.COUNT else None
+        by_rows = asked is None or asked.kind in {Aggregate.COUNT, Aggregate.SUM}
+        found = compute_answer(question, asked, evidence) if by_rows else None
         picked = found is not None and _says_all(question, found.quotations)
+        if found and asked and asked.kind is Aggregate.SUM:
+            picked = picked and _names_what_is_added(question, found.quotations[0])
         return frozenset(one.evidence.id for one in found.quotations) if found and picked else frozenset()
     found = compute_answer(question, asked, evidence)
     wanted = frozenset(topic_words(question))
@@ -111,7 +120,9 @@ def tables_that_answer(question: str, evidence: Sequence[Evidence]) -> frozenset
 def _says_all(question: str, quotations: Sequence[Quotation]) -> bool:
     """Whether a table's place and columns and each of the rows together have every word of the question."""
     limit = threshold_of(question)
-    wanted = set(topic_words(question.replace(limit.said, " ") if limit else question)) - _SAYS_NOT
+    wanted = (
+        set(topic_words(without_sum(question.replace(limit.said, " ") if limit else question))) - _SAYS_NOT - _SAYS_WHEN
+    )
     passage, head = quotations[0].evidence.passage, quotations[0].units[0].head[0]
     above = set(content_words(" ".join((passage.title, *passage.heading, head))))
     left = {stem for stem in wanted if not stands_in(stem, above)}
@@ -122,12 +133,15 @@ def _says_all(question: str, quotations: Sequence[Quotation]) -> bool:
     )
 
 
-def stands_in(stem: str, there: Collection[str]) -> bool:
-    """Whether a word is there, or one of its family: "rent" and "rental", "machine" and "machinery"."""
-    return stem in there or (
-        len(stem) >= _SAME_STEM
-        and any(len(o) >= _SAME_STEM and (o.startswith(stem) or stem.startswith(o)) for o in there)
-    )
+def _names_what_is_added(question: str, first: Quotation) -> bool:
+    """Whether a question for a sum names a column and also of what it is: "beds over all sites", where rows are sites.
+
+    "How many cages do we own altogether" is not answered by how many each round may take.
+    """
+    passage, wanted = first.evidence.passage, set(topic_words(without_sum(question)))
+    places = (" ".join((passage.title, *passage.heading)), *cells_of(first.units[0].head[0]))
+    said = (frozenset(wanted & set(content_words(place))) for place in places)
+    return len({stems for stems in said if stems}) > 1
 
 
 def _picks_rows(question: str, asked: Aggregation, first: Quotation) -> bool:
@@ -161,7 +175,7 @@ def _with_siblings(wanted: frozenset[str], rows: Sequence[Row], tables: Sequence
         for other in tables
         if other[0].names == first.names and other[0].evidence.passage.document == first.evidence.passage.document
     ]
-    return [row for other in alike for row in other][:_MOST] or rows
+    return [row for other in alike for row in other] or rows
 
 
 def tables_of(evidence: Sequence[Evidence]) -> list[list[Row]]:
@@ -172,7 +186,7 @@ def tables_of(evidence: Sequence[Evidence]) -> list[list[Row]]:
             if unit.form is Form.ROW and unit.head and content_words(unit.head[0]):
                 names, cells = cells_of(unit.head[0]), cells_of(unit.text)
                 found.setdefault((item.passage.section, unit.head[0]), []).append(Row(item, unit, names, cells))
-    return [rows[:_MOST] for rows in found.values() if len(rows) >= _FEWEST]
+    return [rows for rows in found.values() if _FEWEST <= len(rows) <= _MOST]
 
 
 def _table_fit(wanted: frozenset[str], rows: Sequence[Row]) -> float:
@@ -202,10 +216,11 @@ def _of_table(
     compared = asked.compares or asked.kind is Aggregate.SUM
     kept = named if compared and len(named) >= _FEWEST else filtered
     column = _column(asked, wanted, rows, kept)
+    if asked.kind is Aggregate.SUM:
+        counts = column is None and COUNTED.search(question)  # "how many vans are there over all depots"
+        return _count_rows(question, wanted, rows, filtered) if counts else _sum_of(kept, column)
     if column is None or (_THAN.search(question) and len(named) < _FEWEST):
         return None  # "what if my van is longer than I said" compares no rows
-    if asked.kind is Aggregate.SUM:
-        return _sum_of(kept, column)
     return _extreme_of(asked, kept, column, with_others=asked.compares and bool(named))
 
 
@@ -216,10 +231,10 @@ def _of_kind(wanted: frozenset[str], rows: Sequence[Row]) -> Sequence[Row]:
     return some if _FEWEST <= len(some) < len(rows) else rows
 
 
-def _sum_of(rows: Sequence[Row], column: int) -> TableAnswer | None:
+def _sum_of(rows: Sequence[Row], column: int | None) -> TableAnswer | None:
     """The sum of a column, where every row has a figure of the same unit."""
-    cells = [row.cell(column) for row in rows]
-    if len(rows) < _FEWEST or not can_be_added(cells):
+    cells = [] if column is None else [row.cell(column) for row in rows]
+    if column is None or len(rows) < _FEWEST or not can_be_added(cells):
         return None
     total = f"{sum(value or 0 for value in column_values(cells)):,.2f}".rstrip("0").rstrip(".")
     return _table_answer(f"Added up from {len(rows)} rows, *{rows[0].names[column]}* comes to {total}:", rows)

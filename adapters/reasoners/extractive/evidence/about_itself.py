@@ -6,11 +6,12 @@ other sentence of the document is about its matter, and answers nothing, however
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from adapters.reasoners.extractive.evidence.answer_odds import worth_of
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage
+from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.evidence.versions import other_version
 from adapters.reasoners.extractive.question.answer_type import NEUTRAL, fits
 from adapters.reasoners.extractive.question.intent import split_question
@@ -23,7 +24,7 @@ _HEAD = "title author owner written approved updated reviewed edited version edi
 _SAID = {
     attribute: re.compile(rf"\b(?:{said})\b", re.IGNORECASE)
     for attribute, said in {
-        r"wrote|written|authors?|drafted|prepared": r"written|drafted|prepared|compiled|authors?",
+        r"wrote|writes?|written|authors?|drafted|prepared": r"written|drafted|prepared|compiled|authors?",
         r"updated?|edited|changed|touched|revised|modified|corrected": (
             r"updated?|edited|changed?|revised|modified|corrected|state|as of"
         ),
@@ -132,9 +133,14 @@ def head_of_document(inquiry: Inquiry, near: Iterable[Evidence]) -> tuple[Search
 def titled(question: str, evidence: Iterable[Evidence]) -> frozenset[int]:
     """Where it is asked which documents there are about something: the evidence below a title or heading that has it.
 
-    They need not say a thing about it in any one sentence.
+    They need not say a thing about it in any one sentence. So does what has all its words in one.
     """
     asked = split_question(question)
     topic = set(content_words(asked.question)) if asked.lists_documents else set()
-    above = ((item.id, " ".join((item.passage.title, *item.passage.heading))) for item in evidence)
-    return frozenset(known for known, names in above if topic and topic <= set(content_words(names)))
+    return frozenset(item.id for item in evidence if topic and any(topic <= told for told in _told(item)))
+
+
+def _told(item: Evidence) -> Iterator[set[str]]:
+    """The words over a passage, and those of each of its sentences and rows."""
+    yield set(content_words(" ".join((item.passage.title, *item.passage.heading))))
+    yield from (set(content_words(unit.text)) for unit in units(item.passage.text))

@@ -11,11 +11,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, Words
-from adapters.reasoners.extractive.evidence.units import Form, cells_of
+from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, Words, is_asked_cell_empty
+from adapters.reasoners.extractive.evidence.units import Form, Unit, cells_of, topic_words
 from adapters.reasoners.extractive.question.aggregation import Aggregate, aggregation_of
 from adapters.reasoners.extractive.question.answer_type import asks_who, fits_cell, is_strict
 from adapters.reasoners.extractive.question.named_things import thing_held, thing_picked
+from core.model.knowledge import Passage
 from core.model.text import content_words
 
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
@@ -25,8 +26,18 @@ _LIKE = 0.3  # of a word of the question, from which on another stands for it
 
 
 def doubt_rows(asked: Words, ranked: Collection[ScoredUnit]) -> list[ScoredUnit]:
-    """The units of a passage, best first, where a row that has nothing of what is asked for hardly counts."""
-    doubted = [one if may_answer(asked, one) else _doubted(one) for one in ranked]
+    """The units of a passage, best first, where a row that has nothing of what is asked for hardly counts.
+
+    Nor does another row of its table, where the one that is meant has nothing there: it has what is asked of another.
+    """
+    whole = aggregation_of(asked.question) is not None
+    empty = () if whole else [one for one in ranked if is_asked_cell_empty(asked.question, one.unit)]
+    lacking = {one.unit.head: one.own for one in sorted(empty, key=lambda one: one.own)}
+
+    def may(one: ScoredUnit) -> bool:
+        return may_answer(asked, one) and one.own >= lacking.get(one.unit.head, 0.0)
+
+    doubted = [one if may(one) else _doubted(one) for one in ranked]
     return sorted(doubted, key=lambda one: -one.worth)
 
 
@@ -53,6 +64,35 @@ def may_answer(asked: Words, one: ScoredUnit) -> bool:
     if aggregation and set(thing_picked(question)) <= set(content_words(f"{above} {cells[0][0]}")):
         return True  # the rows are what is counted
     return not is_strict(question) or _holds_kind(asked, cells)
+
+
+def names_cell(question: str, passage: Passage, unit: Unit) -> bool:
+    """Whether a question asks for one cell in so many words: with its column, its row, and nothing that is not there.
+
+    "Lift height of KP-01", of a row that begins with KP-01 in a table with a column "Lift height m".
+    """
+    topic = set(topic_words(question))
+    if unit.form is not Form.ROW or not unit.head or aggregation_of(question):
+        return False
+    above = set(content_words(" ".join((passage.title, *passage.heading, unit.under))))
+    cells = list(zip(cells_of(unit.head[0]), cells_of(unit.text), strict=False))
+    said = set(content_words(question))
+    known = {stem for _, cell in cells if (stems := set(content_words(cell))) and stems <= said for stem in stems}
+    for name, cell in cells[1:]:
+        column = {stem for stem in topic if stands_in(stem, content_words(name))}
+        row = {stem for stem in topic - column if stands_in(stem, known)}
+        holds = bool(cell) and not set(content_words(cell)) <= said
+        if column and row and holds and all(stands_in(stem, above) for stem in topic - column - row):
+            return True
+    return False
+
+
+def stands_in(stem: str, there: Collection[str]) -> bool:
+    """Whether a word is there, or one of its family: "rent" and "rental", "machine" and "machinery"."""
+    return stem in there or (
+        len(stem) >= _SAME_STEM
+        and any(len(one) >= _SAME_STEM and (one.startswith(stem) or stem.startswith(one)) for one in there)
+    )
 
 
 def _is_of_another_code(question: str, row: str) -> bool:

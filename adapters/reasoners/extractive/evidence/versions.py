@@ -17,11 +17,12 @@ _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _NUMBERED = re.compile(r"\b(?:version|v|release|edition|issue|revision|terms)\.? ?(\d+(?:\.\d+)*)\b", re.IGNORECASE)
 _OLD = re.compile(
     r"\b(?:old(?:er)?|previous(?:ly)?|former(?:ly)?|earlier|original(?:ly)?|outdated|superseded|used to|last year"
-    r"|in the past|back then|at that time|before (?:the|that|this) (?:change|update|version|policy))\b",
+    r"|years? ago|in the past|back then|at that time|before (?:the|that|this) (?:change|update|version|policy))\b",
     re.IGNORECASE,
 )
 OUTDATED = re.compile(
-    r"\b(?:superseded\b(?! by all)|(?:was|is|been) replaced\b|no longer (?:valid|applies|in force|current)"
+    r"\b(?:superseded\b(?! by all)|(?:was|is|been) replaced (?:by|on|in|with)\b"
+    r"|no longer (?:valid|applies|in force|current)"
     r"|obsolete|out of date|outdated|withdrawn)\b",
     re.IGNORECASE,
 )
@@ -87,10 +88,29 @@ _HEADING = 60  # characters of a first line that is a heading
 def other_version(question: str, item: Evidence, pool: Sequence[Evidence]) -> bool:
     """Whether a passage is of a version of its document that the question is not about, though that one is there."""
     versions = _versions_of(item, pool)
-    if len(versions) < 2:
-        return False
+    named = set(_NUMBERED.findall(question))
+    if len(versions) < 2 or len(named) > 1 or _has_alone(question, item, pool):
+        return False  # of two versions that are named, neither is the other one
     numbered = {one.document: _number_stated(one.document, (item, *pool)) for one in versions}
     return item.passage.document != _select_version(question, versions, numbered).document
+
+
+_CODED = re.compile(r"(?<!\w)(?:[A-Z]{3,}|[a-z]+(?:_[a-z]+)+)(?!\w)")
+_OLD_TITLE = re.compile(r"\b(?:deprecated|superseded|obsolete|outdated|archived?|withdrawn)\b", re.IGNORECASE)
+
+
+def _has_alone(question: str, item: Evidence, pool: Iterable[Evidence]) -> bool:
+    """Whether a code or identifier of the question, such as ERR, stands in this version and in no other."""
+    own = family(item.passage)
+    others = " ".join(
+        other.passage.text
+        for other in pool
+        if other.passage.document != item.passage.document and family(other.passage) == own
+    )
+    return any(
+        re.search(rf"(?<!\w){re.escape(code)}(?!\w)", item.passage.text) and code not in others
+        for code in _CODED.findall(question)
+    )
 
 
 def _number_stated(document: str, pool: Iterable[Evidence]) -> str:
@@ -101,23 +121,36 @@ def _number_stated(document: str, pool: Iterable[Evidence]) -> str:
 
 
 def _versions_of(item: Evidence, pool: Iterable[Evidence]) -> list[Passage]:
-    """One passage of each version, newest first, where dates or a document's own words put them in order; else none."""
+    """One passage of each version, newest first, where dates or a document's own words put them in order; else none.
+
+    Where they state no dates, the years or numbers of their titles do: the price list 2026 is newer than that of 2025.
+    """
     own = family(item.passage)
     found: dict[str, Passage] = {}
     superseded: set[str] = set()
     for other in (item, *pool):
         if family(other.passage) == own:
             found.setdefault(other.passage.document, other.passage)
-            if _SUPERSEDED.search(other.passage.text):
+            if _SUPERSEDED.search(other.passage.text) or _OLD_TITLE.search(other.passage.title):
                 superseded.add(other.passage.document)
+    dated = all(passage.dated or passage.document in superseded for passage in found.values())
 
-    def order(passage: Passage) -> tuple[bool, str]:
-        return passage.document not in superseded, passage.dated
+    def order(passage: Passage) -> tuple[bool, str, tuple[int, ...]]:
+        if dated:
+            return passage.document not in superseded, passage.dated, ()
+        return passage.document not in superseded, "", _number_of(passage.title)
 
     listed = sorted(found.values(), key=order, reverse=True)
     told_apart = len({order(passage) for passage in listed}) == len(listed)
-    dated = all(passage.dated or passage.document in superseded for passage in listed)
-    return listed if told_apart and dated else []
+    open_order = [passage for passage in listed if passage.document not in superseded]
+    numbered = len(open_order) == 1 or all(_number_of(passage.title) for passage in open_order)
+    return listed if told_apart and (dated or numbered) else []
+
+
+def _number_of(title: str) -> tuple[int, ...]:
+    """The year in a title, else the number of its version; nothing where it has neither."""
+    said = _YEAR.findall(title) or _NUMBERED.findall(title)
+    return tuple(int(part) for part in said[-1].split(".") if part) if said else ()
 
 
 def _select_version(question: str, versions: Sequence[Passage], numbered: Mapping[str, str]) -> Passage:

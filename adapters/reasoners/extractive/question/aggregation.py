@@ -72,7 +72,7 @@ _WORDS = (  # longest, longer: what they are said of
     ),
     (
         Aggregate.MOST,
-        r"(?:high|large|bigg|great|strong|tall|wid|deep)(?:est|er)|(?:the )?most(?! of)|maximum|(?<!on )top",
+        r"(?:high|large|bigg|great|strong|tall|wid|deep)(?:est|er)|(?:the )?most(?! of\b)|maximum|(?<!on )top",
         "",
     ),
     (Aggregate.LEAST, r"(?:low|small|weak|narrow)(?:est|er)|(?:the )?(?:least|fewest)|fewer|minimum", ""),
@@ -93,7 +93,13 @@ _SUM = re.compile(
     r"(?:two|three|four|five|six|seven|eight|nine|ten|\d+)\b",  # "to man all six stations"
     re.IGNORECASE,
 )
-_COUNT = re.compile(  # not the number of a telephone, which somebody has
+_ADDED = re.compile(  # what only says that it is added up
+    r"\b(?:all ?together|altogether|together|in total|in all|total(?:s|led)?(?: of)?|sum(?: of)?|combined|added up"
+    r"|(?:(?:over|across|of|in|to|on) )?all (?:of )?(?:the |our |your )?"
+    r"(?:two|three|four|five|six|seven|eight|nine|ten|\d+)?|(?:over|across) all)\b",
+    re.IGNORECASE,
+)
+COUNTED = re.compile(  # not the number of a telephone, which somebody has
     r"\bhow many\b|\bnumber of\b(?! (?:his|her|their|my|our|your|the|an?)\b)|\bcount\b", re.IGNORECASE
 )
 _STOCK = frozenset({"stock", "quantity", "qty"})  # a column of how many there are, whatever the question calls it
@@ -137,6 +143,11 @@ def threshold_of(question: str) -> Threshold | None:
     return Threshold(found.group(), found["figure"].strip(" .,"), above, inclusive)
 
 
+def without_sum(question: str) -> str:
+    """The question without what says only that something is added up: "in total", "over all four"."""
+    return _ADDED.sub(" ", question)
+
+
 def lists_rows(question: str) -> bool:
     """Whether all things of a kind are asked for, which a table may list in its rows."""
     asks = _LISTS.match(question) or _LACKING.match(question)
@@ -149,11 +160,11 @@ def aggregation_of(question: str) -> Aggregation | None:
     if threshold_of(question):
         return Aggregation(Aggregate.COUNT)
     if _SUM.search(bare):
-        return Aggregation(Aggregate.SUM, _STOCK if _COUNT.search(bare) else frozenset())
+        return Aggregation(Aggregate.SUM, _STOCK if COUNTED.search(bare) else frozenset())
     for kind, pattern, column in _SUPERLATIVES:
         if (found := pattern.search(bare)) and _ASKS.search(bare):
             compares = bool(_COMPARATIVE.fullmatch(found.group().split()[0])) or " or " in bare
             picked = bare[found.end() :].strip(" ?.!")
             # "the longest I may keep it" asks for a rule, not for a row
             return None if _ONESELF.match(picked) else Aggregation(kind, column, compares, picked)
-    return Aggregation(Aggregate.COUNT) if _COUNT.search(bare) and not _ALLOWED.search(bare) else None
+    return Aggregation(Aggregate.COUNT) if COUNTED.search(bare) and not _ALLOWED.search(bare) else None

@@ -46,6 +46,7 @@ _MONEY = re.compile(
     rf"|\b(?:{_COUNTED}|twenty|thirty|fifty|hundred|thousand|million) (?:euros?|dollars?|pounds?|cents?|percent)\b",
     re.IGNORECASE,
 )
+_DEGREES = re.compile(r"[−-]\d|\d\s?°|\d ?[CFK]\b|\bdegrees?\b|\b(?:freezing point|room temperature)\b", re.IGNORECASE)
 _NETWORK = re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b|https?://|(?<!\S)[^\s@]+@[^\s@.]+\.\S")
 _PERSON = re.compile(  # not a part of an organisation, nor a word that opens a sentence
     r"(?<![\w’'])(?!(?:The|Team|Head|Chief|Finance|Security|Customer|Company|Support|Sales|Product|Severity|In|On|At"
@@ -115,7 +116,7 @@ def _kind(asked: str, *said: tuple[Pattern, float], strict: bool = True) -> Answ
 
 
 _KINDS = (  # the first that matches decides
-    _kind(r"\b(?:ip|mail|email|web) address|\burl\b", (_NETWORK, 1.0)),
+    _kind(r"\b(?:ip|mail|email|web) (?:address|range)|\burl\b", (_NETWORK, 1.0)),
     _kind(r"\bweekday\b|\b(?:which|what) day\b(?! of the (?:month|year))", (_WEEKDAY, 1.0), (_DATE, 0.6)),
     _kind(r"\b(?:at )?(?:what|which) (?:hours?|time)\b|\bopening hours\b", (_CLOCK, 1.0), (_DATE, 0.4)),
     _kind(r"\bhow often\b", (_OFTEN, 1.0), (_AMOUNT, 0.6)),
@@ -126,13 +127,15 @@ _KINDS = (  # the first that matches decides
         (_DATE, 0.7),
         (_AMOUNT, 0.5),
     ),
+    _kind(r"\bhow (?:cold|warm|hot)\b|\b(?:what|which) temperatures?\b", (_DEGREES, 1.0), (_NUMBER, 0.4)),
     _kind(
         r"\bhow much (?:money|extra|does|do|is|may|can|will)\b|\b(?:price|costs?|fee|budget|salary)\b"
-        r"|\bget back\b|\bpaid per\b",
+        r"|\bget back\b|\bpaid per\b"
+        r"|\bwhat (?:do|does|did|will|would|must|should) [\w' -]{1,30}?\b(?:charge|pay)\b(?! (?:with|by)\b)",
         (_MONEY, 1.0),
         (_NUMBER, 0.8),
     ),
-    _kind(r"\bhow (?:many|much|old|far|large|big|high|tall)\b", (_AMOUNT, 1.0)),
+    _kind(r"\bhow (?:many|much|old|far|large|big|high|tall|heavy|wide|deep|thick|strong|low|small)\b", (_AMOUNT, 1.0)),
     _kind(
         r"\b(?:limits?|maximum|minimum|max|min|biggest|largest|most|least|at most|at least)\b",
         (_BOUND, 1.0),

@@ -25,6 +25,14 @@ _BETWEEN = re.compile(
     re.IGNORECASE,
 )
 _DIFFER = re.compile(r"^how (?:do|does|did) (?:the )?(?P<thing>.+?) (?:differ|change|compare)\b", re.IGNORECASE)
+_MARK = r"(?:(?:version|edition|release|issue|v)\.? ?\d+(?:\.\d+)*|(?:19|20)\d\d)"
+_JOINED = r"(?:,? (?:and|or|versus|vs\.?)(?: what about)?|,)(?: (?:in|for|of|under))?(?: the)?"
+_BOTH = re.compile(rf"^(?P<before>.*?)\b(?P<one>{_MARK}){_JOINED} (?P<other>{_MARK})\b(?P<after>.*)$", re.IGNORECASE)
+_SINCE = re.compile(  # a version that holds and one that held
+    rf"^(?P<before>.*?)\b(?P<one>now|today|this year|currently){_JOINED} "
+    r"(?P<other>last year|previously|in the past|(?:a|one|two|three|\d+) years? ago)\b(?P<after>.*)$",
+    re.IGNORECASE,
+)
 _KIND = re.compile(rf"^({_WORD}) (?=[\d.]+$)")  # "edition 6 and 7": edition 7
 
 
@@ -36,6 +44,9 @@ def sides_of(question: str) -> tuple[str, str] | None:
         if (kind := _KIND.match(one)) and other[:1].isdigit():
             other = f"{kind[1]} {other}"
         return f"{found['thing']}, {one}?", f"{found['thing']}, {other}?"
+    if (found := _BOTH.match(bare) or _SINCE.match(bare)) and content_words(f"{found['before']} {found['after']}"):
+        one, other = (f"{found['before']}{found[side]}{found['after']}?" for side in ("one", "other"))
+        return one, other
     found = _AGAINST.match(bare)
     if found is None:
         return None

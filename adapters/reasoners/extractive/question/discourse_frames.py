@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from core.model.text import content_words, words
 
-_OPENERS = r"(?:(?:so|and|but|no|now|well|ok|okay|also|yes|sorry)\b[\s,.!]*)*"
+_OPENERS = r"(?:(?:so|and|but|no|now|well|ok|okay|also|yes|sorry|oh|ah|wait|hang on|hold on|oops)\b[\s,.!]*)*"
 # Each stands at the front of the question or of a sentence in it.
 _FRAMES = re.compile(
     rf"(?:^|(?<=[.!?;]\s)){_OPENERS}(?:"
@@ -24,6 +24,7 @@ _FRAMES = re.compile(
     r"(?:thanks?|thank you)? ?for (?:(?:clarify|explain|answer|confirm|help|tell|ask|shar)ing"
     r"|the (?:info(?:rmation)?|help|answer|explanation|clarification))"
     r"(?: \w+){0,4}[.!,]|"
+    r"in (?:english|german|french|spanish|dutch|portuguese|italian)(?=[:,])[:,]|"
     r"(?:do|did) you mean(?: that)? (?=\S+ \S)|"
     r"do(?:es)? (?:that|this|it) mean(?: that)? (?=\S+ \S+ \S)|"
     r"are you saying(?: that)? (?=\S+ \S)|"
@@ -34,7 +35,7 @@ _FRAMES = re.compile(
 )
 _MEANT = re.compile(
     rf"(?:^|(?<=[.!?;]\s)){_OPENERS}"
-    r"(?:(?:what )?i (?:just |actually )?(?:mean|meant|was asking|am asking)|i'm asking)\b"
+    r"(?:(?:what )?i (?:just |actually )?(?:mean|meant|was asking|am asking)|i'm asking|meant)\b"
     r"(?: (?:to (?:ask|say)|that|if|whether|is|was)\b)?[\s,:]*(?=[^\W_])",
     re.IGNORECASE,
 )

@@ -16,98 +16,32 @@ from dataclasses import dataclass
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.question.discourse_frames import BareQuestion, strip_frames
-from adapters.reasoners.extractive.question.parallels import (
-    put_as_subject,
-    put_at_same_preposition,
-    put_number,
-    put_opposite,
-    put_where_they_differ,
-)
-from adapters.reasoners.extractive.question.phrases import Phrase, leaves_open, names, noun_phrases, word_list
+from adapters.reasoners.extractive.question.fragments import ASKING, LEADING, VERBISH, continue_fragment
+from adapters.reasoners.extractive.question.lexicon import Lexicon
+from adapters.reasoners.extractive.question.phrases import Phrase, leaves_open, names, noun_phrases
+from adapters.reasoners.extractive.question.pronouns import DEMONSTRATIVE, PERSONAL, PLURAL, POSSESSIVE, pronoun_in
 from adapters.reasoners.extractive.question.topics import Topic, topics_of
+from adapters.reasoners.extractive.question.written_names import as_typed, with_written_names
 from core.model.conversation import Exchange
 from core.model.text import STOPWORDS, content_words, stem, words
 
-# Words that stand for something said before.
-PERSONAL = re.compile(r"\b(he|she|him|his|her|hers|himself|herself)\b", re.IGNORECASE)
-THING = re.compile(r"\b(it|its|itself|they|them|their|theirs|themselves)\b", re.IGNORECASE)
-PLURAL = frozenset({"they", "them", "their", "theirs", "themselves", "these", "those"})
-DEMONSTRATIVE = frozenset({"this", "that", "these", "those"})
-POSSESSIVE = frozenset({"his", "its", "their"})
-PRONOUN_ONLY = re.compile(r"(?:it|that|this|them|those|these|he|she|they|him|her)", re.IGNORECASE)
-_ENOUGH_BEFORE = 3  # content words
-_POINTING = re.compile(
-    r"\b(this|these|those)\b(?!\s+(?:is a question|way|week|month|year|morning|time))"
-    r"|\bthat\b(?=\s*(?:[?.,!;]|$|\s(?:work|mean|cost|apply|happen|change|compare|help|cause|include|mean|for|is"
-    r"|was|too|one)\b))"
-    r"|(?<=\bof )that\b|(?<=\bdo )that\b|(?<=\bdid )that\b|(?<=\bdoes )that\b|(?<=\bis )that\b|(?<=\bwas )that\b"
-    r"|(?<=\bafter )that\b|(?<=\bbefore )that\b|(?<=\babout )that\b|(?<=\bfor )that\b|(?<=\bto )that\b",
-    re.IGNORECASE,
-)
-_ONE = re.compile(
-    r"(?<=\b(?:new|own) )ones?\b|(?<=\b(?:good|best|next|last|this|that) )ones?\b|(?<=\b(?:which|smart|right) )one\b",
-    re.IGNORECASE,
-)
-_REMARK = re.compile(r"^[^?]*[.!]\s+(?=[^.!?]*\?\s*$)")
-# "That was not my question": of the talk itself, in a sentence that asks nothing.
-_STATED = re.compile(
-    r"^(?:\w+,?\s+)?(?:that|this)(?:'s|’s|\s+(?:is|was|might|may|would|will|sounds|seems|looks))\b(?=[^?]*$)",
-    re.IGNORECASE,
-)
 # "Does that take place", "when did that last happen": what comes after is what it does, and no noun.
 _ASKED_OF = re.compile(r"\b(?:do|does|did|will|would|can|could|is|was|has|had)\s+$", re.IGNORECASE)
+# "How long does that take?", "what does it cost after that?": of what was said to be done, not of a thing.
+_HAPPENS = re.compile(
+    r"\b(?:does|do|did|will|would|can)\s+(?:it|that|this)\s+(?:usually\s+|normally\s+)?(?:take|last|cost|happen)\b",
+    re.IGNORECASE,
+)
+_DONE = re.compile(
+    r"^(?:(?:and|but|so)\s+)?(?:what\s+happened\s+(?P<what>\w+\s+.+)"
+    r"|(?:when|where|how(?:\s+(?:early|late|often|fast|soon|long\s+before\s+\w+))?)\s+"
+    r"(?:(?:is|are|was|were|does|did|will)\s+(?P<thing>[\w'’-]+\s+.+)"
+    r"|(?:do|can|may|should|must)\s+(?:i|we|you)\s+(?P<act>.+)))$",
+    re.IGNORECASE,
+)
 _ADVERBS = frozenset({"last", "ever", "still", "also", "always", "usually", "really", "actually", "already", "again"})
-# "How heavy is one?", "when I see one": of the things just spoken of, and not the first of them or each.
-_COUNTED_OUT = word_list(
-    "the any which what each every only this that no last next both than first other new own good best"
-)
-_ANY_ONE = re.compile(
-    "".join(rf"(?<!\b{word} )" for word in sorted(_COUNTED_OUT)) + r"\bone(?=\s*(?:[,.?!;]|$))", re.IGNORECASE
-)
 _THAT_VERSION = re.compile(r"\b(?:this|that) (?:version|release|edition|update|year)\b", re.IGNORECASE)
 _VERSION = re.compile(r"(?:\b[\w-]+ )?\b(?:v?\d+(?:\.\d+)+|(?:19|20)\d\d)\b")
-# "It" that stands for nothing, as in "is it free to …".
-_EMPTY_IT = re.compile(
-    r"\bit(?:'s|’s| is| was| would be)?\s+(?:is |was |be )?(?:important|possible|true|necessary|better|worth|safe"
-    r"|legal|"
-    r"ok|okay|take|takes|took|seems?|rains?|mandatory to|hard to|easy to|common|good to|possible|likely)\b"
-    r"|\b(?:is|was) it (?:\w+ )?to\b|\b(?:is|was|would|will|does|did) it (?:be )?(?:important|possible|true that"
-    r"|necessary|better|worth|safe|legal|ok"
-    r"|okay|take|hard|easy|common|likely|necessary|normal|bad to|good to|mean to|makes? an?)\b|\bworth it\b",
-    re.IGNORECASE,
-)
-
-
-# Fragments: "and in London?", "what about the job timeout?", "I meant Fleet" go on with the question before them.
-LEADING = re.compile(
-    r"^(?:(?:and|but|so|also|then|or|plus)\b[\s,]*)*(?:what|how)\s+about\s+|^(?:and|but|or|plus|also)\b[\s,]+",
-    re.IGNORECASE,
-)
-VERBISH = re.compile(
-    r"\b(?:is|are|was|were|am|be|been|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must"
-    r"|isn't|"
-    r"aren't|wasn't|doesn't|don't|didn't|can't|won't|'s|’s|happened|happens)\b",
-    re.IGNORECASE,
-)
-ASKING = re.compile(r"\b(?:who|whom|whose|what|which|where|when|why|how)\b", re.IGNORECASE)
-_ARTICLE = re.compile(r"(?:the|a|an)\s+", re.IGNORECASE)
-_PREPOSITION = re.compile(r"(in|for|on|at|with|to|by|from|under)\s+(?:the\s+)?", re.IGNORECASE)
-# "What was it in 2025?" asks the same of another year.
-_THE_SAME = re.compile(
-    r"^(?:what|how much|how many|how)\s+(?:was|is|were|are)\s+(?:it|that|they|those)\s+(?=(?:in|under|on|for)\s)",
-    re.IGNORECASE,
-)
-_AS_WELL = re.compile(r",?\s+(?:as well|too|also)$|^also\s+", re.IGNORECASE)
-_CLAUSE = re.compile(r"(?:if|when|while|after|before|during|since|until|without|because|as|per|than)\b", re.IGNORECASE)
-_SMALL = re.compile(r"^(?:the|a|an|in|for|on|at|with|to|by|from|of)\s+", re.IGNORECASE)
-_NOT_BUT = re.compile(r"not\s+(?:the\s+|for\s+)?(?P<old>[^,–—-]+?)\s*(?:,|\s[–—-]\s|\bbut\b)\s*(?:but\s+)?(?P<new>.+)")
-_NOT = re.compile(r"(?P<new>[^,–—-]+?)(?: ?[,–—-])? (?:and )?not (?:the |for )?(?P<old>[^,–—-]+)")
-_ENDS_IN_OBJECT = re.compile(r"(?P<before>\b(?:for|of|at|in|on|from|to)\s+(?:the\s+)?)[^\W\d_]+$", re.IGNORECASE)
-_HOW = re.compile(r"how (?!come\b|about\b)[a-z]+", re.IGNORECASE)
-_LONGEST_NAME = 4  # words
-_LONGEST = 4  # content words; more is a question of its own
-_BARE = 5  # words of a question that has none of its own
-
 
 # Questions that leave their topic out.
 EXCHANGES = 8  # further back, nothing is leaned on
@@ -153,11 +87,15 @@ _DEFINITE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ResolvedQuestion:
-    """The question standing alone; ``reason`` says what was put in, and is empty when nothing was."""
+    """The question standing alone; ``reason`` says what was put in, and is empty when nothing was.
+
+    ``amends``: it corrects the one before it, whose answer was not what was wanted.
+    """
 
     question: str
     reason: str = ""
     stuck: bool = False  # it leans on something, and there is nothing to lean on
+    amends: bool = False
 
     @property
     def changed(self) -> bool:
@@ -165,22 +103,44 @@ class ResolvedQuestion:
         return bool(self.reason)
 
 
-def resolve(question: str, earlier: Sequence[Exchange]) -> ResolvedQuestion:
-    """The question with what it leaves out put in from the thread."""
+def resolve(question: str, earlier: Sequence[Exchange], lexicon: Lexicon | None = None) -> ResolvedQuestion:
+    """The question with what it leaves out put in from the thread.
+
+    ``lexicon`` tells names that were typed in lower case by its not knowing them.
+    """
     window = tuple(earlier)[-EXCHANGES:]
     if not question.isascii() and not ASKING.search(question):
         return ResolvedQuestion(question)  # another language: its words are not ours to move
-    topics = topics_of(window)
-    if not topics:
-        return ResolvedQuestion(question, stuck=_leans(question) and not content_words(question))
+    if not window:
+        return _alone(question)
+    if _HAPPENS.search(question) and (event := _event_of(window[-1].question)):
+        return ResolvedQuestion(_append_topic(question, event), f"about {event}")
     bare = strip_frames(question)
-    return _resolve_announced(bare) if bare.topic else _in_thread(bare, topics, window)
+    topics = topics_of(window)
+    if bare.topic and topics:
+        return _resolve_announced(bare)
+    if whole := _continue(bare, window, lexicon):
+        return whole
+    return _in_thread(bare, topics, window) if topics else _alone(question)
+
+
+def _alone(question: str) -> ResolvedQuestion:
+    """The question where there is nothing to lean on."""
+    return ResolvedQuestion(question, stuck=_leans(question) and not content_words(question))
+
+
+def _continue(bare: BareQuestion, window: Sequence[Exchange], lexicon: Lexicon | None) -> ResolvedQuestion | None:
+    """A fragment put into the question before it; None when it is none."""
+    written = with_written_names(window, lexicon) if lexicon else window
+    whole = continue_fragment(bare.question, written, amends=bare.amends)
+    if not whole:
+        return None
+    last = next(one.question.rstrip("?.! ") for one in reversed(window) if content_words(one.question))
+    typed = as_typed(whole, written[-1].question, window[-1].question)
+    return ResolvedQuestion(typed, f"continues “{last}?”", amends=bare.amends)
 
 
 def _in_thread(bare: BareQuestion, topics: Sequence[Topic], window: Sequence[Exchange]) -> ResolvedQuestion:
-    whole, before = continue_fragment(bare.question, window, amends=bare.amends)
-    if whole:
-        return ResolvedQuestion(whole, f"continues “{before}”")
     if _THAT_VERSION.search(bare.question) and (added := _last_number(window)):
         return ResolvedQuestion(_append_topic(bare.question, added), f"about {added}")
     if pronoun := pronoun_in(bare.question):
@@ -233,6 +193,12 @@ def _replace_pronoun(
         text = f"{text}'" if text.endswith("s") and (chosen.phrase.plural or not chosen.phrase.name) else f"{text}'s"
     text = text[0].upper() + text[1:] if not before and pronoun.group()[0].isupper() else text
     return ResolvedQuestion(f"{before}{text}{after}", f"“{pronoun.group()}” read as {chosen.phrase.text}")
+
+
+def _event_of(question: str) -> str:
+    """What was asked when or how it is done: "chamber 8 defrosted"; empty where a thing was asked about."""
+    found = _DONE.match(question.rstrip("?.! "))
+    return next((part for part in found.groups() if part), "") if found else ""
 
 
 def _last_number(window: Sequence[Exchange]) -> str:
@@ -377,112 +343,3 @@ def _append_topic(question: str, topic: str) -> str:
 
 def _leans(question: str) -> bool:
     return pronoun_in(question) is not None or bool(LEADING.match(question)) or len(words(question)) <= 2
-
-
-def pronoun_in(question: str) -> re.Match[str] | None:
-    """The first word that stands for something outside the question."""
-    bare = _EMPTY_IT.sub(lambda found: "_" * len(found.group()), question)
-    bare = _STATED.sub(lambda found: "_" * len(found.group()), bare)
-    if question.rstrip().endswith("?"):  # what is said before the question is a remark: its pronouns can stay
-        bare = _REMARK.sub(lambda found: "_" * len(found.group()), bare)
-    candidates = [pattern.search(bare) for pattern in (PERSONAL, THING, _POINTING, _ONE, _ANY_ONE)]
-    for one in sorted((one for one in candidates if one), key=lambda one: one.start()):
-        before = question[: one.start()]
-        # A name, or enough said, before the pronoun: it looks back inside the question.
-        if not names(before) and len(content_words(before)) < _ENOUGH_BEFORE:
-            return one
-    return None
-
-
-def continue_fragment(question: str, window: Sequence[Exchange], *, amends: bool = False) -> tuple[str, str]:
-    """The fragment put into the question before it, and that question; two empty strings when it is no fragment.
-
-    ``amends``: it corrects what was asked ("I meant …"), so that it need not begin with "and" or "what about".
-    """
-    asked = [one.question.rstrip("?.! ") for one in window if content_words(one.question)]
-    said = _THE_SAME.sub("", LEADING.sub("", question).strip().rstrip("?.! "))
-    said = _AS_WELL.sub("", said)
-    leads = amends or bool(LEADING.match(question)) or bool(_PREPOSITION.match(said))
-    if not asked or not said or not _is_fragment(said, leads=leads):
-        return "", ""
-    last, before = asked[-1], asked[-2] if len(asked) > 1 else ""
-    whole = _put_right(last, said) or put_number(last, said) or _put_in(last, said, before, amends=amends)
-    whole = whole or (f"{last} ({said})" if amends else "")
-    return (f"{whole}?", f"{last}?") if whole else ("", "")
-
-
-def _is_fragment(said: str, *, leads: bool) -> bool:
-    asks = ASKING.match(said)
-    if asks and len(words(said)) <= _BARE and not content_words(said) and not pronoun_in(said):
-        return True  # "why?", "who did?", "what do I do then?"
-    if _HOW.fullmatch(said):
-        return True  # "how early?"
-    if not leads or asks or VERBISH.search(said) or len(content_words(said)) > _LONGEST:
-        return False
-    return not (PERSONAL.search(said) or THING.search(said) or PRONOUN_ONLY.fullmatch(said))
-
-
-def _put_right(last: str, said: str) -> str:
-    """The last question with what it is said not to be replaced: "not the maternity one, the partner's"; else empty."""
-    said = " ".join(said.split())
-    found = _NOT_BUT.fullmatch(said) or _NOT.fullmatch(said)
-    old = re.search(rf"\b{re.escape(found['old'])}\b", last, re.IGNORECASE) if found else None
-    return f"{last[: old.start()]}{found['new']}{last[old.end() :]}" if found and old else ""
-
-
-def _put_in(last: str, said: str, before: str, *, amends: bool = False) -> str:
-    """The last question with its parallel part replaced: same noun, same preposition, or name for name; else empty."""
-    base = re.sub(r"\s*\([^)]*\)$", "", last)
-    if not content_words(said) or _HOW.fullmatch(said):
-        return f"{base}: {said}"
-    if opposite := put_opposite(base, re.sub(r"^per\s+", "", _SMALL.sub("", said), flags=re.IGNORECASE)):
-        return opposite
-    if _CLAUSE.match(said):
-        return f"{base} {said}"
-    bare = _SMALL.sub("", said)
-    new = Phrase(bare, name=bare[:1].isupper() or tuple(names(said)) == (bare,))
-    return (
-        _put_for_noun(base, new) or _put_at_place(base, said, before) or _put_for_topic(base, said, new, amends=amends)
-    )
-
-
-def _put_for_noun(base: str, new: Phrase) -> str:
-    """The question with a phrase in the place of another of the same noun; else empty."""
-    for phrase in noun_phrases(base):
-        if phrase.head == new.head and phrase.stems != new.stems and len(new.stems) > 1:
-            return base.replace(phrase.text, new.text, 1)
-    return ""
-
-
-def _put_at_place(base: str, said: str, before: str) -> str:
-    """The question with the fragment at the same preposition, or where it differs from the one before; else empty."""
-    if _PREPOSITION.match(said):
-        return put_at_same_preposition(base, said) or put_where_they_differ(before, base, said) or f"{base} {said}"
-    return put_where_they_differ(before, base, said)
-
-
-def _put_for_topic(base: str, said: str, new: Phrase, *, amends: bool) -> str:
-    """The question with the fragment in the place of a name or of its one topic; else empty."""
-    replaced = [name for name in names(base) if len(name.split()) <= _LONGEST_NAME] if new.name else []
-    if replaced:
-        return _replace_name(base, replaced[-1], said, new.text)
-    if amends and (found := _ENDS_IN_OBJECT.search(base)):
-        return f"{base[: found.start()]}{found['before']}{new.text}"
-    return _about(base, new.text, amends=amends) or (put_as_subject(base, said) if amends else "")
-
-
-def _about(base: str, new: str, *, amends: bool) -> str:
-    """The question asked of something else, where it is plain what it was asked of."""
-    topical = [phrase for phrase in noun_phrases(base) if not phrase.relational]
-    asks = VERBISH.search(base) or ASKING.search(base)
-    if asks and len(topical) == 1 and (amends or len(content_words(base)) > len(topical[0].stems)):
-        return base.replace(topical[0].text, new, 1)
-    return ""
-
-
-def _replace_name(base: str, old: str, said: str, new: str) -> str:
-    """One name for another; an article goes with the name that it was said of, and stays with a noun behind it."""
-    found = re.search(rf"(?P<article>\b(?:the|a|an)\s+)?{re.escape(old)}(?P<noun>\s+[a-z])?", base, re.IGNORECASE)
-    if found is None or not found["article"] or found["noun"] or _ARTICLE.match(said):
-        return base.replace(old, new, 1)
-    return f"{base[: found.start()]}{new}{base[found.end() :]}"

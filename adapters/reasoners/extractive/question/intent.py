@@ -40,7 +40,8 @@ _GREETING = (
 )
 _THANKS = (
     r"(?:(?:ok|okay|great|perfect|cool|nice|super|awesome|got it|brilliant|lovely)[ ,!.]+)?(?:many )?"
-    r"(?:thanks|thank you|thank u|thx|ty|cheers|much appreciated|appreciate it|appreciated)"
+    r"(?:thanks|thank you|thank u|thx|ty|cheers|danke|merci|gracias|obrigad[oa]|grazie|bedankt|much appreciated"
+    r"|appreciate it|appreciated)"
     r"(?:[ ,]+(?:a lot|a million|so much|very much|again|for (?:the|your|all|that)[\w ]{0,30}|footnote|bot|team"
     r"|that helps|"
     r"that helped|everyone|all|mate|that was helpful|this helps)){0,3}"
@@ -72,7 +73,9 @@ _WHOLE: tuple[tuple[Intent, str], ...] = (
     ),
     (
         Intent.ABILITIES,
-        (r"(?:so |and )?(?:what (?:can|do|could) you (?:do|help(?: me)?(?: with)?|answer)(?: for (?:me|us))?|"
+        (r"(?:(?:can|could) you )?(?:tell|sing|write)(?: me| us)? (?:an?|another|some) (?:\w+ )?"
+        r"(?:jokes?|poems?|songs?)"
+        r"|(?:so |and )?(?:what (?:can|do|could) you (?:do|help(?: me)?(?: with)?|answer)(?: for (?:me|us))?|"
         r"how (?:do|can|does|should) (?:i|we|you|this|footnote|this bot) (?:use (?:you|this|footnote|this bot)|work)|"
         r"what (?:are you (?:for|able to do)|are your (?:abilities|capabilities|features)|kinds? of (?:questions"
         r"|things) can (?:i|you) (?:ask|answer)(?: you)?|can i ask(?: you)?|should i ask(?: you)?)|"
@@ -227,6 +230,7 @@ _SOURCE_WORDS = re.compile(
     r"\s*(?:on|about|for|regarding|covering?|mention(?:s|ing)?|describ(?:e|es|ing)"
     r"|(?:talk|speak)(?:s|ing)? (?:about|of)"
     r"|discuss(?:es|ing)?|lists?|say(?:s)?(?: something)? about|deal(?:s|ing)? with|explain(?:s|ing)?|related to"
+    r"|tells? (?:me|us|you)(?: (?:about|of))?|ha(?:s|ve) (?:the|something on|anything on)|contains?|shows?"
     r"|concerning|to do with|of|you have on|we have on|first:|:)\s+",
     re.IGNORECASE,
 )
@@ -236,7 +240,8 @@ _WHICH_DOCUMENTS = re.compile(
     r"|(?:are there|is there|do (?:you|we) have) (?:any |an? |other )*)"
     r"(?:documents?|docs?|files?|pages?|papers?|documentation|material)\b(?! first)"
     r"(?= (?:(?:that |which |you have |we have |there (?:is|are) |do (?:you|we) have )*(?:on|about|for|regarding"
-    r"|covering|concerning|related to|(?:mention|describ|discuss|talk|speak|deal|cover|explain|refer)\w*|says?"
+    r"|covering|concerning|related to|(?:mention|describ|discuss|talk|speak|deal|cover|explain|refer|tell|contain)\w*"
+    r"|says?|ha(?:s|ve) (?:the|something|anything)|shows?"
     r"|lists?)\b))",
     re.IGNORECASE,
 )
@@ -250,11 +255,20 @@ _WRITTEN_WHERE = re.compile(
 )
 # "Is there anything on biosecurity in our docs?"
 _ANYTHING_ON = re.compile(
-    r"^(?:is there|are there|do (?:we|you) have|have (?:we|you) got) (?:anything|something) (?:written )?"
-    r"(?:on|about|regarding|concerning) (?P<topic>\S.*?)"
-    r" in (?:(?:the|our|your|any|all|of|these) )*(?:documents?|docs|documentation|files|pages|sources|wiki)\W*$",
+    r"^(?:is there|are there|do (?:we|you) have|have (?:we|you) got) (?:anything|something) "
+    r"(?P<written>written (?:down )?)?(?:on|about|regarding|concerning) (?P<topic>\S.*?)"
+    r"(?(written)(?: in \w+ \w+)?| in (?:(?:the|our|your|any|all|of|these) )*"
+    r"(?:documents?|docs|documentation|files|pages|sources|wiki))\W*$",
     re.IGNORECASE,
 )
+_KNOWN_OF = re.compile(
+    r"^what (?:do (?:you|we) (?:know|have)|have (?:you|we) got|is there)(?: written)? (?:about|on) "
+    r"(?P<topic>\S.*?)\W*$",
+    re.IGNORECASE,
+)
+# "… about the refunds? which file": the same asked twice; "the webhook stuff": of webhooks.
+_WHICH_ONE = re.compile(r"\?\s+(?:and )?(?:(?:in )?(?:which|what) (?:file|document|doc|page)|where)\W*$", re.IGNORECASE)
+_STUFF = re.compile(r"\s+(?:stuff|things|info)\b(?=\W*$)", re.IGNORECASE)
 # Where two questions meet: a question mark, or "and" before a question word or auxiliary.
 _JOINT = re.compile(
     r"\?+\s+(?=\S)|(?:,\s*|\s+)(?:and(?: also)?|also|plus|as well as)\s+"
@@ -321,10 +335,11 @@ def split_question(message: str) -> QuestionParts:
     text = _trim(text)
     if topic := _WRITTEN_WHERE.sub("", text) if _WRITTEN_WHERE.match(text) else "":
         return QuestionParts(topic, (topic,), lists_documents=True)
-    if anything := _ANYTHING_ON.match(text):
+    said = _STUFF.sub("", _WHICH_ONE.sub("", text))
+    if anything := _ANYTHING_ON.match(said) or _KNOWN_OF.match(said):
         return QuestionParts(anything["topic"], (anything["topic"],), lists_documents=True)
     if first or lists:
-        topic = _SOURCE_WORDS.sub("", text, count=1)
+        topic = _SOURCE_WORDS.sub("", said, count=1)
         text = topic if content_words(topic) else text
     return QuestionParts(text, (text,) if lists else _needs(text), first and not lists, lists)
 

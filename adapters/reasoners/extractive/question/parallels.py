@@ -11,6 +11,7 @@ from core.model.text import content_words
 
 _PREPOSITION = re.compile(r"(?:in|for|on|at|with|to|by|from|under)\s+(?:(?:the|an?)\s+)?", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.,])v?\d[\d.,]*(?![\w%])")
+_MEASURE = re.compile(r"\d[\d.,]*\s?(?P<unit>[^\W\d_]{1,12})")
 _LONGEST = 4  # words of a place
 _OTHER = r"(?:in|for|on|at|with|to|by|from|under|of|and|or|per)"
 _PLACE = (
@@ -20,9 +21,17 @@ _PLACE = (
 
 
 def put_number(base: str, said: str) -> str:
-    """The question with this number in the place of its one number of the same form; empty where there is none."""
-    new = _NUMBER.fullmatch(said)
-    alike = [one for one in _NUMBER.finditer(base) if new and _form(one.group()) == _form(said)]
+    """The question with this number in the place of its one number of the same form or unit; else empty."""
+    new = _NUMBER.fullmatch(said) or _MEASURE.fullmatch(said)
+    if not new:
+        return ""
+    if unit := new.groupdict().get("unit"):
+        alike = list(re.finditer(rf"(?<![\w.,])\d[\d.,]*\s?{re.escape(unit)}\b", base))
+    else:
+        numbers = list(_NUMBER.finditer(base))
+        alike = [one for one in numbers if _form(one.group()) == _form(said)]
+        if not alike and "." in said and "," not in said:  # "and 2.9?" of version 3
+            alike = numbers
     return f"{base[: alike[0].start()]}{said}{base[alike[0].end() :]}" if len(alike) == 1 else ""
 
 
@@ -35,6 +44,8 @@ def put_at_same_preposition(base: str, said: str) -> str:
 
     "Standard ones" are of what stood there: standard tickets.
     """
+    if there := re.search(r"\bthere$", base):
+        return f"{base[: there.start()]}{said}"
     begins = re.match(r"\w+", said)
     places = list(re.finditer(rf"\b{begins.group()}{_PLACE}", base, re.IGNORECASE)) if begins else []
     if begins is None or not places:
@@ -68,6 +79,10 @@ _OPPOSITES = tuple(
         "internal external",
         "buyer seller landlord tenant",
         "minimum maximum",
+        "above below",
+        "before after",
+        "with without",
+        "more less fewer",
         "first second third last",
         "monday tuesday wednesday thursday friday saturday sunday",
         "january february march april may june july august september october november december",
@@ -97,12 +112,52 @@ _SUBJECT = re.compile(
     r"\b(?:when|where|how|why|what)\s+(?:[\w'’-]+\s+)?(?:did|does|do|will|can)\s+(?P<subject>(?:[\w'’-]+\s+){1,4}?)"
     r"[a-z]+(?:\s+(?:out|up|down|off|on|in))?$"
 )
+_OBJECT = re.compile(
+    r"\b(?:do|can|may|must|should|will|did)\s+(?:i|you|we|they)\s+[a-z]+\s+(?!(?:in|for|on|at|with|to|by|from|under|when|if|up|out)\b)"
+    r"(?P<object>(?:[\w'’-]+\s+){0,4}[\w'’-]+)$",
+    re.IGNORECASE,
+)
+_NEWEST = re.compile(r"\bthe\s+(?P<newest>latest|newest|most recent|current)\b", re.IGNORECASE)
+_BEFORE_IT = re.compile(
+    r"(?:the\s+)?(?:previous\s+(?:one|release|version|edition)"
+    r"|(?:one|release|version|edition)\s+before(?:\s+(?:it|that|that one))?)",
+    re.IGNORECASE,
+)
+
+
+_VERSION = re.compile(
+    r"\b(?P<at>(?:in|under|by|of|from)\s+)?(?:the\s+)?(?:(?:old|new|current|previous|latest|first|(?:19|20)\d\d)\s+"
+    r"(?:edition|version|terms|conditions|release)|(?:edition|version|terms|release)\s+(?:of\s+)?v?\d[\d.]*)",
+    re.IGNORECASE,
+)
+_OF_VERSION = re.compile(
+    r"(?:(?:in|under|by|of|from)\s+)?(?P<named>(?:the\s+)?(?:[\w.]+\s+)?(?:edition|version|terms|conditions|release)\b.*)",
+    re.IGNORECASE,
+)
+
+
+def put_version(base: str, said: str) -> str:
+    """The question asked of another version than the one that it names; empty where it names none."""
+    old, new = _VERSION.search(base), _OF_VERSION.fullmatch(said)
+    return f"{base[: old.start()]}{old['at'] or ''}{new['named']}{base[old.end() :]}" if old and new else ""
 
 
 def put_as_subject(base: str, said: str) -> str:
     """The question asked of another: "when did the north yard open" of the quay; empty where it has no such form."""
     found = _SUBJECT.search(base)
     return f"{base[: found.start('subject')]}{said} {base[found.end('subject') :]}" if found else ""
+
+
+def put_as_object(base: str, said: str) -> str:
+    """What people do, asked of something else: "how long do you keep photos" of films; else empty."""
+    found = _OBJECT.search(base)
+    return f"{base[: found.start('object')]}{said}" if found else ""
+
+
+def put_before_newest(base: str, said: str) -> str:
+    """The question for the newest asked of the one before it; empty where it asks for no newest."""
+    found = _NEWEST.search(base) if _BEFORE_IT.fullmatch(said) else None
+    return f"{base[: found.start()]}the one before {base[found.start() :]}" if found else ""
 
 
 def put_where_they_differ(before: str, base: str, said: str) -> str:

@@ -71,7 +71,7 @@ _TRAILING = word_list(
     """
     native serious effective dangerous deadly extreme likely well late less more needed later longer popular
     successful famous available possible instead together apart far early high low long hard easy fast slow
-    close free full
+    close free full cheaper longer shorter larger smaller bigger faster slower older newer dearer
     """
 )
 # Nouns that say a relation: what comes after their "of" is the topic.

@@ -22,6 +22,9 @@ _DATE = re.compile(
     r"^\d+$|\b(?:January|February|March|April|May|June|July|August|September|October|November|December|Monday|Tuesday"
     r"|Wednesday|Thursday|Friday|Saturday|Sunday)\b"
 )
+_POSITION = re.compile(r"(?:the\s+)?(?:latest|newest|oldest|previous|current|next|last|first)", re.IGNORECASE)
+# How much of a thing, 800 euros, and none that "it" is said of.
+_AMOUNT = re.compile(r"[€$£]?\d[\d.,]*\s[^\W\d_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,7 @@ def _left_behind(window: Sequence[Exchange]) -> frozenset[str]:
 def _mentions(exchange: Exchange) -> Iterator[tuple[Phrase, float]]:
     """The phrases of one exchange: of its question in full, of titles and answer for less."""
     for phrase in noun_phrases(exchange.question):
-        if not _DATE.search(phrase.text):
+        if not (_DATE.search(phrase.text) or _AMOUNT.fullmatch(phrase.text) or _POSITION.fullmatch(phrase.text)):
             yield phrase, _weight(phrase)
     for number, title in enumerate(exchange.titles):
         if not any(character.isdigit() for character in title) and not _FILE.search(title):

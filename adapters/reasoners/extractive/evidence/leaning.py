@@ -1,0 +1,25 @@
+"""What a follow-up leans on: for a question that goes on, the documents that were quoted last count more than others.
+
+Of 151 follow-ups and corrections of six companies 3 more were right and 2 fewer wrong; with half of it 2 more right,
+with one and a half times as much 4 more and 1 more wrong. A correction leans on nothing: its person says that the last
+answer was not the right one.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from adapters.reasoners.extractive.evidence.answer_odds import worth_of
+from adapters.reasoners.extractive.evidence.scoring import WeighedPassage
+
+_QUOTED_LAST, _OTHERS = 1.0, -0.4  # added to the logarithm of the odds
+
+
+def lean(weighed: Sequence[WeighedPassage], titles: Collection[str]) -> list[WeighedPassage]:
+    """The passages with the odds of their units after who quoted them last; as they are where ``titles`` is empty."""
+    return [_leant(one, titles) for one in weighed] if titles else list(weighed)
+
+
+def _leant(passage: WeighedPassage, titles: Collection[str]) -> WeighedPassage:
+    more = _QUOTED_LAST if passage.evidence.passage.title in titles else _OTHERS
+    units = (replace(one, odds=one.odds + more, worth=worth_of(one.odds + more, one.doubt)) for one in passage.units)
+    return replace(passage, units=tuple(units))

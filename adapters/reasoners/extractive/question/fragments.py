@@ -1,0 +1,215 @@
+"""Fragments, which go on with the question before them: "and in London?", "how early?", "I meant Fleet"."""
+
+import re
+from collections.abc import Sequence
+
+from adapters.reasoners.extractive.question.parallels import (
+    put_as_object,
+    put_as_subject,
+    put_at_same_preposition,
+    put_before_newest,
+    put_number,
+    put_opposite,
+    put_version,
+    put_where_they_differ,
+)
+from adapters.reasoners.extractive.question.phrases import Phrase, names, noun_phrases
+from adapters.reasoners.extractive.question.pronouns import PERSONAL, PRONOUN_ONLY, THING, pronoun_in
+from core.model.conversation import Exchange
+from core.model.text import content_words, words
+
+LEADING = re.compile(
+    r"^(?:(?:and|but|so|also|then|or|plus)\b[\s,]*)*(?:what|how)\s+about\s+|^(?:and|but|or|plus|also)\b[\s,]+",
+    re.IGNORECASE,
+)
+VERBISH = re.compile(
+    r"\b(?:is|are|was|were|am|be|been|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must"
+    r"|isn't|aren't|wasn't|doesn't|don't|didn't|can't|won't|happened|happens"
+    r"|(?:it|he|she|that|there|this|who|what|where|when|how|why)['’]s)\b",  # and not "last year's price"
+    re.IGNORECASE,
+)
+ASKING = re.compile(r"\b(?:who|whom|whose|what|which|where|when|why|how)\b", re.IGNORECASE)
+_ARTICLE = re.compile(r"(?:the|a|an)\s+", re.IGNORECASE)
+_PREPOSITION = re.compile(
+    r"(in|for|on|at|with|to|by|from|under|above|below|over|within|without)\s+(?:the\s+)?", re.IGNORECASE
+)
+# "What was it in 2025?" asks the same of another year.
+_THE_SAME = re.compile(
+    r"^(?:(?:what|how much|how many|how)\s+(?:(?:was|is|were|are)\s+(?:it|that|they|those)"
+    r"|(?:it|that|they|those)\s+(?:was|is|were|are))"
+    r"|(?:was|is|were|are)\s+(?:it|that|this|they|those)\s+(?:any\s+)?(?:different|the same|more|less|[a-z]{3,7}er))"
+    r"(?:\s+back)?\s+(?=(?:in|under|on|for|at|with)\s)",
+    re.IGNORECASE,
+)
+_AS_WELL = re.compile(
+    r",?\s+(?:as well|too|also)$|^also\s+|,?\s+(?:the\s+)?same\s+(?:day|week|month|year|place|site|one|thing)$",
+    re.IGNORECASE,
+)
+_WHILE = re.compile(
+    r"(?:if|when|while|after|before|since|until|without|because|as)\s+"
+    r"(?:i|i['’]?m|you|you['’]re|we|we['’]re|somebody|someone|nobody|the|my|our|your|an?)\b",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(r"(?:if|when|while|after|before|during|since|until|without|because|as|per|than)\b", re.IGNORECASE)
+_BESIDE = re.compile(r"(?:than|per)\b", re.IGNORECASE)
+_SMALL = re.compile(r"^(?:the|a|an|in|for|on|at|with|to|by|from|of)\s+", re.IGNORECASE)
+_NOT_BUT = re.compile(r"not\s+(?:the\s+|for\s+)?(?P<old>[^,–—-]+?)\s*(?:,|\s[–—-]\s|\bbut\b)\s*(?:but\s+)?(?P<new>.+)")
+_NOT = re.compile(r"(?P<new>[^,–—-]+?)(?: ?[,–—-])? (?:and )?not (?:the |for )?(?P<old>[^,–—-]+)")
+_ENDS_IN_OBJECT = re.compile(r"(?P<before>\b(?:for|of|at|in|on|from|to)\s+(?:the\s+)?)[^\W\d_]+$", re.IGNORECASE)
+_AT = r"(?:(?:in|for|on|at|with|to|by|from|over|since|until|till)\s+)?"
+_HOW = re.compile(rf"{_AT}how (?!come\b|about\b)[a-z]+", re.IGNORECASE)
+_ASKED_ANEW = re.compile(
+    rf"(?P<asked>{_AT}(?:how (?!come\b|about\b)[a-z]+|when|where|why|whom))(?:\s+then)?", re.IGNORECASE
+)
+_ASKED_FOR = re.compile(
+    rf"(?:(?:and|but|so)\s+)?(?:{_AT}(?:how|what|which|who|whom|when|where|why)\s+(?:[\w'’-]+\s+){{0,3}}?)?"
+    r"(?P<rest>(?:is|are|was|were|do|does|did|can|could|will|would|shall|should|may|must|has|have|had)\s+\S.*)",
+    re.IGNORECASE,
+)
+_TIME_OF = re.compile(r"(?:the\s+)?(?:last|this|next|previous)\s+(?:year|month|week|quarter)['’]?s\b", re.IGNORECASE)
+_THE_ONE = re.compile(r"(?:the|that)\s+one\s+(?=(?:in|on|at|from|of|with|for|about|by)\s)", re.IGNORECASE)
+_LAST_NOUN = re.compile(
+    r"\b(?P<before>(?:in|on|at|from|of|with|for|about|by)\s+(?:the\s+)?)(?:[\w'’-]+\s+){1,3}?(?P<noun>[^\W\d_]+)$"
+)
+_LONGEST_NAME = 4  # words
+_LONGEST = 4  # content words; more is a question of its own
+_BARE = 5  # words of a question that has none of its own
+
+
+def continue_fragment(question: str, window: Sequence[Exchange], *, amends: bool = False) -> str:
+    """The fragment put into the question before it; empty when it is no fragment.
+
+    ``amends``: it corrects what was asked ("I meant …"), so that it need not begin with "and" or "what about".
+    """
+    asked = [one.question.rstrip("?.! ") for one in window if content_words(one.question)]
+    said = _THE_SAME.sub("", LEADING.sub("", question).strip().rstrip("?.! "))
+    said = _AS_WELL.sub("", said)
+    leads = amends or bool(LEADING.match(question)) or bool(_PREPOSITION.match(said)) or names(said) == (said,)
+    if not asked or not said or not _is_fragment(said, leads=leads):
+        return ""
+    last, before = asked[-1], asked[-2] if len(asked) > 1 else ""
+    whole = _put_right(last, said) or put_number(last, said) or _put_in(last, said, before, amends=amends)
+    whole = whole or (f"{last} ({said})" if amends else "")
+    return f"{whole}?" if whole else ""
+
+
+def _is_fragment(said: str, *, leads: bool) -> bool:
+    asks = ASKING.match(said)
+    if _WHILE.match(said) and leads:
+        return len(content_words(said)) <= _LONGEST and not (PERSONAL.search(said) or THING.search(said))
+    if asks and len(words(said)) <= _BARE and not content_words(said) and not pronoun_in(said):
+        return True  # "why?", "who did?", "what do I do then?"
+    if _HOW.fullmatch(said):
+        return True  # "how early?"
+    if not leads or asks or VERBISH.search(said) or len(content_words(said)) > _LONGEST:
+        return False
+    return not (PERSONAL.search(said) or THING.search(said) or PRONOUN_ONLY.fullmatch(said))
+
+
+def _put_right(last: str, said: str) -> str:
+    """The last question with what it is said not to be replaced: "not the maternity one, the partner's"; else empty."""
+    said = " ".join(said.split())
+    found = _NOT_BUT.fullmatch(said) or _NOT.fullmatch(said)
+    old = re.search(rf"\b{re.escape(found['old'])}\b", last, re.IGNORECASE) if found else None
+    if not found or not old:
+        return ""
+    before, new = last[: old.start()], found["new"]
+    first = new.split()[0]
+    if before.casefold().endswith(f" {first.casefold()} "):  # "cell 3, not 4" in the place of the 4 of "cell 4"
+        before = before[: -len(first) - 1]
+    return f"{before}{new}{last[old.end() :]}"
+
+
+def _put_in(last: str, said: str, before: str, *, amends: bool = False) -> str:
+    """The last question with its parallel part replaced: same noun, same preposition, or name for name; else empty."""
+    base = re.sub(r"\s*\([^)]*\)$", "", last)
+    if base != last and names(f"of {said}") == (said,) and names(f"of {last[len(base) :].strip(' ()')}"):
+        return f"{base} ({said})"  # another in the place of what was put in
+    kind = put_before_newest(base, said) or put_opposite(
+        base, re.sub(r"^per\s+", "", _SMALL.sub("", said), flags=re.IGNORECASE)
+    )
+    if not kind and (not content_words(said) or _HOW.fullmatch(said)):
+        return _ask_anew(base, said) or f"{base}: {said}"
+    if whole := kind or _put_for_another(base, said) or put_version(base, said):
+        return whole
+    if _PREPOSITION.match(said) or _CLAUSE.match(said):
+        base = _without_last_addition(base, before)
+    if _CLAUSE.match(said):
+        return (put_at_same_preposition(base, said) if _BESIDE.match(said) else "") or f"{base} {said}"
+    bare = _SMALL.sub("", said)
+    new = Phrase(bare, name=bare[:1].isupper() or tuple(names(said)) == (bare,))
+    return (
+        _put_for_noun(base, new) or _put_at_place(base, said, before) or _put_for_topic(base, said, new, amends=amends)
+    )
+
+
+def _put_for_another(base: str, said: str) -> str:
+    """The question of "the one in August", or of "last year's price"; else empty."""
+    if _TIME_OF.match(said):
+        return f"{base} ({said})"
+    one, noun = _THE_ONE.match(said), _LAST_NOUN.search(base)
+    return f"{base[: noun.start()]}{noun['before']}{noun['noun']} {said[one.end() :]}" if one and noun else ""
+
+
+def _ask_anew(base: str, said: str) -> str:
+    """The question with another question word, "how early?" after "how do I order seed"; else empty."""
+    asked, old = _ASKED_ANEW.fullmatch(said), _ASKED_FOR.fullmatch(base)
+    return f"{asked['asked']} {old['rest']}" if asked and old else ""
+
+
+def _without_last_addition(base: str, before: str) -> str:
+    """The question before it, where the last one only added to it: "in the rain" is no more said of the next."""
+    added = base[len(before) :] if before and base.startswith(f"{before} ") else ""
+    return before if _PREPOSITION.match(added.strip()) or _CLAUSE.match(added.strip()) else base
+
+
+def _put_for_noun(base: str, new: Phrase) -> str:
+    """The question with a phrase in the place of another of the same noun; else empty."""
+    for phrase in noun_phrases(base):
+        if phrase.head == new.head and phrase.stems != new.stems and len(new.stems) > 1:
+            return base.replace(phrase.text, new.text, 1)
+    return ""
+
+
+def _put_at_place(base: str, said: str, before: str) -> str:
+    """The question with the fragment at the same preposition, or where it differs from the one before; else empty."""
+    if _PREPOSITION.match(said):
+        put = put_at_same_preposition(base, said) or put_where_they_differ(before, base, said)
+        return put or _put_for_last_name(base, said) or f"{base} {said}"
+    return put_where_they_differ(before, base, said)
+
+
+def _put_for_last_name(base: str, said: str) -> str:
+    """The catchwords with the fragment for the name that they end in: "price storage Leeds", "at York?"; else empty."""
+    bare, named = _PREPOSITION.sub("", said, count=1), names(base)
+    if VERBISH.search(base) or ASKING.search(base) or names(f"at {bare}") != (bare,):
+        return ""
+    return f"{base.removesuffix(named[-1])}{bare}" if named and base.endswith(named[-1]) else ""
+
+
+def _put_for_topic(base: str, said: str, new: Phrase, *, amends: bool) -> str:
+    """The question with the fragment in the place of a name or of its one topic; else empty."""
+    replaced = [name for name in names(base) if len(name.split()) <= _LONGEST_NAME] if new.name else []
+    if replaced:
+        return _replace_name(base, replaced[-1], said, new.text)
+    if amends and (found := _ENDS_IN_OBJECT.search(base)):
+        return f"{base[: found.start()]}{found['before']}{new.text}"
+    about = _about(base, new.text, amends=amends) or (put_as_subject(base, said) if amends else "")
+    return about or put_as_object(base, said)
+
+
+def _about(base: str, new: str, *, amends: bool) -> str:
+    """The question asked of something else, where it is plain what it was asked of."""
+    topical = [phrase for phrase in noun_phrases(base) if not phrase.relational]
+    asks = VERBISH.search(base) or ASKING.search(base)
+    if asks and len(topical) == 1 and (amends or len(content_words(base)) > len(topical[0].stems)):
+        return base.replace(topical[0].text, new, 1)
+    return ""
+
+
+def _replace_name(base: str, old: str, said: str, new: str) -> str:
+    """One name for another; an article goes with the name that it was said of, and stays with a noun behind it."""
+    found = re.search(rf"(?P<article>\b(?:the|a|an)\s+)?{re.escape(old)}(?P<noun>\s+[a-z])?", base, re.IGNORECASE)
+    if found is None or not found["article"] or found["noun"] or _ARTICLE.match(said):
+        return base.replace(old, new, 1)
+    return f"{base[: found.start()]}{new}{base[found.end() :]}"

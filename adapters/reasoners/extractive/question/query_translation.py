@@ -1,0 +1,132 @@
+"""A question in another language than the documents, put into English word by word with a bilingual dictionary.
+
+Dictionary-based query translation: the order of the words stays, which retrieval does not mind and the reader of
+answers bears; a word that the dictionary lacks stays as it is, being mostly a name, a code or alike in both languages.
+The dictionaries are this project's own, of some thousand everyday words of work each: lines of ``word<TAB>English``,
+where the word may be several ("wie viele") and the English empty (an article that a question does without).
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+
+from core.model.languages import language_of
+
+_STEMMERS = {"de": "german", "fr": "french", "es": "spanish"}
+_TOKEN = re.compile(r"[^\W_]+['’]|[^\W_]+(?:[-.][^\W_]+)*|\s+|.", re.DOTALL)  # "l'équipe" is two words
+_INVERTED = re.compile(r"(?<=\w)-(?:t-)?(?:je|tu|il|elle|on|nous|vous|ils|elles)$")  # "ferme-t-on"
+_OPENING = "¿¡"
+_SOME = 0.25  # of the texts in the question's language: it may well be answered in it
+_LONGEST = 5  # words of an entry
+_SHORTEST_PART = 3  # letters of a part of a compound
+_LINKS = ("", "s", "n", "en", "es", "er", "e")  # between the parts of a German compound
+
+
+def translated_into_english(question: str, texts: Iterable[str]) -> str:
+    """The question in English where it is in a language with a dictionary and hardly a text is; else as it is."""
+    language, found = language_of(question), [language_of(text) for text in texts]
+    if language not in _STEMMERS or not found or found.count(language) >= _SOME * len(found):
+        return question
+    return dictionary_of(language).translate(question)
+
+
+# Below an answer in the documents' language: what was read of the question, so that a person sees where it went wrong.
+_NOTES = {
+    "de": "Die Dokumente sind auf Englisch. Die Frage habe ich Wort für Wort gelesen als: “{}”.\n\n",
+    "fr": "Les documents sont en anglais. J'ai lu la question mot à mot ainsi : “{}”.\n\n",
+    "es": "Los documentos están en inglés. He leído la pregunta palabra por palabra así: “{}”.\n\n",
+}
+
+
+def note_of_translation(asked: str, read: str) -> str:
+    """What to say below an answer whose question was translated: what it was read as. Else nothing."""
+    language = language_of(asked)
+    return _NOTES[language].format(read) if language in _NOTES and language_of(read) != language else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Dictionary:
+    """Entries of one language: as they are written, in lower case, and by the Snowball stems of single words."""
+
+    language: str
+    entries: Mapping[str, str]
+    stems: Mapping[str, str]
+
+    def translate(self, text: str) -> str:
+        """Every word, or the longest run of words with an entry, in English; the rest as it stands."""
+        tokens = [token for token in _TOKEN.findall(text) if not token.isspace() and token not in _OPENING]
+        said: list[str] = []
+        at = 0
+        while at < len(tokens):
+            size, english = self._longest_entry(tokens[at:])
+            if said and said[-1] == tokens[at - 1] and said[-1][0].isupper() and tokens[at][0].isupper():
+                size, english = 1, tokens[at]  # the second word of a name: "Aurelie Banks"
+            said.append(english)
+            at += size
+        return re.sub(r" +(?=[?.!,;:)])", "", " ".join(part for part in said if part)).strip()
+
+    def _longest_entry(self, tokens: Sequence[str]) -> tuple[int, str]:
+        for size in range(min(_LONGEST, len(tokens)), 1, -1):
+            english = self.entries.get(_key(tokens[:size]))
+            if english is not None:
+                return size, english
+        return 1, self._word(tokens[0])
+
+    def _word(self, token: str) -> str:
+        word = _key((token,))
+        known = self._known(word)
+        if known is None and self.language == "de":
+            known = self._parts(word)
+        if known is None and self.language == "fr":
+            known = self._known(_INVERTED.sub("", word))
+        return token if known is None else known
+
+    def _known(self, word: str) -> str | None:
+        english = self.entries.get(word)
+        return self.stems.get(_stem(self.language, word)) if english is None and len(word) > 1 else english
+
+    def _parts(self, word: str) -> str | None:
+        """A German compound by its parts, the longest first part that leaves a known rest: "Urlaubs-tage"."""
+        for end in range(len(word) - _SHORTEST_PART, _SHORTEST_PART - 1, -1):
+            first = self._first_part(word[:end])
+            rest = self._known(word[end:]) or self._parts(word[end:])
+            if first and rest:
+                return f"{first} {rest}"
+        return None
+
+    def _first_part(self, part: str) -> str | None:
+        bare = (part.removesuffix(link) for link in _LINKS if part.endswith(link))
+        return next((found for word in bare if len(word) >= _SHORTEST_PART and (found := self.entries.get(word))), None)
+
+
+@lru_cache(maxsize=len(_STEMMERS))
+def dictionary_of(language: str) -> Dictionary:
+    """The dictionary of a language that questions are translated from, read once (a few milliseconds)."""
+    listed = resources.files("adapters.reasoners.extractive.question").joinpath("dictionaries", f"{language}.tsv")
+    entries: dict[str, str] = {}
+    for line in listed.read_text("utf-8").splitlines():
+        foreign, tab, english = line.partition("\t")
+        if tab and not line.startswith("#"):
+            entries.setdefault(_key(_TOKEN.findall(foreign)), english.strip())
+    stems: dict[str, str] = {}
+    for entry, english in entries.items():
+        if " " not in entry and english:
+            stems.setdefault(_stem(language, entry), english)
+    return Dictionary(language, entries, stems)
+
+
+def _key(tokens: Sequence[str]) -> str:
+    return " ".join(token.casefold().replace("’", "'") for token in tokens if not token.isspace())
+
+
+@lru_cache(maxsize=len(_STEMMERS))
+def _stemmer(language: str) -> "object":
+    import snowballstemmer
+
+    return snowballstemmer.stemmer(_STEMMERS[language])
+
+
+def _stem(language: str, word: str) -> str:
+    return str(_stemmer(language).stemWord(word))  # type: ignore[attr-defined]

@@ -1,0 +1,69 @@
+"""A question in another language than the documents is read in English, word by word."""
+
+import re
+from importlib import resources
+
+import pytest
+
+from adapters.reasoners.extractive.question.query_translation import (
+    dictionary_of,
+    note_of_translation,
+    translated_into_english,
+)
+
+ENGLISH = "The depot in Leith is open from nine to five."
+GERMAN = "Das Lager in Leith ist von neun bis fünf geöffnet."
+
+
+@pytest.mark.parametrize(
+    ("question", "read"),
+    [
+        ("Wie viele Urlaubstage habe ich im Jahr?", "how many days of leave have I a year?"),
+        ("Bis wann ist das Lager in Leith geöffnet?", "until when is the warehouse in Leith open?"),
+        ("À quelle heure ouvre l’atelier ?", "at what time opens the workshop?"),
+        ("À quelle heure ferme-t-on la boutique ?", "at what time closes the shop?"),
+        ("¿Cuántos días de vacaciones tengo?", "how many days of leave have I?"),
+    ],
+)
+def test_every_word_is_said_in_english_and_the_longest_entry_counts(question: str, read: str) -> None:
+    assert translated_into_english(question, [ENGLISH]) == read
+
+
+def test_a_question_in_the_language_of_a_document_stays() -> None:
+    question = "Bis wann ist das Lager in Leith geöffnet?"
+    assert translated_into_english(question, [ENGLISH, GERMAN]) == question
+    assert translated_into_english(question, []) == question
+
+
+def test_an_english_question_stays() -> None:
+    assert translated_into_english("until when is the depot open?", [ENGLISH]) == "until when is the depot open?"
+
+
+def test_names_and_codes_stay_as_they_are() -> None:
+    read = translated_into_english("Wer ist in Zqx-7 für Priya Halloran zuständig?", [ENGLISH])
+    assert "Zqx-7" in read
+    assert "Priya Halloran" in read
+
+
+def test_a_compound_of_known_parts_is_read_by_them() -> None:
+    read = dictionary_of("de").translate("Rechnungsnummer")
+    assert read == "invoice number"
+
+
+def test_what_was_read_is_said_in_the_askers_language_and_only_then() -> None:
+    said = note_of_translation("Wie viele Tage habe ich?", "how many days have I?")
+    assert "how many days have I?" in said
+    assert "Wort für Wort" in said
+    assert not note_of_translation("how many dais do I have?", "how many days do I have?")
+    assert not note_of_translation("Wie viele Tage habe ich?", "Wie viele Tage habe ich?")
+
+
+@pytest.mark.parametrize("language", ["de", "fr", "es"])
+def test_a_dictionary_has_one_english_rendering_a_line_and_no_entry_twice(language: str) -> None:
+    folder = resources.files("adapters.reasoners.extractive.question").joinpath("dictionaries")
+    lines = folder.joinpath(f"{language}.tsv").read_text("utf-8").splitlines()
+    assert len(lines) > 1_500
+    assert [line for line in lines if not re.fullmatch(r"[^\t]+\t[^\t]*", line)] == []
+    entries = [line.split("\t")[0] for line in lines]
+    assert len(set(entries)) == len(entries)
+    assert all(entry == entry.casefold() or "ß" in entry for entry in entries)
