@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
+from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer import composer, more, newest, replies, selection, tables
 from adapters.reasoners.extractive.answer.claims import judge_claim, sentences_of, verbatim
 from adapters.reasoners.extractive.answer.quote_markdown import render
@@ -34,6 +35,7 @@ from adapters.reasoners.extractive.evidence.scoring import (
 from adapters.reasoners.extractive.evidence.similarity import SENTENCES, Similarity
 from adapters.reasoners.extractive.evidence.subjects import Subjects
 from adapters.reasoners.extractive.evidence.units import units
+from adapters.reasoners.extractive.evidence.versions import version_named
 from adapters.reasoners.extractive.question import intent
 from adapters.reasoners.extractive.question.comparison import sides_of
 from adapters.reasoners.extractive.question.follow_up import ResolvedQuestion, resolve
@@ -169,23 +171,28 @@ class ExtractiveReasoner:
         ``typed`` is what a person wrote whose question leant on the thread.
         """
         question = await self._in_words_of(intent.final_question(need), pool)
+        import os
+        version = version_named(question, pool) if os.environ.get("NV", "1") != "0" else None
+        bare = version.bare_question if version else question
         wanted = {item.id for item in evidence}
         # Whether a unit stands out shows only beside everything that this question found.
         found = (*evidence, *(item for item in pool if item.query and item.id not in wanted))
-        near = await self._similarity.of_words((question,), [item.passage.searchable for item in found])
-        asked = Words(question, rarity_of(pool), near)
+        near = await self._similarity.of_words((bare,), [item.passage.searchable for item in found])
+        asked = Words(bare, rarity_of(pool), near)
         weighable = await self._weighable(asked, found, corrected=question != need)
         standing = answer_odds.Standing.of(weighable)
-        subjects = Subjects(question, ((item.passage, unit) for item in pool for unit in units(item.passage.text)))
+        subjects = Subjects(bare, ((item.passage, unit) for item in pool for unit in units(item.passage.text)))
         layered = sufficiency.is_layered(question) and sufficiency.known_by_name(question, pool)
         everything = answer_odds.Asked.of(asked, pool, layered=layered)
         weighed: list[WeighedPassage] = []
         for one in weighable[: len(evidence)]:
             ranked = columns.doubt_rows(asked, answer_odds.score_units(everything, one, standing, subjects))
-            weighed.append(WeighedPassage(one.item, asked, tuple(ranked), one.whole))
+            if version and not version.is_of(one.item.passage):
+                ranked = [columns._doubted(u, weights.OTHER_NUMBER) for u in ranked]
+            weighed.append(WeighedPassage(one.item, replace(asked, question=question), tuple(ranked), one.whole))
             await asyncio.sleep(0)  # others' turn: all passages together are tens of milliseconds
         if self._reader is not None and not layered:  # what stands on the way to an answer does not answer
-            weighed = await read_best(self._reader, question, weighed, typed)
+            weighed = await read_best(self._reader, question, weighed, typed, version)
         return about_itself.judge(question, leaning.lean(weighed, leans_on), pool)
 
     async def _weighable(

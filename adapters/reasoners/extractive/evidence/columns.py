@@ -41,8 +41,7 @@ def doubt_rows(asked: Words, ranked: Collection[ScoredUnit]) -> list[ScoredUnit]
     return sorted(doubted, key=lambda one: -one.worth)
 
 
-def _doubted(one: ScoredUnit) -> ScoredUnit:
-    factor = weights.EMPTY_CELL
+def _doubted(one: ScoredUnit, factor: float = weights.EMPTY_CELL) -> ScoredUnit:
     return replace(one, worth=one.worth * factor, doubt=one.doubt * factor, odds=one.odds + math.log(factor))
 
 

@@ -14,6 +14,7 @@ from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.answer_odds import worth_of
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage
 from adapters.reasoners.extractive.evidence.units import befores, in_context, units
+from adapters.reasoners.extractive.evidence.versions import NamedVersion
 from core.model.errors import Unavailable
 from core.model.languages import language_of
 
@@ -29,7 +30,11 @@ class AnswerReader(Protocol):
 
 
 async def read_best(
-    reader: AnswerReader, question: str, weighed: Sequence[WeighedPassage], typed: str = ""
+    reader: AnswerReader,
+    question: str,
+    weighed: Sequence[WeighedPassage],
+    typed: str = "",
+    version: NamedVersion | None = None,
 ) -> list[WeighedPassage]:
     """The passages with the odds of their units after reading the most likely ones; as they are where that fails.
 
@@ -42,6 +47,8 @@ async def read_best(
         return list(weighed)
     try:
         odds = await _read_in_each_form(reader, forms_of(question, typed), [text_of(one) for one in best])
+        if version is not None:
+            odds = await _read_of_version(reader, version, best, odds)
     except Unavailable:
         return list(weighed)
     readings = {id(one): value for one, value in zip(best, odds, strict=True)}
@@ -57,6 +64,16 @@ async def _read_in_each_form(reader: AnswerReader, forms: Sequence[str], texts: 
     """The higher odds count: what was put in may be the wrong thing, and then it keeps the answer out."""
     read = [await reader.read(form, texts) for form in forms]
     return [max(odds) for odds in zip(*read, strict=True)]
+
+
+async def _read_of_version(
+    reader: AnswerReader, version: NamedVersion, units: Sequence[ScoredUnit], odds: Sequence[float]
+) -> Sequence[float]:
+    """With the version's own units read for the question without its name, which hardly any sentence repeats."""
+    own = [at for at, one in enumerate(units) if version.is_of(one.evidence.passage)]
+    read = await reader.read(version.bare_question, [text_of(units[at]) for at in own]) if own else ()
+    higher = dict(zip(own, read, strict=True))
+    return [max(value, higher.get(at, value)) for at, value in enumerate(odds)]
 
 
 def text_of(one: ScoredUnit) -> str:
@@ -75,4 +92,7 @@ def _with_reading(one: ScoredUnit, reading: float) -> ScoredUnit:
     """Both opinions as one: a logistic function of two."""
     counted = one.odds - math.log(one.doubt)
     both = weights.COUNTED * counted + weights.READ * reading + weights.READING_BIAS
-    return replace(one, odds=both + weights.COUNTED * math.log(one.doubt), worth=worth_of(both, one.doubt))
+    import os
+    k, x = map(float, os.environ.get("DX", "0.38,1").split(","))
+    odds = both + k * math.log(one.doubt)
+    return replace(one, odds=odds, worth=worth_of(odds, 1.0) if x == 0 else worth_of(both, one.doubt**x))

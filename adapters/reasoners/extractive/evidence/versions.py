@@ -6,6 +6,7 @@ date that each states. The newest holds, unless the question names an older one 
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from core.model.evidence import Evidence
 from core.model.knowledge import Passage
@@ -67,6 +68,32 @@ def states_only_version(question: str, title: str, said: str) -> bool:
     return bool(wanted) and not wanted & set(content_words(said))
 
 
+@dataclass(frozen=True, slots=True)
+class NamedVersion:
+    """The one version that a question names, the question without it, and the documents or sections that are of it."""
+
+    number: str
+    bare_question: str
+
+    def is_of(self, passage: Passage) -> bool:
+        """Whether a passage stands in this version: by its title, its headings, its own head, or the year it states."""
+        above = " ".join((passage.title, *passage.heading))
+        head = passage.text[:_HEAD] if passage.ordinal == 0 else ""
+        numbers = {*_RELEASE.findall(above), *_NUMBERED.findall(head)}
+        return self.number in numbers or (bool(_YEAR.fullmatch(self.number)) and passage.dated[:4] == self.number)
+
+
+def version_named(question: str, pool: Iterable[Evidence]) -> NamedVersion | None:
+    """The version that a question names, where something was found of it; what is asked of it stands in it unnamed."""
+    found = list(_NAMES_VERSION.finditer(question))
+    numbers = {number for one in found for number in one.groups() if number}
+    if len(numbers) != 1 or len(found) != 1:
+        return None
+    bare = " ".join((question[: found[0].start()] + " " + question[found[0].end() :]).split())
+    named = NamedVersion(numbers.pop(), bare.replace(" ?", "?").replace(" ,", ","))
+    return named if content_words(bare) and any(named.is_of(item.passage) for item in pool) else None
+
+
 def family(passage: Passage) -> str:
     """The title without what tells versions apart: the same for all versions of one document."""
     return _NUMBERS.sub("", _BESIDE.sub(" ", passage.title)).casefold() or passage.title.casefold()
@@ -83,6 +110,16 @@ _BEFORE = re.compile(
 )
 _HEAD = 300  # characters of a document in which it states its version
 _HEADING = 60  # characters of a first line that is a heading
+
+
+_RELEASE = re.compile(r"(?<![\d.])\d+(?:\.\d+)*(?![\d])")
+_BEFORE_IT = r"(?:\b(?:in|of|under|by|for|with|on|from|according to)(?: the)? )?(?:\b(?:old|new|current) )?"
+_NAMES_VERSION = re.compile(
+    rf"{_BEFORE_IT}\b(?:version|v|release|edition|revision)\.? ?(\d+(?:\.\d+)*)\b"
+    rf"|{_BEFORE_IT}\b((?:19|20)\d\d)\b(?: (?:terms|edition|conditions|rules|version|contract|policy|list|prices|one)\b)?"
+    rf"|(?<=[a-z]) (\d+\.\d+(?:\.\d+)*)\b",
+    re.IGNORECASE,
+)
 
 
 def other_version(question: str, item: Evidence, pool: Sequence[Evidence]) -> bool:
