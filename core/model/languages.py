@@ -37,13 +37,13 @@ _SMALL_WORDS = {
     "es": "el la los las un una unos es son cuál cuáles cuánto cuántos cuántas cómo dónde cuándo por qué quién hay "
     "para con del al en no y puedo puede tengo tenemos nuestro",
     "en": "the a an is are was were what which who where when why how many much do does did can may must i we you "
-    "our my of for with to in on at it not and or there be have has",
+    "our my of for with to in on at it not and or there be have has from by since until if any this that get go up out",
 }
 _KNOWN = {language: frozenset(listed.split()) for language, listed in _SMALL_WORDS.items()}
 _FEWEST = 2  # small words
 # A question that begins with one of these is in the language, however short: "Wer genehmigt Rückerstattungen?"
 _QUESTION_WORDS = {
-    "de": "wer wen wem wessen wie wann wo wohin warum wieso welche welcher welches welchen wieviel",
+    "de": "wer wem wessen wie wann wo wohin warum wieso welche welcher welches welchen wieviel",
     "fr": "qui quel quelle quels quelles combien pourquoi quand où",
     "es": "quién quiénes cuándo cuánto cuánta cuántos cuántas cuál cuáles dónde cómo qué",
 }

@@ -22,6 +22,7 @@ from adapters.reasoners.extractive.evidence import (
     leaning,
     sufficiency,
 )
+from adapters.reasoners.extractive.evidence.named_version import version_named
 from adapters.reasoners.extractive.evidence.reading import AnswerReader, read_best
 from adapters.reasoners.extractive.evidence.scoring import (
     ScoredUnit,
@@ -35,14 +36,18 @@ from adapters.reasoners.extractive.evidence.scoring import (
 from adapters.reasoners.extractive.evidence.similarity import SENTENCES, Similarity
 from adapters.reasoners.extractive.evidence.subjects import Subjects
 from adapters.reasoners.extractive.evidence.units import units
-from adapters.reasoners.extractive.evidence.versions import version_named
 from adapters.reasoners.extractive.question import intent
 from adapters.reasoners.extractive.question.comparison import sides_of
 from adapters.reasoners.extractive.question.follow_up import ResolvedQuestion, resolve
 from adapters.reasoners.extractive.question.lexicon import lexicon_for
 from adapters.reasoners.extractive.question.pronouns import pronoun_in
 from adapters.reasoners.extractive.question.query_translation import note_of_translation, translated_into_english
-from adapters.reasoners.extractive.question.spelling import correct_spelling, unknown_words, vocabulary_of
+from adapters.reasoners.extractive.question.spelling import (
+    correct_spelling,
+    unknown_words,
+    vocabulary_of,
+    without_haste,
+)
 from core.model.answer import Claim, ClaimVerdict, Outcome, Support
 from core.model.budget import Meter
 from core.model.citation_markers import without_markers
@@ -171,9 +176,8 @@ class ExtractiveReasoner:
         ``typed`` is what a person wrote whose question leant on the thread.
         """
         question = await self._in_words_of(intent.final_question(need), pool)
-        import os
-        version = version_named(question, pool) if os.environ.get("NV", "1") != "0" else None
-        bare = version.bare_question if version else question
+        version = version_named(question, pool)
+        bare = version.bare_question if version else question  # the version's name stands over its document, once
         wanted = {item.id for item in evidence}
         # Whether a unit stands out shows only beside everything that this question found.
         found = (*evidence, *(item for item in pool if item.query and item.id not in wanted))
@@ -188,7 +192,7 @@ class ExtractiveReasoner:
         for one in weighable[: len(evidence)]:
             ranked = columns.doubt_rows(asked, answer_odds.score_units(everything, one, standing, subjects))
             if version and not version.is_of(one.item.passage):
-                ranked = [columns._doubted(u, weights.OTHER_NUMBER) for u in ranked]
+                ranked = [answer_odds.doubted(unit, weights.OTHER_NUMBER) for unit in ranked]
             weighed.append(WeighedPassage(one.item, replace(asked, question=question), tuple(ranked), one.whole))
             await asyncio.sleep(0)  # others' turn: all passages together are tens of milliseconds
         if self._reader is not None and not layered:  # what stands on the way to an answer does not answer
@@ -223,6 +227,7 @@ class ExtractiveReasoner:
         """The question in the language of some passages, and with its slips put right by their words."""
         if (translated := translated_into_english(question, [item.passage.text for item in pool])) != question:
             return translated
+        question = without_haste(question)
         vocabulary = vocabulary_of(item.passage.searchable for item in pool)
         slips = await self._similarity.slips_among(unknown_words(question, vocabulary))
         if not slips:

@@ -106,3 +106,11 @@ async def test_a_document_is_listed_where_one_sentence_has_the_whole_topic() -> 
     assert "Subcontractors" in told.text
     told = await scene.asks("What do you know about Harrow Joinery?")
     assert told.outcome is not Outcome.ANSWERED
+
+
+async def test_where_no_sentence_has_the_topic_the_document_that_the_search_puts_first_by_far_is_listed() -> None:
+    scene = Scene(ExtractiveReasoner(HashingEncoder()))
+    await scene.knows("Whoever cuts wood needs a red card for the saw.", "The cat sleeps on the mat.")
+    answer = await scene.asks("which document has rules for cards of machines such as the saw")
+    assert answer.outcome is Outcome.ANSWERED
+    assert "red card" in answer.text

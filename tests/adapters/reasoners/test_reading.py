@@ -133,3 +133,12 @@ async def test_what_a_person_typed_reaches_the_reader_with_the_question_that_was
     asked = inquiry("How many washes does it survive?", plan=plan)
     assert not typed_of(asked)
     assert typed_of(replace(asked, plan=replace(plan, resolved_from_thread=True))) == "How many washes does it survive?"
+
+
+async def test_what_is_doubted_and_read_as_the_answer_all_the_same_is_quoted_first() -> None:
+    """The order is that of the odds: an empty cell for "—" in another column does not hide the row that is meant."""
+    table = "| Work | Post | Shop |\n|---|---|---|\n| Flute, full repad | — | 190 |\n\nPrices are in pounds."
+    (found,) = await weighed(Reader({"full repad": 9.0}), "full repad of a flute, post or shop?", table)
+    best = max(found.units, key=lambda one: one.odds)
+    assert "repad" in best.unit.text
+    assert found.units[0] == best

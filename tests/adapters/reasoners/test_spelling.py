@@ -5,11 +5,17 @@ from collections.abc import Sequence
 import pytest
 
 from adapters.reasoners.extractive.question.lexicon import EnglishLexicon, NoLexicon, english, lexicon_for
-from adapters.reasoners.extractive.question.spelling import correct_spelling, unknown_words, vocabulary_of
+from adapters.reasoners.extractive.question.spelling import (
+    correct_spelling,
+    unknown_words,
+    vocabulary_of,
+    without_haste,
+)
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.testing.encoder import HashingEncoder
 from core.model.events import QueryRefined
 from core.model.inquiry import Insufficient, Investigate, Search, SearchKnowledge
+from core.model.languages import language_of
 from tests.adapters.reasoners.scene import inquiry, library, meter, thread
 from tests.core.scene import Scene
 
@@ -42,6 +48,7 @@ class PiecewiseEncoder(HashingEncoder):
 def read(question: str, *passages: str) -> str:
     """The question as it is read with these passages at hand."""
     english, known = EnglishLexicon(), vocabulary_of(passages)
+    question = without_haste(question)
     slips = [word for word in unknown_words(question, known) if not english.knows(word)]
     return correct_spelling(question, known, slips, english)
 
@@ -56,6 +63,31 @@ def read(question: str, *passages: str) -> str:
     ],
 )
 def test_a_slip_is_read_as_the_word_that_the_passages_have(typed: str, meant: str) -> None:
+    assert read(typed, PASSAGE) == meant
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("farmacy or fone shop", "pharmacy or phone shop"),
+        ("rate for a bycicle", "rate for a bicycle"),
+        ("publik androyd", "public android"),
+    ],
+)
+def test_a_slip_is_read_as_the_word_of_the_passages_that_sounds_the_same(typed: str, meant: str) -> None:
+    assert read(typed, "Pharmacy, phone, shop, public, Android; the rate for a bicycle.") == meant
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("hw many a minit", "how many a minute"),
+        ("wats the price a nite til may", "what's the price a night until may"),
+        ("wen do they close, haz it a lock", "when do they close, has it a lock"),
+        ("the dose of the hw rack", "the dose of the hw rack"),
+    ],
+)
+def test_words_of_asking_typed_in_haste_are_written_out(typed: str, meant: str) -> None:
     assert read(typed, PASSAGE) == meant
 
 
@@ -95,6 +127,11 @@ def test_a_slip_that_no_passage_helps_with_is_read_as_the_one_usual_word(typed: 
 )
 def test_what_is_rare_or_a_name_or_a_code_stays(question: str) -> None:
     assert read(question, PASSAGE, "Coats hang in the hall. The organisation.") == question
+
+
+async def test_english_in_haste_is_not_taken_for_german() -> None:
+    assert language_of("wen are the rosters up") == language_of("wen does it go live / since wen") == "en"
+    assert language_of("Wen muss ich fragen?") == "de"
 
 
 @pytest.mark.parametrize("question", ["Wie viele Urlaubstage habe ich?", "quelle est la durée du contrat"])

@@ -159,10 +159,15 @@ def score_units(asked: Asked, found: Weighable, standing: Standing, subjects: Su
     return sorted(done, key=lambda one: -one.worth)
 
 
+def doubted(one: ScoredUnit, factor: float) -> ScoredUnit:
+    """The unit with something more that speaks against it, whatever its words."""
+    return replace(one, worth=one.worth * factor, doubt=one.doubt * factor, odds=one.odds + math.log(factor))
+
+
 _LEAST = 0.01
 
 
-def worth_of(odds: float, doubt: float) -> float:
+def worth_of(odds: float, doubt: float = 1.0) -> float:
     """What a unit with these odds counts beside others, times what speaks against it."""
     return max(_LEAST, (odds - weights.WORTH_FROM) / weights.WORTH_STEP) * doubt
 

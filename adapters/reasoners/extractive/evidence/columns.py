@@ -5,12 +5,11 @@ customer with its stock has no telephone number. What the question itself says, 
 answer, so that a kind of answer counts only in the other cells.
 """
 
-import math
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 
 from adapters.reasoners.extractive import weights
+from adapters.reasoners.extractive.evidence.answer_odds import doubted
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, Words, is_asked_cell_empty
 from adapters.reasoners.extractive.evidence.units import Form, Unit, cells_of, topic_words
 from adapters.reasoners.extractive.question.aggregation import Aggregate, aggregation_of
@@ -37,12 +36,8 @@ def doubt_rows(asked: Words, ranked: Collection[ScoredUnit]) -> list[ScoredUnit]
     def may(one: ScoredUnit) -> bool:
         return may_answer(asked, one) and one.own >= lacking.get(one.unit.head, 0.0)
 
-    doubted = [one if may(one) else _doubted(one) for one in ranked]
-    return sorted(doubted, key=lambda one: -one.worth)
-
-
-def _doubted(one: ScoredUnit, factor: float = weights.EMPTY_CELL) -> ScoredUnit:
-    return replace(one, worth=one.worth * factor, doubt=one.doubt * factor, odds=one.odds + math.log(factor))
+    done = [one if may(one) else doubted(one, weights.EMPTY_CELL) for one in ranked]
+    return sorted(done, key=lambda one: -one.worth)
 
 
 def may_answer(asked: Words, one: ScoredUnit) -> bool:

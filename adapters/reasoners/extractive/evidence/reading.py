@@ -4,7 +4,6 @@ What is counted of a unit tells which of them come near; whether one of them rea
 tells better: a question of the right thing for what no document says of it has every word but the answer.
 """
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,9 +11,9 @@ from typing import Protocol
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.answer_odds import worth_of
+from adapters.reasoners.extractive.evidence.named_version import NamedVersion
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage
 from adapters.reasoners.extractive.evidence.units import befores, in_context, units
-from adapters.reasoners.extractive.evidence.versions import NamedVersion
 from core.model.errors import Unavailable
 from core.model.languages import language_of
 
@@ -89,10 +88,6 @@ def _with_readings(passage: WeighedPassage, readings: Mapping[int, float], least
 
 
 def _with_reading(one: ScoredUnit, reading: float) -> ScoredUnit:
-    """Both opinions as one: a logistic function of two."""
-    counted = one.odds - math.log(one.doubt)
-    both = weights.COUNTED * counted + weights.READ * reading + weights.READING_BIAS
-    import os
-    k, x = map(float, os.environ.get("DX", "0.38,1").split(","))
-    odds = both + k * math.log(one.doubt)
-    return replace(one, odds=odds, worth=worth_of(odds, 1.0) if x == 0 else worth_of(both, one.doubt**x))
+    """Both opinions as one, a logistic function of two; their order is that of the odds, doubts and all."""
+    odds = weights.COUNTED * one.odds + weights.READ * reading + weights.READING_BIAS
+    return replace(one, odds=odds, worth=worth_of(odds), doubt=1.0)

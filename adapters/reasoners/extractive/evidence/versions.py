@@ -6,7 +6,6 @@ date that each states. The newest holds, unless the question names an older one 
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from core.model.evidence import Evidence
 from core.model.knowledge import Passage
@@ -14,8 +13,8 @@ from core.model.text import content_words
 
 _NUMBERS = re.compile(r"[\W\d_]+")
 _BESIDE = re.compile(r"\([^)]*\)|\b(?:version|v|release|edition|rev(?:ision)?)\.? ?[\d.]+", re.IGNORECASE)
-_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
-_NUMBERED = re.compile(r"\b(?:version|v|release|edition|issue|revision|terms)\.? ?(\d+(?:\.\d+)*)\b", re.IGNORECASE)
+YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+NUMBERED = re.compile(r"\b(?:version|v|release|edition|issue|revision|terms)\.? ?(\d+(?:\.\d+)*)\b", re.IGNORECASE)
 _OLD = re.compile(
     r"\b(?:old(?:er)?|previous(?:ly)?|former(?:ly)?|earlier|original(?:ly)?|outdated|superseded|used to|last year"
     r"|years? ago|in the past|back then|at that time|before (?:the|that|this) (?:change|update|version|policy))\b",
@@ -68,32 +67,6 @@ def states_only_version(question: str, title: str, said: str) -> bool:
     return bool(wanted) and not wanted & set(content_words(said))
 
 
-@dataclass(frozen=True, slots=True)
-class NamedVersion:
-    """The one version that a question names, the question without it, and the documents or sections that are of it."""
-
-    number: str
-    bare_question: str
-
-    def is_of(self, passage: Passage) -> bool:
-        """Whether a passage stands in this version: by its title, its headings, its own head, or the year it states."""
-        above = " ".join((passage.title, *passage.heading))
-        head = passage.text[:_HEAD] if passage.ordinal == 0 else ""
-        numbers = {*_RELEASE.findall(above), *_NUMBERED.findall(head)}
-        return self.number in numbers or (bool(_YEAR.fullmatch(self.number)) and passage.dated[:4] == self.number)
-
-
-def version_named(question: str, pool: Iterable[Evidence]) -> NamedVersion | None:
-    """The version that a question names, where something was found of it; what is asked of it stands in it unnamed."""
-    found = list(_NAMES_VERSION.finditer(question))
-    numbers = {number for one in found for number in one.groups() if number}
-    if len(numbers) != 1 or len(found) != 1:
-        return None
-    bare = " ".join((question[: found[0].start()] + " " + question[found[0].end() :]).split())
-    named = NamedVersion(numbers.pop(), bare.replace(" ?", "?").replace(" ,", ","))
-    return named if content_words(bare) and any(named.is_of(item.passage) for item in pool) else None
-
-
 def family(passage: Passage) -> str:
     """The title without what tells versions apart: the same for all versions of one document."""
     return _NUMBERS.sub("", _BESIDE.sub(" ", passage.title)).casefold() or passage.title.casefold()
@@ -108,24 +81,14 @@ def section_name(passage: Passage) -> frozenset[str]:
 _BEFORE = re.compile(
     r"\b(?:before|until|prior to|up to) (?:the year )?((?:19|20)\d\d)\b(?! (?:terms|edition))", re.IGNORECASE
 )
-_HEAD = 300  # characters of a document in which it states its version
+HEAD = 300  # characters of a document in which it states its version
 _HEADING = 60  # characters of a first line that is a heading
-
-
-_RELEASE = re.compile(r"(?<![\d.])\d+(?:\.\d+)*(?![\d])")
-_BEFORE_IT = r"(?:\b(?:in|of|under|by|for|with|on|from|according to)(?: the)? )?(?:\b(?:old|new|current) )?"
-_NAMES_VERSION = re.compile(
-    rf"{_BEFORE_IT}\b(?:version|v|release|edition|revision)\.? ?(\d+(?:\.\d+)*)\b"
-    rf"|{_BEFORE_IT}\b((?:19|20)\d\d)\b(?: (?:terms|edition|conditions|rules|version|contract|policy|list|prices|one)\b)?"
-    rf"|(?<=[a-z]) (\d+\.\d+(?:\.\d+)*)\b",
-    re.IGNORECASE,
-)
 
 
 def other_version(question: str, item: Evidence, pool: Sequence[Evidence]) -> bool:
     """Whether a passage is of a version of its document that the question is not about, though that one is there."""
     versions = _versions_of(item, pool)
-    named = set(_NUMBERED.findall(question))
+    named = set(NUMBERED.findall(question))
     if len(versions) < 2 or len(named) > 1 or _has_alone(question, item, pool):
         return False  # of two versions that are named, neither is the other one
     numbered = {one.document: _number_stated(one.document, (item, *pool)) for one in versions}
@@ -153,7 +116,7 @@ def _has_alone(question: str, item: Evidence, pool: Iterable[Evidence]) -> bool:
 def _number_stated(document: str, pool: Iterable[Evidence]) -> str:
     """The number of its version that a document states in its head, where that was found: 6 of "Edition 6, …"."""
     heads = (one.passage for one in pool if one.passage.document == document and one.passage.ordinal == 0)
-    found = (_NUMBERED.search(passage.text[:_HEAD]) for passage in heads)
+    found = (NUMBERED.search(passage.text[:HEAD]) for passage in heads)
     return next((one[1] for one in found if one), "")
 
 
@@ -186,7 +149,7 @@ def _versions_of(item: Evidence, pool: Iterable[Evidence]) -> list[Passage]:
 
 def _number_of(title: str) -> tuple[int, ...]:
     """The year in a title, else the number of its version; nothing where it has neither."""
-    said = _YEAR.findall(title) or _NUMBERED.findall(title)
+    said = YEAR.findall(title) or NUMBERED.findall(title)
     return tuple(int(part) for part in said[-1].split(".") if part) if said else ()
 
 
@@ -195,8 +158,8 @@ def _select_version(question: str, versions: Sequence[Passage], numbered: Mappin
 
     A year means the version that held at its end, when no title has it; "before 2026" the one that held until then.
     """
-    numbers = set(_NUMBERED.findall(question))
-    years = _YEAR.findall(question)
+    numbers = set(NUMBERED.findall(question))
+    years = YEAR.findall(question)
     if until := _BEFORE.search(question):
         return next((passage for passage in versions if "" < passage.dated[:4] < until[1]), versions[-1])
     if numbers and (of_number := [passage for passage in versions if numbered[passage.document] in numbers]):

@@ -255,7 +255,7 @@ def thing_asked(question: str) -> tuple[str, ...]:
 
 _OF_DOCUMENT = re.compile(
     r"\b(?:owns?|owned|owner|authors?|wrote|written|writes|maintain(?:s|ed|er)?|responsible for|reviewed|reviews?"
-    r"|updated|edited|revised|changed|effective|in force|valid|version|published|released|dated|how old"
+    r"|updated|edited|revised|changed|effective|in force|valid|version|published|released|approved|dated|how old"
     r"|out of date|up to date|superseded|replace[sd]?)\b",
     re.IGNORECASE,
 )

@@ -229,8 +229,9 @@ _SOURCE_WORDS = re.compile(
     r"(?:\s+(?:do (?:you|we) have|are there|you have|we have|exist|there are|is there))?"
     r"\s*(?:on|about|for|regarding|covering?|mention(?:s|ing)?|describ(?:e|es|ing)"
     r"|(?:talk|speak)(?:s|ing)? (?:about|of)"
-    r"|discuss(?:es|ing)?|lists?|say(?:s)?(?: something)? about|deal(?:s|ing)? with|explain(?:s|ing)?|related to"
-    r"|tells? (?:me|us|you)(?: (?:about|of))?|ha(?:s|ve) (?:the|something on|anything on)|contains?|shows?"
+    r"|discuss(?:es|ing)?|lists?|say(?:s)?(?: something)?(?: about)?|deal(?:s|ing)? with|explain(?:s|ing)?|related to"
+    r"|tells? (?:me|us|you)(?: (?:about|of))?|ha(?:s|ve)(?: (?:the|something on|anything on))?|contains?|shows?"
+    r"|(?:do|should|must|can) (?:i|we) (?:read|look at) (?:about|on|for)"
     r"|concerning|to do with|of|you have on|we have on|first:|:)\s+",
     re.IGNORECASE,
 )
@@ -241,8 +242,7 @@ _WHICH_DOCUMENTS = re.compile(
     r"(?:documents?|docs?|files?|pages?|papers?|documentation|material)\b(?! first)"
     r"(?= (?:(?:that |which |you have |we have |there (?:is|are) |do (?:you|we) have )*(?:on|about|for|regarding"
     r"|covering|concerning|related to|(?:mention|describ|discuss|talk|speak|deal|cover|explain|refer|tell|contain)\w*"
-    r"|says?|ha(?:s|ve) (?:the|something|anything)|shows?"
-    r"|lists?)\b))",
+    r"|says?|ha(?:s|ve)|shows?|lists?|(?:do|should|must|can) (?:i|we) (?:read|look at) (?:about|on|for))\b))",
     re.IGNORECASE,
 )
 # "In which document can I read about refunds?", "where is it written what to do when …?"

@@ -30,6 +30,7 @@ _AMERICAN = (
     (re.compile(r"ou(?=r|l)"), "o"),
     (re.compile(r"[ao]e"), "e"),
 )
+_CONTRACTED = {"who", "what", "where", "when", "why", "how", "that", "it", "there", "here", "he", "she", "let"}
 _DOUBLED = re.compile(r"(.)\1")
 
 
@@ -59,7 +60,7 @@ class EnglishLexicon:
     def usual_word(self, slip: str) -> str:
         """See ``Lexicon``."""
         contraction = f"{slip[:-1]}'{slip[-1]}"  # "who's" where people type "whos"
-        if contraction in self._words:
+        if contraction in self._words and (slip.endswith("nt") or slip[:-1] in _CONTRACTED):
             return contraction
         if len(slip) < _SHORT:
             return ""

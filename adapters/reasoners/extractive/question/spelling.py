@@ -1,8 +1,8 @@
 """Puts right what is misspelt in a question, by the words of the passages that were found, then by those of English.
 
 A word that no passage has and no dictionary knows is read as the one word that is a slip away: a letter too many, too
-few, another, or two that changed places (Damerau, 1964: four of five slips). A rare word that is written as it should
-be stays, and so do names, codes, flags and what stands in quotation marks.
+few, another, or two that changed places (Damerau, 1964: four of five slips), or as the one that sounds the same. A rare
+word that is written as it should be stays, and so do names, codes, flags and what stands in quotation marks.
 """
 
 import re
@@ -19,6 +19,34 @@ _ASKING = frozenset(
 )
 _SHORT = 5  # letters; a shorter word, which is a slip away from many, is read only as one of asking
 _LONG = 8  # letters; from here two slips are forgiven
+_IN_HASTE = {  # words of asking that are too short to be found by their letters, or are others as well
+    re.compile(rf"\b{typed}\b", re.IGNORECASE): meant
+    for typed, meant in {
+        r"hw(?= (?:many|mny|much|mch|long|lng|old|often|far|do|does|to)\b)": "how",
+        r"(?<=\bhow )dose": "does",
+        r"(?<=\bwhen )dose": "does",
+        r"w[ao]ts": "what's",
+        r"wen(?= (?:do|does|dose|did|is|are|was|will|can|must)\b)": "when",
+        r"hav": "have",
+        r"haz": "has",
+        r"nite": "night",
+        r"til": "until",
+        r"min(?:it|uit|ite)": "minute",
+    }.items()
+}
+# Letters that sound alike in English, in the order in which they are put into one form.
+_SOUNDS = tuple(
+    (re.compile(pattern), sound)
+    for pattern, sound in (
+        (r"ph", "f"),
+        (r"ck|q", "k"),
+        (r"c(?=[eiy])", "s"),
+        (r"c(?!h)", "k"),
+        (r"z", "s"),
+        (r"(?<!^)y", "i"),
+        (r"(.)\1", r"\1"),
+    )
+)
 
 
 def vocabulary_of(texts: Iterable[str]) -> frozenset[str]:
@@ -45,7 +73,7 @@ def correct_spelling(question: str, vocabulary: Collection[str], slips: Collecti
     The passages' words come first: what is asked about stands there. One of English counts where they have none, or
     where theirs is two slips away and that of English one.
     """
-    meant = {slip: _meant(slip, vocabulary, lexicon) for slip in slips}
+    meant = {slip: _meant(slip, vocabulary, lexicon) for slip in slips if slip.isalpha()}
 
     def right(found: re.Match[str]) -> str:
         before, word = found.groups()
@@ -58,11 +86,38 @@ def correct_spelling(question: str, vocabulary: Collection[str], slips: Collecti
     return _WORD.sub(right, question)
 
 
+def without_haste(question: str) -> str:
+    """The question with its words of asking written out: "hw mch", "wats"."""
+    for typed, meant in _IN_HASTE.items():
+        question = typed.sub(meant, question)
+    return question
+
+
 def _meant(slip: str, vocabulary: Collection[str], lexicon: Lexicon) -> str:
     theirs = _nearest(slip, vocabulary)
     if theirs and _slips(slip, theirs, 1) == 1:
         return theirs
-    return lexicon.usual_word(slip) or theirs
+    return _sounding_like(slip, vocabulary) or lexicon.usual_word(slip) or theirs
+
+
+def _sounding_like(word: str, vocabulary: Collection[str]) -> str:
+    """The one word that sounds the same; empty where none or several do."""
+    if len(word) < _SHORT - 1:
+        return ""
+    sound = _sound_of(word)
+    alike = [
+        other for other in vocabulary if other[0] in _ALIKE_FIRST.get(word[0], word[0]) and _sound_of(other) == sound
+    ]
+    return alike[0] if len(alike) == 1 else ""
+
+
+_ALIKE_FIRST = {"f": "fp", "k": "kcq", "c": "ck", "s": "sc"}
+
+
+def _sound_of(word: str) -> str:
+    for letters, sound in _SOUNDS:
+        word = letters.sub(sound, word)
+    return word
 
 
 def _is_name(word: str, start: int) -> bool:
