@@ -147,11 +147,15 @@ def _nothing_relevant(run: Run, actions: tuple[SearchAction, ...]) -> AgentEvent
 
 
 def _proposed_terms(run: Run, actions: tuple[SearchAction, ...]) -> tuple[str, ...]:
-    """Two queries nobody has tried: what the reasoner would do next, else the headings of what came nearest."""
+    """Two queries nobody has tried: what the reasoner would do next, else the sections of what came near.
+
+    A heading is told with its document: "Terms" alone says nothing, and finds the terms of everything.
+    """
     tried = {describe(search.action).casefold() for search in run.inquiry.searches}
     proposed = [action.query for action in actions if isinstance(action, SearchKnowledge | SearchSource)]
-    near = run.inquiry.library.relevant(1)
-    proposed.extend(item.passage.heading[-1] if item.passage.heading else item.passage.title for item in near)
+    near = [item.passage for item in run.inquiry.library.relevant(WEAK)]
+    open_places = (one for one in near if not one.heading or one.heading[-1].casefold() not in tried)
+    proposed.extend(f"{one.title}: {one.heading[-1]}" if one.heading else one.title for one in open_places)
     return tuple(term for term in dict.fromkeys(proposed) if term.casefold() not in tried)[:2]
 
 

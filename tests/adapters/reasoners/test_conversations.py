@@ -61,7 +61,11 @@ def test_of_them_is_said_of_what_was_counted_and_never_of_a_verb(
         ("How many requests can a Starter key send?", "Depot?", "How many requests can a Depot key send?"),
         ("How long is probation?", "and the notice then?", "How long is notice (probation)?"),
         ("i lost my phone!!", "what about the hardware key, same?", "i lost my hardware key?"),
-        ("Who approves refunds below 2,000 euros?", "and 3,000 euros?", "Who approves refunds below 3,000 euros?"),
+        (
+            "Who approves refunds below 2,000 euros?",
+            "what about a refund of 3,000 euros?",
+            "Who approves refund of 3,000 euros?",
+        ),
     ],
 )
 def test_a_short_question_goes_on_with_the_last_one(before: str, said: str, understood: str) -> None:
@@ -176,8 +180,7 @@ async def test_a_page_that_is_newer_than_the_policy_stands_for_itself() -> None:
 
 
 async def test_who_approves_it_is_quoted_with_what_it_is() -> None:
-    text = await answered(
-        "Who approves it, the team lead?",
-        passage(1, "Everyone may spend €1,500 on books. Your team lead approves it. Books stay yours.", "Learning"),
-    )
-    assert "may spend €1,500" in text
+    spent = "Everyone may spend €1,500 on courses. Your team lead approves it. "
+    rest = "What you learn is yours, and what you wrote there is ours. " * 6
+    text = await answered("Is it approved by the team lead?", passage(1, spent + rest, "Learning"))
+    assert "> Everyone may spend €1,500 on courses. [1] Your team lead approves it. [1]" in text
