@@ -15,8 +15,9 @@ from core.evaluation.metrics import JudgedAnswer, agent_figures, contains, thres
 from core.model.answer import Answer, Citation, Outcome
 from core.model.conversation import Audience, Person, Thread, ThreadKey, Turn
 from core.model.events import AgentCompleted, CheckpointReached
+from core.model.evidence import EvidenceLibrary
 from core.model.inquiry import Inquiry
-from core.model.knowledge import KnowledgeBase
+from core.model.knowledge import KnowledgeBase, Passage
 
 GRADES = range(1, 11)
 WORST = 6  # wrong answers, and as many wrong refusals
@@ -71,8 +72,13 @@ async def _ask(footnote: Footnote, dataset: Dataset, query: Query) -> tuple[Judg
     started = time.perf_counter()
     answer, inquiry = await pursue_question(footnote, dataset.name, query.text, thread)
     took = time.perf_counter() - started
-    gathered = documents_of([item.passage for item in inquiry.library.best_first()], query)
+    gathered = documents_of(passages_in_reach(inquiry.library), query)
     return _judge(query, answer, inquiry, gathered, took), gathered, answer
+
+
+def passages_in_reach(library: EvidenceLibrary) -> list[Passage]:
+    """What was looked at, best first, then what else the searches found and whoever asks for more is told of."""
+    return [*(item.passage for item in library.best_first()), *(hit.passage for hit in library.further)]
 
 
 async def _thread(footnote: Footnote, dataset: Dataset, query: Query) -> Thread:

@@ -297,7 +297,7 @@ class ExtractiveReasoner:
             pieces = composer.list_documents(asked.question, found[0][1])
         elif intent.kind_of(inquiry.question, in_thread=bool(thread.turns)) is intent.Intent.MORE:
             further = more.quote_more(thread, pool, found[0][1])
-            pieces = render(further) if further else chain([DraftRemark(more.NOTHING_MORE)], pieces)
+            pieces = render(further) if further else chain([DraftRemark(more.nothing_more(inquiry.library))], pieces)
         for piece in pieces:
             yield piece
         if note := note_of_translation(asked_for, inquiry.standalone):

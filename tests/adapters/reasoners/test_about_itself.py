@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.reasoners.extractive.evidence.about_itself import asked_of_document, head_of_document
+from adapters.reasoners.extractive.evidence.about_itself import asked_of_document, head_of_document, titled
 from adapters.reasoners.extractive.question.intent import split_question
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.testing.encoder import HashingEncoder
@@ -108,9 +108,10 @@ async def test_a_document_is_listed_where_one_sentence_has_the_whole_topic() -> 
     assert told.outcome is not Outcome.ANSWERED
 
 
-async def test_where_no_sentence_has_the_topic_the_document_that_the_search_puts_first_by_far_is_listed() -> None:
-    scene = Scene(ExtractiveReasoner(HashingEncoder()))
-    await scene.knows("Whoever cuts wood needs a red card for the saw.", "The cat sleeps on the mat.")
-    answer = await scene.asks("which document has rules for cards of machines such as the saw")
-    assert answer.outcome is Outcome.ANSWERED
-    assert "red card" in answer.text
+@pytest.mark.parametrize(("first", "listed"), [(0.4, {1}), (0.1, set())])
+def test_a_document_is_listed_that_the_search_puts_first_and_near(first: float, listed: set[int]) -> None:
+    """No sentence need have the whole topic; where nothing is near, nothing is listed."""
+    hits = [Hit(passage(1, "A red card lasts two years.", "Benches"), first), Hit(passage(2, "Cards.", "Vans"), 0.05)]
+    items = EvidenceLibrary().add(hits, "asked")[1]
+    assert titled("which document has the rules for machine cards", items) == listed
+    assert not titled("what are the rules for machine cards", items)

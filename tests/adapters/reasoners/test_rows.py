@@ -264,6 +264,43 @@ def test_a_table_is_worked_out_only_as_far_as_its_cells_can_be_read(question: st
     assert worked_out(question) == lead
 
 
+VANS = """\
+| Call sign | Van | Built | price_gbp | deposit_gbp | Domestic trips | Foreign trips | Keeper |
+|---|---|---|---|---|---|---|---|
+| Ant | Van of 1,200 kg | 2018 | 90.00 | 400 | 21,400 | 38,200 | depot team |
+| Bee | Van, long | 2012 | 70.00 | 500 | 9,000 | 1,000 | office |
+| Cat | Pick-up | 2024 | 80.00 | 300 | 300 | 20 | depot team |
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "lead"),
+    [
+        # neither a word of the title picks rows, nor is the column of what they are the one to compare
+        (
+            "oldest van of the depot?",
+            "The earliest *Built* of the 3 rows compared, worked out from the table, is that of Bee:",
+        ),
+        (
+            "cheapest thing on the list of vans?",
+            "The lowest *price_gbp* of the 3 rows compared, worked out from the table, is that of Bee:",
+        ),
+        (
+            "busiest van by foreign trips",
+            "The highest *Foreign trips* of the 3 rows compared, worked out from the table, is that of Ant:",
+        ),
+        (
+            "how many total trips of ant",
+            "Added up in the row of Ant, *Domestic trips* and *Foreign trips* come to 59,600:",
+        ),
+    ],
+)
+def test_a_column_is_found_by_what_is_asked_of_it(question: str, lead: str) -> None:
+    found = compute_answer(question, aggregation_of(question), [placed(1, VANS, "Vans of the depot")])
+    assert found is not None
+    assert found.lead == lead
+
+
 def test_nothing_is_added_up_or_kept_within_a_limit_where_a_cell_cannot_be_read() -> None:
     unknown = SITES.replace("| 52 |", "| on request |")
     assert not worked_out("how many beds do all three sites have", unknown)
@@ -281,6 +318,10 @@ def test_nothing_is_added_up_or_kept_within_a_limit_where_a_cell_cannot_be_read(
         ("what is the longest I may stay on a site", False),
         ("which sites does mira sand look after", True),
         ("which sites did mira sand sell", False),
+        ("how many sites does mira sand manage", True),
+        ("how many sites did mira sand sell", False),
+        ("how many beds do North House and Quay Court have together", True),
+        ("how many beds do North House and the barn have together", False),
     ],
 )
 def test_a_table_counts_for_what_is_counted_or_picked_out_only_with_every_word_of_it(

@@ -5,6 +5,7 @@ The rows are quoted as they stand; what was worked out from them is said in the 
 
 import re
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from adapters.reasoners.extractive import weights
@@ -45,6 +46,7 @@ _SAYS_NOT = frozenset(content_words("anything anyone cant cannot dont doesnt isn
 _SAYS_WHEN = frozenset(content_words("still yet already currently now today"))  # and in no cell
 _WHICH_TIME = frozenset(content_words("last next first previous"))  # "last year" does not ask for "Last act ends"
 _THAN = re.compile(r"\bthan\b", re.IGNORECASE)
+_HAS = frozenset(content_words("serve have run offer cover provide operate own manage hold fly"))
 _PERSON = frozenset(content_words("person people name who member employee colleague"))
 
 
@@ -101,7 +103,8 @@ def tables_that_answer(question: str, evidence: Sequence[Evidence]) -> frozenset
         found = compute_answer(question, asked, evidence) if by_rows else None
         picked = found is not None and _says_all(question, found.quotations)
         if found and asked and asked.kind is Aggregate.SUM:
-            picked = picked and _names_what_is_added(question, found.quotations[0])
+            added = _names_what_is_added(question, found.quotations[0])
+            picked = picked and (added or len(_named_rows(question, _rows_of(found))) >= _FEWEST)
         return frozenset(one.evidence.id for one in found.quotations) if found and picked else frozenset()
     found = compute_answer(question, asked, evidence)
     wanted = frozenset(topic_words(question))
@@ -118,6 +121,14 @@ def tables_that_answer(question: str, evidence: Sequence[Evidence]) -> frozenset
     return frozenset(quotation.evidence.id for quotation in found.quotations)
 
 
+def _rows_of(found: TableAnswer) -> list[Row]:
+    return [
+        Row(one.evidence, unit, cells_of(unit.head[0]), cells_of(unit.text))
+        for one in found.quotations
+        for unit in one.units
+    ]
+
+
 def _says_all(question: str, quotations: Sequence[Quotation]) -> bool:
     """Whether a table's place and columns and each of the rows together have every word of the question."""
     limit = threshold_of(question)
@@ -129,9 +140,18 @@ def _says_all(question: str, quotations: Sequence[Quotation]) -> bool:
     left = {stem for stem in wanted if not stands_in(stem, above)}
     if aggregation_of(question) and left & set(thing_picked(question)):
         return False  # four rows with "minibus" in a cell need not be four minibuses
-    return bool(wanted) and all(
-        stands_in(stem, content_words(unit.text)) for one in quotations for unit in one.units for stem in left
-    )
+    rows = [unit for one in quotations for unit in one.units]
+    if bool(wanted) and _names_each(left, rows):
+        return True
+    counted = COUNTED.search(question) and set(content_words(cells_of(head)[0])) <= wanted
+    left -= _HAS if counted else frozenset()  # "how many destinations does Kestrane serve"
+    return bool(wanted) and all(stands_in(stem, content_words(row.text)) for row in rows for stem in left)
+
+
+def _names_each(left: AbstractSet[str], rows: Sequence[Unit]) -> bool:
+    """Whether what is left of a question are the names of these rows, each of them and no other."""
+    keys = [set(content_words(cells_of(row.text)[0])) for row in rows]
+    return len(rows) >= _FEWEST and all(left & key for key in keys) and left <= set().union(*keys)
 
 
 def _names_what_is_added(question: str, first: Quotation) -> bool:
@@ -212,14 +232,14 @@ def _of_table(
     if asked.kind is Aggregate.COUNT:
         return _count_rows(question, wanted, rows, filtered)
     named = _named_rows(question, rows)
-    if asked.kind in {Aggregate.MOST, Aggregate.LEAST}:
-        filtered = _of_kind(wanted, filtered)
+    filtered = _of_kind(wanted, filtered)
     compared = asked.compares or asked.kind is Aggregate.SUM
     kept = named if compared and len(named) >= _FEWEST else filtered
     column = _column(asked, wanted, rows, kept)
     if asked.kind is Aggregate.SUM:
         counts = column is None and COUNTED.search(question)  # "how many vans are there over all depots"
-        return _count_rows(question, wanted, rows, filtered) if counts else _sum_of(kept, column)
+        added = _sum_across(wanted, kept) or (None if counts else _sum_of(kept, column))
+        return added or (_count_rows(question, wanted, rows, filtered) if counts else None)
     if column is None or (_THAN.search(question) and len(named) < _FEWEST):
         return None  # "what if my van is longer than I said" compares no rows
     return _extreme_of(asked, kept, column, with_others=asked.compares and bool(named))
@@ -237,8 +257,26 @@ def _sum_of(rows: Sequence[Row], column: int | None) -> TableAnswer | None:
     cells = [] if column is None else [row.cell(column) for row in rows]
     if column is None or len(rows) < _FEWEST or not can_be_added(cells):
         return None
-    total = f"{sum(value or 0 for value in column_values(cells)):,.2f}".rstrip("0").rstrip(".")
+    total = _written_out(sum(value or 0 for value in column_values(cells)))
     return _table_answer(f"Added up from {len(rows)} rows, *{rows[0].names[column]}* comes to {total}:", rows)
+
+
+def _sum_across(wanted: frozenset[str], rows: Sequence[Row]) -> TableAnswer | None:
+    """The sum of several columns of one row, whose names all have what is asked for: passengers at home and abroad."""
+    if len(rows) != 1:
+        return None
+    (row,) = rows
+    columns = [at for at, name in enumerate(row.names) if at and wanted & set(content_words(name))]
+    cells = [row.cell(at) for at in columns]
+    if len(columns) < _FEWEST or not can_be_added(cells):
+        return None
+    names = " and ".join(f"*{row.names[at]}*" for at in columns)
+    total = _written_out(sum(value or 0 for value in column_values(cells)))
+    return _table_answer(f"Added up in the row of {row.cells[0]}, {names} come to {total}:", rows)
+
+
+def _written_out(value: float) -> str:
+    return f"{value:,.2f}".rstrip("0").rstrip(".")
 
 
 def _extreme_of(asked: Aggregation, rows: Sequence[Row], column: int, *, with_others: bool) -> TableAnswer | None:
@@ -319,11 +357,17 @@ def _filter_rows(question: str, wanted: frozenset[str], rows: Sequence[Row]) -> 
         values = {row.cells[column] for row in kept if column < len(row.cells)}
         matching = {value for value in values if (stems := set(content_words(value))) and stems <= wanted}
         if not matching and column:  # "jude" for Jude Okoro: a word of some cells of one column
-            telling = wanted - set(content_words(" ".join(rows[0].names)))
+            telling = wanted - set(content_words(" ".join((*rows[0].names, *_place_of(rows)))))
             matching = {value for value in values if telling & set(content_words(value))}
         if matching and (some := [row for row in kept if column < len(row.cells) and row.cells[column] in matching]):
             kept = some
     return kept
+
+
+def _place_of(rows: Sequence[Row]) -> tuple[str, ...]:
+    """What stands over a table, and so holds for all of its rows."""
+    passage = rows[0].evidence.passage
+    return (passage.title, *passage.heading)
 
 
 def _yes_or_no(question: str, cells: Sequence[str], name: str) -> str:
@@ -347,6 +391,7 @@ def _column(asked: Aggregation, wanted: frozenset[str], rows: Sequence[Row], kep
     best: tuple[float, int] | None = None
     key = frozenset(content_words(rows[0].names[0]))  # "which stage has the most" does not ask for "Stage width"
     by_date = "date" in asked.column  # or by the time in a column that is named: "which lorry leaves earliest"
+    picked = frozenset(content_words(asked.picked)[:1])
     hinted = {
         at
         for at in range(1, len(rows[0].names))
@@ -356,6 +401,9 @@ def _column(asked: Aggregation, wanted: frozenset[str], rows: Sequence[Row], kep
         if _figures(kept, at) < min(_FEWEST, len(kept)):
             continue
         stems = frozenset(content_words(rows[0].names[at])) - (frozenset() if asked.column else key) - _WHICH_TIME
+        stems -= (
+            picked if by_date and hinted else frozenset()
+        )  # "the oldest vehicle" does not ask for a column "Vehicle"
         said = len(stems & wanted) / len(stems) + len(stems & wanted) if stems else 0.0
         fits = at in hinted
         score = said + weights.COLUMN_NAMED * fits
@@ -379,7 +427,7 @@ def _hints(hint: str, name: str, cells: Sequence[str], at: int) -> bool:
         hint in name.casefold().split()
         or hint in content_words(name)
         or (not hint.isalpha() and (hint in name or (at < len(cells) and hint in cells[at])))
-        or (hint.isupper() and hint in name)
+        or (hint.isupper() and (hint in name or hint.casefold() in content_words(name)))
     )
 
 
