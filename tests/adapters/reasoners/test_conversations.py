@@ -13,6 +13,7 @@ from adapters.reasoners.extractive.question.follow_up import resolve
 from adapters.reasoners.extractive.question.intent import Intent, final_question, kind_of
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner, exchanges
 from adapters.testing.encoder import HashingEncoder
+from core.model.answer import Outcome
 from core.model.conversation import Exchange
 from core.model.evidence import EvidenceLibrary, Grade, Hit
 from core.model.inquiry import Investigate
@@ -106,6 +107,16 @@ async def test_asked_whether_it_is_sure_it_shows_what_stands_there(said: str) ->
     assert told.answer.spent.searches == 0
     assert "Refund rules" in told.answer.text
     assert "14 days" in told.answer.text
+
+
+async def test_asked_whether_it_is_sure_of_a_refusal_it_repeats_no_older_answer() -> None:
+    scene = Scene(ExtractiveReasoner(HashingEncoder()))
+    await scene.knows("Refunds are paid within 14 days of the purchase.", title="Refund rules")
+    await scene.asks("Within how many days of the purchase are refunds paid?")
+    assert (await scene.asks("Who cleans the coffee machine of the Lisbon office?")).outcome is Outcome.ABSTAINED
+    told = await scene.asks("are you sure?")
+    assert "found nothing" in told.answer.text
+    assert "14 days" not in told.answer.text
 
 
 @pytest.mark.parametrize("said", ["danke dir", "ok cool thx", "vielen Dank!", "merci beaucoup", "muchas gracias"])

@@ -124,7 +124,9 @@ def _objection(thread: Thread) -> str:
 
 
 def _assurance(thread: Thread) -> str:
-    """What it can be sure of: that it stands there, and as of when."""
+    """What it can be sure of: that it stands there, or that it was not found."""
+    if thread.last and thread.last.outcome in {Outcome.ABSTAINED, Outcome.PARKED}:
+        return "Sure only that I found nothing in the documents that answers it."
     turn = _last_answered_turn(thread)
     if turn is None:
         return "I have quoted nothing here yet. Ask me something, and I show where it stands."
