@@ -90,6 +90,7 @@ def sentences(text: str) -> tuple[str, ...]:
 
 _ASKS = re.compile(
     r"(?i)^\W*(?:(?:and|but|so|ok(?:ay)?|thanks?|great|hm+|also)[\s,.!]+)*"
+    r"(?:(?:until|till|since|by|from|for|to|with)\s+(?=(?:when|whom|how (?:long|many|much))\b))?"  # "until when"
     r"(?:who|whom|whose|what|when|where|why|how|which|is|are|was|were|do|does|did|can|could|should|would|will|has|have|may"
     r"|explain|show|tell|find|list|summari[sz]e|compare|give|look up|search|translate|define|describe)\b"
 )

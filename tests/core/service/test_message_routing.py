@@ -20,7 +20,15 @@ def test_whoever_is_spoken_to_answers(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["And for enterprise?", "how do I change it", "what about the other one", "explain that more simply"]
+    "text",
+    [
+        "And for enterprise?",
+        "how do I change it",
+        "what about the other one",
+        "explain that more simply",
+        "until when",
+        "and for how long",
+    ],
 )
 def test_a_follow_up_question_in_our_thread_needs_no_mention(text: str) -> None:
     assert route_message(MessageFacts(text, in_our_thread=True, by_our_asker=True)) is MessageRoute.ANSWER
