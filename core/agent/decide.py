@@ -156,5 +156,5 @@ def _proposed_terms(run: Run, actions: tuple[SearchAction, ...]) -> tuple[str, .
     proposed = [action.query for action in actions if isinstance(action, SearchKnowledge | SearchSource)]
     near = [item.passage for item in run.inquiry.library.relevant(WEAK)]
     open_places = (one for one in near if not one.heading or one.heading[-1].casefold() not in tried)
-    proposed.extend(f"{one.title}: {one.heading[-1]}" if one.heading else one.title for one in open_places)
+    proposed.extend(f"{one.heading[-1]} ({one.title})" if one.heading else one.title for one in open_places)
     return tuple(term for term in dict.fromkeys(proposed) if term.casefold() not in tried)[:2]
