@@ -1,7 +1,8 @@
 """Vectors from any sentence-transformers model, never on the event loop.
 
-A thread for queries and one or two for passages, so that a query is never behind a batch of them. Each has the model
-with a tokenizer of its own, which is not to be used by two at once; the weights are the same ones in memory.
+A thread for queries and, where there are two cores, two for passages, so that a query is never behind a batch of them;
+where there are fewer than four, long passages take but one of the two. Each has the model with a tokenizer of its own,
+which is not to be used by two at once; the weights are the same ones in memory.
 
 Queries that come while one is encoded go together after it: fifty at once cost the processor what ten do one by one.
 All run in bfloat16 where the processor computes in it: three times as many passages a second as ``encode`` with its
@@ -31,6 +32,7 @@ T = TypeVar("T")
 
 _BATCH = 8  # passages at once: fastest in bfloat16 (78 a second; 61 with 32), and a short hold on the processor
 _SHORT = 40  # characters; of a word or two
+_BRIEF = 400  # characters of a sentence with its heading, as answers are chosen from: a batch holds a core for 40 ms
 _SHORT_BATCH = (
     128  # single words at once: by eights 400 of them took eight times the processor's time on a busy machine
 )
@@ -57,14 +59,15 @@ class SentenceTransformerEncoder:
         # every barrier while other work holds a core, 210 ms and thirty times as long. So are the sentences that an
         # answer is chosen from; and whoever ingests leaves the other cores to those who ask.
         self._query_thread = ThreadPoolExecutor(1, thread_name_prefix="encode-queries", initializer=use_one_core)
-        self._at_once = passage_threads()
+        self._at_once = max(passage_threads(), min(2, available_cores()))
         self._passage_thread = ThreadPoolExecutor(
             self._at_once, thread_name_prefix="encode-passages", initializer=use_one_core
         )
         self._loading = threading.Lock()
         self._pattern: Any = None  # the model as it was loaded, never used: each thread's own is copied from it
         self._own = threading.local()
-        self._passage_turns = asyncio.Semaphore(self._at_once)  # ingests take turns at the threads, batch by batch
+        self._brief_turns = asyncio.Semaphore(self._at_once)
+        self._passage_turns = asyncio.Semaphore(passage_threads())  # ingests take turns at the threads, batch by batch
         self._one_query_batch = asyncio.Lock()
         self._asked: dict[str, int] = {}  # queries that wait to be encoded, and how many wait for each
         self._dimension: int | None = None  # read from a file once, not with every batch
@@ -157,7 +160,7 @@ class SentenceTransformerEncoder:
         async def encode_some() -> None:
             for batch in batches:
                 encode = partial(self._encode_batch, [texts[position] for position in batch])
-                async with self._passage_turns:
+                async with self._brief_turns if len(texts[batch[0]]) <= _BRIEF else self._passage_turns:
                     vectors[batch] = await self._in_thread(self._passage_thread, encode, _BATCH_SECONDS)
 
         try:
@@ -243,10 +246,14 @@ class SentenceTransformerEncoder:
         return await run_model(thread, do, seconds, self.name)
 
 
+def available_cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def passage_threads() -> int:
-    """How many encode passages at once: two where there are cores for them beside those who ask, else one."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return 2 if cores >= _CORES_FOR_TWO else 1
+    """How many encode long passages at once: two where there are cores for them beside those who ask, else one."""
+    return 2 if available_cores() >= _CORES_FOR_TWO else 1
 
 
 def use_one_core() -> None:

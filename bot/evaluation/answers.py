@@ -15,8 +15,9 @@ from core.evaluation.metrics import JudgedAnswer, agent_figures, contains, thres
 from core.model.answer import Answer, Citation, Outcome
 from core.model.conversation import Audience, Person, Thread, ThreadKey, Turn
 from core.model.events import AgentCompleted, CheckpointReached
+from core.model.evidence import EvidenceLibrary
 from core.model.inquiry import Inquiry
-from core.model.knowledge import KnowledgeBase
+from core.model.knowledge import KnowledgeBase, Passage
 
 GRADES = range(1, 11)
 WORST = 6  # wrong answers, and as many wrong refusals
@@ -25,7 +26,7 @@ _ASKER = Person("eval")
 
 @dataclass(slots=True)
 class AnswersOfSet:
-    """What came of all questions; ``rankings`` are the documents gathered, best first, by query."""
+    """What came of all questions; ``rankings`` are the documents in reach, best first, by query."""
 
     rankings: dict[str, list[str]] = field(default_factory=dict)
     judged: list[JudgedAnswer] = field(default_factory=list)
@@ -53,9 +54,9 @@ async def ask_all(footnote: Footnote, dataset: Dataset, foreign: Sequence[Query]
     parts = await excerpts(footnote, dataset)
     wrong: dict[str, list[dict[str, Any]]] = {"answer": [], "refusal": []}
     for query in dataset.queries:
-        one, gathered, answer = await _ask(footnote, dataset, query)
+        one, in_reach, answer = await _ask(footnote, dataset, query)
         asked.judged.append(one)
-        asked.rankings[query.id] = gathered
+        asked.rankings[query.id] = in_reach
         if one.wrong_refusal or one.wrong_answer:
             wrong["refusal" if one.wrong_refusal else "answer"].append(_case(query, one, answer, parts))
     asked.worst = [*wrong["answer"][:WORST], *wrong["refusal"][:WORST]]
@@ -66,13 +67,19 @@ async def ask_all(footnote: Footnote, dataset: Dataset, foreign: Sequence[Query]
 
 
 async def _ask(footnote: Footnote, dataset: Dataset, query: Query) -> tuple[JudgedAnswer, list[str], Answer | None]:
-    """One question, after the ones its thread had before it, and what the agent gathered, best first."""
+    """One question, after the ones its thread had before it, and the documents in reach, best first."""
     thread = await _thread(footnote, dataset, query)
     started = time.perf_counter()
     answer, inquiry = await pursue_question(footnote, dataset.name, query.text, thread)
     took = time.perf_counter() - started
-    gathered = documents_of([item.passage for item in inquiry.library.best_first()], query)
-    return _judge(query, answer, inquiry, gathered, took), gathered, answer
+    looked_at = documents_of([item.passage for item in inquiry.library], query)
+    in_reach = documents_of(passages_in_reach(inquiry.library), query)
+    return _judge(query, answer, inquiry, looked_at, took), in_reach, answer
+
+
+def passages_in_reach(library: EvidenceLibrary) -> list[Passage]:
+    """What was looked at, best first, then what else the searches found and whoever asks for more is told of."""
+    return [*(item.passage for item in library.best_first()), *(hit.passage for hit in library.further)]
 
 
 async def _thread(footnote: Footnote, dataset: Dataset, query: Query) -> Thread:
@@ -124,7 +131,9 @@ async def pursue_question(footnote: Footnote, base: str, text: str, thread: Thre
     return answer, run.inquiry
 
 
-def _judge(query: Query, answer: Answer | None, inquiry: Inquiry, gathered: Sequence[str], took: float) -> JudgedAnswer:
+def _judge(
+    query: Query, answer: Answer | None, inquiry: Inquiry, looked_at: Sequence[str], took: float
+) -> JudgedAnswer:
     claims = answer if answer and answer.outcome is Outcome.ANSWERED else None  # a refusal's nearest sentence is none
     citations = claims.citations if claims else ()
     passages = {item.passage.id: item.passage for item in inquiry.library}
@@ -141,7 +150,7 @@ def _judge(query: Query, answer: Answer | None, inquiry: Inquiry, gathered: Sequ
         outcome=str(answer.outcome) if answer else "failed",
         contains_gold=contains(claims.text if claims else "", query.answers) if answer else None,
         cites_gold=any(citation.document in query.relevant for citation in citations),
-        evidence_recall=len(gold & set(gathered)) / len(gold) if gold else None,
+        evidence_recall=len(gold & set(looked_at)) / len(gold) if gold else None,
         citations=len(citations),
         right_citations=sum(right(citation) for citation in citations),
         best_grade=max(grades, default=0),

@@ -24,6 +24,7 @@ from core.model.inquiry import (
     Sufficient,
 )
 from core.model.languages import WORDINGS, language_of
+from core.model.source_names import list_titles
 
 CAPPED = Sufficient("a cap is reached")
 LONG_SEARCH_AFTER = 3  # searches
@@ -111,14 +112,14 @@ def _sources_first(run: Run) -> AgentEvent:
     titles = dict.fromkeys(item.passage.title for item in run.relevant)
     count = len(run.relevant)
     passages = "1 passage that bears" if count == 1 else f"{count} passages that bear"
-    message = f"I found {passages} on this, in {_name_list(titles)}. See the sources first, or an answer?"
+    message = f"I found {passages} on this, in {list_titles(titles)}. See the sources first, or an answer?"
     choices = (Choice(ChoiceId.SHOW, "Show sources"), Choice(ChoiceId.ANSWER, "Answer"))
     return park_run(run, CheckpointKind.SOURCES_FIRST, message, choices)
 
 
 def _long_search(run: Run, actions: tuple[SearchAction, ...]) -> AgentEvent:
     found = dict.fromkeys(item.passage.title for item in run.relevant)
-    have = f"I have evidence from {_name_list(found)}"
+    have = f"I have evidence from {list_titles(found)}"
     missing = f", but nothing yet on {run.inquiry.missing}" if run.inquiry.missing else ""
     searches = run.searches
     message = f"I have searched {searches} times. {have}{missing}. Next I would search for “{describe(actions[0])}”."
@@ -136,7 +137,7 @@ def _nothing_relevant(run: Run, actions: tuple[SearchAction, ...]) -> AgentEvent
     said = WORDINGS[language_of(run.inquiry.question)]
     weak = dict.fromkeys(item.passage.title for item in run.inquiry.library.relevant(WEAK))
     remark, cited = nearest_sentence(run)
-    near = remark or f"{said.weak} {_name_list(weak)}."
+    near = remark or f"{said.weak} {list_titles(weak)}."
     event = park_run(
         run,
         CheckpointKind.NOTHING_RELEVANT,
@@ -147,16 +148,13 @@ def _nothing_relevant(run: Run, actions: tuple[SearchAction, ...]) -> AgentEvent
 
 
 def _proposed_terms(run: Run, actions: tuple[SearchAction, ...]) -> tuple[str, ...]:
-    """Two queries nobody has tried: what the reasoner would do next, else the headings of what came nearest."""
+    """Two queries nobody has tried: what the reasoner would do next, else the sections of what came near.
+
+    A heading is told with its document: "Terms" alone says nothing, and finds the terms of everything.
+    """
     tried = {describe(search.action).casefold() for search in run.inquiry.searches}
     proposed = [action.query for action in actions if isinstance(action, SearchKnowledge | SearchSource)]
-    near = run.inquiry.library.relevant(1)
-    proposed.extend(item.passage.heading[-1] if item.passage.heading else item.passage.title for item in near)
+    near = [item.passage for item in run.inquiry.library.relevant(WEAK)]
+    open_places = (one for one in near if not one.heading or one.heading[-1].casefold() not in tried)
+    proposed.extend(f"{one.title}: {one.heading[-1]}" if one.heading else one.title for one in open_places)
     return tuple(term for term in dict.fromkeys(proposed) if term.casefold() not in tried)[:2]
-
-
-def _name_list(names: dict[str, None]) -> str:
-    shown = list(names)[:4]
-    more = len(names) - len(shown)
-    text = ", ".join(f"*{name}*" for name in shown)
-    return f"{text} and {more} more" if more > 0 else text

@@ -149,7 +149,7 @@ async def keep(run: Run, result: ActionResult) -> AsyncIterator[AgentEvent]:
     """Adds what an action brought to the library, and the action to those done."""
     run.iteration += 1
     retrieval = result.retrieval or Retrieval()
-    library, added = run.inquiry.library.add(retrieval.hits, describe(result.action))
+    library, added = run.inquiry.library.add(retrieval.hits, describe(result.action), retrieval.further)
     search = Search(result.action, found=len(retrieval.hits), new=len(added), note=result.note)
     run.update(library=library, searches=(*run.inquiry.searches, search))
     if retrieval.reranked:

@@ -28,6 +28,7 @@ from core.model.inquiry import (
 )
 from core.model.languages import WORDINGS, language_of
 from core.model.markdown_lines import without_links
+from core.model.source_names import list_titles
 
 NEAREST = 3
 NEAR_ENOUGH = 0.05  # chance that a passage answers, from which its sentence is shown though it is no evidence
@@ -116,10 +117,16 @@ def park_run(
 def show_sources(run: Run) -> CheckpointReached:
     """The sources, each with its quote; the inquiry stays parked, with the answer still to be had."""
     cited = tuple(citation(n, item, run.inquiry.standalone) for n, item in enumerate(run.relevant[:FOUND], 1))
-    message = "These are the sources. Shall I answer from them?"
+    message = f"These are the sources.{_also_found(run)} Shall I answer from them?"
     choices = (Choice(ChoiceId.ANSWER, "Answer"), Choice(ChoiceId.STOP, "Stop"))
     event = park_run(run, CheckpointKind.SOURCES_FIRST, message, choices)
     return replace(event, answer=replace(event.answer, citations=cited, nearest=()))
+
+
+def _also_found(run: Run) -> str:
+    """Which documents came next in the search, so that a person sees what an answer would leave out."""
+    titles = list_titles(hit.passage.title for hit in run.inquiry.library.further)
+    return f" Next in the search came {titles}." if titles else ""
 
 
 def stop_run(run: Run) -> AgentEvent:

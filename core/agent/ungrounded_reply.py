@@ -30,6 +30,7 @@ _IDLE = """
     table form translate english german french spanish understand understood again repeat before earlier first last
     previous recent far remind tell show give make try think know knew use document source reference citation cite
     quote found find come read see different term version elaborate check checked checking
+    sure certain true really still
     joke poem song sing verify trust right wrong correct against attached attachment file above hallo guten
     morgen tag abend wie geht gehts es dir ihnen euch danke vielen dank bonjour salut comment ça va allez vous merci
     beaucoup hola qué tal cómo estás está gracias muchas buenos días ciao stai grazie

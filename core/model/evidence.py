@@ -56,11 +56,20 @@ class Evidence:
         return self.hit.passage
 
 
+RANK_CONSTANT = 3  # of the fused order: small, because what one question gathers is eight to forty passages
+MOST_FURTHER = 16  # documents
+
+
 @dataclass(frozen=True, slots=True)
 class EvidenceLibrary:
-    """Everything found so far, in the order it was found. Immutable; ids start at 1 and are never reused."""
+    """Everything found so far, in the order it was found. Immutable; ids start at 1 and are never reused.
+
+    ``further`` is one hit of each document that was found behind these and that nobody has looked at: no evidence, but
+    what else there is.
+    """
 
     items: tuple[Evidence, ...] = ()
+    further: tuple[Hit, ...] = ()
 
     def __iter__(self) -> Iterator[Evidence]:
         return iter(self.items)
@@ -72,7 +81,9 @@ class EvidenceLibrary:
         """The evidence of this id, or None."""
         return next((item for item in self.items if item.id == evidence_id), None)
 
-    def add(self, hits: Iterable[Hit], query: str) -> tuple["EvidenceLibrary", tuple[Evidence, ...]]:
+    def add(
+        self, hits: Iterable[Hit], query: str, further: Iterable[Hit] = ()
+    ) -> tuple["EvidenceLibrary", tuple[Evidence, ...]]:
         """The library with the hits it did not hold, and those additions. A known one keeps its better score."""
         known = {item.passage.id: item for item in self.items}
         next_id = max((item.id for item in self.items), default=0) + 1
@@ -85,13 +96,17 @@ class EvidenceLibrary:
                 next_id += earlier is None
             elif hit.score > earlier.hit.score:
                 known[hit.passage.id] = replace(earlier, hit=hit)
-        return EvidenceLibrary(tuple(known.values())), tuple(added)
+        looked_at = {item.passage.document for item in known.values() if item.query}
+        behind: dict[str, Hit] = {}
+        for hit in (*self.further, *further):
+            if hit.passage.document not in looked_at:
+                behind.setdefault(hit.passage.document, hit)
+        return EvidenceLibrary(tuple(known.values()), tuple(behind.values())[:MOST_FURTHER]), tuple(added)
 
     def with_grades(self, grades: dict[int, Grade]) -> "EvidenceLibrary":
         """The library with these grades, by evidence id."""
-        return EvidenceLibrary(
-            tuple(replace(item, grade=grades[item.id]) if item.id in grades else item for item in self.items)
-        )
+        graded = (replace(item, grade=grades[item.id]) if item.id in grades else item for item in self.items)
+        return replace(self, items=tuple(graded))
 
     def ungraded_items(self) -> tuple[Evidence, ...]:
         """What this inquiry found and no grader has judged yet."""
@@ -106,15 +121,27 @@ class EvidenceLibrary:
         return EvidenceLibrary(tuple(replace(item, query="", grade=None) for item in self.items))
 
     def relevant(self, cutoff: int) -> tuple[Evidence, ...]:
-        """What was graded at the cutoff or above, best first (grade, then score, then order found)."""
+        """What was graded at the cutoff or above, best first."""
         return tuple(item for item in self.best_first() if item.grade is not None and item.grade.score >= cutoff)
 
     def best_first(self) -> tuple[Evidence, ...]:
-        """Everything by grade, then score, then order found; what nobody has graded comes last."""
-        return tuple(
-            sorted(self.items, key=lambda item: (-(item.grade.score if item.grade else 0), -item.hit.score, item.id))
-        )
+        """Everything by what grader and search say together; what nobody has graded comes last.
+
+        Reciprocal rank fusion (Cormack et al. 2009) of the order by grade with the order by score: a grader looks at
+        one passage alone, a search at all of them by little. Measured in docs/measurements.md.
+        """
+        by_score = sorted(self.items, key=lambda item: (-item.hit.score, item.id))
+        by_grade = sorted(by_score, key=lambda item: -item.grade.score if item.grade else 0)
+        graded = [item for item in by_grade if item.grade is not None]
+        worth = dict.fromkeys((item.id for item in graded), 0.0)
+        for order in (graded, [item for item in by_score if item.grade is not None]):
+            for rank, item in enumerate(order, 1):
+                worth[item.id] += 1 / (RANK_CONSTANT + rank)
+        return (*sorted(graded, key=lambda item: -worth[item.id]), *by_grade[len(graded) :])
 
     def readable_by(self, visible: frozenset[str]) -> "EvidenceLibrary":
         """The library without passages of bases that this audience may not read."""
-        return EvidenceLibrary(tuple(item for item in self.items if item.passage.knowledge_base in visible))
+        return EvidenceLibrary(
+            tuple(item for item in self.items if item.passage.knowledge_base in visible),
+            tuple(hit for hit in self.further if hit.passage.knowledge_base in visible),
+        )

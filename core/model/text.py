@@ -49,6 +49,7 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(text))
 
 
+@lru_cache(maxsize=4_096)  # of one question the same sentences are asked for ten times over
 def content_words(text: str) -> tuple[str, ...]:
     """The stems of the words that carry meaning, in order, repeated where the text repeats them."""
     bare = (word.casefold().replace("’", "'").removesuffix("'s") for word in words(text))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 POOL = 50  # of each leg
 RERANKED = 30  # of the fused pool
+FURTHER = 8  # documents behind those of the hits: with them, what a search is measured by is in reach
 _FURTHER = 4
 _OF_ONE_DOCUMENT = 3  # passages returned; further ones count less, so that others have room
 _FURTHER_OF_ONE = 0.5
@@ -30,9 +31,13 @@ _FURTHER_OF_ONE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """What one search brought back, best first, and how. ``seconds`` by stage."""
+    """What one search brought back, best first, and how. ``seconds`` by stage.
+
+    ``further`` is the best hit of each document that comes behind and has none among the ``hits``.
+    """
 
     hits: tuple[Hit, ...] = ()
+    further: tuple[Hit, ...] = ()
     vector_results: int = 0
     bm25_results: int = 0
     reranked: int = 0
@@ -78,7 +83,8 @@ class Retriever:
         if hits and self._reranker is not None:
             with _time_stage(seconds, "rerank"):
                 hits, reranked = await self._rerank(query, hits, max(RERANKED, limit))
-        return Retrieval(spread(hits, limit), len(legs.dense), len(legs.bm25), reranked, seconds)
+        kept = spread(hits, limit)
+        return Retrieval(kept, further_documents(hits, kept), len(legs.dense), len(legs.bm25), reranked, seconds)
 
     async def _visible_legs(
         self, query: str, vector: "Vectors", scope: Scope, asked: int, seconds: dict[str, float]
@@ -126,6 +132,16 @@ def spread(hits: Sequence[Hit], limit: int) -> tuple[Hit, ...]:
         worth.append(hit.score * (_FURTHER_OF_ONE if counts[hit.passage.document] > _OF_ONE_DOCUMENT else 1.0))
     kept = sorted(range(len(hits)), key=lambda place: -worth[place])[:limit]
     return tuple(hits[place] for place in sorted(kept))
+
+
+def further_documents(hits: Sequence[Hit], kept: Sequence[Hit]) -> tuple[Hit, ...]:
+    """The best hit of each document that none of the kept ones is from, best first, ``FURTHER`` at most."""
+    known = {hit.passage.document for hit in kept}
+    best: dict[str, Hit] = {}
+    for hit in hits:
+        if hit.passage.document not in known:
+            best.setdefault(hit.passage.document, hit)
+    return tuple(best.values())[:FURTHER]
 
 
 @contextmanager

@@ -4,14 +4,15 @@ Where not everybody of the workspace may read along, its words are not kept here
 """
 
 import logging
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
 
 from core.agent.run import Run
 from core.model.answer import Answer, Outcome
 from core.model.errors import Unavailable
-from core.model.evidence import Evidence
 from core.model.inquiry import Investigate
+from core.model.knowledge import Passage
 from core.ports.encoder import Encoder
 from core.ports.question_log import DocumentReference, LoggedQuestion, QuestionLog, QuestionVector
 from core.service.gaps.conflicts import disagree
@@ -47,7 +48,7 @@ class QuestionRecorder:
                 question="" if private else inquiry.standalone[:MOST_CHARACTERS],
                 vector=await self._vector(run),
                 cited=_documents_cited(run, answer),
-                nearest=_documents(run.inquiry.library.best_first(), found=True)[:NEAREST],
+                nearest=_documents_found(run)[:NEAREST],
                 conflicts=_conflicts(run, answer),
                 seconds=spent.seconds,
                 cost=spent.cost,
@@ -69,12 +70,18 @@ class QuestionRecorder:
 def _documents_cited(run: Run, answer: Answer | None) -> tuple[DocumentReference, ...]:
     library = run.inquiry.library
     cited = [library.get(citation.evidence) for citation in (answer.citations if answer is not None else ())]
-    return _documents(tuple(item for item in cited if item is not None))
+    return _references(item.passage for item in cited if item is not None)
 
 
-def _documents(evidence: tuple[Evidence, ...], *, found: bool = False) -> tuple[DocumentReference, ...]:
-    """Their documents, each once; with ``found`` of what this inquiry brought up alone."""
-    passages = [item.passage for item in evidence if item.query or not found]
+def _documents_found(run: Run) -> tuple[DocumentReference, ...]:
+    """Those of what this question brought up, best first, then those that came behind it."""
+    library = run.inquiry.library
+    looked_at = [item.passage for item in library.best_first() if item.query]
+    return _references((*looked_at, *(hit.passage for hit in library.further)))
+
+
+def _references(passages: Iterable[Passage]) -> tuple[DocumentReference, ...]:
+    """The passages' documents, each once."""
     return tuple(dict.fromkeys(DocumentReference(one.document, one.knowledge_base, one.title) for one in passages))
 
 
@@ -83,6 +90,6 @@ def _conflicts(run: Run, answer: Answer | None) -> tuple[tuple[DocumentReference
     quotes: dict[DocumentReference, str] = {}
     for citation in (answer.citations if answer is not None else ())[:MOST_QUOTES]:
         evidence = run.inquiry.library.get(citation.evidence)
-        for document in _documents((evidence,)) if evidence is not None else ():
+        for document in _references((evidence.passage,)) if evidence is not None else ():
             quotes[document] = f"{quotes.get(document, '')}\n{citation.quote}"
     return tuple(pair for pair in combinations(quotes, 2) if disagree(quotes[pair[0]], quotes[pair[1]]))

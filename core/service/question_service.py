@@ -408,7 +408,9 @@ def _words_from(run: Run) -> frozenset[str]:
     """The bases whose words a turn may carry: of all it found, and of what it may repeat from the thread."""
     thread = run.thread
     earlier = thread.summary_bases.union(*(turn.knowledge_bases for turn in (*thread.turns, *thread.recalled)))
-    return earlier.union(item.passage.knowledge_base for item in run.inquiry.library.items_found())
+    library = run.inquiry.library
+    found = (*(item.hit for item in library.items_found()), *library.further)
+    return earlier.union(hit.passage.knowledge_base for hit in found)
 
 
 def has_turns_to_summarise(before: ThreadRecord) -> bool:

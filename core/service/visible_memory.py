@@ -75,13 +75,15 @@ class VisibleMemory(Memory):
 
 async def still_visible(library: EvidenceLibrary, catalog: Catalog) -> EvidenceLibrary:
     """The library without passages of versions that are not visible any more."""
-    visible = await catalog.visible_versions(sorted({item.passage.document for item in library}))
+    passages = (*(item.passage for item in library), *(hit.passage for hit in library.further))
+    visible = await catalog.visible_versions(sorted({passage.document for passage in passages}))
     return _of_versions(library, visible)
 
 
 def _of_versions(library: EvidenceLibrary, visible: Mapping[str, str]) -> EvidenceLibrary:
     return EvidenceLibrary(
-        tuple(item for item in library if visible.get(item.passage.document) == item.passage.version)
+        tuple(item for item in library if visible.get(item.passage.document) == item.passage.version),
+        tuple(hit for hit in library.further if visible.get(hit.passage.document) == hit.passage.version),
     )
 
 

@@ -1,4 +1,4 @@
-"""Twenty conversations as newcomers hold them: what they type and press, and the facts that a right answer holds.
+"""Thirty conversations as newcomers hold them: what they type and press, and the facts that a right answer holds.
 
 Played and shown by ``tests.measure.conversations``. What nobody can judge by a word has no facts: it is read.
 """
@@ -66,6 +66,10 @@ LEASE = b"""# Lease of the Leeds depot
 The rent is 4,300 euros a month. The notice period is six months to the end of a quarter.
 
 Dogs are welcome in the yard.
+"""
+HOTEL = b"""Hotel Amselhof, Leipzig. Invoice 2207.
+
+Two nights, room and breakfast, 148 euros per night: 296 euros. Minibar: 12 euros. Paid by card.
 """
 
 CONVERSATIONS = (
@@ -269,5 +273,102 @@ CONVERSATIONS = (
             Say("and the one before?", ("2026-07-31",)),
         ),
         PROMETHEUS,
+    ),
+    Conversation(
+        "the first week",
+        (
+            Say("hi, i start on monday. when does my laptop come?", ("three working days",)),
+            Say("and if not?", ("people@brindlepost.example",)),
+            Say("who is my buddy", ("another team",)),
+            Say("how long is probation", ("three months",)),
+            Say("and the notice then?", ("two weeks",)),
+        ),
+    ),
+    Conversation(
+        "leave, short and sloppy",
+        (
+            Say("holidays?", ("27 days",)),
+            Say("how many of them can i carry over", ("five days",)),
+            Say("until when", ("31 March",)),
+            Say("why?", ("searched",)),
+            Say("ok cool thx", ("welcome",)),
+        ),
+    ),
+    Conversation(
+        "two plans compared",
+        (
+            Say("whats the difference between depot and fleet?", ("189", "640")),
+            Say("which one has phone support?", ("Fleet",)),
+            Say("and what do further vehicles cost there?", ("5.2",)),
+            Say("can i go back to depot later?", ("end of the paid period",)),
+        ),
+    ),
+    Conversation(
+        "who signs that off",
+        (
+            Say("who has to approve a new tool?", ("Security", "lead")),
+            Say("and a conference for 2,000 euros?", ("Head of Engineering",)),
+            Say("no, I'm in sales", ("Head of People",)),
+            Say("who is that?", ("Delphine Okarube",)),
+            Say("how do I reach her?", ("@delphine",)),
+        ),
+    ),
+    Conversation(
+        "a newcomer from Leipzig",
+        (
+            Say("Wer ist für den Planner zuständig?", ("Team Compass",)),
+            Say("und wer leitet das Team?", ("Rosalind",)),
+            Say("Bis wann muss ich Spesen einreichen?", ("60 days",)),
+            Say("danke dir"),
+        ),
+    ),
+    Conversation(
+        "a receipt of one's own",
+        (
+            Say("can I claim this?", ("hotel", "160"), files=(("hotel.txt", HOTEL),)),
+            Say("what did it cost per night?", ("148",)),
+            Say("is that below our limit?", ("€160",)),
+            Say("and the minibar?", ("minibar",)),
+        ),
+    ),
+    Conversation(
+        "what nobody wrote down",
+        (
+            Say("what's the wifi password?", (UNSAID,)),
+            Say("who could know that?"),
+            Say("is there a canteen?", (UNSAID,)),
+            Say("may I bring my dog to the office?", (UNSAID,)),
+        ),
+    ),
+    Conversation(
+        "a lost phone",
+        (
+            Say("i lost my phone!!", ("one hour",)),
+            Say("will i get in trouble?", ("not be told off",)),
+            Say("what about the hardware key, same?", ("one hour",)),
+            Say("who is the security officer", ("Ines Quillfeather",)),
+            Say("where does she work?", ("Ghent",)),
+        ),
+    ),
+    Conversation(
+        "on call at night",
+        (
+            Say("what do i get paid for being on call?", ("€420",)),
+            Say("and as secondary?", ("€180",)),
+            Say("how fast do I have to react to tier 2?", ("15 minutes",)),
+            Say("is that also at night?", ("day or night",)),
+            Say("sorry, tier 3 I meant", ("next working morning",)),
+        ),
+        direct=True,
+    ),
+    Conversation(
+        "a customer asks about the API",
+        (
+            Say("how many requests can a Starter key send per minute?", ("60",)),
+            Say("Depot?", ("180",)),
+            Say("when will v1 be switched off?", ("30 September 2026",)),
+            Say("are you sure?", ("30 September 2026",)),
+            Say("what do i do on error 429", ("Retry-After",)),
+        ),
     ),
 )

@@ -299,7 +299,7 @@ class ExtractiveReasoner:
             pieces = composer.list_documents(asked.question, found[0][1])
         elif intent.kind_of(inquiry.question, in_thread=bool(thread.turns)) is intent.Intent.MORE:
             further = more.quote_more(thread, pool, found[0][1])
-            pieces = render(further) if further else chain([DraftRemark(more.NOTHING_MORE)], pieces)
+            pieces = render(further) if further else chain([DraftRemark(more.nothing_more(inquiry.library))], pieces)
         for piece in pieces:
             yield piece
         if note := note_of_translation(asked_for, inquiry.standalone):
@@ -347,7 +347,7 @@ def exchanges(thread: Thread) -> tuple[Exchange, ...]:
     around = tuple(Exchange(message.text[:400]) for message in thread.context if message.role is Role.PERSON)
     turns = tuple(
         Exchange(
-            turn.rewritten or turn.question,
+            _without_place(turn),
             replies.prose(turn.answer) if turn.outcome is Outcome.ANSWERED else "",
             tuple(dict.fromkeys(citation.title for citation in turn.citations if turn.outcome is Outcome.ANSWERED)),
             is_settled=turn.outcome not in {Outcome.PARKED, Outcome.CLARIFIED},
@@ -355,6 +355,13 @@ def exchanges(thread: Thread) -> tuple[Exchange, ...]:
         for turn in thread.turns
     )
     return (*around, *turns)
+
+
+def _without_place(turn: Turn) -> str:
+    """What was asked, without the title that a chosen reading names for its place: nobody asked about that."""
+    question = turn.rewritten or turn.question
+    places = [f" ({one.title})?" for one in turn.citations]
+    return next((f"{question.removesuffix(place)}?" for place in places if question.endswith(place)), question)
 
 
 def needs_of(inquiry: Inquiry) -> tuple[str, ...]:

@@ -120,6 +120,7 @@ LAYERED_ENOUGH, LAYERED_NEW = 0.8, 0.6
 FIGURE_ENOUGH, FIGURE_NEW = 0.9, 0.8
 ENOUGH, NEW = 0.85, 0.7
 ROWS_ALIKE = 0.5  # of odds: two rows of a table that differ by less can hardly be told apart
+SAME_CONTENT = 0.5  # of a sentence's words but its figures, which another has that says more or other of the same
 SAME_WORDS = 0.85  # from this share of the shorter one's words on, two quotes say the same
 
 # --- what "it" is: how much a phrase of the thread weighs -----------------------------------------------------------

@@ -139,8 +139,11 @@ def _follow_ups(answer: Answer, trace_id: str) -> list[Block]:
 
 
 def sources(citations: Sequence[Citation]) -> list[Block]:
-    """The numbered sources: title, section or page, date, link."""
-    lines = [source_line(one) for one in citations[:MOST_SOURCES]]
+    """The numbered sources: title, section or page, date, link; the path only where two documents share a title."""
+    documents: dict[str, set[str]] = {}
+    for one in citations:
+        documents.setdefault(one.title, set()).add(one.document)
+    lines = [source_line(one, path=len(documents[one.title]) > 1) for one in citations[:MOST_SOURCES]]
     if len(citations) > MOST_SOURCES:
         lines.append(f"… and {len(citations) - MOST_SOURCES} more: *Show quotes* has them all.")
     rows: list[Block] = []
@@ -153,14 +156,15 @@ def sources(citations: Sequence[Citation]) -> list[Block]:
     return [permit(row, links=[one.url for one in citations]) for row in rows]
 
 
-def source_line(source: Citation) -> str:
-    """One source in safe ``mrkdwn``."""
+def source_line(source: Citation, *, path: bool = True) -> str:
+    """One source in safe ``mrkdwn``, with the path of its document where it has no link and ``path`` is wanted."""
     title = shorten(source.title or source.document, 120)
     where = f" · {escape(shorten(source.short_place, 160))}" if source.short_place else ""
     dated = f" · {escape(source.dated)}" if source.dated else ""
     named = f"*{link(source.url, title)}*" if source.url else f"*{escape(title)}*"
-    path = "" if source.url or source.document == source.title else f" · {escape(shorten(source.document, 120))}"
-    return f"[{source.n}] {named}{where}{dated}{path}"
+    bare = not path or bool(source.url) or source.document == source.title
+    located = "" if bare else f" · {escape(shorten(source.document, 120))}"
+    return f"[{source.n}] {named}{where}{dated}{located}"
 
 
 _ACTION_IDS = {

@@ -1,9 +1,11 @@
 """The packaged model, and cross-encoders that are there or are not."""
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -229,6 +231,38 @@ async def test_many_short_texts_and_few_long_ones_have_the_vectors_that_they_hav
     for position in (0, 149, 150, 158):
         alone = await encoder.encode_passages([texts[position]])
         assert float(alone[0] @ together[position]) > 0.999
+
+
+class CountingEncoder(SentenceTransformerEncoder):
+    """Counts how many batches are under way; each waits a while for a second one to come."""
+
+    def __init__(self, meeting: threading.Barrier) -> None:
+        super().__init__()
+        self.meeting = meeting
+        self.met = 0
+
+    def _encode_batch(self, texts: list[str]) -> Any:
+        with contextlib.suppress(threading.BrokenBarrierError):
+            self.meeting.wait()
+            self.met += 1
+        return super()._encode_batch(texts)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds", "met"),
+    [
+        pytest.param("One sentence of a document, which may answer what is asked.", 60.0, 2, id="sentences together"),
+        pytest.param("A passage is longer than that. " * 20, 0.3, 0, id="passages one by one"),
+    ],
+)
+async def test_two_cores_share_an_answers_sentences_but_not_an_ingest(
+    monkeypatch: pytest.MonkeyPatch, text: str, seconds: float, met: int
+) -> None:
+    monkeypatch.setattr("adapters.encoders.text_encoder.available_cores", lambda: 2)
+    encoder = CountingEncoder(threading.Barrier(2, timeout=seconds))
+    await encoder.encode_passages([f"{n}. {text}" for n in range(16)])  # two batches
+    assert encoder.met == met
+    await encoder.close()
 
 
 async def test_several_threads_encode_passages_into_the_same_vectors(monkeypatch: pytest.MonkeyPatch) -> None:

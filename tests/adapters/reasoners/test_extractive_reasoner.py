@@ -286,6 +286,11 @@ async def test_show_me_more_quotes_the_rest_and_nothing_twice(reasoner: Extracti
     again = await _joined(reasoner.compose(asked, thread(*turns), found.items, meter()))
     assert again.startswith("I found nothing more on this. Once more:")
     assert "Refunds stay open for 30 days. [1]" in again
+    behind = replace(
+        found, further=(Hit(passage(7, "Late.", "Delays"), 0.1), Hit(passage(8, "Not.", "Exceptions"), 0.1))
+    )
+    named = await _joined(reasoner.compose(replace(asked, library=behind), thread(*turns), found.items, meter()))
+    assert "Next in the search, and not quoted, came *Delays*, *Exceptions*. Once more:" in named
 
 
 async def _joined(parts: AsyncIterator[DraftPart]) -> str:

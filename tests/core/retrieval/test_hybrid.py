@@ -14,7 +14,7 @@ from core.model.evidence import Hit
 from core.model.knowledge import Passage
 from core.ports.index import DenseAndBm25Hits, Scope
 from core.retrieval.fusion import fuse
-from core.retrieval.hybrid import Retrieval, Retriever, spread
+from core.retrieval.hybrid import FURTHER, Retrieval, Retriever, further_documents, spread
 
 if TYPE_CHECKING:
     from core.ports.catalog import Catalog
@@ -221,3 +221,10 @@ def test_a_page_alone_fills_all_places() -> None:
 def test_what_there_is_room_for_comes_whole_and_in_order() -> None:
     found = hits(*(("long", 0.9 - n / 100) for n in range(6)), ("other", 0.5))
     assert spread(found, 10) == tuple(found)
+
+
+def test_of_each_document_that_there_was_no_room_for_the_best_passage_stays_in_reach() -> None:
+    found = hits(("long", 0.9), ("long", 0.8), ("other", 0.5), ("third", 0.4), ("other", 0.3), ("long", 0.2))
+    assert further_documents(found, found[:2]) == (found[2], found[3])
+    many = hits(*((f"d{n}", 1 / (n + 1)) for n in range(40)))
+    assert further_documents(many, many[:8]) == tuple(many[8 : 8 + FURTHER])

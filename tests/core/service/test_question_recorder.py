@@ -52,6 +52,19 @@ async def test_an_abstention_is_logged_with_the_documents_that_came_nearest() ->
     assert [document.title for document in question.nearest] == ["Refunds"]
 
 
+async def test_documents_that_came_behind_one_long_page_are_near_as_well() -> None:
+    scene = Scene()
+    await scene.knows(*(f"Refunds of kind {n} are paid." for n in range(8)), title="Refunds")
+    for title in ("Leave", "Travel"):
+        await scene.knows(f"{title} costs are refunded late.", title=title)
+    scene.script.always("grade", 1)
+    scene.script.always("decide", Insufficient("parking"))
+    await scene.asks("Refunds of which kind are paid?", audience=PUBLIC)
+    (question,) = await logged(scene)
+    assert question.nearest[0].title == "Refunds"
+    assert {document.title for document in question.nearest} == {"Refunds", "Leave", "Travel"}
+
+
 async def test_a_question_that_was_parked_is_logged_once_with_its_last_outcome() -> None:
     scene = Scene()
     await scene.knows(REFUNDS, title="Refunds")

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from adapters.reasoners.extractive.answer.newest import newest
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation, render, render_quotation
 from adapters.reasoners.extractive.answer.selection import choose_quotations
+from adapters.reasoners.extractive.answer.succession import succession_of
 from adapters.reasoners.extractive.answer.tables import TableAnswer, compute_answer
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
 from adapters.reasoners.extractive.evidence.sufficiency import open_names
@@ -44,8 +45,14 @@ def answer(inquiry: Inquiry, found: Sequence[tuple[str, Sequence[ScoredUnit]]]) 
             yield DraftRemark(f"I found nothing in the documents about “{need.rstrip('?')}”.\n\n")
         if worked_out:
             yield DraftRemark(f"{worked_out.lead}\n\n")
+        replaced: Sequence[Quotation] = ()
+        if succession := succession_of(need, quotations, inquiry.library.items_found()):
+            quotations, replaced = succession.successor, succession.replaced
         yield from render(quotations)
-        used.extend(quotations)
+        if replaced:
+            yield DraftRemark("An older document still says what that has replaced:\n\n")
+            yield from render(replaced)
+        used.extend((*quotations, *replaced))
     yield from _remarks(inquiry, used)
 
 

@@ -12,13 +12,13 @@ from adapters.reasoners.extractive.evidence.units import units
 from core.model.answer import Outcome
 from core.model.citation_markers import without_markers
 from core.model.conversation import Thread, Turn
-from core.model.evidence import Evidence
+from core.model.evidence import Evidence, EvidenceLibrary
 from core.model.markdown_lines import without_links
+from core.model.source_names import list_titles
 from core.model.text import words
 
 MOST_AROUND = 8  # units of the passages that were quoted from
 MOST_BESIDE = 3  # units of others
-NOTHING_MORE = "I found nothing more on this. Once more:\n\n"
 
 
 def quote_more(thread: Thread, library: Iterable[Evidence], ranked: Sequence[ScoredUnit]) -> tuple[Quotation, ...]:
@@ -37,6 +37,13 @@ def quote_more(thread: Thread, library: Iterable[Evidence], ranked: Sequence[Sco
     chosen = around[:MOST_AROUND] or beside[:MOST_BESIDE]
     grouped = groupby(chosen, key=lambda pair: pair[0])
     return tuple(Quotation(item, tuple(unit for _, unit in pairs)) for item, pairs in grouped)
+
+
+def nothing_more(library: EvidenceLibrary) -> str:
+    """Said above what was quoted before; it names what else there may be to read."""
+    titles = list_titles(hit.passage.title for hit in library.further)
+    unread = f" Next in the search, and not quoted, came {titles}." if titles else ""
+    return f"I found nothing more on this.{unread} Once more:\n\n"
 
 
 def _answers_to_last_question(thread: Thread) -> list[Turn]:

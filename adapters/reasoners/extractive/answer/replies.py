@@ -4,7 +4,7 @@ All that is repeated comes from the thread's turns; nothing is put in other word
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from adapters.reasoners.extractive.evidence.units import coverage as covered
 from adapters.reasoners.extractive.evidence.units import inverse_frequency
@@ -62,19 +62,7 @@ def reply_to(kind: Intent, thread: Thread) -> Reply:
 
 
 def _about_thread(kind: Intent, thread: Thread) -> str:
-    match kind:
-        case Intent.LAST_QUESTION:
-            return _last_question(thread)
-        case Intent.RECAP:
-            return recap(thread)
-        case Intent.REPEAT:
-            return _repeat_last_answer(thread)
-        case Intent.SOURCE:
-            return _sources(thread)
-        case Intent.OBJECTION:
-            return _objection(thread)
-        case _:
-            return _shorten_last_answer(thread)
+    return _OF_THREAD.get(kind, _shorten_last_answer)(thread)
 
 
 def _last_question(thread: Thread) -> str:
@@ -133,6 +121,28 @@ def _objection(thread: Thread) -> str:
         "document is wrong. Tell me what you meant, in a few words of its own, and I search again; if the document is "
         "wrong, whoever keeps it should know."
     )
+
+
+def _assurance(thread: Thread) -> str:
+    """What it can be sure of: that it stands there, and as of when."""
+    turn = _last_answered_turn(thread)
+    if turn is None:
+        return "I have quoted nothing here yet. Ask me something, and I show where it stands."
+    places = dict.fromkeys(f"*{one.title}*" for one in turn.citations)
+    return (
+        f"As sure as the documents are. This stands in {', '.join(places)}, word for word:\n\n{best_of(turn, 1)}\n\n"
+        "Whether it still holds, whoever keeps the document knows."
+    )
+
+
+_OF_THREAD: dict[Intent, Callable[[Thread], str]] = {
+    Intent.LAST_QUESTION: _last_question,
+    Intent.RECAP: recap,
+    Intent.REPEAT: _repeat_last_answer,
+    Intent.SOURCE: _sources,
+    Intent.OBJECTION: _objection,
+    Intent.DOUBT: _assurance,
+}
 
 
 def with_evidence_ids(text: str, citations: Sequence[Citation]) -> str:

@@ -11,7 +11,7 @@ from itertools import takewhile
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer.quote_markdown import BARE_ANSWER, Quotation
-from adapters.reasoners.extractive.evidence.name_trail import Trail, TrailStep, handles, mentions, trail
+from adapters.reasoners.extractive.evidence.name_trail import Trail, TrailStep, handles, in_range, mentions, trail
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage, says_something
 from adapters.reasoners.extractive.evidence.sufficiency import is_layered
 from adapters.reasoners.extractive.evidence.units import Form, Unit, cells_of, looks_back, topic_words, units
@@ -35,6 +35,7 @@ _SEVERAL = re.compile(
     r"|^(?:which|what) (?:\w+ )?(?:\w+s) (?:are|were|do|does|can|must|may|have|need)\b",
     re.IGNORECASE,
 )
+_OF_IT = re.compile(r"(?:[\w'’-]+ ){1,6}(?:it|them|this)\.", re.IGNORECASE)  # "Your team lead approves it."
 _CONTRACTED = re.compile(r"^(what|who|where|when|how)['’]s\b", re.IGNORECASE)
 
 
@@ -73,7 +74,7 @@ def choose_quotations(
 
     The trail leads from them to what they leave open, through the whole library: its links need not be good evidence.
     """
-    found = _of_meant_versions(found)
+    found = _of_meant_range(need, _of_meant_versions(found))
     kept: list[ScoredUnit] = []
     bar = _bar(need, limit)
     open_words = frozenset(topic_words(need))
@@ -88,13 +89,15 @@ def choose_quotations(
             continue
         if kept and one_row and _is_other_row(one, found[0]):
             continue
+        if kept and in_range(need, one.unit.text) is False and in_range(need, kept[0].unit.text):
+            continue
         if sum(other.evidence.id == one.evidence.id for other in kept) == bar.of_one:
             continue
         if not any(_same(one.unit.text, other.unit.text) for other in kept):
             kept.append(one)
             open_words -= own
             held = max(held, fits(need, one.unit.text))
-    kept = _section_opened(need, kept) if kept else kept
+    kept = _section_opened(need, _with_rows_in_range(need, kept, found)) if kept else kept
     found_on = trail(need, [TrailStep(one.evidence, one.unit) for one in kept], _pool(library))
     whole = bool(found) and not one_row
     picked = [step for step in (TrailStep(one.evidence, one.unit) for one in kept) if not _beside(need, step, found_on)]
@@ -148,6 +151,28 @@ def _is_other_row(one: ScoredUnit, best: ScoredUnit) -> bool:
     if not _of_one_table(one, best) or best.odds - one.odds < weights.ROWS_ALIKE:
         return False
     return not (one.features and best.features and one.features.subject and best.features.subject)
+
+
+def _of_meant_range(need: str, found: Sequence[ScoredUnit]) -> Sequence[ScoredUnit]:
+    """Without what holds for the amount that is asked for, and is of something else: refunds, where expenses are."""
+    wanted = {word for word in topic_words(need) if not word[0].isdigit()}
+    told = {id(one): len(wanted & set(content_words(_in_place(one)))) for one in found if in_range(need, one.unit.text)}
+    most = max(told.values(), default=0)
+    return [one for one in found if told.get(id(one), most) == most]
+
+
+def _in_place(one: ScoredUnit) -> str:
+    """A unit with its title, headings and columns."""
+    passage = one.evidence.passage
+    return " ".join((passage.title, *passage.heading, one.unit.under, *one.unit.head[:1], one.unit.text))
+
+
+def _with_rows_in_range(need: str, kept: list[ScoredUnit], found: Sequence[ScoredUnit]) -> list[ScoredUnit]:
+    """With all rows of the best one's table that hold for the amount which is asked for, where the best one does."""
+    if not in_range(need, kept[0].unit.text):
+        return kept
+    rest = [one for one in found if one not in kept and _of_one_table(one, kept[0]) and in_range(need, one.unit.text)]
+    return [*kept, *rest]
 
 
 def _of_one_table(one: ScoredUnit, other: ScoredUnit) -> bool:
@@ -262,7 +287,7 @@ def _leaves_open(need: str, unit: Unit) -> bool:
 def _around(unit: Unit, block: Sequence[Unit]) -> Iterator[Unit]:
     """The sentence before one that looks back, those after one that look back to it, and what follows a question."""
     at = block.index(unit)
-    if at and looks_back(unit):
+    if at and (looks_back(unit) or _OF_IT.fullmatch(unit.text)):
         yield block[at - 1]
         if at > 1 and BARE_ANSWER.match(block[at - 1].text):
             yield block[at - 2]

@@ -13,6 +13,7 @@ from adapters.reasoners.extractive.answer.newest import asks_for_newest
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
 from adapters.reasoners.extractive.evidence.cell_values import can_be_added, column_values, kind_of
 from adapters.reasoners.extractive.evidence.columns import stands_in
+from adapters.reasoners.extractive.evidence.name_trail import gives_range
 from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
 from adapters.reasoners.extractive.evidence.units import Form, Unit, cells_of, topic_words, units
 from adapters.reasoners.extractive.evidence.versions import other_version
@@ -307,7 +308,7 @@ def _rows_within(
     for at in range(1, len(rows[0].names)):
         *values, bound = column_values([*(row.cell(at) for row in kept), limit.figure])
         figures = [value for value in values if value is not None]
-        if bound is None or len(figures) < len(kept) or len(kept) < _FEWEST:
+        if bound is None or len(figures) < len(kept) or len(kept) < _FEWEST or gives_range(kept[0].cell(at)):
             continue
         named = len(wanted & set(content_words(rows[0].names[at])))
         if not named and not _only_of_its_kind(limit, rows, at):

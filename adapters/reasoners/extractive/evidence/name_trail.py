@@ -38,6 +38,7 @@ _CURRENCIES = tuple(
         ("$", "dollars?|bucks|USD", "USD"),
     )
 )
+_ABOVE, _BELOW = ("above", "over", "more than", "exceeding"), ("below", "under", "less than")
 _RANGE = re.compile(
     r"(?:(?:above|over|more than|from)\s+(?P<low>[€$£]?\s?\d[\d,]*(?:\.\d+)?)(?:\s*(?:and|,)?\s*(?:up )?to\s+"
     r"(?P<high>[€$£]?\s?\d[\d,]*(?:\.\d+)?))?|(?:up to|below|under|less than|at most)\s+(?P<most>[€$£]?\s?\d[\d,]*"
@@ -102,13 +103,24 @@ def mentions(text: str, name: str) -> bool:
 
 
 def in_range(question: str, text: str) -> bool | None:
-    """Whether an amount of the question lies in a range that the text gives; None when it is not about ranges."""
-    amounts = [(sign, _number(value)) for sign, value, _ in _AMOUNT.findall(_with_signs(question))]
+    """Whether an amount of the question lies in a range that the text gives; None when it is not about ranges.
+
+    What is above an amount, or below it, has to share some of the range.
+    """
+    asked = _with_signs(question)
+    amounts = [
+        (found[1], _number(found[2]), asked[: found.start()].rstrip().casefold()) for found in _AMOUNT.finditer(asked)
+    ]
     ranges = list(_RANGE.finditer(_with_signs(text)))
-    told = [one for one in ranges if any(sign and sign in one.group() for sign, _ in amounts)]
+    told = [one for one in ranges if any(sign and sign in one.group() for sign, *_ in amounts)]
     if not told:
         return None
-    return any(_within(one, amount) for one in told for _, amount in amounts)
+    return any(_within(one, amount, before) for one in told for _, amount, before in amounts)
+
+
+def gives_range(text: str) -> bool:
+    """Whether a text says from which amount to which something holds: "above €250 and up to €2,000"."""
+    return _RANGE.search(text) is not None
 
 
 def _with_signs(text: str) -> str:
@@ -118,10 +130,15 @@ def _with_signs(text: str) -> str:
     return text
 
 
-def _within(found: re.Match[str], amount: float) -> bool:
-    if found["most"]:
-        return amount <= _number(found["most"])
-    return _number(found["low"]) < amount and (not found["high"] or amount <= _number(found["high"]))
+def _within(found: re.Match[str], amount: float, before: str) -> bool:
+    low = 0.0 if found["most"] else _number(found["low"])
+    said = found["most"] or found["high"]
+    high = _number(said) if said else math.inf
+    if before.endswith(_ABOVE):
+        return high > amount
+    if before.endswith(_BELOW):
+        return low < amount
+    return (low < amount or bool(found["most"])) and amount <= high
 
 
 def _number(text: str) -> float:

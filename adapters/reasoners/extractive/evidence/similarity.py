@@ -8,7 +8,7 @@ from cachetools import LRUCache
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.units import NOTHING_NEAR, Near, Unit, befores, in_context, units
-from core.model.errors import Unavailable
+from core.model.errors import Unavailable, first_of_ours
 from core.model.knowledge import Passage
 from core.model.text import STOPWORDS, stem, words
 from core.ports.encoder import Encoder
@@ -100,11 +100,18 @@ class Similarity:
         found = {text: kept[text] for text in listed if text in kept}
         # Of like length together: a batch is as wide as its longest text.
         fresh = sorted({text for text in listed if text not in found}, key=lambda text: (len(text), text))
-        for start in range(0, len(fresh), at_once):
-            some = fresh[start : start + at_once]
+
+        async def encode(some: Sequence[str]) -> None:
             encoded = dict(zip(some, await self._encoder.encode_passages(some), strict=True))
-            found |= encoded
+            found.update(encoded)
             kept.update(encoded)
+
+        try:
+            async with asyncio.TaskGroup() as group:  # together: the encoder knows how many cores there are for them
+                for start in range(0, len(fresh), at_once):
+                    group.create_task(encode(fresh[start : start + at_once]))
+        except BaseExceptionGroup as failures:
+            raise first_of_ours(failures) from None
         return np.stack([found[text] for text in listed])
 
 

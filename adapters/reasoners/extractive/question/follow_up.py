@@ -39,6 +39,16 @@ _DONE = re.compile(
     r"|(?:do|can|may|should|must)\s+(?:i|we|you)\s+(?P<act>.+)))$",
     re.IGNORECASE,
 )
+# "How many of them can I carry over?": of what was counted.
+_PART_OF = re.compile(
+    r"\b(?:how (?:many|much)|which|all|any|most|none|some|both|each|\d+)\s+(?P<of>of\s+)$", re.IGNORECASE
+)
+_COUNTED = re.compile(
+    r"\bhow (?:many|much)\s+(?P<what>(?!of\b)[\w'’-]+(?:\s+[\w'’-]+){0,4}?)\s+"
+    r"(?:do|does|did|is|are|was|were|can|could|may|must|will|would|should|has|have)\b",
+    re.IGNORECASE,
+)
+_WHO_IS = re.compile(r"(?:(?:and|so)\s+)?who(?:['’]?s|\s+(?:is|was|are))\b", re.IGNORECASE)
 _ADVERBS = frozenset({"last", "ever", "still", "also", "always", "usually", "really", "actually", "already", "again"})
 _THAT_VERSION = re.compile(r"\b(?:this|that) (?:version|release|edition|update|year)\b", re.IGNORECASE)
 _VERSION = re.compile(r"(?:\b[\w-]+ )?\b(?:v?\d+(?:\.\d+)+|(?:19|20)\d\d)\b")
@@ -181,18 +191,29 @@ def _replace_pronoun(
         return (
             ResolvedQuestion(_append_topic(question, added), f"about {added}") if added else ResolvedQuestion(question)
         )
+    part = _PART_OF.search(before) if word in PLURAL else None
+    if part and (counted := _counted_last(window)):
+        return ResolvedQuestion(f"{before[: part.start('of')]}{counted}{after}", f"“{word}” read as {counted}")
     if word in DEMONSTRATIVE:
         after = re.sub(r"^\s+ones?\b", "", after, flags=re.IGNORECASE)
-    chosen = _antecedent(question, word, topics)
+    chosen = _antecedent(question, word, topics, window[-1].question if window else "")
     if chosen is None:
         return ResolvedQuestion(question)
     text = chosen.phrase.text
+    if part and chosen.phrase.plural and not chosen.phrase.name:  # "how many holidays", not "of holidays"
+        before = before[: part.start("of")]
     if not _DETERMINED.search(before):
         text = _with_article(chosen.phrase, window)
     if word in POSSESSIVE or (word == "her" and qualifies):
         text = f"{text}'" if text.endswith("s") and (chosen.phrase.plural or not chosen.phrase.name) else f"{text}'s"
     text = text[0].upper() + text[1:] if not before and pronoun.group()[0].isupper() else text
     return ResolvedQuestion(f"{before}{text}{after}", f"“{pronoun.group()}” read as {chosen.phrase.text}")
+
+
+def _counted_last(window: Sequence[Exchange]) -> str:
+    """What was last asked how many there are of: "days of leave"."""
+    found = (_COUNTED.search(one.question) for one in reversed(window))
+    return next((one["what"] for one in found if one and content_words(one["what"])), "")
 
 
 def _event_of(question: str) -> str:
@@ -220,11 +241,13 @@ def _with_article(phrase: Phrase, window: Sequence[Exchange]) -> str:
     return f"the {phrase.text}" if any(said.search(one.question) for one in window) else phrase.text
 
 
-def _antecedent(question: str, word: str, topics: Sequence[Topic]) -> Topic | None:
+def _antecedent(question: str, word: str, topics: Sequence[Topic], last: str = "") -> Topic | None:
     known = frozenset(content_words(question))
     fresh = [topic for topic in topics if not topic.phrase.stems <= known]
     if PERSONAL.fullmatch(word):
         people = [topic for topic in fresh if topic.is_person]
+        if _WHO_IS.match(last):  # "who is the security officer?": she is who was named, not the office
+            people = [topic for topic in people if topic.recent and not topic.asked] or people
         # One capital may be a place: "Who leads the depot in Bremen?" was answered with a first and a last name.
         return next((topic for topic in people if " " in topic.phrase.text), next(iter(people), None))
     return max(fresh, key=lambda topic: topic.weight * _agreement(word, topic.phrase), default=None)

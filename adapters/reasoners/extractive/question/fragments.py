@@ -37,12 +37,14 @@ _PREPOSITION = re.compile(
 _THE_SAME = re.compile(
     r"^(?:(?:what|how much|how many|how)\s+(?:(?:was|is|were|are)\s+(?:it|that|they|those)"
     r"|(?:it|that|they|those)\s+(?:was|is|were|are))"
-    r"|(?:was|is|were|are)\s+(?:it|that|this|they|those)\s+(?:any\s+)?(?:different|the same|more|less|[a-z]{3,7}er))"
+    r"|(?:was|is|were|are)\s+(?:it|that|this|they|those)\s+(?:any\s+)?"
+    r"(?:different|the same|the case|also(?: true)?|true|more|less|[a-z]{3,7}er))"
     r"(?:\s+back)?\s+(?=(?:in|under|on|for|at|with)\s)",
     re.IGNORECASE,
 )
 _AS_WELL = re.compile(
-    r",?\s+(?:as well|too|also)$|^also\s+|,?\s+(?:the\s+)?same\s+(?:day|week|month|year|place|site|one|thing)$",
+    r",?\s+(?:as well|too|also)$|^also\s+|,?\s+(?:the\s+)?same\s+(?:day|week|month|year|place|site|one|thing)$"
+    r"|,\s+(?:the\s+)?same$",
     re.IGNORECASE,
 )
 _WHILE = re.compile(
@@ -66,10 +68,21 @@ _ASKED_FOR = re.compile(
     r"(?P<rest>(?:is|are|was|were|do|does|did|can|could|will|would|shall|should|may|must|has|have|had)\s+\S.*)",
     re.IGNORECASE,
 )
+_WHAT_OF = re.compile(r"(?:how (?:many|much)|which|what)\s+(?P<what>.+?)\s*", re.IGNORECASE)
+_OF_SOMEBODY = re.compile(
+    r"(?:do|does|did|can|could|will|would|shall|should|may|must)\s+(?:i|we|you|they|he|she|one)\b", re.IGNORECASE
+)
+_THEN = re.compile(r"\s+then$", re.IGNORECASE)
 _TIME_OF = re.compile(r"(?:the\s+)?(?:last|this|next|previous)\s+(?:year|month|week|quarter)['’]?s\b", re.IGNORECASE)
 _THE_ONE = re.compile(r"(?:the|that)\s+one\s+(?=(?:in|on|at|from|of|with|for|about|by)\s)", re.IGNORECASE)
 _LAST_NOUN = re.compile(
     r"\b(?P<before>(?:in|on|at|from|of|with|for|about|by)\s+(?:the\s+)?)(?:[\w'’-]+\s+){1,3}?(?P<noun>[^\W\d_]+)$"
+)
+_STATED = re.compile(r"(?:i|we|my|our)\b", re.IGNORECASE)  # "i lost my phone", which asks what to do
+_AMOUNT = re.compile(
+    r"\s+(?:above|below|over|under|of|for|up to|at|from|more than|less than)\s+"
+    r"(?:[€$£]\s?\d[\d.,]*|\d[\d.,]*\s?(?:€|euros?|pounds?|dollars?|EUR|GBP|USD))(?!\w)",
+    re.IGNORECASE,
 )
 _LONGEST_NAME = 4  # words
 _LONGEST = 4  # content words; more is a question of its own
@@ -85,10 +98,13 @@ def continue_fragment(question: str, window: Sequence[Exchange], *, amends: bool
     said = _THE_SAME.sub("", LEADING.sub("", question).strip().rstrip("?.! "))
     said = _AS_WELL.sub("", said)
     leads = amends or bool(LEADING.match(question)) or bool(_PREPOSITION.match(said)) or names(said) == (said,)
+    leads = leads or bool(asked and names(asked[-1]) and names(f"of {said}") == (said,))  # "Depot?" after Starter's
     if not asked or not said or not _is_fragment(said, leads=leads):
         return ""
     last, before = asked[-1], asked[-2] if len(asked) > 1 else ""
-    whole = _put_right(last, said) or put_number(last, said) or _put_in(last, said, before, amends=amends)
+    put = _THEN.sub("", said) if content_words(_THEN.sub("", said)) else said
+    whole = _put_right(last, put) or put_number(last, put) or _put_in(last, put, before, amends=amends)
+    whole = f"{whole} ({left})" if whole and put != said and (left := _replaced(last, whole)) else whole
     whole = whole or (f"{last} ({said})" if amends else "")
     return f"{whole}?" if whole else ""
 
@@ -99,8 +115,8 @@ def _is_fragment(said: str, *, leads: bool) -> bool:
         return len(content_words(said)) <= _LONGEST and not (PERSONAL.search(said) or THING.search(said))
     if asks and len(words(said)) <= _BARE and not content_words(said) and not pronoun_in(said):
         return True  # "why?", "who did?", "what do I do then?"
-    if _HOW.fullmatch(said):
-        return True  # "how early?"
+    if _HOW.fullmatch(said) or (_ASKED_ANEW.fullmatch(said) and not content_words(said)):
+        return True  # "how early?", "until when?"
     if not leads or asks or VERBISH.search(said) or len(content_words(said)) > _LONGEST:
         return False
     return not (PERSONAL.search(said) or THING.search(said) or PRONOUN_ONLY.fullmatch(said))
@@ -136,11 +152,19 @@ def _put_in(last: str, said: str, before: str, *, amends: bool = False) -> str:
         base = _without_last_addition(base, before)
     if _CLAUSE.match(said):
         return (put_at_same_preposition(base, said) if _BESIDE.match(said) else "") or f"{base} {said}"
+    if _AMOUNT.search(said):  # "a refund of 3,000 euros": not the amount that was asked about before
+        base = _AMOUNT.sub("", base).rstrip()
     bare = _SMALL.sub("", said)
     new = Phrase(bare, name=bare[:1].isupper() or tuple(names(said)) == (bare,))
     return (
         _put_for_noun(base, new) or _put_at_place(base, said, before) or _put_for_topic(base, said, new, amends=amends)
     )
+
+
+def _replaced(last: str, whole: str) -> str:
+    """What the last question was about and the new one is no longer: "and the notice then?" is asked of it."""
+    kept = set(content_words(whole))
+    return next((one.text for one in noun_phrases(last) if one.stems and not one.stems & kept), "")
 
 
 def _put_for_another(base: str, said: str) -> str:
@@ -152,9 +176,16 @@ def _put_for_another(base: str, said: str) -> str:
 
 
 def _ask_anew(base: str, said: str) -> str:
-    """The question with another question word, "how early?" after "how do I order seed"; else empty."""
+    """The question with another question word, "how early?" after "how do I order seed"; else empty.
+
+    What somebody was asked to do it with stays: "until when?" after "how many days can I carry over".
+    """
     asked, old = _ASKED_ANEW.fullmatch(said), _ASKED_FOR.fullmatch(base)
-    return f"{asked['asked']} {old['rest']}" if asked and old else ""
+    if not asked or not old:
+        return ""
+    what = _WHAT_OF.fullmatch(LEADING.sub("", base[: old.start("rest")]).strip())
+    of_somebody = what and content_words(what["what"]) and _OF_SOMEBODY.match(old["rest"])
+    return f"{asked['asked']} {old['rest']}" + (f" {what['what']}" if what and of_somebody else "")
 
 
 def _without_last_addition(base: str, before: str) -> str:
@@ -201,7 +232,7 @@ def _put_for_topic(base: str, said: str, new: Phrase, *, amends: bool) -> str:
 def _about(base: str, new: str, *, amends: bool) -> str:
     """The question asked of something else, where it is plain what it was asked of."""
     topical = [phrase for phrase in noun_phrases(base) if not phrase.relational]
-    asks = VERBISH.search(base) or ASKING.search(base)
+    asks = VERBISH.search(base) or ASKING.search(base) or _STATED.match(base)
     if asks and len(topical) == 1 and (amends or len(content_words(base)) > len(topical[0].stems)):
         return base.replace(topical[0].text, new, 1)
     return ""

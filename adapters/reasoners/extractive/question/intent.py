@@ -30,6 +30,7 @@ class Intent(Enum):
     REPEAT = auto()
     SOURCE = auto()
     OBJECTION = auto()
+    DOUBT = auto()
     MORE = auto()
 
 
@@ -39,10 +40,12 @@ _GREETING = (
     rf"(?:[ ,]+{_NAMED}){{0,2}}"
 )
 _THANKS = (
-    r"(?:(?:ok|okay|great|perfect|cool|nice|super|awesome|got it|brilliant|lovely)[ ,!.]+)?(?:many )?"
-    r"(?:thanks|thank you|thank u|thx|ty|cheers|danke|merci|gracias|obrigad[oa]|grazie|bedankt|much appreciated"
+    r"(?:(?:ok|okay|great|perfect|cool|nice|super|awesome|got it|brilliant|lovely)[ ,!.]+)*"
+    r"(?:many |vielen |besten |tausend |muchas |mille )?"
+    r"(?:thanks|thank you|thank u|thx|ty|cheers|danke|dank|merci|gracias|obrigad[oa]|grazie|bedankt|much appreciated"
     r"|appreciate it|appreciated)"
-    r"(?:[ ,]+(?:a lot|a million|so much|very much|again|for (?:the|your|all|that)[\w ]{0,30}|footnote|bot|team"
+    r"(?:[ ,]+(?:a lot|a million|so much|very much|again|dir|euch|ihnen|schön|sehr|vielmals|beaucoup|bien|mucho|"
+    r"for (?:the|your|all|that)[\w ]{0,30}|footnote|bot|team"
     r"|that helps|"
     r"that helped|everyone|all|mate|that was helpful|this helps)){0,3}"
 )
@@ -146,6 +149,12 @@ _THREAD: tuple[tuple[Intent, str], ...] = (
         r"|make sense|answer (?:my|the) question|help(?: me)?|(?:look|sound) right)"
         r"|wrong(?: answer)?|incorrect|not (?:true|right|correct|helpful|what i (?:asked|meant))"
         r"|you (?:misunderstood(?: me)?|got (?:that|it|this) wrong|made a mistake)|bad answer"),
+    ),
+    (
+        Intent.DOUBT,
+        (r"(?:(?:and|but|so|hm+)[, ]+)*(?:are you (?:really |quite |absolutely )?(?:sure|certain)"
+        r"|(?:is|was) (?:that|this|it) (?:really |still |actually )?(?:true|right|correct|certain|up to date)"
+        r"|really|for real|(?:you |are you )?sure)(?: (?:about|of) (?:that|this|it))?"),
     ),
     (
         Intent.MORE,
@@ -276,6 +285,10 @@ _JOINT = re.compile(
     r"|,\s*(?=(?:who|whom|whose|what|what's|which|where|when|why|how|is there|are there|can i|do i)\b)",
     re.IGNORECASE,
 )
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_NEW_SENTENCE = re.compile(  # "i start on monday. when does …": without a capital
+    r"(?<=[.!])\s+(?=(?:who|what|which|where|when|why|how|do|does|is|are|can|may|must)\b)"
+)
 _OF_ITS_OWN = 2  # content words
 _LEANING = re.compile(
     r"^(?:whose|who's|which (?:is|was|are|were|has|had)|who (?:is|was|has|had))\b|\b(?:he|she|it|they|him|them|his"
@@ -349,9 +362,16 @@ def final_question(need: str) -> str:
 
     "The planner stood still because of one huge job. How many stops may a job have?"
     """
-    said = sentences(need)
+    said = [part for one in sentences(need) for part in _NEW_SENTENCE.split(one)]
     last = said[-1] if said else need
-    alone = len(said) > 1 and last.endswith("?") and len(content_words(last)) > 1 and not _LEANING.search(last)
+    dated = any(_YEAR.search(one) for one in said[:-1])  # "I signed in 2024." says which terms hold
+    alone = (
+        len(said) > 1
+        and not dated
+        and last.endswith("?")
+        and len(content_words(last)) > 1
+        and not _LEANING.search(last)
+    )
     return last if alone else need
 
 

@@ -11,6 +11,7 @@ from core.model.text import content_words
 
 _PREPOSITION = re.compile(r"(?:in|for|on|at|with|to|by|from|under)\s+(?:(?:the|an?)\s+)?", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.,])v?\d[\d.,]*(?![\w%])")
+_COUNTED = re.compile(r"(?P<noun>[^\W\d_]+)\s+\d[\w.]*")
 _MEASURE = re.compile(r"\d[\d.,]*\s?(?P<unit>[^\W\d_]{1,12})")
 _LONGEST = 4  # words of a place
 _OTHER = r"(?:in|for|on|at|with|to|by|from|under|of|and|or|per)"
@@ -21,7 +22,10 @@ _PLACE = (
 
 
 def put_number(base: str, said: str) -> str:
-    """The question with this number in the place of its one number of the same form or unit; else empty."""
+    """The question with this number in the place of its one number of the same form, unit or kind; else empty."""
+    if counted := _COUNTED.fullmatch(said):  # "tier 3" after "tier 2"
+        same = list(re.finditer(rf"\b{re.escape(counted['noun'])}\s+\d[\w.]*", base, re.IGNORECASE))
+        return f"{base[: same[0].start()]}{said}{base[same[0].end() :]}" if len(same) == 1 else ""
     new = _NUMBER.fullmatch(said) or _MEASURE.fullmatch(said)
     if not new:
         return ""

@@ -22,7 +22,7 @@ def _stems(listed: frozenset[str]) -> frozenset[str]:
 
 QUESTION_WORDS = word_list(
     """
-    who whom whose what which where when why how
+    who whom whose what which where when why how whats whos wheres whens hows
     """
 )
 PRONOUNS = word_list(
@@ -141,6 +141,11 @@ _AFTER_VERB = word_list(
     """
     in on at for from with to into about by per when if before after than as like and because
     up out off down over back away any a an the this that these those his her its their my our your
+    """
+)
+_DETERMINERS = word_list(
+    """
+    a an the this that these those my our your their
     """
 )
 _VERB_CUES = word_list(
@@ -315,9 +320,10 @@ def _without_verbs(found: tuple[str, ...], start: int, end: int) -> tuple[int, i
     happened = before == "to" and start > 1 and found[start - 2].casefold().startswith("happen")
     if before in _VERB_CUES and not _capital(found[start]) and not happened:
         start += 1
+    determined = end < len(found) and found[end].casefold() in _DETERMINERS  # "who approves a claim"
     if (
         before in {"who", "what"}
-        and end - start > 1
+        and (end - start > 1 or determined)
         and re.search(r"(?:s|ed)$", found[start])
         and not _capital(found[start])
     ):

@@ -22,6 +22,7 @@ _DATE = re.compile(
     r"^\d+$|\b(?:January|February|March|April|May|June|July|August|September|October|November|December|Monday|Tuesday"
     r"|Wednesday|Thursday|Friday|Saturday|Sunday)\b"
 )
+_NEWEST = re.compile(r"\b(?:latest|newest|most recent|one before|previous one)\b", re.IGNORECASE)
 _POSITION = re.compile(r"(?:the\s+)?(?:latest|newest|oldest|previous|current|next|last|first)", re.IGNORECASE)
 # How much of a thing, 800 euros, and none that "it" is said of.
 _AMOUNT = re.compile(r"[€$£]?\d[\d.,]*\s[^\W\d_]+")
@@ -88,6 +89,8 @@ def _mentions(exchange: Exchange) -> Iterator[tuple[Phrase, float]]:
     for phrase in noun_phrases(exchange.question):
         if not (_DATE.search(phrase.text) or _AMOUNT.fullmatch(phrase.text) or _POSITION.fullmatch(phrase.text)):
             yield phrase, _weight(phrase)
+    if exchange.titles and _NEWEST.search(exchange.question) and any(map(str.isdigit, exchange.titles[0])):
+        yield Phrase(exchange.titles[0], name=True), weights.NAME_AND_NOUN  # the one that it was asked for by its place
     for number, title in enumerate(exchange.titles):
         if not any(character.isdigit() for character in title) and not _FILE.search(title):
             share = weights.BESIDE_A_QUESTION if exchange.question else 1.0

@@ -42,6 +42,15 @@ def test_a_source_without_a_link_names_its_path() -> None:
     assert blocks.source_line(source(1, url=None)).endswith("· refunds.md")
 
 
+def test_below_an_answer_a_path_stands_only_where_two_documents_share_a_title() -> None:
+    one, other = source(1, url=None), replace(source(2, url=None), document="archive/refunds.md")
+    assert ".md" not in str(blocks.sources([one]))
+    assert ".md" not in str(blocks.sources([one, source(2, title="Leave", url=None)]))
+    told = str(blocks.sources([one, other]))
+    assert "· refunds.md" in told
+    assert "· archive/refunds.md" in told
+
+
 def test_an_answer_has_quotes_feedback_and_a_person_where_one_can_be_called() -> None:
     foot = blocks.foot(answer(), "t1", (), handoff=True, private=False)
     assert valid(foot)
