@@ -22,6 +22,7 @@ from adapters.reasoners.extractive.evidence import (
     leaning,
     sufficiency,
 )
+from adapters.reasoners.extractive.evidence.denials import judge_denials
 from adapters.reasoners.extractive.evidence.named_version import version_named
 from adapters.reasoners.extractive.evidence.reading import AnswerReader, read_best
 from adapters.reasoners.extractive.evidence.scoring import (
@@ -197,6 +198,7 @@ class ExtractiveReasoner:
             await asyncio.sleep(0)  # others' turn: all passages together are tens of milliseconds
         if self._reader is not None and not layered:  # what stands on the way to an answer does not answer
             weighed = await read_best(self._reader, question, weighed, typed, version)
+        weighed = judge_denials(question, weighed)
         return about_itself.judge(question, leaning.lean(weighed, leans_on), pool)
 
     async def _weighable(

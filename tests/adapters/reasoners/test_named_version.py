@@ -73,3 +73,8 @@ async def test_only_what_stands_in_the_named_version_is_read_without_its_name() 
     one, two = await ExtractiveReasoner(HashingEncoder(), Literal()).weigh("requests a minute in v2", items, items)
     assert two.units[0].odds > one.units[0].odds + 6
     assert two.asked.question == "requests a minute in v2"
+
+
+def test_where_a_table_has_a_row_of_it_the_number_stays_in_the_question() -> None:
+    releases = {"Fermata, release notes": "| Version | Released |\n|---|---|\n| 4.0 | 2025-06-30 |"}
+    assert version_named("when was version 4.0 released", found({**releases, "Fermata 4.0": "It sings."})) is None

@@ -5,7 +5,7 @@ a passage of that version is compared with the question without the name, and an
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from adapters.reasoners.extractive.evidence.versions import HEAD, NUMBERED, YEAR
@@ -40,13 +40,18 @@ class NamedVersion:
         return of_year or self.number in {*_NUMBER.findall(above), *NUMBERED.findall(head)}
 
 
-def version_named(question: str, pool: Iterable[Evidence]) -> NamedVersion | None:
-    """The one version that a question names, where something was found of it."""
+def version_named(question: str, pool: Sequence[Evidence]) -> NamedVersion | None:
+    """The one version that a question names, where something was found of it.
+
+    Where a table has it in a cell it is a row that is meant: "when did 4.0 come out".
+    """
     found = list(_NAMES_VERSION.finditer(question))
     if len(found) != 1:
         return None
     (name,) = found
     number = next(group for group in name.groups() if group)
     bare = " ".join(f"{question[: name.start()]} {question[name.end() :]}".split())
-    version = NamedVersion(number, _BEFORE_MARK.sub("", bare))
-    return version if content_words(bare) and any(version.is_of(item.passage) for item in pool) else None
+    version, cell = NamedVersion(number, _BEFORE_MARK.sub("", bare)), re.compile(rf"\| *{re.escape(number)} *\|")
+    if not content_words(bare) or any(cell.search(item.passage.text) for item in pool):
+        return None
+    return version if any(version.is_of(item.passage) for item in pool) else None
