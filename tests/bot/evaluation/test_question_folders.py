@@ -121,7 +121,7 @@ def test_every_kind_of_question_is_asked_and_a_fifth_has_no_answer(name: str) ->
 
 def test_no_set_is_missing() -> None:
     numbered = [f"unseen_{number}" for number in range(2, 9)]
-    assert SETS == ["check", "tune", "tune_2", "unseen", *numbered]
+    assert ["check", "tune", "tune_2", "unseen", *numbered] == SETS
 
 
 def test_questions_without_a_manifest_are_refused(tmp_path: Path) -> None:
