@@ -13,7 +13,7 @@ from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.answer_odds import worth_of
 from adapters.reasoners.extractive.evidence.named_version import NamedVersion
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage
-from adapters.reasoners.extractive.evidence.units import befores, in_context, units
+from adapters.reasoners.extractive.evidence.units import Form, befores, in_context, units
 from core.model.errors import Unavailable
 from core.model.languages import language_of
 
@@ -89,5 +89,6 @@ def _with_readings(passage: WeighedPassage, readings: Mapping[int, float], least
 
 def _with_reading(one: ScoredUnit, reading: float) -> ScoredUnit:
     """Both opinions as one, a logistic function of two; their order is that of the odds, doubts and all."""
-    odds = weights.COUNTED * one.odds + weights.READ * reading + weights.READING_BIAS
+    bias = weights.READING_BIAS_OF_ROWS if one.unit.form is Form.ROW else weights.READING_BIAS
+    odds = weights.COUNTED * one.odds + weights.READ * reading + bias
     return replace(one, odds=odds, worth=worth_of(odds), doubt=1.0)
