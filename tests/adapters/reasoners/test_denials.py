@@ -39,6 +39,8 @@ def test_what_is_not_so_is_answered_by_the_sentence_that_denies(question: str) -
         "isn't the bow in the case",  # yes or no: either sentence decides
         "what do I pay if the bow is not in the case",
         "why not put the bow in the case",
+        "what do I do when the bow is not in the case",
+        "what happens to a customer who doesn't bring the case back",
     ],
 )
 def test_every_other_question_stays_as_it_was_judged(question: str) -> None:

@@ -15,11 +15,16 @@ from adapters.reasoners.extractive.evidence.units import Form
 
 _ASKS = re.compile(
     r"^(?:and |so |but |then )*(?:what|which|who|whom|whose|where|when|how many|for what|in which|list|name|all)\b"
-    r".*(?:\b(?:not|never|without|except|excluded?|missing|lacks?|forbidden|prohibited|nobody|banned)\b|n['’]t\b"
+    r".*(?:\b(?:not|never|without|except|excluded?|missing|lacks?|forbidden|prohibited|banned)\b|n['’]t\b"
     r"|\b(?:is|are|was|were|do|does|did|ca|wo|have|has)nt\b)",
     re.IGNORECASE,
 )
-_MEANS_YES = re.compile(r"\bwhy (?:not|n't)\b|\bif (?:\w+ ){0,6}(?:not|\w+n['’]t)\b|\bnot only\b", re.IGNORECASE)
+# What is not so only sets the scene: "what do I do when the printer does not start", "of somebody who does not pay".
+_SETS_SCENE = re.compile(
+    r"\bif\b|\bwhy\b|\(not\b|(?<=\w )(?:when|once|after|because|since|while|who|that|which|where)\b"
+    r"(?=(?: [\w-]+){0,6}? ?(?:\bnot\b|\bnever\b|n['’]t\b|\bwithout\b))|\bnot only\b",
+    re.IGNORECASE,
+)
 _DENIES = re.compile(
     r"\b(?:no|not|none|nobody|nothing|never|neither|nor|without|except|apart from|excluded?|exclud(?:es|ing)|exempt"
     r"|free|unless|missing|lacks?|cannot|forbidden|prohibited|banned|only|refused?|closed)\b|n['’]t\b",
@@ -30,7 +35,7 @@ _DENIED, _OTHERS = 1.0, -1.0  # added to the logarithm of the odds
 
 def judge_denials(question: str, weighed: Sequence[WeighedPassage]) -> list[WeighedPassage]:
     """With the odds of what denies something raised and of the rest lowered, where it is asked for what is not so."""
-    if not _ASKS.search(question) or _MEANS_YES.search(question):
+    if not _ASKS.search(question) or _SETS_SCENE.search(question):
         return list(weighed)
     return [replace(one, units=tuple(sorted(map(_judged, one.units), key=lambda unit: -unit.worth))) for one in weighed]
 
