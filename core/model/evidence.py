@@ -56,6 +56,15 @@ class Evidence:
         return self.hit.passage
 
 
+def first_of_each_document(hits: Iterable[Hit], but: Iterable[str]) -> tuple[Hit, ...]:
+    """The first hit of each document, in order, without the documents of these ids."""
+    known, first = frozenset(but), dict[str, Hit]()
+    for hit in hits:
+        if hit.passage.document not in known:
+            first.setdefault(hit.passage.document, hit)
+    return tuple(first.values())
+
+
 RANK_CONSTANT = 3  # of the fused order: small, because what one question gathers is eight to forty passages
 MOST_FURTHER = 16  # documents
 
@@ -96,12 +105,9 @@ class EvidenceLibrary:
                 next_id += earlier is None
             elif hit.score > earlier.hit.score:
                 known[hit.passage.id] = replace(earlier, hit=hit)
-        looked_at = {item.passage.document for item in known.values() if item.query}
-        behind: dict[str, Hit] = {}
-        for hit in (*self.further, *further):
-            if hit.passage.document not in looked_at:
-                behind.setdefault(hit.passage.document, hit)
-        return EvidenceLibrary(tuple(known.values()), tuple(behind.values())[:MOST_FURTHER]), tuple(added)
+        looked_at = (item.passage.document for item in known.values() if item.query)
+        behind = first_of_each_document((*self.further, *further), looked_at)
+        return EvidenceLibrary(tuple(known.values()), behind[:MOST_FURTHER]), tuple(added)
 
     def with_grades(self, grades: dict[int, Grade]) -> "EvidenceLibrary":
         """The library with these grades, by evidence id."""

@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from core.model.errors import Unavailable
-from core.model.evidence import Hit
+from core.model.evidence import Hit, first_of_each_document
 from core.model.knowledge import Passage
 from core.ports.catalog import Catalog
 from core.ports.encoder import Encoder, Reranker
@@ -136,12 +136,7 @@ def spread(hits: Sequence[Hit], limit: int) -> tuple[Hit, ...]:
 
 def further_documents(hits: Sequence[Hit], kept: Sequence[Hit]) -> tuple[Hit, ...]:
     """The best hit of each document that none of the kept ones is from, best first, ``FURTHER`` at most."""
-    known = {hit.passage.document for hit in kept}
-    best: dict[str, Hit] = {}
-    for hit in hits:
-        if hit.passage.document not in known:
-            best.setdefault(hit.passage.document, hit)
-    return tuple(best.values())[:FURTHER]
+    return first_of_each_document(hits, (hit.passage.document for hit in kept))[:FURTHER]
 
 
 @contextmanager

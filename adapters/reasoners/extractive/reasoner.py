@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer import composer, more, newest, replies, selection, tables
 from adapters.reasoners.extractive.answer.claims import judge_claim, sentences_of, verbatim
 from adapters.reasoners.extractive.answer.quote_markdown import render
@@ -190,11 +189,13 @@ class ExtractiveReasoner:
         layered = sufficiency.is_layered(question) and sufficiency.known_by_name(question, pool)
         everything = answer_odds.Asked.of(asked, pool, layered=layered)
         weighed: list[WeighedPassage] = []
-        for one in weighable[: len(evidence)]:
-            ranked = columns.doubt_rows(asked, answer_odds.score_units(everything, one, standing, subjects))
-            if version and not version.is_of(one.item.passage):
-                ranked = [answer_odds.doubted(unit, weights.OTHER_NUMBER) for unit in ranked]
-            weighed.append(WeighedPassage(one.item, replace(asked, question=question), tuple(ranked), one.whole))
+        for found_in in weighable[: len(evidence)]:
+            ranked = columns.doubt_rows(asked, answer_odds.score_units(everything, found_in, standing, subjects))
+            if version and not version.is_of(found_in.item.passage):
+                ranked = version.doubt_others(ranked)
+            weighed.append(
+                WeighedPassage(found_in.item, replace(asked, question=question), tuple(ranked), found_in.whole)
+            )
             await asyncio.sleep(0)  # others' turn: all passages together are tens of milliseconds
         if self._reader is not None and not layered:  # what stands on the way to an answer does not answer
             weighed = await read_best(self._reader, question, weighed, typed, version)
@@ -229,8 +230,8 @@ class ExtractiveReasoner:
         """The question in the language of some passages, and with its slips put right by their words."""
         if (translated := translated_into_english(question, [item.passage.text for item in pool])) != question:
             return translated
-        question = without_haste(question)
         vocabulary = vocabulary_of(item.passage.searchable for item in pool)
+        question = without_haste(question, vocabulary)
         slips = await self._similarity.slips_among(unknown_words(question, vocabulary))
         if not slips:
             return question

@@ -78,3 +78,11 @@ async def test_only_what_stands_in_the_named_version_is_read_without_its_name() 
 def test_where_a_table_has_a_row_of_it_the_number_stays_in_the_question() -> None:
     releases = {"Fermata, release notes": "| Version | Released |\n|---|---|\n| 4.0 | 2025-06-30 |"}
     assert version_named("when was version 4.0 released", found({**releases, "Fermata 4.0": "It sings."})) is None
+
+
+async def test_a_sentence_that_names_the_year_itself_is_not_doubted_for_standing_elsewhere() -> None:
+    said = {"Prices 2025": "Cats are fed.", "Report 2026": "In 2025 express cost nine pounds. Express is blue."}
+    items = found(said)
+    _, report = await ExtractiveReasoner(HashingEncoder()).weigh("what did express cost in 2025", items, items)
+    doubts = {one.unit.text: one.doubt for one in report.units}
+    assert doubts["In 2025 express cost nine pounds."] > doubts["Express is blue."]

@@ -301,6 +301,22 @@ def test_a_column_is_found_by_what_is_asked_of_it(question: str, lead: str) -> N
     assert found.lead == lead
 
 
+ROOMS = "| Room | Seats | Seats free |\n|---|---|---|\n| Egret | 16 | 4 |\n| Heron | 9 | 2 |\n"
+VIOLINS = "| Violin | Number |\n|---|---|\n| Half | 40 |\n| Full | 30 |\n"
+
+
+@pytest.mark.parametrize(
+    ("question", "table"),
+    [
+        ("total price of ant", VANS),
+        ("how many seats has Egret in total", ROOMS),
+        ("how many violins do we have in total", VIOLINS),  # any number may be called so
+    ],
+)
+def test_columns_that_are_no_parts_of_what_is_asked_are_not_added_up(question: str, table: str) -> None:
+    assert "Added up" not in worked_out(question, table)
+
+
 def test_nothing_is_added_up_or_kept_within_a_limit_where_a_cell_cannot_be_read() -> None:
     unknown = SITES.replace("| 52 |", "| on request |")
     assert not worked_out("how many beds do all three sites have", unknown)

@@ -48,7 +48,7 @@ class PiecewiseEncoder(HashingEncoder):
 def read(question: str, *passages: str) -> str:
     """The question as it is read with these passages at hand."""
     english, known = EnglishLexicon(), vocabulary_of(passages)
-    question = without_haste(question)
+    question = without_haste(question, known)
     slips = [word for word in unknown_words(question, known) if not english.knows(word)]
     return correct_spelling(question, known, slips, english)
 
@@ -85,6 +85,7 @@ def test_a_slip_is_read_as_the_word_of_the_passages_that_sounds_the_same(typed: 
         ("wats the price a nite til may", "what's the price a night until may"),
         ("wen do they close, haz it a lock", "when do they close, has it a lock"),
         ("the dose of the hw rack", "the dose of the hw rack"),
+        ("is HAV covered, what does --til do", "is HAV covered, what does --til do"),
     ],
 )
 def test_words_of_asking_typed_in_haste_are_written_out(typed: str, meant: str) -> None:
@@ -127,6 +128,11 @@ def test_a_slip_that_no_passage_helps_with_is_read_as_the_one_usual_word(typed: 
 )
 def test_what_is_rare_or_a_name_or_a_code_stays(question: str) -> None:
     assert read(question, PASSAGE, "Coats hang in the hall. The organisation.") == question
+
+
+@pytest.mark.parametrize("question", ["quand ferme la porte, à minuit ou avant", "wie lange gilt das til"])
+def test_no_other_language_is_read_as_english_in_haste(question: str) -> None:
+    assert without_haste(question, frozenset()) == question
 
 
 async def test_english_in_haste_is_not_taken_for_german() -> None:

@@ -238,7 +238,8 @@ def _of_table(
     column = _column(asked, wanted, rows, kept)
     if asked.kind is Aggregate.SUM:
         counts = column is None and COUNTED.search(question)  # "how many vans are there over all depots"
-        added = _sum_across(wanted, kept) or (None if counts else _sum_of(kept, column))
+        across = _sum_across(wanted, kept) if COUNTED.search(question) else None
+        added = across or (None if counts else _sum_of(kept, column))
         return added or (_count_rows(question, wanted, rows, filtered) if counts else None)
     if column is None or (_THAN.search(question) and len(named) < _FEWEST):
         return None  # "what if my van is longer than I said" compares no rows
@@ -262,13 +263,17 @@ def _sum_of(rows: Sequence[Row], column: int | None) -> TableAnswer | None:
 
 
 def _sum_across(wanted: frozenset[str], rows: Sequence[Row]) -> TableAnswer | None:
-    """The sum of several columns of one row, whose names all have what is asked for: passengers at home and abroad."""
+    """The sum of several columns of one row, which part what is asked for: passengers at home and abroad.
+
+    Where a column is called no more than what is asked for, it has it already; amounts of money are not parts.
+    """
     if len(rows) != 1:
         return None
     (row,) = rows
     columns = [at for at, name in enumerate(row.names) if at and wanted & set(content_words(name))]
     cells = [row.cell(at) for at in columns]
-    if len(columns) < _FEWEST or not can_be_added(cells):
+    whole = any(set(content_words(row.names[at])) <= wanted for at in columns)
+    if len(columns) < _FEWEST or whole or any(map(kind_of, cells)) or not can_be_added(cells):
         return None
     names = " and ".join(f"*{row.names[at]}*" for at in columns)
     total = _written_out(sum(value or 0 for value in column_values(cells)))
@@ -401,9 +406,8 @@ def _column(asked: Aggregation, wanted: frozenset[str], rows: Sequence[Row], kep
         if _figures(kept, at) < min(_FEWEST, len(kept)):
             continue
         stems = frozenset(content_words(rows[0].names[at])) - (frozenset() if asked.column else key) - _WHICH_TIME
-        stems -= (
-            picked if by_date and hinted else frozenset()
-        )  # "the oldest vehicle" does not ask for a column "Vehicle"
+        if by_date and hinted:  # "the oldest vehicle" does not ask for a column "Vehicle"
+            stems -= picked
         said = len(stems & wanted) / len(stems) + len(stems & wanted) if stems else 0.0
         fits = at in hinted
         score = said + weights.COLUMN_NAMED * fits

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from adapters.reasoners.extractive.evidence.answer_odds import worth_of
+from adapters.reasoners.extractive.evidence.answer_odds import with_odds
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage
 from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.evidence.versions import other_version
@@ -107,14 +107,13 @@ def judge(question: str, weighed: Sequence[WeighedPassage], pool: Sequence[Evide
 def _judged(asked: AskedOfDocument, passage: WeighedPassage, pool: Sequence[Evidence]) -> WeighedPassage:
     holds = not other_version(asked.question, passage.evidence, pool)
 
-    def with_odds(one: ScoredUnit) -> ScoredUnit:
+    def judged(one: ScoredUnit) -> ScoredUnit:
         states = asked.is_stated_by(passage.evidence, one.unit.text)
         if states and not holds:
             return one
-        odds = max(one.odds, _STATED) if states else min(one.odds, _NOT_STATED)
-        return replace(one, odds=odds, worth=worth_of(odds, one.doubt))
+        return with_odds(one, max(one.odds, _STATED) if states else min(one.odds, _NOT_STATED))
 
-    units = (with_odds(one) for one in passage.units)
+    units = (judged(one) for one in passage.units)
     return replace(passage, units=tuple(sorted(units, key=lambda one: -one.worth)))
 
 
@@ -135,7 +134,7 @@ def titled(question: str, evidence: Iterable[Evidence]) -> frozenset[int]:
     """Where it is asked which documents there are about something: the evidence below a title or heading that has it.
 
     They need not say a thing about it in any one sentence. So does what has all its words in one, and what the search
-    puts first by far.
+    puts first.
     """
     asked, listed = split_question(question), list(evidence)
     topic = set(content_words(asked.question)) if asked.lists_documents else set()

@@ -164,10 +164,15 @@ def doubted(one: ScoredUnit, factor: float) -> ScoredUnit:
     return replace(one, worth=one.worth * factor, doubt=one.doubt * factor, odds=one.odds + math.log(factor))
 
 
+def with_odds(one: ScoredUnit, odds: float) -> ScoredUnit:
+    """The unit with other odds, and the worth that goes with them."""
+    return replace(one, odds=odds, worth=worth_of(odds, one.doubt))
+
+
 _LEAST = 0.01
 
 
-def worth_of(odds: float, doubt: float = 1.0) -> float:
+def worth_of(odds: float, doubt: float) -> float:
     """What a unit with these odds counts beside others, times what speaks against it."""
     return max(_LEAST, (odds - weights.WORTH_FROM) / weights.WORTH_STEP) * doubt
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from adapters.reasoners.extractive.evidence.answer_odds import worth_of
+from adapters.reasoners.extractive.evidence.answer_odds import with_odds
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage
 from adapters.reasoners.extractive.evidence.units import Form
 
@@ -43,5 +43,4 @@ def judge_denials(question: str, weighed: Sequence[WeighedPassage]) -> list[Weig
 def _judged(one: ScoredUnit) -> ScoredUnit:
     if one.unit.form is Form.ROW:
         return one  # a cell says it in its own way: "no", a dash, nothing
-    odds = one.odds + (_DENIED if _DENIES.search(one.unit.text) else _OTHERS)
-    return replace(one, odds=odds, worth=worth_of(odds, one.doubt))
+    return with_odds(one, one.odds + (_DENIED if _DENIES.search(one.unit.text) else _OTHERS))

@@ -8,7 +8,7 @@ answer was not the right one.
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from adapters.reasoners.extractive.evidence.answer_odds import worth_of
+from adapters.reasoners.extractive.evidence.answer_odds import with_odds
 from adapters.reasoners.extractive.evidence.scoring import WeighedPassage
 
 _QUOTED_LAST, _OTHERS = 1.0, -0.4  # added to the logarithm of the odds
@@ -21,5 +21,5 @@ def lean(weighed: Sequence[WeighedPassage], titles: Collection[str]) -> list[Wei
 
 def _leant(passage: WeighedPassage, titles: Collection[str]) -> WeighedPassage:
     more = _QUOTED_LAST if passage.evidence.passage.title in titles else _OTHERS
-    units = (replace(one, odds=one.odds + more, worth=worth_of(one.odds + more, one.doubt)) for one in passage.units)
+    units = (with_odds(one, one.odds + more) for one in passage.units)
     return replace(passage, units=tuple(units))

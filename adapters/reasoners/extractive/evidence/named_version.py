@@ -8,6 +8,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from adapters.reasoners.extractive import weights
+from adapters.reasoners.extractive.evidence.answer_odds import doubted
+from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
 from adapters.reasoners.extractive.evidence.versions import HEAD, NUMBERED, YEAR
 from core.model.evidence import Evidence
 from core.model.knowledge import Passage
@@ -38,6 +41,13 @@ class NamedVersion:
         above = " ".join((passage.title, *passage.heading))
         of_year = bool(YEAR.fullmatch(self.number)) and passage.dated[:4] == self.number
         return of_year or self.number in {*_NUMBER.findall(above), *NUMBERED.findall(head)}
+
+    def doubt_others(self, units: Sequence[ScoredUnit]) -> list[ScoredUnit]:
+        """What stands elsewhere, doubted where it does not name this version itself: "in 2025 it was £9"."""
+        return [
+            one if self.number in _NUMBER.findall(one.text_with_context) else doubted(one, weights.OTHER_NUMBER)
+            for one in units
+        ]
 
 
 def version_named(question: str, pool: Sequence[Evidence]) -> NamedVersion | None:

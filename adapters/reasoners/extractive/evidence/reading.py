@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.evidence.answer_odds import worth_of
+from adapters.reasoners.extractive.evidence.answer_odds import with_odds
 from adapters.reasoners.extractive.evidence.named_version import NamedVersion
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage
 from adapters.reasoners.extractive.evidence.units import Form, befores, in_context, units
@@ -91,4 +91,4 @@ def _with_reading(one: ScoredUnit, reading: float) -> ScoredUnit:
     """Both opinions as one, a logistic function of two; their order is that of the odds, doubts and all."""
     bias = weights.READING_BIAS_OF_ROWS if one.unit.form is Form.ROW else weights.READING_BIAS
     odds = weights.COUNTED * one.odds + weights.READ * reading + bias
-    return replace(one, odds=odds, worth=worth_of(odds), doubt=1.0)
+    return with_odds(replace(one, doubt=1.0), odds)

@@ -148,7 +148,7 @@ def says_something(unit: Unit, question: str = "") -> bool:
             return False
         if _STAMP.match(unit.text) and not asks_of_document(question):
             return False
-    return len(content_words(unit.text)) > (not _DENIES.match(unit.text))
+    return len(content_words(unit.text)) >= (1 if _DENIES.match(unit.text) else 2)
 
 
 _DENIES = re.compile(r"\W*no\b", re.IGNORECASE)  # "No cheques." says all

@@ -102,9 +102,7 @@ _ADDED = re.compile(  # what only says that it is added up
 COUNTED = re.compile(  # not the number of a telephone, which somebody has
     r"\bhow many\b|\bnumber of\b(?! (?:his|her|their|my|our|your|the|an?)\b)|\bcount\b", re.IGNORECASE
 )
-_STOCK = frozenset(
-    {"stock", "quantity", "qty", "number"}
-)  # a column of how many there are, whatever the question calls it
+_STOCK = frozenset({"stock", "quantity", "qty"})  # a column of how many there are, whatever the question calls it
 _COMPARATIVE = re.compile(r"\b\w+er\b|\bmore\b|\bless\b", re.IGNORECASE)
 _FIXED = re.compile(
     r"\bat (?:the )?(?:most|least)\b|\bthe (?:latest|most recent|current)\b(?= \w+ (?:say|of))", re.IGNORECASE

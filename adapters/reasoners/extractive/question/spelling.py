@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Iterable
 
 from adapters.reasoners.extractive.question.lexicon import Lexicon, keeps_letters
+from core.model.languages import language_of
 from core.model.text import STOPWORDS, stem
 
 # A word that stands alone between white space, but for the marks of a sentence: no flag, path, address or code.
@@ -20,13 +21,13 @@ _ASKING = frozenset(
 _SHORT = 5  # letters; a shorter word, which is a slip away from many, is read only as one of asking
 _LONG = 8  # letters; from here two slips are forgiven
 _IN_HASTE = {  # words of asking that are too short to be found by their letters, or are others as well
-    re.compile(rf"\b{typed}\b", re.IGNORECASE): meant
+    re.compile(rf"(?<!\S){typed}(?=[.,;:?!)]*(?:\s|$))"): meant
     for typed, meant in {
-        r"hw(?= (?:many|mny|much|mch|long|lng|old|often|far|do|does|to)\b)": "how",
-        r"(?<=\bhow )dose": "does",
-        r"(?<=\bwhen )dose": "does",
-        r"w[ao]ts": "what's",
-        r"wen(?= (?:do|does|dose|did|is|are|was|will|can|must)\b)": "when",
+        r"[Hh]w(?= (?:many|mny|much|mch|long|lng|old|often|far|do|does|to)\b)": "how",
+        r"(?<=\b[Hh]ow )dose": "does",
+        r"(?<=\b[Ww]hen )dose": "does",
+        r"[Ww][ao]ts": "what's",
+        r"[Ww]en(?= (?:do|does|dose|did|is|are|was|will|can|must)\b)": "when",
         r"hav": "have",
         r"haz": "has",
         r"nite": "night",
@@ -73,7 +74,7 @@ def correct_spelling(question: str, vocabulary: Collection[str], slips: Collecti
     The passages' words come first: what is asked about stands there. One of English counts where they have none, or
     where theirs is two slips away and that of English one.
     """
-    meant = {slip: _meant(slip, vocabulary, lexicon) for slip in slips if slip.isalpha()}
+    meant = {slip: _meant(slip, vocabulary, lexicon) for slip in slips}
 
     def right(found: re.Match[str]) -> str:
         before, word = found.groups()
@@ -86,10 +87,14 @@ def correct_spelling(question: str, vocabulary: Collection[str], slips: Collecti
     return _WORD.sub(right, question)
 
 
-def without_haste(question: str) -> str:
-    """The question with its words of asking written out: "hw mch", "wats"."""
+def without_haste(question: str, vocabulary: Collection[str]) -> str:
+    """An English question with its words of asking written out, "hw mch", "wats"; what the passages have stays."""
+    if language_of(question) != "en":
+        return question
     for typed, meant in _IN_HASTE.items():
-        question = typed.sub(meant, question)
+        found = typed.search(question)
+        if found and found[0].casefold() not in vocabulary:
+            question = typed.sub(meant, question)
     return question
 
 
