@@ -4,7 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from adapters.reasoners.extractive.evidence.named_version import version_named
+from adapters.reasoners.extractive import weights
+from adapters.reasoners.extractive.evidence.named_version import NamedVersion, version_named
+from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
+from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.testing.encoder import HashingEncoder
 from core.model.evidence import Evidence, EvidenceLibrary, Hit
@@ -80,9 +83,9 @@ def test_where_a_table_has_a_row_of_it_the_number_stays_in_the_question() -> Non
     assert version_named("when was version 4.0 released", found({**releases, "Fermata 4.0": "It sings."})) is None
 
 
-async def test_a_sentence_that_names_the_year_itself_is_not_doubted_for_standing_elsewhere() -> None:
-    said = {"Prices 2025": "Cats are fed.", "Report 2026": "In 2025 express cost nine pounds. Express is blue."}
-    items = found(said)
-    _, report = await ExtractiveReasoner(HashingEncoder()).weigh("what did express cost in 2025", items, items)
-    doubts = {one.unit.text: one.doubt for one in report.units}
-    assert doubts["In 2025 express cost nine pounds."] > doubts["Express is blue."]
+def test_a_sentence_that_names_the_year_itself_is_not_doubted_for_standing_elsewhere() -> None:
+    (item,) = found({"Report 2026": "In 2025 express cost nine pounds. Express is blue."})
+    listed = [ScoredUnit(item, unit, 1.0, 1.0) for unit in units(item.passage.text)]
+    named, other = NamedVersion("2025", "what did express cost").doubt_others(listed)
+    assert named.doubt == 1.0
+    assert other.doubt == weights.OTHER_NUMBER

@@ -301,6 +301,7 @@ def test_a_column_is_found_by_what_is_asked_of_it(question: str, lead: str) -> N
     assert found.lead == lead
 
 
+PLANS = "| Plan | Pounds now | Pounds later |\n|---|---|---|\n| Slow | £4 | £5 |\n| Fast | £9 | £8 |\n"
 ROOMS = "| Room | Seats | Seats free |\n|---|---|---|\n| Egret | 16 | 4 |\n| Heron | 9 | 2 |\n"
 VIOLINS = "| Violin | Number |\n|---|---|\n| Half | 40 |\n| Full | 30 |\n"
 
@@ -309,6 +310,7 @@ VIOLINS = "| Violin | Number |\n|---|---|\n| Half | 40 |\n| Full | 30 |\n"
     ("question", "table"),
     [
         ("total price of ant", VANS),
+        ("how many pounds is Slow in total", PLANS),
         ("how many seats has Egret in total", ROOMS),
         ("how many violins do we have in total", VIOLINS),  # any number may be called so
     ],

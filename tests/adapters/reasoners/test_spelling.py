@@ -130,6 +130,10 @@ def test_what_is_rare_or_a_name_or_a_code_stays(question: str) -> None:
     assert read(question, PASSAGE, "Coats hang in the hall. The organisation.") == question
 
 
+def test_what_the_passages_write_so_is_no_haste() -> None:
+    assert read("what does the minit cost til may", "The minit is a van.") == "what does the minit cost until may"
+
+
 @pytest.mark.parametrize("question", ["quand ferme la porte, à minuit ou avant", "wie lange gilt das til"])
 def test_no_other_language_is_read_as_english_in_haste(question: str) -> None:
     assert without_haste(question, frozenset()) == question
