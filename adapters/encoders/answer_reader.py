@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 WEIGHTS = Path(__file__).with_name("answer_reader.safetensors")
 _TOKENS = 80  # of question and sentence together: as it was learnt
 # Of one size, and of lengths in steps: torch's library keeps a compiled plan for each shape that it meets.
-_AT_ONCE, _STEP = 8, 16
+_AT_ONCE, _STEP = 4, 8
 _AT_A_TIME = 2  # of these, each on a core
 _LOAD_SECONDS, _READ_SECONDS = 60.0, 10.0
 _KNOWN = 4_000  # pairs remembered: a question is graded, and answered from the same sentences
@@ -71,8 +71,9 @@ class LowRankAnswerReader:
         """
         # Held on to: what others ask for meanwhile may push out of the cache what was there.
         found = {text: self._known[question, text] for text in texts if (question, text) in self._known}
-        # Of like length together: a batch is as wide as its longest text.
-        fresh = sorted({text for text in texts if text not in found}, key=lambda text: (len(text), text))
+        # Of like length together, since a batch is as wide as its longest text; the longest first, so that what is left
+        # for the end is short, and the cores end together.
+        fresh = sorted({text for text in texts if text not in found}, key=lambda text: (-len(text), text))
         if fresh and self._model is None:
             await self.open()
 

@@ -32,10 +32,9 @@ T = TypeVar("T")
 
 _BATCH = 8  # passages at once: fastest in bfloat16 (78 a second; 61 with 32), and a short hold on the processor
 _SHORT = 40  # characters; of a word or two
-_BRIEF = 400  # characters of a sentence with its heading, as answers are chosen from: a batch holds a core for 40 ms
-_SHORT_BATCH = (
-    128  # single words at once: by eights 400 of them took eight times the processor's time on a busy machine
-)
+_BRIEF = 400  # characters of a sentence with its heading, as answers are chosen from
+_BRIEF_BATCH = 4  # of a dozen or two sentences, so that two cores end together: a batch holds one for 30 ms
+_SHORT_BATCH = 32  # single words: as wide as the longest among them, so that more at once are mostly padding
 _CACHED_QUERIES = 2_048  # vectors; 3 MB
 _QUERIES_AT_ONCE = 16
 _FEW_QUERIES = 4  # fewer are encoded one by one
@@ -275,12 +274,19 @@ def computes_in_bfloat16() -> bool:
 
 
 def _batches(order: Sequence[int], texts: Sequence[str]) -> Iterator[Sequence[int]]:
-    """The positions of texts, longest first, cut into batches: few long texts at once, and many short ones."""
+    """The positions of texts, longest first, cut into batches by the length of each one's first."""
     start = 0
     while start < len(order):
-        size = _SHORT_BATCH if len(texts[order[start]]) <= _SHORT else _BATCH
+        size = _batch_size(len(texts[order[start]]))
         yield order[start : start + size]
         start += size
+
+
+def _batch_size(characters: int) -> int:
+    """How many texts of this length and less are encoded at once."""
+    if characters <= _SHORT:
+        return _SHORT_BATCH
+    return _BRIEF_BATCH if characters <= _BRIEF else _BATCH
 
 
 def _encode(encode: Callable[..., Any], texts: list[str], batch: int) -> "Vectors":

@@ -249,18 +249,20 @@ class CountingEncoder(SentenceTransformerEncoder):
 
 
 @pytest.mark.parametrize(
-    ("text", "seconds", "met"),
+    ("text", "count", "seconds", "met"),
     [
-        pytest.param("One sentence of a document, which may answer what is asked.", 60.0, 2, id="sentences together"),
-        pytest.param("A passage is longer than that. " * 20, 0.3, 0, id="passages one by one"),
+        pytest.param(
+            "One sentence of a document, which may answer what is asked.", 8, 60.0, 2, id="sentences together"
+        ),
+        pytest.param("A passage is longer than that. " * 20, 16, 0.3, 0, id="passages one by one"),
     ],
 )
 async def test_two_cores_share_an_answers_sentences_but_not_an_ingest(
-    monkeypatch: pytest.MonkeyPatch, text: str, seconds: float, met: int
+    monkeypatch: pytest.MonkeyPatch, text: str, count: int, seconds: float, met: int
 ) -> None:
     monkeypatch.setattr("adapters.encoders.text_encoder.available_cores", lambda: 2)
     encoder = CountingEncoder(threading.Barrier(2, timeout=seconds))
-    await encoder.encode_passages([f"{n}. {text}" for n in range(16)])  # two batches
+    await encoder.encode_passages([f"{n}. {text}" for n in range(count)])  # two batches
     assert encoder.met == met
     await encoder.close()
 

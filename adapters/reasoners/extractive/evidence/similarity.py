@@ -98,8 +98,9 @@ class Similarity:
 
         # Held on to: what others ask for meanwhile may push out of the cache what was there.
         found = {text: kept[text] for text in listed if text in kept}
-        # Of like length together: a batch is as wide as its longest text.
-        fresh = sorted({text for text in listed if text not in found}, key=lambda text: (len(text), text))
+        # Of like length together, since a batch is as wide as its longest text; the longest first, so that what is left
+        # for the end is short, and the cores end together.
+        fresh = sorted({text for text in listed if text not in found}, key=lambda text: (-len(text), text))
 
         async def encode(some: Sequence[str]) -> None:
             encoded = dict(zip(some, await self._encoder.encode_passages(some), strict=True))
