@@ -27,6 +27,8 @@ from tests.core.scene import Scene
         ("¿Cuántos días de vacaciones hay?", "es"),
         ("How many days of leave do I get?", "en"),
         ("Refunds?", "en"),
+        ("no no, cabins", "en"),
+        ("no, no hay cabañas", "es"),
     ],
 )
 def test_the_language_of_a_question_is_told_by_its_small_words(question: str, language: str) -> None:
