@@ -37,7 +37,8 @@ _SMALL_WORDS = {
     "es": "el la los las un una unos es son cuál cuáles cuánto cuántos cuántas cómo dónde cuándo por qué quién hay "
     "para con del al en no y puedo puede tengo tenemos nuestro",
     "en": "the a an is are was were what which who where when why how many much do does did can may must i we you "
-    "our my of for with to in on at it not and or there be have has from by since until if any this that get go up out no",
+    "our my of for with to in on at it not and or there be have has from by since until if any this that get go up out "
+    "no",
 }
 _KNOWN = {language: frozenset(listed.split()) for language, listed in _SMALL_WORDS.items()}
 _FEWEST = 2  # small words

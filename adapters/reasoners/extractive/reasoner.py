@@ -5,7 +5,7 @@ always gets the same answer. Each method only joins what the modules beside it d
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -21,6 +21,7 @@ from adapters.reasoners.extractive.evidence import (
     leaning,
     sufficiency,
 )
+from adapters.reasoners.extractive.evidence.changelog import change_asked, search_for_change
 from adapters.reasoners.extractive.evidence.denials import judge_denials
 from adapters.reasoners.extractive.evidence.named_version import version_named
 from adapters.reasoners.extractive.evidence.reading import AnswerReader, read_best
@@ -53,7 +54,17 @@ from core.model.budget import Meter
 from core.model.citation_markers import without_markers
 from core.model.conversation import Exchange, Role, Thread, Turn
 from core.model.evidence import Evidence, Grade
-from core.model.inquiry import AskBack, Decision, Inquiry, Insufficient, Investigate, Plan, Reply, Sufficient
+from core.model.inquiry import (
+    AskBack,
+    Decision,
+    Inquiry,
+    Insufficient,
+    Investigate,
+    Plan,
+    Reply,
+    SearchAction,
+    Sufficient,
+)
 from core.ports.encoder import Encoder
 from core.ports.reasoner import DraftRemark
 from core.retrieval.lexical_check import check_lexically
@@ -176,7 +187,7 @@ class ExtractiveReasoner:
         ``typed`` is what a person wrote whose question leant on the thread.
         """
         question = await self._in_words_of(intent.final_question(need), pool)
-        version = version_named(question, pool)
+        version = version_named(question, pool) or change_asked(question, pool)
         bare = version.bare_question if version else question  # the version's name stands over its document, once
         wanted = {item.id for item in evidence}
         # Whether a unit stands out shows only beside everything that this question found.
@@ -191,7 +202,7 @@ class ExtractiveReasoner:
         weighed: list[WeighedPassage] = []
         for found_in in weighable[: len(evidence)]:
             ranked = columns.doubt_rows(asked, answer_odds.score_units(everything, found_in, standing, subjects))
-            if version and not version.is_of(found_in.item.passage):
+            if version:
                 ranked = version.doubt_others(ranked)
             weighed.append(
                 WeighedPassage(found_in.item, replace(asked, question=question), tuple(ranked), found_in.whole)
@@ -266,14 +277,9 @@ class ExtractiveReasoner:
         if not inquiry.refining and (options := sufficiency.readings(inquiry.standalone, tuple(inquiry.library))):
             noun = sufficiency.noun_of(inquiry.standalone)
             return AskBack(f"The documents know more than one {noun}. Which do you mean?", options, "several readings")
-        whole = (*sufficiency.rest_of_table(inquiry, near), *sufficiency.rest_of_versions(inquiry, near))
-        if actions := (*whole, *about_itself.head_of_document(inquiry, inquiry.library.items_found())):
-            missing = "the rest of the table or of its versions" if whole else "what the document says of itself"
-            return Insufficient(missing, actions)
-        if actions := sufficiency.other_table(inquiry, near):
-            return Insufficient("what is asked of all of them", actions)
-        if actions := sufficiency.in_the_same_source(inquiry, thread):
-            return Insufficient("what the last answer's source says", actions)
+        for missing, actions in _lacking(inquiry, thread, relevant, near):
+            if actions:
+                return Insufficient(missing, actions)
         missing, actions = sufficiency.next_actions(inquiry, relevant)
         if missing or actions:
             return Insufficient(missing, actions)
@@ -341,6 +347,19 @@ class ExtractiveReasoner:
         while len("\n".join(lines)) > _SUMMARY and len(lines) > 1:
             lines.pop(0)
         return "\n".join(lines)[:_SUMMARY]
+
+
+def _lacking(
+    inquiry: Inquiry, thread: Thread, relevant: Sequence[Evidence], near: Sequence[Evidence]
+) -> Iterator[tuple[str, tuple[SearchAction, ...]]]:
+    """What may be missing though something answers, each in a person's words with the searches that find it, if any."""
+    whole = (*sufficiency.rest_of_table(inquiry, near), *sufficiency.rest_of_versions(inquiry, near))
+    said = about_itself.head_of_document(inquiry, inquiry.library.items_found())
+    yield "the rest of the table or of its versions" if whole else "what the document says of itself", (*whole, *said)
+    yield "what is asked of all of them", sufficiency.other_table(inquiry, near)
+    yield "the change itself", search_for_change(inquiry)
+    yield "what another version says", sufficiency.version_behind(inquiry, relevant)
+    yield "what the last answer's source says", sufficiency.in_the_same_source(inquiry, thread)
 
 
 def exchanges(thread: Thread) -> tuple[Exchange, ...]:

@@ -361,3 +361,24 @@ async def test_a_sentence_that_has_the_figure_stands_alone(reasoner: ExtractiveR
     text = await answered(reasoner, "How long are recordings of calls kept?", of(kept, "Privacy"))
     assert "90 days" in text
     assert "eight months" not in text
+
+
+@pytest.mark.parametrize(
+    ("text", "under", "first"),
+    [
+        ("**9. Behaviour.** Quiet hours stand on the board. Drones are forbidden.", "9. Behaviour", "Quiet hours"),
+        (
+            "**2026.11 (3 November 2026)** Returns are scanned. Deposits go back.",
+            "2026.11 (3 November 2026)",
+            "Returns",
+        ),
+        ("**Mid** is 22 May to 3 July. **Low** is the rest.", "", "**Mid** is 22 May"),
+        ("**Owner:** Ann Lee. Changed in May.", "", "**Owner:** Ann Lee"),
+    ],
+)
+def test_a_heading_at_the_beginning_of_its_paragraph_stands_over_all_of_its_sentences(
+    text: str, under: str, first: str
+) -> None:
+    found = units(text)
+    assert found[0].text.startswith(first)
+    assert [unit.under for unit in found] == [under] * 2

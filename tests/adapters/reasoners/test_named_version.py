@@ -57,6 +57,13 @@ def test_title_heading_or_head_tell_the_version(title: str, text: str, question:
     assert version_named(question, found({"Bees": "Honey is sold in jars."})) is None
 
 
+@pytest.mark.parametrize("said", ["last year (2025)", "last year, i.e. 2025", "in 2025"])
+def test_a_year_goes_with_the_words_around_it(said: str) -> None:
+    version = version_named(f"what did express cost {said}", found({"Prices 2025": "Express costs £9."}))
+    assert version is not None
+    assert (version.number, version.bare_question) == ("2025", "what did express cost")
+
+
 @pytest.mark.parametrize(
     "question", ["v1 or v2, which allows more requests?", "how many requests a minute", "v2", "the limit in v9"]
 )

@@ -21,7 +21,7 @@ _LEADING = r"(?:\b(?:in|of|under|by|for|with|on|from|according to)(?: the)? )?(?
 _KINDS = "terms|edition|conditions|rules|version|contract|policy|list|prices"
 _NAMES_VERSION = re.compile(
     rf"{_LEADING}\b(?:version|v|release|edition|revision)\.? ?(\d+(?:\.\d+)*)\b"
-    rf"|{_LEADING}\b((?:19|20)\d\d)\b(?: (?:{_KINDS})\b)?"
+    rf"|{_LEADING}(?:\blast year,? (?:i\.e\. |that is )?)?\(?\b((?:19|20)\d\d)\b\)?(?: (?:{_KINDS})\b)?"
     r"|(?<=[a-z]) (\d+\.\d+(?:\.\d+)*)\b",
     re.IGNORECASE,
 )
@@ -42,12 +42,16 @@ class NamedVersion:
         of_year = bool(YEAR.fullmatch(self.number)) and passage.dated[:4] == self.number
         return of_year or self.number in {*_NUMBER.findall(above), *NUMBERED.findall(head)}
 
+    def holds(self, one: ScoredUnit) -> bool:
+        """Whether a unit stands in this version."""
+        return self.is_of(one.evidence.passage)
+
     def doubt_others(self, units: Sequence[ScoredUnit]) -> list[ScoredUnit]:
         """What stands elsewhere, doubted where it does not name this version itself: "in 2025 it was £9"."""
-        return [
-            one if self.number in _NUMBER.findall(one.text_with_context) else doubted(one, weights.OTHER_NUMBER)
-            for one in units
-        ]
+        return [one if self._tells_of(one) else doubted(one, weights.OTHER_NUMBER) for one in units]
+
+    def _tells_of(self, one: ScoredUnit) -> bool:
+        return self.holds(one) or self.number in _NUMBER.findall(one.text_with_context)
 
 
 def version_named(question: str, pool: Sequence[Evidence]) -> NamedVersion | None:

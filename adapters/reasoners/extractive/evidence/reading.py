@@ -11,7 +11,6 @@ from typing import Protocol
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.answer_odds import with_odds
-from adapters.reasoners.extractive.evidence.named_version import NamedVersion
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage
 from adapters.reasoners.extractive.evidence.units import Form, befores, in_context, units
 from core.model.errors import Unavailable
@@ -28,12 +27,23 @@ class AnswerReader(Protocol):
         """The logarithm of the odds that each text answers, in order. Raises Unavailable when it cannot tell."""
 
 
+class ReducedQuestion(Protocol):
+    """A question without what no sentence repeats, as what stands over it says that once: its version."""
+
+    @property
+    def bare_question(self) -> str:
+        """What is left to be asked of what stands there."""
+
+    def holds(self, one: ScoredUnit) -> bool:
+        """Whether a unit stands where that is said."""
+
+
 async def read_best(
     reader: AnswerReader,
     question: str,
     weighed: Sequence[WeighedPassage],
     typed: str = "",
-    version: NamedVersion | None = None,
+    bare: ReducedQuestion | None = None,
 ) -> list[WeighedPassage]:
     """The passages with the odds of their units after reading the most likely ones; as they are where that fails.
 
@@ -46,8 +56,8 @@ async def read_best(
         return list(weighed)
     try:
         odds = await _read_in_each_form(reader, forms_of(question, typed), [text_of(one) for one in best])
-        if version is not None:
-            odds = await _read_of_version(reader, version, best, odds)
+        if bare is not None:
+            odds = await _read_bare(reader, bare, best, odds)
     except Unavailable:
         return list(weighed)
     readings = {id(one): value for one, value in zip(best, odds, strict=True)}
@@ -65,12 +75,12 @@ async def _read_in_each_form(reader: AnswerReader, forms: Sequence[str], texts: 
     return [max(odds) for odds in zip(*read, strict=True)]
 
 
-async def _read_of_version(
-    reader: AnswerReader, version: NamedVersion, units: Sequence[ScoredUnit], odds: Sequence[float]
+async def _read_bare(
+    reader: AnswerReader, bare: ReducedQuestion, units: Sequence[ScoredUnit], odds: Sequence[float]
 ) -> Sequence[float]:
-    """With the version's own units read for the question without its name, which hardly any sentence repeats."""
-    own = [at for at, one in enumerate(units) if version.is_of(one.evidence.passage)]
-    read = await reader.read(version.bare_question, [text_of(units[at]) for at in own]) if own else ()
+    """With the units that stand there read for the bare question as well; the higher odds count."""
+    own = [at for at, one in enumerate(units) if bare.holds(one)]
+    read = await reader.read(bare.bare_question, [text_of(units[at]) for at in own]) if own else ()
     higher = dict(zip(own, read, strict=True))
     return [max(value, higher.get(at, value)) for at, value in enumerate(odds)]
 

@@ -175,6 +175,20 @@ def rest_of_versions(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[Search
     return (SearchSource(asked, known), SearchSource(f"{inquiry.started_at.year}", known)) if known else ()
 
 
+def version_behind(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[SearchAction, ...]:
+    """A search in another version of what answers, where one was found only behind what was looked at. Once.
+
+    Two versions of a document hardly differ in their words: which of them comes first is chance, and it may be the old.
+    """
+    if any(isinstance(search.action, SearchSource) for search in inquiry.searches):
+        return ()
+    answering = {family(item.passage): item.passage.document for item in relevant[:1]}
+    known = {item.passage.document for item in inquiry.library.items_found()}
+    behind = (hit.passage for hit in inquiry.library.further if hit.passage.document not in known)
+    title = next((one.title for one in behind if answering.get(family(one), one.document) != one.document), "")
+    return (SearchSource(inquiry.standalone, title),) if title else ()
+
+
 def in_the_same_source(inquiry: Inquiry, thread: Thread) -> tuple[SearchAction, ...]:
     """For a question that leaned on the thread, a search in the source that the last answer quoted first.
 

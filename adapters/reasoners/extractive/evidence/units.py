@@ -60,6 +60,12 @@ _ENTRY = re.compile(r"^(?:\*\*[^*]+\*\*:?|__[^_]+__:?|[^.!?]+\?|Q:.*\?)$")
 _ASKED = re.compile(  # "Q: A box was stolen. What now? A: The customer reports it."
     r"^(?P<asked>(?:Q|Question|F|Frage)\d*\s?[:.)]\s.*?)\s+(?P<told>(?:A|Answer|Antwort)\d*\s?[:.)]\s.*)$", re.DOTALL
 )
+# "**9. Behaviour.** Quiet hours …": a heading at the beginning of its paragraph; not "**Mid** is 22 May to 3 July".
+_RUN_IN = re.compile(
+    r"^(?P<mark>\*\*|__)(?P<heading>(?=[^*_]*[^\W\d_])[^*_:]+?)(?:\.|(?<=\)))(?P=mark)\s+(?P<told>(?=\W*[A-Z\d])\S.*)$",
+    re.DOTALL,
+)
+_RUN_IN_WORDS = 7
 _COLUMNS = re.compile(r"\S {3,}\S|\S\t+\S")
 _SENTENCE_END = re.compile(r"[.!?,;:][*_\"”’)]*\s*$")
 _WRAPPED = 160  # characters; where a line is longer, lines are not wrapped, and each is a paragraph
@@ -212,6 +218,8 @@ def _flush(prose: list[str], item: list[str], number: int) -> list[Unit]:
     joined = " ".join(part.strip() for part in prose)
     if found := _ASKED.match(joined):
         return [Unit(part, Form.SENTENCE, number, under=found["asked"]) for part in sentences(found["told"])]
+    if (found := _RUN_IN.match(joined)) and len(found["heading"].split()) <= _RUN_IN_WORDS:
+        return [replace(unit, under=found["heading"]) for unit in _flush([found["told"]], [], number)]
     parts = (part for sentence in sentences(joined) for part in _BEFORE_MARKUP.split(sentence))
     listed = list(parts)
     if len(listed) > 1 and _ENTRY.match(listed[0]):
