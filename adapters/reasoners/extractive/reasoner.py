@@ -9,9 +9,10 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from adapters.reasoners.extractive.answer import composer, more, newest, replies, selection, tables
+from adapters.reasoners.extractive.answer import composer, more, newest, replies, selection
 from adapters.reasoners.extractive.answer.claims import judge_claim, sentences_of, verbatim
 from adapters.reasoners.extractive.answer.quote_markdown import render
+from adapters.reasoners.extractive.answer.tables.computed_answer import tables_that_answer
 from adapters.reasoners.extractive.evidence import (
     about_itself,
     answer_odds,
@@ -161,7 +162,7 @@ class ExtractiveReasoner:
         if found and isinstance(inquiry.plan, Investigate) and len(inquiry.plan.queries) > 1:
             asked_of = replace(inquiry, plan=replace(inquiry.plan, question=found[0].asked.question))
         grades = sufficiency.credit_versions(asked_of, grades, evidence)
-        for known in tables.tables_that_answer(found[0].asked.question, evidence) if found else ():
+        for known in tables_that_answer(found[0].asked.question, evidence) if found else ():
             grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
         for one in found:
             known = one.evidence.id

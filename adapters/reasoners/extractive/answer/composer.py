@@ -10,7 +10,8 @@ from adapters.reasoners.extractive.answer.newest import newest
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation, render, render_quotation
 from adapters.reasoners.extractive.answer.selection import choose_quotations
 from adapters.reasoners.extractive.answer.succession import succession_of
-from adapters.reasoners.extractive.answer.tables import TableAnswer, compute_answer
+from adapters.reasoners.extractive.answer.tables.computed_answer import compute_answer
+from adapters.reasoners.extractive.answer.tables.wording import TableAnswer
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
 from adapters.reasoners.extractive.evidence.sufficiency import open_names
 from adapters.reasoners.extractive.evidence.units import units

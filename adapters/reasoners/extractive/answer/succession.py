@@ -4,12 +4,12 @@ Such a page is no version of the policy and calls itself nothing, so that only w
 same figures, as a superseded document, and it is older than that one's successor. There the successor is quoted first.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
+from adapters.reasoners.extractive.evidence.figures import figures_in
 from adapters.reasoners.extractive.evidence.units import Unit, units
 from adapters.reasoners.extractive.evidence.versions import family, other_version
 from adapters.reasoners.extractive.question.answer_type import fits, is_strict
@@ -17,7 +17,6 @@ from core.model.evidence import Evidence
 from core.model.text import content_words
 
 _MOST = 3  # sentences or items of the successor
-_FIGURE = re.compile(r"\d[\d.,]*\d|\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +56,11 @@ def _successors(need: str, quoted: Quotation, pool: Sequence[Evidence]) -> Itera
             continue
         old = [one for one in pool if _is_superseded_by(item, one, need, pool)]
         for said in quoted.units:
-            figures = _figures(said.text)
+            figures = figures_in(said.text)
             if not figures or not any(_repeats(said, unit, figures) for one in old for unit in units(one.passage.text)):
                 continue
             for unit in units(item.passage.text):
-                if _speaks_of(said, unit) and fits(need, unit.text) == 1.0 and not figures & _figures(unit.text):
+                if _speaks_of(said, unit) and fits(need, unit.text) == 1.0 and not figures & figures_in(unit.text):
                     yield item, unit
 
 
@@ -72,14 +71,10 @@ def _is_superseded_by(new: Evidence, old: Evidence, need: str, pool: Sequence[Ev
 
 
 def _repeats(said: Unit, old: Unit, figures: frozenset[str]) -> bool:
-    return figures <= _figures(old.text) and _speaks_of(said, old)
+    return figures <= figures_in(old.text) and _speaks_of(said, old)
 
 
 def _speaks_of(said: Unit, other: Unit) -> bool:
     """Whether another sentence has most of the words of what is quoted, whatever its figures."""
     wanted = {word for word in content_words(said.text) if not word[0].isdigit()}
     return len(wanted & set(content_words(other.text))) >= weights.SAME_CONTENT * len(wanted)
-
-
-def _figures(text: str) -> frozenset[str]:
-    return frozenset(_FIGURE.findall(text))

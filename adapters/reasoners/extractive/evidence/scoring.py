@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from adapters.reasoners.extractive import weights
+from adapters.reasoners.extractive.evidence.figures import figures_in
 from adapters.reasoners.extractive.evidence.name_trail import in_range
 from adapters.reasoners.extractive.evidence.numbered_entities import contradicts
 from adapters.reasoners.extractive.evidence.units import (
@@ -30,7 +31,6 @@ from core.model.evidence import Evidence
 from core.model.knowledge import Passage
 from core.model.text import STOPWORDS, content_words, stem, words
 
-_FIGURE = re.compile(r"\d[\d.,]*\d|\d")
 _STAMP = re.compile(
     r"^[*_]{0,2}(?:last (?:reviewed|updated|changed|rehearsed)|applies to|owner|updated|effective date|version"
     r"|published|exported|rolled out|saved on|generated)\b",
@@ -178,7 +178,7 @@ def doubts(need: str, one: ScoredUnit) -> float:
         factor *= weights.ONLY_VERSION
     if asks_of_document(need) and _STAMP.match(text):
         factor *= weights.STAMP_ASKED_FOR
-    figures = _FIGURE.findall(need)
+    figures = figures_in(need)
     around = passage.text if unit.form is Form.ROW and not content_words(" ".join(unit.head)) else said
     if figures and not any(figure in around for figure in figures):
         factor *= weights.OTHER_FIGURE

@@ -1,0 +1,129 @@
+"""Answers that a table gives only as a whole: its longest, its cheapest, how many, all together.
+
+The rows are quoted as they stand; what was worked out from them is said in the line above, and said to be worked out.
+"""
+
+import re
+from collections.abc import Sequence
+
+from adapters.reasoners.extractive.answer.newest import asks_for_newest
+from adapters.reasoners.extractive.answer.tables.column_choice import column_of
+from adapters.reasoners.extractive.answer.tables.coverage import names_what_is_added, picks_rows, says_all
+from adapters.reasoners.extractive.answer.tables.operations import (
+    count_rows,
+    extreme_of,
+    rows_within,
+    sum_across,
+    sum_of,
+)
+from adapters.reasoners.extractive.answer.tables.row_choice import ASKS_WITHOUT, filter_rows, named_rows, of_kind
+from adapters.reasoners.extractive.answer.tables.rows import FEWEST, Row, table_fit, tables_of, with_siblings
+from adapters.reasoners.extractive.answer.tables.wording import TableAnswer, picked_out
+from adapters.reasoners.extractive.evidence.columns import stands_in
+from adapters.reasoners.extractive.evidence.units import cells_of, topic_words
+from adapters.reasoners.extractive.evidence.versions import other_version
+from adapters.reasoners.extractive.question.aggregation import (
+    COUNTED,
+    Aggregate,
+    Aggregation,
+    aggregation_of,
+    lists_rows,
+    threshold_of,
+)
+from core.model.evidence import Evidence
+from core.model.text import content_words
+
+_OF_TOPIC = 0.5  # of the question's words, which a table has that is asked about
+_THAN = re.compile(r"\bthan\b", re.IGNORECASE)
+
+
+def compute_answer(
+    question: str, asked: Aggregation | None, evidence: Sequence[Evidence], pool: Sequence[Evidence] = ()
+) -> TableAnswer | None:
+    """What the table that fits best answers, with those like it in the pool; None when none does.
+
+    Where nothing is ``asked`` of it as a whole, it may still list in its rows all that the question asks for.
+    """
+    if asked is None and not lists_rows(question):
+        return None
+    wanted = frozenset(content_words(question))
+    everything = (*pool, *evidence)
+    meant = [item for item in evidence if not other_version(question, item, everything)]
+    tables = sorted(tables_of(meant), key=lambda rows: -table_fit(wanted, rows))
+    for rows in tables:
+        if found := _of_table(question, asked, wanted, with_siblings(wanted, rows, tables_of(pool))):
+            return found
+    return None
+
+
+def tables_that_answer(question: str, evidence: Sequence[Evidence]) -> frozenset[int]:
+    """The evidence whose table as a whole has what is asked for: the cheapest of its rows, how many, which of them.
+
+    No single row answers such a question, however good it is: the table does. What is counted or picked out must be
+    all that the question says; of the cheapest, what it is asked of.
+    """
+    asked = aggregation_of(question)
+    if not asked or asked.kind in {Aggregate.COUNT, Aggregate.SUM} or asks_for_newest(question):
+        by_rows = asked is None or asked.kind in {Aggregate.COUNT, Aggregate.SUM}
+        found = compute_answer(question, asked, evidence) if by_rows else None
+        picked = found is not None and says_all(question, found.quotations)
+        if found and asked and asked.kind is Aggregate.SUM:
+            added = names_what_is_added(question, found.quotations[0])
+            picked = picked and (added or len(named_rows(question, _rows_of(found))) >= FEWEST)
+        return frozenset(one.evidence.id for one in found.quotations) if found and picked else frozenset()
+    found = compute_answer(question, asked, evidence)
+    wanted = frozenset(topic_words(question))
+    if found is None or not wanted:
+        return frozenset()
+    section = found.quotations[0].evidence.passage.section
+    there = {
+        word for item in evidence if item.passage.section == section for word in content_words(item.passage.searchable)
+    }
+    picks = picks_rows(question, asked, found.quotations[0])
+    known = sum(stands_in(stem, there) for stem in wanted)
+    if not picks or known < _OF_TOPIC * len(wanted):
+        return frozenset()
+    return frozenset(quotation.evidence.id for quotation in found.quotations)
+
+
+def _rows_of(found: TableAnswer) -> list[Row]:
+    return [
+        Row(one.evidence, unit, cells_of(unit.head[0]), cells_of(unit.text))
+        for one in found.quotations
+        for unit in one.units
+    ]
+
+
+def _of_table(
+    question: str, asked: Aggregation | None, wanted: frozenset[str], rows: Sequence[Row]
+) -> TableAnswer | None:
+    limit = threshold_of(question)
+    rest = question.replace(limit.said, " ") if limit else question  # a limit is not what stands in a cell
+    filtered: Sequence[Row] = filter_rows(question, frozenset(content_words(rest)), rows)
+    if asked is None:
+        return _list_rows(question, rows, filtered)
+    if limit:
+        return rows_within(limit, wanted, rows, filtered)
+    if asked.kind is Aggregate.COUNT:
+        return count_rows(question, wanted, rows, filtered)
+    named = named_rows(question, rows)
+    filtered = of_kind(wanted, filtered)
+    compared = asked.compares or asked.kind is Aggregate.SUM
+    kept = named if compared and len(named) >= FEWEST else filtered
+    column = column_of(asked, wanted, rows, kept)
+    if asked.kind is Aggregate.SUM:
+        counts = column is None and COUNTED.search(question)  # "how many vans are there over all depots"
+        across = sum_across(wanted, kept) if COUNTED.search(question) else None
+        added = across or (None if counts else sum_of(kept, column))
+        return added or (count_rows(question, wanted, rows, filtered) if counts else None)
+    if column is None or (_THAN.search(question) and len(named) < FEWEST):
+        return None  # "what if my van is longer than I said" compares no rows
+    return extreme_of(asked, kept, column, with_others=asked.compares and bool(named))
+
+
+def _list_rows(question: str, rows: Sequence[Row], kept: Sequence[Row]) -> TableAnswer | None:
+    """All rows that have what is asked for, where table and row say all that the question does."""
+    if not (1 if ASKS_WITHOUT.search(question) else FEWEST) <= len(kept) < len(rows):
+        return None
+    found = picked_out(kept)
+    return found if says_all(question, found.quotations) else None
