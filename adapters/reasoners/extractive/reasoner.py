@@ -200,8 +200,9 @@ class ExtractiveReasoner:
         subjects = Subjects(bare, ((item.passage, unit) for item in pool for unit in units(item.passage.text)))
         layered = sufficiency.is_layered(question) and sufficiency.known_by_name(question, pool)
         everything = answer_odds.Asked.of(asked, pool, layered=layered)
+        reader = None if layered else self._reader  # what stands on the way to an answer does not answer
         weighed: list[WeighedPassage] = []
-        for found_in in weighable[: len(evidence)]:
+        for found_in in weighable if reader else weighable[: len(evidence)]:
             ranked = columns.doubt_rows(asked, answer_odds.score_units(everything, found_in, standing, subjects))
             if version:
                 ranked = version.doubt_others(ranked)
@@ -209,8 +210,8 @@ class ExtractiveReasoner:
                 WeighedPassage(found_in.item, replace(asked, question=question), tuple(ranked), found_in.whole)
             )
             await asyncio.sleep(0)  # others' turn: all passages together are tens of milliseconds
-        if self._reader is not None and not layered:  # what stands on the way to an answer does not answer
-            weighed = await read_best(self._reader, question, weighed, typed, version)
+        if reader:  # of everything that was found: a later search reads what comes before the least likely of a former
+            weighed = (await read_best(reader, question, weighed, typed, version))[: len(evidence)]
         weighed = judge_denials(question, weighed)
         return about_itself.judge(question, leaning.lean(weighed, leans_on), pool)
 

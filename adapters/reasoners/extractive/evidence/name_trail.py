@@ -111,6 +111,8 @@ def in_range(question: str, text: str) -> bool | None:
     amounts = [
         (found[1], _number(found[2]), asked[: found.start()].rstrip().casefold()) for found in _AMOUNT.finditer(asked)
     ]
+    if not amounts:
+        return None
     ranges = list(_RANGE.finditer(_with_signs(text)))
     told = [one for one in ranges if any(sign and sign in one.group() for sign, *_ in amounts)]
     if not told:

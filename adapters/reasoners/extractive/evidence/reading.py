@@ -47,6 +47,7 @@ async def read_best(
 ) -> list[WeighedPassage]:
     """The passages with the odds of their units after reading the most likely ones; as they are where that fails.
 
+    So many are read of all that was found, whether by one search or by several: hand in all of it.
     ``typed`` is a follow-up in its person's own words, before anything was put in. A reader of English reads no
     question in another language.
     """

@@ -7,6 +7,7 @@ is quoted from it. The numbers stand in ``weights``.
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 
 from adapters.reasoners.extractive import weights
@@ -135,10 +136,11 @@ def _phrases(question: str, passage: Passage, unit: Unit) -> float:
     ) / len(asked)
 
 
-def _pairs(text: str) -> set[tuple[str, str]]:
+@lru_cache(maxsize=1024)  # the question's are asked for with every unit, a unit's with every search and the answer
+def _pairs(text: str) -> frozenset[tuple[str, str]]:
     """Neighbouring words as stems, one of which carries meaning at least."""
     bare = [(stem(word), word.casefold() in STOPWORDS) for word in words(text)]
-    return {(one, other) for (one, small), (other, little) in pairwise(bare) if not (small and little)}
+    return frozenset((one, other) for (one, small), (other, little) in pairwise(bare) if not (small and little))
 
 
 def says_something(unit: Unit, question: str = "") -> bool:

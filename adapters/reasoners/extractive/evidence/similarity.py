@@ -42,11 +42,12 @@ class Similarity:
             return []
         try:
             async with asyncio.timeout(self._seconds):
-                query = (await self._encoder.encode_queries([text]))[0]
-                vectors = await self._vectors(few, self._sentences, _SENTENCES_AT_ONCE)
+                queries, vectors = await asyncio.gather(
+                    self._encoder.encode_queries([text]), self._vectors(few, self._sentences, _SENTENCES_AT_ONCE)
+                )
         except (TimeoutError, Unavailable):
             return [0.0] * len(sentences)
-        cosines = [float(value) for value in vectors @ query]
+        cosines = [float(value) for value in vectors @ queries[0]]
         return cosines + [0.0] * (len(sentences) - len(few))
 
     async def of_units(self, question: str, placed: Sequence[tuple[Passage, Unit]]) -> list[float]:
@@ -78,10 +79,10 @@ class Similarity:
             return NOTHING_NEAR
         try:
             async with asyncio.timeout(self._seconds):
-                mine = await self._vectors(list(missing.values()), self._words, _WORDS_AT_ONCE)
-                known = await self._vectors(list(few.values()), self._words, _WORDS_AT_ONCE)
+                vectors = await self._vectors([*missing.values(), *few.values()], self._words, _WORDS_AT_ONCE)
         except (TimeoutError, Unavailable):
             return NOTHING_NEAR
+        mine, known = vectors[: len(missing)], vectors[len(missing) :]
         shares = (mine @ known.T - weights.WORDS_APART) / (weights.WORDS_ALIKE - weights.WORDS_APART)
         return {
             found: {

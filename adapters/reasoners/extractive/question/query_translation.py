@@ -26,8 +26,11 @@ _LINKS = ("", "s", "n", "en", "es", "er", "e")  # between the parts of a German 
 
 def translated_into_english(question: str, texts: Iterable[str]) -> str:
     """The question in English where it is in a language with a dictionary and hardly a text is; else as it is."""
-    language, found = language_of(question), [language_of(text) for text in texts]
-    if language not in _STEMMERS or not found or found.count(language) >= _SOME * len(found):
+    language = language_of(question)
+    if language not in _STEMMERS:
+        return question
+    found = [language_of(text) for text in texts]
+    if not found or found.count(language) >= _SOME * len(found):
         return question
     return dictionary_of(language).translate(question)
 

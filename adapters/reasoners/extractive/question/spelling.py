@@ -57,15 +57,12 @@ def vocabulary_of(texts: Iterable[str]) -> frozenset[str]:
 
 def unknown_words(question: str, vocabulary: Collection[str]) -> tuple[str, ...]:
     """The words, in lower case, that the vocabulary does not have: slips, or words of the language that it lacks."""
-    known_stems = {stem(word) for word in vocabulary}
     listed = ((found[2].casefold(), _is_name(found[2], found.start(2))) for found in _WORD.finditer(question))
-    return tuple(
-        dict.fromkeys(
-            bare
-            for bare, name in listed
-            if not name and bare not in STOPWORDS and bare not in vocabulary and stem(bare) not in known_stems
-        )
+    unwritten = dict.fromkeys(
+        bare for bare, name in listed if not name and bare not in STOPWORDS and bare not in vocabulary
     )
+    known_stems = {stem(word) for word in vocabulary} if unwritten else set()
+    return tuple(word for word in unwritten if stem(word) not in known_stems)
 
 
 def correct_spelling(question: str, vocabulary: Collection[str], slips: Collection[str], lexicon: Lexicon) -> str:
