@@ -21,7 +21,7 @@ from tests.core.scene import Scene
 
 PASSAGE = (
     "The price of the hot-water diverter is £6, that of webhooks nothing. Call the duty line on 0131 496 0155; "
-    "Idris Vane (idris.vane@lumen.example) answers. Accounts are closed after a year. `--quiet` says less."
+    "Idris Vane (idris.vane@lumen.example) answers. Accounts are closed after a year, all quiet. Received on time. `--quiet` says less."
 )
 TEMPERATURE = "The temperature of programme P11 is 60 C."
 OTHERS = (
@@ -60,6 +60,9 @@ def read(question: str, *passages: str) -> str:
         ("how mutch for webhoks?", "how much for webhooks?"),
         ("the dutty line numbr", "the duty line number"),
         ("why was my acount closed", "why was my account closed"),
+        ("is it qiet", "is it quiet"),  # short, and lacks a letter
+        ("the hot waterdiverter", "the hot water diverter"),
+        ("recievd after closd doors", "received after closed doors"),
     ],
 )
 def test_a_slip_is_read_as_the_word_that_the_passages_have(typed: str, meant: str) -> None:
@@ -72,10 +75,24 @@ def test_a_slip_is_read_as_the_word_that_the_passages_have(typed: str, meant: st
         ("farmacy or fone shop", "pharmacy or phone shop"),
         ("rate for a bycicle", "rate for a bicycle"),
         ("publik androyd", "public android"),
+        ("notise of leave", "notice of leave"),  # and not the noise, which is as near
     ],
 )
 def test_a_slip_is_read_as_the_word_of_the_passages_that_sounds_the_same(typed: str, meant: str) -> None:
-    assert read(typed, "Pharmacy, phone, shop, public, Android; the rate for a bicycle.") == meant
+    assert read(typed, "Pharmacy, phone, shop, public, Android; the rate for a bicycle. Notice of noise.") == meant
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("insurence of handlers", "insurance of handlers"),
+        ("openning hours", "opening hours"),
+        ("who rings abov 5000", "who rings above 5000"),
+        ("how many drakels", "how many drakels"),  # no usual word is a slip away
+    ],
+)
+def test_a_slip_that_keeps_the_stem_of_a_word_is_put_right_as_well(typed: str, meant: str) -> None:
+    assert read(typed, "Insurance is due above £5,000, in opening hours. A drakel is insured.") == meant
 
 
 @pytest.mark.parametrize(
@@ -84,6 +101,8 @@ def test_a_slip_is_read_as_the_word_of_the_passages_that_sounds_the_same(typed: 
         ("hw many a minit", "how many a minute"),
         ("wats the price a nite til may", "what's the price a night until may"),
         ("wen do they close, haz it a lock", "when do they close, has it a lock"),
+        ("since wen, wat is it in secs", "since when, what is it in seconds"),
+        ("wen dose it go live", "when does it go live"),
         ("the dose of the hw rack", "the dose of the hw rack"),
         ("is HAV covered, what does --til do", "is HAV covered, what does --til do"),
     ],
@@ -95,7 +114,7 @@ def test_words_of_asking_typed_in_haste_are_written_out(typed: str, meant: str) 
 @pytest.mark.parametrize(
     ("typed", "meant"),
     [
-        ("wat is the temprature", "wat is the temperature"),
+        ("wat is the temprature", "what is the temperature"),
         ("can i cancle a boking", "can i cancel a booking"),
         ("recieve it in the kennal?", "receive it in the kennel?"),
         ("whos on duty and why havent they rung", "who on duty and why haven't they rung"),

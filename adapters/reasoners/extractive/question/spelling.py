@@ -18,21 +18,28 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _ASKING = frozenset(
     {"what", "which", "where", "when", "who", "why", "how", "much", "many", "long", "often", "does", "number", "price"}
 )
+_SHORTEST_PART = 3  # letters of the first of two words that were typed as one
 _SHORT = 5  # letters; a shorter word, which is a slip away from many, is read only as one of asking
-_LONG = 8  # letters; from here two slips are forgiven
+_LONG = 8  # letters; from here two slips are forgiven, and one letter earlier where only letters of it were left out
 _IN_HASTE = {  # words of asking that are too short to be found by their letters, or are others as well
     re.compile(rf"(?<!\S){typed}(?=[.,;:?!)]*(?:\s|$))"): meant
     for typed, meant in {
         r"[Hh]w(?= (?:many|mny|much|mch|long|lng|old|often|far|do|does|to)\b)": "how",
+        r"[Ww][ao]ts": "what's",
+        r"[Ww]at": "what",
+        r"[Ww]en": "when",
         r"(?<=\b[Hh]ow )dose": "does",
         r"(?<=\b[Ww]hen )dose": "does",
-        r"[Ww][ao]ts": "what's",
-        r"[Ww]en(?= (?:do|does|dose|did|is|are|was|will|can|must)\b)": "when",
+        r"teh": "the",
         r"hav": "have",
         r"haz": "has",
         r"nite": "night",
         r"til": "until",
         r"min(?:it|uit|ite)": "minute",
+        r"secs": "seconds",
+        r"mins": "minutes",
+        r"hrs": "hours",
+        r"yrs": "years",
     }.items()
 }
 # Letters that sound alike in English, in the order in which they are put into one form.
@@ -58,11 +65,9 @@ def vocabulary_of(texts: Iterable[str]) -> frozenset[str]:
 def unknown_words(question: str, vocabulary: Collection[str]) -> tuple[str, ...]:
     """The words, in lower case, that the vocabulary does not have: slips, or words of the language that it lacks."""
     listed = ((found[2].casefold(), _is_name(found[2], found.start(2))) for found in _WORD.finditer(question))
-    unwritten = dict.fromkeys(
-        bare for bare, name in listed if not name and bare not in STOPWORDS and bare not in vocabulary
+    return tuple(
+        dict.fromkeys(bare for bare, name in listed if not name and bare not in STOPWORDS and bare not in vocabulary)
     )
-    known_stems = {stem(word) for word in vocabulary} if unwritten else set()
-    return tuple(word for word in unwritten if stem(word) not in known_stems)
 
 
 def correct_spelling(question: str, vocabulary: Collection[str], slips: Collection[str], lexicon: Lexicon) -> str:
@@ -71,7 +76,10 @@ def correct_spelling(question: str, vocabulary: Collection[str], slips: Collecti
     The passages' words come first: what is asked about stands there. One of English counts where they have none, or
     where theirs is two slips away and that of English one.
     """
-    meant = {slip: _meant(slip, vocabulary, lexicon) for slip in slips}
+    forms: dict[str, list[str]] = {}
+    for word in vocabulary:
+        forms.setdefault(stem(word), []).append(word)
+    meant = {slip: _meant(slip, vocabulary, forms.get(stem(slip), ()), lexicon) for slip in slips}
 
     def right(found: re.Match[str]) -> str:
         before, word = found.groups()
@@ -95,11 +103,27 @@ def without_haste(question: str, vocabulary: Collection[str]) -> str:
     return question
 
 
-def _meant(slip: str, vocabulary: Collection[str], lexicon: Lexicon) -> str:
-    theirs = _nearest(slip, vocabulary)
-    if theirs and _slips(slip, theirs, 1) == 1:
+def _meant(slip: str, vocabulary: Collection[str], forms: Collection[str], lexicon: Lexicon) -> str:
+    usual = lexicon.usual_word(slip)
+    if forms:  # words of the same stem: one of them misspelt ("insurence"), or a form that nobody has listed
+        is_slip = len(slip) < _SHORT or (usual and stem(usual) == stem(slip))
+        return (_nearest(slip, forms) or usual) if is_slip else ""
+    alike, theirs = _sounding_like(slip, vocabulary), _nearest(slip, vocabulary)
+    if theirs and not alike and _slips(slip, theirs, 1) == 1:
         return theirs
-    return _sounding_like(slip, vocabulary) or lexicon.usual_word(slip) or theirs
+    return alike or usual or theirs or _two_words(slip, vocabulary)
+
+
+def _two_words(slip: str, vocabulary: Collection[str]) -> str:
+    """Two words of the passages that were typed without the space; the second may be misspelt: "jobaplication"."""
+    ends = (end for end in range(_SHORTEST_PART, len(slip) - _SHORT + 1) if slip[:end] in vocabulary)
+    read = [
+        f"{slip[:end]} {second}"
+        for end in ends
+        if slip[:end] not in STOPWORDS
+        and (second := slip[end:] if slip[end:] in vocabulary else _nearest(slip[end:], vocabulary))
+    ]
+    return read[0] if len(read) == 1 else ""
 
 
 def _sounding_like(word: str, vocabulary: Collection[str]) -> str:
@@ -129,8 +153,8 @@ def _is_name(word: str, start: int) -> bool:
 def _nearest(word: str, vocabulary: Collection[str]) -> str:
     """The one nearest word, of asking before the others; empty when none or several are as near."""
     best: dict[str, int] = {}
-    for other in _ASKING if len(word) < _SHORT else (*_ASKING, *vocabulary):
-        allowed = 2 if min(len(word), len(other)) >= _LONG else 1
+    for other in (*_ASKING, *(vocabulary if len(word) >= _SHORT else _lacking_a_letter(word, vocabulary))):
+        allowed = 2 if _forgives_two(word, other) else 1
         if (
             other[0] == word[0]
             and abs(len(word) - len(other)) <= allowed
@@ -145,6 +169,16 @@ def _nearest(word: str, vocabulary: Collection[str]) -> str:
         return nearest[0]
     same_length = [other for other in nearest if len(other) == len(word)]
     return same_length[0] if len(same_length) == 1 else ""
+
+
+def _lacking_a_letter(word: str, vocabulary: Collection[str]) -> list[str]:
+    """The words that a short one is with a letter put in: "quiet" for "qiet"."""
+    return [other for other in vocabulary if len(other) == len(word) + 1 >= _SHORT and keeps_letters(word, other)]
+
+
+def _forgives_two(word: str, other: str) -> bool:
+    shorter, longer = sorted((len(word), len(other)))
+    return shorter >= _LONG or (longer >= _LONG > len(word) >= _LONG - 1 and keeps_letters(word, other))
 
 
 def _slips(one: str, other: str, most: int) -> int:
