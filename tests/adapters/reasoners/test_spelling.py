@@ -21,7 +21,8 @@ from tests.core.scene import Scene
 
 PASSAGE = (
     "The price of the hot-water diverter is £6, that of webhooks nothing. Call the duty line on 0131 496 0155; "
-    "Idris Vane (idris.vane@lumen.example) answers. Accounts are closed after a year, all quiet. Received on time. `--quiet` says less."
+    "Idris Vane (idris.vane@lumen.example) answers. Accounts are closed after a year, all quiet. Received on time. "
+    "`--quiet` says less."
 )
 TEMPERATURE = "The temperature of programme P11 is 60 C."
 OTHERS = (
@@ -103,6 +104,7 @@ def test_a_slip_that_keeps_the_stem_of_a_word_is_put_right_as_well(typed: str, m
         ("wen do they close, haz it a lock", "when do they close, has it a lock"),
         ("since wen, wat is it in secs", "since when, what is it in seconds"),
         ("wen dose it go live", "when does it go live"),
+        ("who leeds when she is il?", "who leads when she is ill?"),
         ("the dose of the hw rack", "the dose of the hw rack"),
         ("is HAV covered, what does --til do", "is HAV covered, what does --til do"),
     ],
@@ -120,6 +122,7 @@ def test_words_of_asking_typed_in_haste_are_written_out(typed: str, meant: str) 
         ("whos on duty and why havent they rung", "who on duty and why haven't they rung"),
         ("Wich acount", "which account"),
         ("where is the acount", "where is the account"),
+        ("farmacy and kamera", "pharmacy and camera"),
         ("kilers, sallary and (tiket)", "killers, salary and (ticket)"),
     ],
 )

@@ -30,6 +30,7 @@ _AMERICAN = (
     (re.compile(r"ou(?=r|l)"), "o"),
     (re.compile(r"[ao]e"), "e"),
 )
+_SAME_BEGINNINGS = {"f": ("ph",), "k": ("c", "ch"), "c": ("k", "s"), "s": ("c", "ps"), "j": ("g",), "n": ("kn",)}
 _CONTRACTED = {"who", "what", "where", "when", "why", "how", "that", "it", "there", "here", "he", "she", "let"}
 _DOUBLED = re.compile(r"(.)\1")
 
@@ -71,7 +72,14 @@ class EnglishLexicon:
             if word[0] == slip[0] and word.isalpha() and self._words[word] >= _USUAL
         }
         first, second = sorted((*counts.values(), 0, 0), reverse=True)[:2]
-        return max(counts, key=lambda word: counts[word]) if first and first >= _CLEARLY * second else ""
+        if first and first >= _CLEARLY * second:
+            return max(counts, key=lambda word: counts[word])
+        return "" if first else self._begun_otherwise(slip)
+
+    def _begun_otherwise(self, slip: str) -> str:
+        """The usual word of the same sound that begins with another letter: "pharmacy" for "farmacy"."""
+        written = (other + slip[1:] for other in _SAME_BEGINNINGS.get(slip[0], ()))
+        return next((word for word in written if self._words[word] >= _USUAL), "")
 
 
 class NoLexicon:

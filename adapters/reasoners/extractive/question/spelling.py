@@ -30,6 +30,8 @@ _IN_HASTE = {  # words of asking that are too short to be found by their letters
         r"[Ww]en": "when",
         r"(?<=\b[Hh]ow )dose": "does",
         r"(?<=\b[Ww]hen )dose": "does",
+        r"(?<=\b[Ww]ho )leeds": "leads",
+        r"(?<=\b(?:am|is|be) )il": "ill",
         r"teh": "the",
         r"hav": "have",
         r"haz": "has",
