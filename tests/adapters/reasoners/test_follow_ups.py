@@ -280,6 +280,13 @@ def test_a_single_word_takes_the_place_of_its_opposite(before: str, said: str, u
         ("plausible range for salinity?", "oops, temperature", "plausible range for temperature?"),
         ("and where do passports go then", "sorry, I meant cameras", "and where do cameras go then?"),
         ("what did BW21 cost", "ok and BW3, i mean when was that one put in", "when was BW3 put in"),
+        (
+            "what does the kiln shelf cost to hire?",
+            "sorry not the shelf, the wheel",
+            "what does the wheel cost to hire?",
+        ),
+        ("what is the Java client called?", "not the Java one, the Rust one", "what is the Rust client called?"),
+        ("what do you keep when I cancel pitches?", "no no, cabins", "what do you keep when I cancel cabins?"),
     ],
 )
 def test_what_is_put_right_takes_the_place_of_what_was_wrong(before: str, said: str, understood: str) -> None:
@@ -334,6 +341,9 @@ def test_a_bare_question_word_takes_the_place_of_the_one_before_it(before: str, 
             "what is new in the one before the latest release?",
         ),
         ("which python does frostgate 3 need", "and 2.9?", "which python does frostgate 2.9 need?"),
+        ("who do members ring during the day?", "and at night?", "who do members ring at night?"),
+        ("what is a kayak in low season?", "no i meant when it's high season", "what is a kayak in high season?"),
+        ("is the slip open on Mondays?", "and on Sundays?", "is the slip open on Sundays?"),
     ],
 )
 def test_the_same_is_asked_of_another_time_or_version(before: str, said: str, understood: str) -> None:
@@ -377,6 +387,21 @@ def test_what_is_added_or_put_in_finds_its_place(before: str, said: str, underst
 )
 def test_a_correction_needs_not_say_that_it_is_one_in_full(said: str, understood: str) -> None:
     assert resolve(said, after("status QH in stock?")).question == understood
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "understood"),
+    [
+        ("how much leave do permanent staff get", "and seasonal ones?", "how much leave do seasonal staff get?"),
+        (
+            "what is a heated berth at Oar Bay in low season",
+            "and a bigger one there in high season",
+            "what is a bigger berth at Oar Bay in high season?",
+        ),
+    ],
+)
+def test_ones_are_another_kind_of_what_was_asked_about(before: str, said: str, understood: str) -> None:
+    assert resolve(said, after(before)).question == understood
 
 
 def test_what_is_put_right_is_not_doubled() -> None:

@@ -53,7 +53,7 @@ _ANNOUNCED = re.compile(
 )
 # "No, white blinking", "sorry, Poole": what is put right stands alone, without saying that it was meant.
 _PUT_RIGHT = re.compile(
-    r"^(?:no|nope|sorry|wrong|o+ps|whoops|not that)\s*[,.!:–—-]\s*(?:sorry[\s,]+)?(?=[^\W_])"
+    r"^(?:no(?:[\s,]+no)*|nope|sorry|wrong|o+ps|whoops|not that)\s*(?:[,.!:–—-]\s*|(?=not\b))(?:sorry[\s,]+)?(?=[^\W_])"
     r"(?!(?:i|it|that|this|you|we|they)\b)",
     re.IGNORECASE,
 )

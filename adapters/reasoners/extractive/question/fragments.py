@@ -10,6 +10,7 @@ from adapters.reasoners.extractive.question.parallels import (
     put_before_newest,
     put_number,
     put_opposite,
+    put_time,
     put_version,
     put_where_they_differ,
 )
@@ -84,6 +85,14 @@ _AMOUNT = re.compile(
     r"(?:[€$£]\s?\d[\d.,]*|\d[\d.,]*\s?(?:€|euros?|pounds?|dollars?|EUR|GBP|USD))(?!\w)",
     re.IGNORECASE,
 )
+# "And seasonal ones?", "and a grass one there in high season": another kind of a thing that was asked about.
+_KIND_OF_ONE = re.compile(
+    r"(?:(?:for|of|with|on|in|at|from)\s+)?(?:(?:the|an?)\s+)?(?!(?:which|this|that|the|last|next|other|new|first)\b)"
+    r"(?P<kind>[^\W\d_][\w'’-]*)\s+ones?(?:\s+there)?(?P<rest>\s+\S.*)?",
+    re.IGNORECASE,
+)
+_WHEN_IT_IS = re.compile(r"^(?:when|while|if)\s+it(?:['’]s| is| was)\s+(?:the\s+)?", re.IGNORECASE)
+_ONE = re.compile(r"\s+ones?$", re.IGNORECASE)
 _LONGEST_NAME = 4  # words
 _LONGEST = 4  # content words; more is a question of its own
 _BARE = 5  # words of a question that has none of its own
@@ -96,7 +105,7 @@ def continue_fragment(question: str, window: Sequence[Exchange], *, amends: bool
     """
     asked = [one.question.rstrip("?.! ") for one in window if content_words(one.question)]
     said = _THE_SAME.sub("", LEADING.sub("", question).strip().rstrip("?.! "))
-    said = _AS_WELL.sub("", said)
+    said = _WHEN_IT_IS.sub("", _AS_WELL.sub("", said))
     leads = amends or bool(LEADING.match(question)) or bool(_PREPOSITION.match(said)) or names(said) == (said,)
     leads = leads or bool(asked and names(asked[-1]) and names(f"of {said}") == (said,))  # "Depot?" after Starter's
     if not asked or not said or not _is_fragment(said, leads=leads):
@@ -126,14 +135,27 @@ def _put_right(last: str, said: str) -> str:
     """The last question with what it is said not to be replaced: "not the maternity one, the partner's"; else empty."""
     said = " ".join(said.split())
     found = _NOT_BUT.fullmatch(said) or _NOT.fullmatch(said)
-    old = re.search(rf"\b{re.escape(found['old'])}\b", last, re.IGNORECASE) if found else None
-    if not found or not old:
+    if not found:
         return ""
-    before, new = last[: old.start()], found["new"]
+    struck, new = (_ONE.sub("", found[part]) for part in ("old", "new"))
+    old = re.search(rf"\b{re.escape(_whole_phrase(last, struck))}\b", last, re.IGNORECASE)
+    if not old:
+        return ""
+    before = last[: old.start()]
+    if before.casefold().endswith(("the ", "a ", "an ")):
+        new = _ARTICLE.sub("", new, count=1)
     first = new.split()[0]
     if before.casefold().endswith(f" {first.casefold()} "):  # "cell 3, not 4" in the place of the 4 of "cell 4"
         before = before[: -len(first) - 1]
     return f"{before}{new}{last[old.end() :]}"
+
+
+def _whole_phrase(text: str, noun: str) -> str:
+    """The phrase of a text that ends in this noun, "fire bowl" for "bowl"; the noun itself where it is a name."""
+    if names(noun) == (noun,):
+        return noun
+    whole = (one.text for one in noun_phrases(text) if one.text.casefold().endswith(f" {noun.casefold()}"))
+    return next(whole, noun)
 
 
 def _put_in(last: str, said: str, before: str, *, amends: bool = False) -> str:
@@ -146,7 +168,9 @@ def _put_in(last: str, said: str, before: str, *, amends: bool = False) -> str:
     )
     if not kind and (not content_words(said) or _HOW.fullmatch(said)):
         return _ask_anew(base, said) or f"{base}: {said}"
-    if whole := kind or _put_for_another(base, said) or put_version(base, said):
+    if whole := kind or _put_for_another(base, said) or _put_kind(base, said) or put_version(base, said):
+        return whole
+    if whole := put_time(base, said):
         return whole
     if _PREPOSITION.match(said) or _CLAUSE.match(said):
         base = _without_last_addition(base, before)
@@ -173,6 +197,21 @@ def _put_for_another(base: str, said: str) -> str:
         return f"{base} ({said})"
     one, noun = _THE_ONE.match(said), _LAST_NOUN.search(base)
     return f"{base[: noun.start()]}{noun['before']}{noun['noun']} {said[one.end() :]}" if one and noun else ""
+
+
+def _put_kind(base: str, said: str) -> str:
+    """The question of another kind of what it was asked of: "seasonal ones" for "permanent staff"; else empty."""
+    found = _KIND_OF_ONE.fullmatch(said)
+    if found is None or not content_words(found["kind"]):
+        return ""
+    rest = (found["rest"] or "").strip()
+    kept = set(content_words(rest))
+    kinds = [one for one in noun_phrases(base) if len(one.stems) > 1 and not one.name and not one.stems & kept]
+    if not kinds:
+        return ""
+    noun = kinds[0].text.split()[-1]
+    put = base.replace(kinds[0].text, f"{found['kind']} {noun}", 1)
+    return (put_time(put, rest) or (put if rest in put else f"{put} {rest}")) if rest else put
 
 
 def _ask_anew(base: str, said: str) -> str:

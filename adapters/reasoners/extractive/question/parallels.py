@@ -112,6 +112,25 @@ def put_opposite(base: str, said: str) -> str:
     return ""
 
 
+# Times that come again: of the day, the week, the year.
+_TIME = re.compile(
+    r"\b(?:(?:during|in|at|on|over|by)\s+(?:the\s+)?)?(?:day(?:time)?|night(?:time)?|morning|afternoon|evening|week(?:end|day)?"
+    r"|spring|summer|autumn|winter|(?:high|low|mid|middle|peak|off)[ -]season|(?:mon|tues|wednes|thurs|fri|satur|sun)day)s?\b",
+    re.IGNORECASE,
+)
+_AT = re.compile(r"(?:during|in|at|on|over|by)\b", re.IGNORECASE)
+
+
+def put_time(base: str, said: str) -> str:
+    """The question asked of another time of the day, week or year: "at night" for "during the day"; else empty."""
+    olds = [found for found in _TIME.finditer(base) if _AT.match(found.group()) or not _AT.match(said)]
+    if not _TIME.fullmatch(said) or len(olds) != 1 or olds[0].group().casefold() == said.casefold():
+        return ""
+    (old,) = olds
+    kept = _AT.match(old.group()) if not _AT.match(said) else None
+    return f"{base[: old.start()]}{f'{kept.group()} ' if kept else ''}{said}{base[old.end() :]}"
+
+
 _SUBJECT = re.compile(
     r"\b(?:when|where|how|why|what)\s+(?:[\w'’-]+\s+)?(?:did|does|do|will|can)\s+(?P<subject>(?:[\w'’-]+\s+){1,4}?)"
     r"[a-z]+(?:\s+(?:out|up|down|off|on|in))?$"
