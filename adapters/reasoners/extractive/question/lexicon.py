@@ -66,7 +66,7 @@ class EnglishLexicon:
         if len(slip) < _SHORT:
             return ""
         near = self._words.known(self._words.edit_distance_1(slip))
-        counts = {
+        counts: dict[str, float] = {
             word: self._words[word] * (_KEEPS_LETTERS if keeps_letters(slip, word) else 1)
             for word in near
             if word[0] == slip[0] and word.isalpha() and self._words[word] >= _USUAL

@@ -114,8 +114,9 @@ def put_opposite(base: str, said: str) -> str:
 
 # Times that come again: of the day, the week, the year.
 _TIME = re.compile(
-    r"\b(?:(?:during|in|at|on|over|by)\s+(?:the\s+)?)?(?:day(?:time)?|night(?:time)?|morning|afternoon|evening|week(?:end|day)?"
-    r"|spring|summer|autumn|winter|(?:high|low|mid|middle|peak|off)[ -]season|(?:mon|tues|wednes|thurs|fri|satur|sun)day)s?\b",
+    r"\b(?:(?:during|in|at|on|over|by)\s+(?:the\s+)?)?(?:day(?:time)?|night(?:time)?|morning|afternoon|evening"
+    r"|week(?:end|day)?|spring|summer|autumn|winter|(?:high|low|mid|middle|peak|off)[ -]season"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day)s?\b",
     re.IGNORECASE,
 )
 _AT = re.compile(r"(?:during|in|at|on|over|by)\b", re.IGNORECASE)
