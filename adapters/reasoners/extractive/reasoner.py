@@ -20,6 +20,7 @@ from adapters.reasoners.extractive.evidence import (
     columns,
     grading,
     leaning,
+    other_languages,
     sufficiency,
 )
 from adapters.reasoners.extractive.evidence.changelog import change_asked, search_for_change
@@ -66,6 +67,7 @@ from core.model.inquiry import (
     SearchAction,
     Sufficient,
 )
+from core.model.languages import language_of
 from core.ports.encoder import Encoder
 from core.ports.reasoner import DraftRemark
 from core.retrieval.lexical_check import check_lexically
@@ -185,9 +187,31 @@ class ExtractiveReasoner:
     ) -> list[WeighedPassage]:
         """The units of these passages by their worth for a need; how rare a word is, the pool tells.
 
-        ``typed`` is what a person wrote whose question leant on the thread.
+        ``typed`` is what a person wrote whose question leant on the thread. What is in the language of a question that
+        is not English is weighed for it as it was asked, all else in English.
         """
-        question = await self._in_words_of(intent.final_question(need), pool)
+        asked = intent.final_question(need)
+        weighed: dict[int, WeighedPassage] = {}
+        for part in other_languages.parts_by_language(asked, evidence):
+            question = await self._in_words_of(asked, pool if len(part) == len(evidence) else part)
+            done = await self._weigh(question, part, pool, typed, leans_on, corrected=question != need)
+            weighed.update((one.evidence.id, one) for one in done)
+        return [weighed[item.id] for item in evidence]
+
+    async def _weigh(
+        self,
+        question: str,
+        written: Sequence[Evidence],
+        around: Sequence[Evidence],
+        typed: str,
+        leans_on: Sequence[str],
+        *,
+        corrected: bool,
+    ) -> list[WeighedPassage]:
+        """As ``weigh``, for a question as it is to be read; for one in English all in English."""
+        evidence, pool = written, around
+        if language_of(question) == "en":
+            evidence, pool = ([other_languages.in_english(item) for item in items] for items in (written, around))
         version = version_named(question, pool) or change_asked(question, pool)
         bare = version.bare_question if version else question  # the version's name stands over its document, once
         wanted = {item.id for item in evidence}
@@ -195,7 +219,7 @@ class ExtractiveReasoner:
         found = (*evidence, *(item for item in pool if item.query and item.id not in wanted))
         near = await self._similarity.of_words((bare,), [item.passage.searchable for item in found])
         asked = Words(bare, rarity_of(pool), near)
-        weighable = await self._weighable(asked, found, corrected=question != need)
+        weighable = await self._weighable(asked, found, corrected=corrected)
         standing = answer_odds.Standing.of(weighable)
         subjects = Subjects(bare, ((item.passage, unit) for item in pool for unit in units(item.passage.text)))
         layered = sufficiency.is_layered(question) and sufficiency.known_by_name(question, pool)
@@ -213,7 +237,8 @@ class ExtractiveReasoner:
         if reader:  # of everything that was found: a later search reads what comes before the least likely of a former
             weighed = (await read_best(reader, question, weighed, typed, version))[: len(evidence)]
         weighed = judge_denials(question, weighed)
-        return about_itself.judge(question, leaning.lean(weighed, leans_on), pool)
+        judged = about_itself.judge(question, leaning.lean(weighed, leans_on), pool)
+        return other_languages.as_written(judged, written)
 
     async def _weighable(
         self, asked: Words, found: Sequence[Evidence], *, corrected: bool
@@ -268,7 +293,7 @@ class ExtractiveReasoner:
         """The inquiry with its question, and each of its needs, in the words of what was found."""
         if not isinstance(inquiry.plan, Investigate):
             return inquiry
-        pool = tuple(inquiry.library)
+        pool = other_languages.read_by(inquiry)
         question = await self._in_words_of(inquiry.plan.question, pool)
         needs = [await self._in_words_of(query, pool) for query in inquiry.plan.queries]
         return replace(inquiry, plan=replace(inquiry.plan, question=question, queries=tuple(needs)))
@@ -358,6 +383,7 @@ def _lacking(
     whole = (*sufficiency.rest_of_table(inquiry, near), *sufficiency.rest_of_versions(inquiry, near))
     said = about_itself.head_of_document(inquiry, inquiry.library.items_found())
     yield "the rest of the table or of its versions" if whole else "what the document says of itself", (*whole, *said)
+    yield "what stands there in another language", other_languages.in_their_words(inquiry, relevant)
     yield "what is asked of all of them", sufficiency.other_table(inquiry, near)
     yield "the change itself", search_for_change(inquiry)
     yield "what another version says", sufficiency.version_behind(inquiry, relevant)

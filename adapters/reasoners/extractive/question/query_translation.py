@@ -13,13 +13,20 @@ from functools import lru_cache
 from importlib import resources
 
 from core.model.languages import language_of
+from core.model.text import content_words, words
 
 _STEMMERS = {"de": "german", "fr": "french", "es": "spanish"}
+LANGUAGES = frozenset(_STEMMERS)  # with a dictionary
 _TOKEN = re.compile(r"[^\W_]+['’]|[^\W_]+(?:[-.][^\W_]+)*|\s+|.", re.DOTALL)  # "l'équipe" is two words
 _INVERTED = re.compile(r"(?<=\w)-(?:t-)?(?:je|tu|il|elle|on|nous|vous|ils|elles)$")  # "ferme-t-on"
 _OPENING = "¿¡"
+_MARKS = '#*_"“„«(-|>'  # before the first word of a sentence
+_STOPS = ".!?:"
+_ELIDED = "'’"
 _SOME = 0.25  # of the texts in the question's language: it may well be answered in it
 _LONGEST = 5  # words of an entry
+_LONGEST_SENSE = 3  # words of what an entry says in English
+_SENSES = 4  # words that one English word may be
 _SHORTEST_PART = 3  # letters of a part of a compound
 _LINKS = ("", "s", "n", "en", "es", "er", "e")  # between the parts of a German compound
 
@@ -32,7 +39,32 @@ def translated_into_english(question: str, texts: Iterable[str]) -> str:
     found = [language_of(text) for text in texts]
     if not found or found.count(language) >= _SOME * len(found):
         return question
-    return dictionary_of(language).translate(question)
+    return english_of(question)
+
+
+def english_of(question: str) -> str:
+    """The question in English, whatever the documents are in; as it is where its language has no dictionary."""
+    language = language_of(question)
+    return dictionary_of(language).translate(question) if language in LANGUAGES else question
+
+
+def foreign_words_of(question: str, language: str) -> str:
+    """The words of an English question that carry meaning, in another language as far as they are known there.
+
+    Not a sentence: each word as all that may be meant by it, for a search. Nothing where none is known.
+    """
+    meant = _foreign_words(language)
+    wanted = [(stems[0], word) for word in words(question) if (stems := content_words(word))]
+    said: list[str] = []
+    at = 0
+    known = False
+    while at < len(wanted):
+        stems = tuple(stem for stem, _ in wanted[at : at + _LONGEST_SENSE])
+        run = next((size for size in range(len(stems), 0, -1) if stems[:size] in meant), 0)
+        said.extend(meant[stems[:run]][:_SENSES] if run else [re.sub(r"['’]s$", "", wanted[at][1])])
+        known = known or bool(run)
+        at += run or 1
+    return " ".join(said) if known else ""
 
 
 # Below an answer in the documents' language: what was read of the question, so that a person sees where it went wrong.
@@ -69,6 +101,40 @@ class Dictionary:
             said.append(english)
             at += size
         return re.sub(r" +(?=[?.!,;:)])", "", " ".join(part for part in said if part)).strip()
+
+    def gloss(self, text: str) -> str:
+        """Every word in English where it stands, and all between as it is: a passage keeps its lines and figures."""
+        pieces = _TOKEN.findall(text)
+        said: list[str] = []
+        opens = True  # a sentence, whose first word keeps its capital, or leaves it to the next where it has no English
+        name = False  # the word before is one that stays, with a capital: "Mareike Thoms"
+        at = 0
+        while at < len(pieces):
+            piece = pieces[at]
+            if not piece[0].isalnum():
+                said.append(piece)
+                opens = "\n" in piece or piece in _STOPS or (opens and piece.strip() in _MARKS)
+                name = name and piece == " "
+                at += 1
+                continue
+            size, english = (1, piece) if name and piece[0].isupper() else self._longest_run(pieces[at:])
+            name = english == piece and piece[0].isupper()
+            said.append(english[:1].upper() + english[1:] if opens else english)
+            at += size
+            if english and english != piece and piece[-1] in _ELIDED:
+                said.append(" ")  # "l'équipe": the team
+            elif not english and pieces[at : at + 1] == [" "]:
+                at += 1
+            opens = opens and not english
+        return "".join(said)
+
+    def _longest_run(self, tokens: Sequence[str]) -> tuple[int, str]:
+        """The longest run of words with one space between them that has an entry, in tokens, and its English."""
+        run = list(tokens[: 2 * _LONGEST - 1])
+        spaces = run[1::2]
+        far = next((at for at, space in enumerate(spaces) if space != " "), len(spaces))
+        size, english = self._longest_entry([word for word in run[: 2 * far + 1 : 2] if word[0].isalnum()])
+        return 2 * size - 1, english
 
     def _longest_entry(self, tokens: Sequence[str]) -> tuple[int, str]:
         for size in range(min(_LONGEST, len(tokens)), 1, -1):
@@ -118,6 +184,16 @@ def dictionary_of(language: str) -> Dictionary:
         if " " not in entry and english:
             stems.setdefault(_stem(language, entry), english)
     return Dictionary(language, entries, stems)
+
+
+@lru_cache(maxsize=len(_STEMMERS))
+def _foreign_words(language: str) -> Mapping[tuple[str, ...], tuple[str, ...]]:
+    """The stems of an English word, or of a few together, and the words that say it; the shortest first."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for word, english in dictionary_of(language).entries.items():
+        if " " not in word and (stems := content_words(english)):
+            found.setdefault(stems, []).append(word)
+    return {stems: tuple(sorted(listed, key=len)) for stems, listed in found.items()}
 
 
 def _key(tokens: Sequence[str]) -> str:

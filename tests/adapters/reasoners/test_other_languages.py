@@ -1,0 +1,130 @@
+"""Documents in another language among English ones are read word by word in English, and quoted as they stand."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from adapters.reasoners.extractive.evidence.other_languages import (
+    in_english,
+    in_their_words,
+    parts_by_language,
+    read_by,
+)
+from adapters.reasoners.extractive.evidence.units import units
+from adapters.reasoners.extractive.question.query_translation import dictionary_of, foreign_words_of
+from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
+from adapters.testing.encoder import HashingEncoder
+from core.model.evidence import EvidenceLibrary, Grade, Hit
+from core.model.inquiry import Inquiry, Investigate, SearchKnowledge, SearchSource
+from tests.adapters.reasoners.scene import inquiry, passage
+
+GERMAN = "Die Warteliste führt Mareike Thoms. Der Schlüssel ist im Büro und die Kaution beträgt 1.480 Euro."
+ENGLISH = "The waiting list of the depot in Leith is kept by Ada Lund. The depot is open until five."
+
+
+def library(**titled: str) -> EvidenceLibrary:
+    hits = [
+        Hit(passage(number, text, title.replace("_", " ")), 0.8)
+        for number, (title, text) in enumerate(titled.items(), 1)
+    ]
+    return EvidenceLibrary().add(hits, "asked")[0]
+
+
+def after_one_search(question: str, found: EvidenceLibrary, grade: int = 1) -> Inquiry:
+    asked = inquiry(question)
+    graded = found.with_grades({item.id: Grade(grade) for item in found})
+    return replace(asked, library=graded, plan=Investigate(question, (question,), ""))
+
+
+class Listener:
+    """Reads nothing, but remembers what it was given."""
+
+    def __init__(self) -> None:
+        self.read_for: list[tuple[str, str]] = []
+
+    async def read(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        self.read_for.extend((question, text) for text in texts)
+        return [0.0 for _ in texts]
+
+
+# --- read
+
+
+def test_a_text_is_said_in_english_where_it_stands_with_its_lines_figures_and_names() -> None:
+    written = "## Die Halle\n\n| Tag | Preis |\n|---|---|\n| Montag | 1.480 Euro |\n- Mareike Thoms"
+    said = "## The hall\n\n| Day | price |\n|---|---|\n| Monday | 1.480 euros |\n- Mareike Thoms"
+    assert dictionary_of("de").gloss(written) == said
+
+
+def test_an_article_that_is_joined_to_its_word_is_a_word_of_its_own() -> None:
+    assert dictionary_of("fr").gloss("Le chef de l'équipe.") == "The manager of the team."
+
+
+async def test_a_passage_in_german_is_read_in_english_and_quoted_as_it_stands() -> None:
+    reader = Listener()
+    items = tuple(library(Der_See=GERMAN))
+    weighed = await ExtractiveReasoner(HashingEncoder(), reader).weigh("who keeps the waiting list?", items, items)
+    assert any("The waiting list keeps Mareike Thoms" in text for _, text in reader.read_for)
+    assert weighed[0].evidence == items[0]
+    assert {one.unit for one in weighed[0].units} <= set(units(GERMAN))
+    assert weighed[0].units[0].unit.text == "Die Warteliste führt Mareike Thoms."
+
+
+async def test_a_german_question_is_read_as_asked_of_german_and_in_english_of_english() -> None:
+    reader = Listener()
+    items = tuple(library(Der_See=GERMAN, Depot=ENGLISH))
+    question = "Wer führt die Warteliste?"
+    weighed = await ExtractiveReasoner(HashingEncoder(), reader).weigh(question, items, items)
+    assert [one.asked.question for one in weighed] == [question, "who keeps the waiting list?"]
+    assert {asked for asked, _ in reader.read_for} == {"who keeps the waiting list?"}
+
+
+def test_only_a_question_that_is_not_in_english_parts_what_was_found_by_language() -> None:
+    items = tuple(library(Der_See=GERMAN, Depot=ENGLISH))
+    assert parts_by_language("who keeps the list?", items) == [list(items)]
+    assert parts_by_language("Wer führt die Liste?", items) == [[items[0]], [items[1]]]
+
+
+def test_a_passage_whose_sentences_would_not_stay_apart_is_left_as_it_is() -> None:
+    (item,) = library(Bar="Est-ce que le bar est ouvert ? Non. Le bar et la cuisine sont en travaux.")
+    assert dictionary_of("fr").gloss(item.passage.text).startswith("The bar is open ? No. The bar")
+    assert in_english(item).passage.text == item.passage.text
+
+
+def test_what_answers_tells_in_which_language_a_question_is_read() -> None:
+    asked = after_one_search("Wer führt die Warteliste?", library(Der_See=GERMAN, Depot=ENGLISH))
+    assert [item.passage.title for item in read_by(asked)] == ["Depot"]
+    answered = replace(asked, library=asked.library.with_grades({1: Grade(9)}))
+    assert [item.passage.title for item in read_by(answered)] == ["Der See"]
+
+
+# --- searched
+
+
+def test_each_word_is_searched_for_as_all_that_may_be_meant_by_it() -> None:
+    said = foreign_words_of("who keeps Thoms's waiting list?", "de").split()
+    assert {"warteliste", "führt", "Thoms"} <= set(said)
+    assert foreign_words_of("Zqx-7?", "de") == ""
+
+
+def test_a_document_in_german_that_is_named_is_searched_in_german_though_something_answers() -> None:
+    found = library(Am_Seehaus=GERMAN, Depot=ENGLISH)
+    asked = after_one_search("who keeps the waiting list at Seehaus?", found, grade=9)
+    (action,) = in_their_words(asked, asked.library.relevant(5))
+    assert isinstance(action, SearchSource)
+    assert action.source == "Am Seehaus"
+    assert "warteliste" in action.query.split()
+
+
+def test_where_nothing_answers_what_is_in_german_is_searched_in_german_and_else_not() -> None:
+    asked = after_one_search("who keeps the waiting list?", library(Am_Seehaus=GERMAN, Depot=ENGLISH))
+    (action,) = in_their_words(asked, ())
+    assert isinstance(action, SearchKnowledge)
+    assert "warteliste" in action.query.split()
+    assert in_their_words(asked, tuple(asked.library)) == ()
+    assert in_their_words(after_one_search("who keeps the waiting list?", library(Depot=ENGLISH)), ()) == ()
+
+
+def test_a_german_question_that_nothing_in_german_answers_is_searched_in_english() -> None:
+    asked = after_one_search("Wer führt die Warteliste?", library(Am_Seehaus=GERMAN))
+    assert in_their_words(asked, ()) == (SearchKnowledge("who keeps the waiting list?"),)
+    assert in_their_words(asked, tuple(asked.library)) == ()
