@@ -9,6 +9,7 @@ from adapters.reasoners.extractive.evidence.other_languages import (
     parts_by_language,
     read_by,
 )
+from adapters.reasoners.extractive.evidence.sufficiency import open_names
 from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.question.query_translation import dictionary_of, foreign_words_of
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
@@ -95,6 +96,18 @@ def test_what_answers_tells_in_which_language_a_question_is_read() -> None:
     assert [item.passage.title for item in read_by(asked)] == ["Depot"]
     answered = replace(asked, library=asked.library.with_grades({1: Grade(9)}))
     assert [item.passage.title for item in read_by(answered)] == ["Der See"]
+
+
+def test_no_noun_of_a_german_question_is_a_name_that_the_documents_lack() -> None:
+    found = tuple(library(Der_See=GERMAN))
+    assert open_names("Was kostet das Motorboot?", found) == ()
+    assert open_names("how much is the Motorboot?", found, "Was kostet das Motorboot?") == ()
+    assert open_names("how much is the Motorboot in Zqx7?", found) == ("Motorboot", "Zqx7")
+
+
+def test_what_stands_there_in_german_is_not_lacking() -> None:
+    found = tuple(library(Der_See="Am Samstag ist der See bis um fünf offen."))
+    assert open_names("when does the lake close on a Saturday?", found) == ()
 
 
 # --- searched

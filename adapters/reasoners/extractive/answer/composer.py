@@ -29,7 +29,7 @@ def answer(inquiry: Inquiry, found: Sequence[tuple[str, Sequence[ScoredUnit]]]) 
     """The whole answer in pieces, from each need's weighed candidates."""
     if inquiry.caveats:
         yield DraftRemark("The documents only come near this question; please read with care.\n\n")
-    if lacking := open_names(inquiry.standalone, inquiry.library):
+    if lacking := open_names(inquiry.standalone, inquiry.library, inquiry.question):
         told = ", ".join(f"“{word}”" for word in lacking[:4])
         yield DraftRemark(f"The documents do not mention {told}. What comes nearest:\n\n")
     limit = _QUOTES if len(found) == 1 else _QUOTES_OF_MANY

@@ -12,6 +12,7 @@ from dataclasses import replace
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer.newest import asks_for_newest, named_version
 from adapters.reasoners.extractive.evidence.name_trail import TrailStep, leads_on, mentions, trail
+from adapters.reasoners.extractive.evidence.other_languages import in_english
 from adapters.reasoners.extractive.evidence.scoring import Words, rarity_of, scored_by_words
 from adapters.reasoners.extractive.evidence.units import Form, coverage, units
 from adapters.reasoners.extractive.evidence.versions import family, other_version, section_name
@@ -29,6 +30,7 @@ from core.model.inquiry import (
     SearchKnowledge,
     SearchSource,
 )
+from core.model.languages import language_of
 from core.model.text import content_words, words
 
 _TABLES = 2  # whose sections are read to the end
@@ -72,7 +74,7 @@ def next_actions(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, t
     if len(inquiry.searches) > planned + 1:
         return "", ()
     followed = _follow_name_trail(inquiry, relevant)
-    named = open_names(question, relevant[:2])
+    named = open_names(question, relevant[:2], inquiry.question)
     if not first_time or _one_covers(question, relevant, inquiry):
         actions = followed
     else:
@@ -252,12 +254,17 @@ def _without_s(word: str) -> str:
     return re.sub(r"['’]s$", "", word, flags=re.IGNORECASE)
 
 
-def open_names(question: str, evidence: Iterable[Evidence]) -> tuple[str, ...]:
-    """What of the question is named, or unlike common words, and in none of these passages."""
-    found = tuple(evidence)
+def open_names(question: str, evidence: Iterable[Evidence], typed: str = "") -> tuple[str, ...]:
+    """What of the question is named, or unlike common words, and in none of these passages, in whichever language.
+
+    ``typed`` is the question before it was read in English: in German all nouns have a capital, and none is a name.
+    """
+    written = tuple(evidence)
+    found = (*written, *map(in_english, written))
     lacking = {word for word in uncovered_words(question, found) if not _numbered_so(word, found)}
     lacking -= {word for word in lacking if _is_amount(word, found)}
-    named = {part for name in names(question) for part in name.split()}
+    capitals = () if language_of(typed or question) == "de" else names(question)
+    named = {part for name in capitals for part in name.split()}
     telling = re.compile(r"^(?:19|20)\d\d$|(?=.*\d)(?=.*[^\W\d_])")  # a year, or letters with digits
     return tuple(word for word in words(question) if word in lacking and (word in named or telling.search(word)))
 
