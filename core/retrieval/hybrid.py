@@ -17,6 +17,7 @@ from core.ports.catalog import Catalog
 from core.ports.encoder import Encoder, Reranker
 from core.ports.index import DenseAndBm25Hits, Index, Scope
 from core.retrieval.fusion import Fusion, fuse
+from core.retrieval.identifiers import keep_named
 
 if TYPE_CHECKING:
     from core.ports.encoder import Vectors
@@ -83,7 +84,7 @@ class Retriever:
         if hits and self._reranker is not None:
             with _time_stage(seconds, "rerank"):
                 hits, reranked = await self._rerank(query, hits, max(RERANKED, limit))
-        kept = spread(hits, limit)
+        kept = keep_named(query, hits, spread(hits, limit))
         return Retrieval(kept, further_documents(hits, kept), len(legs.dense), len(legs.bm25), reranked, seconds)
 
     async def _visible_legs(
