@@ -3,6 +3,8 @@
 import pytest
 
 from adapters.reasoners.extractive.evidence.about_itself import asked_of_document, head_of_document, titled
+from adapters.reasoners.extractive.evidence.scoring import says_something
+from adapters.reasoners.extractive.evidence.units import Form, Unit
 from adapters.reasoners.extractive.question.intent import split_question
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.testing.encoder import HashingEncoder
@@ -115,3 +117,16 @@ def test_a_document_is_listed_that_the_search_puts_first_and_near(first: float, 
     items = EvidenceLibrary().add(hits, "asked")[1]
     assert titled("which document has the rules for machine cards", items) == listed
     assert not titled("what are the rules for machine cards", items)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("Version 2 is switched off on 31 March 2027.", True),
+        ("Version 4.0 of February was the first of that name.", True),
+        ("Version 3, in force since 14 January 2026.", False),
+        ("Version 3.", False),
+    ],
+)
+def test_a_sentence_about_a_version_is_no_stamp(text: str, says: bool) -> None:
+    assert says_something(Unit(text, Form.SENTENCE, 0), "when is version 2 switched off?") is says

@@ -33,7 +33,8 @@ from core.model.knowledge import Passage
 from core.model.text import STOPWORDS, content_words, stem, words
 
 _STAMP = re.compile(
-    r"^[*_]{0,2}(?:last (?:reviewed|updated|changed|rehearsed)|applies to|owner|updated|effective date|version"
+    r"^[*_]{0,2}(?:last (?:reviewed|updated|changed|rehearsed)|applies to|owner|updated|effective date"
+    r"|version\b(?! \S+ (?:is|was|are|will|has|had|can|cannot|does|did|gets|stops|ends|needs|of)\b)"
     r"|published|exported|rolled out|saved on|generated)\b",
     re.IGNORECASE,
 )
