@@ -18,6 +18,7 @@ from adapters.reasoners.extractive.evidence import (
     answer_odds,
     attachments,
     columns,
+    definitions,
     grading,
     leaning,
     other_languages,
@@ -237,7 +238,8 @@ class ExtractiveReasoner:
         if reader:  # of everything that was found: a later search reads what comes before the least likely of a former
             weighed = (await read_best(reader, question, weighed, typed, version))[: len(evidence)]
         weighed = judge_denials(question, weighed)
-        judged = about_itself.judge(question, leaning.lean(weighed, leans_on), pool)
+        weighed = definitions.judge(question, leaning.lean(weighed, leans_on))
+        judged = about_itself.judge(question, weighed, pool)
         return other_languages.as_written(judged, written)
 
     async def _weighable(

@@ -1,0 +1,101 @@
+"""What a thing is, or is for: the entry of a glossary, what is called so, or what its own document says first.
+
+Such a question has no word but the thing's name, which every sentence about it has. What defines it stands where its
+name is an entry, or in the document that is called by it; and a block of code tells nobody what a thing is.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+from adapters.reasoners.extractive.evidence.answer_odds import with_odds
+from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage, says_something
+from adapters.reasoners.extractive.evidence.units import Form, Unit, cells_of, units
+from core.model.evidence import Evidence
+from core.model.knowledge import Passage
+from core.model.text import STOPWORDS, content_words, words
+
+_STATED, _NOT_STATED = math.log(0.8 / 0.2), math.log(0.1 / 0.9)  # odds: as good as certain, and not evidence
+_AHEAD = 0.1  # of whatever else has the name
+_ASKS = re.compile(
+    r"^\W*(?:so |and )?(?:what(?:['’]s| is| are)|what do(?:es)?|explain|define) (?:an? |the |our )?(?P<term>.+?)"
+    r"(?: (?:used |good |there |here )?(?:for|mean|stand for|do))?\W*$",
+    re.IGNORECASE,
+)
+_LONGEST = 3  # words of a term
+_ENTRY = re.compile(
+    r"^[\W_]*(?P<term>[^:–—=]{2,60}?)[*_`\"”]*\s*(?::|–|—|=| - )[*_\s]+(?P<told>[^\W\d_].*)$", re.DOTALL
+)
+_CALLED = re.compile(r"\b(?:called|known as|named)[\s:]+(?:the |an? )?[*_\"“„`]*(?P<term>[^*_\"”“`.,;:()]+)")
+_TOLD = 3  # words that carry meaning: "Plus: £6" is a price
+_PAIR = 2  # cells
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A term that a question asks the meaning of, by its stems."""
+
+    term: tuple[str, ...]
+
+    def is_given_by(self, item: Evidence, unit: Unit) -> bool:
+        """Whether a unit is the term's entry, says what is called so, or opens the document of that name."""
+        return self._is_entry(unit) or self._is_called(unit) or self._opens(item.passage, unit)
+
+    def _is_entry(self, unit: Unit) -> bool:
+        if unit.form is Form.CODE:
+            return False
+        if unit.form is Form.ROW:
+            cells = cells_of(unit.text)
+            return len(cells) == _PAIR and self._is_term(cells[0])
+        if unit.text.startswith(":"):
+            return self._is_term(unit.under)
+        found = _ENTRY.match(unit.text)
+        return bool(found and self._is_term(found["term"]) and len(content_words(found["told"])) >= _TOLD)
+
+    def _is_called(self, unit: Unit) -> bool:
+        return any(self._is_term(found["term"]) for found in _CALLED.finditer(unit.text))
+
+    def _opens(self, passage: Passage, unit: Unit) -> bool:
+        own = self._is_term(passage.title) or self._is_term(PurePosixPath(passage.source).stem)
+        return own and passage.ordinal == 0 and unit == _first_sentence(passage)
+
+    def _is_term(self, text: str) -> bool:
+        return content_words(text.replace("_", " ")) == self.term
+
+
+def _first_sentence(passage: Passage) -> Unit | None:
+    prose = (unit for unit in units(passage.text) if unit.form is Form.SENTENCE and says_something(unit))
+    return next((unit for unit in prose if len(content_words(unit.text)) > _TOLD), None)
+
+
+def definition_asked(question: str) -> Definition | None:
+    """The term whose meaning is asked for; None where more is asked than that."""
+    found = _ASKS.match(question)
+    said = words(found["term"]) if found else ()
+    if not 0 < len(said) <= _LONGEST or any(word.casefold() in STOPWORDS for word in said):
+        return None
+    return Definition(content_words(" ".join(said)))
+
+
+def judge(question: str, weighed: Sequence[WeighedPassage]) -> list[WeighedPassage]:
+    """What defines the term that is asked for comes before all else that has its name; code does not define."""
+    asked = definition_asked(question)
+    if asked is None:
+        return list(weighed)
+    best = max(
+        (one.odds for passage in weighed for one in passage.units if one.unit.form is not Form.CODE), default=0.0
+    )
+
+    def judged(one: ScoredUnit) -> ScoredUnit:
+        if one.unit.form is Form.CODE:
+            return with_odds(one, min(one.odds, _NOT_STATED))
+        given = asked.is_given_by(one.evidence, one.unit)
+        return with_odds(replace(one, doubt=1.0), max(best + _AHEAD, _STATED)) if given else one
+
+    found = []
+    for passage in weighed:
+        ordered = sorted(map(judged, passage.units), key=lambda one: -one.worth)
+        found.append(replace(passage, units=tuple(ordered)))
+    return found
