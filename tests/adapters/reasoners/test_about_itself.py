@@ -1,5 +1,8 @@
 """What a document says of itself answers who wrote it and when it was changed, and nothing else in it does."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pytest
 
 from adapters.reasoners.extractive.evidence.about_itself import asked_of_document, head_of_document, titled
@@ -24,6 +27,8 @@ def found(text: str, title: str = "Bonfire policy 2025") -> Evidence:
     [
         ("who wrote the bonfire policy", "It was written by Bron Maddox and approved on 20 May 2025.", True),
         ("when was the bonfire policy last changed?", "Last changed 12 May 2025.", True),
+        ("who reviewed the bonfire policy", "Written by Bea Mort on 3 May 2025; reviewed by Tom Brandt.", True),
+        ("when was the bonfire policy reviewed", "Written by Bea Mort on 3 May 2025; reviewed by Tom Brandt.", False),
         ("who last edited the bonfire policy", "Created by Bea Mort, last changed by Tom Brandt.", True),
         ("when was the bonfire policy updated", "owner: Ada Lund, crewing office updated: 2026-02-20", True),
         ("who wrote the bonfire policy", "Damage was written down by the warden Ada Lund.", False),
@@ -129,4 +134,32 @@ def test_a_document_is_listed_that_the_search_puts_first_and_near(first: float, 
     ],
 )
 def test_a_sentence_about_a_version_is_no_stamp(text: str, says: bool) -> None:
-    assert says_something(Unit(text, Form.SENTENCE, 0), "when is version 2 switched off?") is says
+    assert says_something(Unit(text, Form.SENTENCE, 0), "what does the sandbox do?") is says
+
+
+def test_a_document_is_known_by_its_file_too_and_searched_for_by_it() -> None:
+    asked = asked_of_document("who owns the site operations page")
+    assert asked is not None
+    item = found("Owner: Wynne Oakshott.", "Running a site")
+    named = replace(item, hit=replace(item.hit, passage=replace(item.passage, source="handbook/site-operations.md")))
+    assert asked.is_about(named)
+    assert not asked.is_about(item)
+    searched = inquiry("who owns the site operations page")
+    (action,) = head_of_document(searched, [item])
+    assert isinstance(action, SearchSource)
+    assert action.source == "site-operations"
+
+
+async def test_another_document_does_not_answer_for_the_one_that_is_asked_about() -> None:
+    pages = [passage(1, "Owner: Wynne Oakshott.", "Site operations"), passage(2, "Page owner: Hattie Moss.", "People")]
+    question = "who owns the site operations page"
+    items = EvidenceLibrary().add([Hit(one, 0.8) for one in pages], question)[1]
+    own, other = await ExtractiveReasoner(HashingEncoder(), Fond()).weigh(question, items, items)
+    assert own.units[0].odds > 0 > other.units[0].odds
+
+
+class Fond:
+    """Takes everything that stands there for an answer."""
+
+    async def read(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        return [9.0 for _ in texts]

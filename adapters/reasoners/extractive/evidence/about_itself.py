@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 
 from adapters.reasoners.extractive.evidence.answer_odds import with_odds
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage
@@ -17,7 +18,7 @@ from adapters.reasoners.extractive.question.answer_type import NEUTRAL, fits
 from adapters.reasoners.extractive.question.intent import split_question
 from core.model.evidence import Evidence
 from core.model.inquiry import Inquiry, SearchAction, SearchSource
-from core.model.text import content_words
+from core.model.text import content_words, words
 
 _STATED, _NOT_STATED = math.log(0.8 / 0.2), math.log(0.1 / 0.9)  # odds: as good as certain, and not evidence
 _FOUND = 0.15  # a score of the search from which its first was right for 9 of 12 such questions
@@ -36,18 +37,22 @@ _SAID = {
     }.items()
 }
 _ASKS = re.compile(r"^(?:and |so |but )?(?:who|when|by whom|on what date)\b", re.IGNORECASE)
+_STAMPS = re.compile(
+    r"^\W*(?:written|drafted|created|prepared|compiled|kept|owned|owner|reviewed|approved)\b", re.IGNORECASE
+)
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
 _NAME = re.compile(r"\b[A-Z]\w+(?: [A-Z]\w+)+|(?<=\w )[A-Z]\w+")
 _BREAK = re.compile(r"[.;!?|]")
 _DOCUMENT = re.compile(
     r"\b(?:pages?|handbook|manual|guide|policy|document|doc|file|rules|runbook|terms|agreement|contract|list|sheet"
-    r"|notice|readme|article|edition|version|faq|wiki|booklet|instructions|conditions|reference)\b",
+    r"|notice|readme|article|edition|version|faq|wiki|booklet|instructions|conditions|reference|report)\b",
     re.IGNORECASE,
 )
 _BESIDE = frozenset(
     content_words(
         "page handbook manual guide policy document doc file rules runbook terms agreement contract list sheet notice"
-        " readme article edition version faq wiki booklet instructions conditions reference last latest first previous"
+        " readme article edition version faq wiki booklet instructions conditions reference report last latest first"
+        " previous"
         " former old new current present time date title created person people written owner approved reviewed changed"
         " edited updated published issued drafted prepared"
     )
@@ -61,13 +66,22 @@ class AskedOfDocument:
     question: str
     said: re.Pattern[str]
     names: frozenset[str]
+    said_names: tuple[str, ...] = ()  # as the question has them: "site operations" may be a file, site-operations.md
 
     def is_about(self, item: Evidence) -> bool:
-        """Whether the passage is of the document that is named."""
-        return self.names <= set(content_words(item.passage.title))
+        """Whether the passage is of the document that is named, by its title or its file."""
+        file = PurePosixPath(item.passage.source).stem.replace("_", " ")
+        return self.names <= set(content_words(f"{item.passage.title} {file}"))
 
     def is_stated_by(self, item: Evidence, text: str) -> bool:
-        """Whether a text says it, of the version that is named, and nothing else before it: "Last changed on 3 May"."""
+        """Whether a text says it, of the version that is named, and nothing else before it: "Last changed on 3 May".
+
+        One that says several such things says each by itself: "Written by Ada Lund; reviewed by Bo Ek."
+        """
+        parts = text.split(";") if _STAMPS.match(text) else [text]
+        return any(self._is_said_by(item, part) for part in parts)
+
+    def _is_said_by(self, item: Evidence, text: str) -> bool:
         found = self.said.search(text)
         if found is None or fits(self.question, text) < NEUTRAL:
             return False
@@ -90,9 +104,10 @@ def asked_of_document(question: str) -> AskedOfDocument | None:
     for attribute, said in _SAID.items():
         verb = re.compile(rf"\b(?:{attribute})\b", re.IGNORECASE)
         if verb.search(question):
-            words = (word for word in content_words(verb.sub(" ", question)) if not word.isdigit())
-            names = frozenset(words) - _BESIDE
-            return AskedOfDocument(question, said, names) if names else None
+            named = [word for word in words(verb.sub(" ", question)) if not word.isdigit()]
+            named = [word for word in named if frozenset(content_words(word)) - _BESIDE]
+            names = frozenset(content_words(" ".join(named)))
+            return AskedOfDocument(question, said, names, tuple(map(str.casefold, named))) if names else None
     return None
 
 
@@ -101,7 +116,23 @@ def judge(question: str, weighed: Sequence[WeighedPassage], pool: Sequence[Evide
     asked = asked_of_document(question)
     if asked is None:
         return list(weighed)
-    return [_judged(asked, one, pool) if asked.is_about(one.evidence) else one for one in weighed]
+    there = any(asked.is_about(item) for item in pool)
+    judged = []
+    for one in weighed:
+        if asked.is_about(one.evidence):
+            judged.append(_judged(asked, one, pool))
+        else:
+            judged.append(_without_stamps(asked, one) if there else one)
+    return judged
+
+
+def _without_stamps(asked: AskedOfDocument, passage: WeighedPassage) -> WeighedPassage:
+    """What another document says of itself is no evidence where the one that is asked about is there."""
+    doubted = (
+        with_odds(one, min(one.odds, _NOT_STATED)) if asked.is_stated_by(passage.evidence, one.unit.text) else one
+        for one in passage.units
+    )
+    return replace(passage, units=tuple(sorted(doubted, key=lambda one: -one.worth)))
 
 
 def _judged(asked: AskedOfDocument, passage: WeighedPassage, pool: Sequence[Evidence]) -> WeighedPassage:
@@ -123,7 +154,9 @@ def head_of_document(inquiry: Inquiry, near: Iterable[Evidence]) -> tuple[Search
     if asked is None or any(isinstance(search.action, SearchSource) for search in inquiry.searches):
         return ()
     found = [item for item in near if asked.is_about(item)]
-    if not found or any(asked.is_stated_by(item, line) for item in found for line in item.passage.text.split("\n")):
+    if not found:
+        return (SearchSource(_HEAD, "-".join(asked.said_names)),) if len(asked.said_names) > 1 else ()
+    if any(asked.is_stated_by(item, line) for item in found for line in item.passage.text.split("\n")):
         return ()
     wanted = set(inquiry.standalone.casefold().split())
     title = max((item.passage.title for item in found), key=lambda one: len(wanted & set(one.casefold().split())))
