@@ -8,7 +8,7 @@ from adapters.reasoners.extractive.answer.newest import asked_alone, newest
 from adapters.reasoners.extractive.answer.quote_markdown import origin
 from adapters.reasoners.extractive.answer.tables.computed_answer import compute_answer
 from adapters.reasoners.extractive.evidence.answer_odds import Asked
-from adapters.reasoners.extractive.evidence.scoring import Words, rarity_of
+from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, Words, rarity_of
 from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
 from adapters.reasoners.extractive.evidence.sufficiency import credit_versions
 from adapters.reasoners.extractive.evidence.units import units
@@ -231,6 +231,25 @@ def test_documents_that_differ_by_no_year_or_version_are_not_versions_of_each_ot
 def test_the_newest_entry_of_a_changelog_answers_for_the_latest_version() -> None:
     quotations = newest("what is the latest version of the monitor app", [found(1, CHANGES, "Monitor app: changelog")])
     assert [unit.under for one in quotations for unit in one.units] == ["5.3.0 (2026-03-10)"]
+
+
+def test_of_the_newest_entry_what_answers_is_quoted_where_more_is_asked() -> None:
+    told = CHANGES.replace("- Dark theme.", "- Dark theme.\n- Needs sensors of 2019 or later.")
+    item = found(1, told, "Monitor app: changelog")
+    question = "which sensors does the newest monitor app want"
+    (entry,) = newest(question, [item])
+    last = entry.units[-1]
+    likely = ScoredUnit(item, last, 1.0, 1.0, odds=2.0)
+    assert newest(question, [item], [likely])[0].units == (last,)
+    assert newest(question, [item], [replace(likely, odds=-2.0)])[0].units == entry.units
+    assert newest("what is new in the newest monitor app", [item], [likely])[0].units == entry.units
+
+
+def test_firmware_may_be_named_by_a_letter_and_a_number() -> None:
+    notes = "F31   22 June 2026\n  + Reports the temperature.\n\nF30   4 May 2026\n  + Mended: the lamp."
+    (quoted,) = newest("what's new in firmware F30 of the Pegbox", [found(1, notes, "Pegbox firmware")])
+    assert "the lamp" in quoted.units[0].text
+    assert newest("what does fault E5 mean", [found(1, notes, "Pegbox firmware")]) == ()
 
 
 def test_the_newest_of_several_documents_of_one_kind_answers_for_the_latest_release() -> None:

@@ -37,7 +37,7 @@ def answer(inquiry: Inquiry, found: Sequence[tuple[str, Sequence[ScoredUnit]]]) 
     for need, weighed_units in found:
         worked_out = _worked_out(need, inquiry)
         quotations: Sequence[Quotation] = (
-            worked_out.quotations if worked_out else newest(need, inquiry.library.items_found())
+            worked_out.quotations if worked_out else newest(need, inquiry.library.items_found(), weighed_units)
         )
         quotations = quotations or choose_quotations(need, weighed_units, limit, inquiry.library.items_found())
         if len(found) > 1:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
+from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
 from adapters.reasoners.extractive.evidence.units import Form, Unit, topic_words, units
 from adapters.reasoners.extractive.evidence.versions import family
 from core.ingestion.dates import stated_date
@@ -31,7 +32,11 @@ _OF_VERSIONS = re.compile(r"\b(?:version|release|build|firmware|edition)\b", re.
 _BEFORE_NEWEST = re.compile(r"\bthe one before the (?:latest|newest|most recent|current)\b", re.IGNORECASE)
 _ENTRIES = 2  # versions in one document, from which on it tells of several
 _SHOWN = 3  # units of the newest one
-_NUMBER = re.compile(r"(?<![\w.])v?(\d+(?:\.\d+)+)(?![\w.]*\w)", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"(?<![\w.])v?(?P<number>\d+(?:\.\d+)+)(?![\w.]*\w)"
+    r"|\b(?:firmware|release|version|update) [a-z]{1,2}-?(?P<code>\d{1,3})\b",  # "firmware F31"
+    re.IGNORECASE,
+)
 _PARTS = 4  # passages of one entry: what was added, changed, mended, removed
 
 
@@ -52,7 +57,7 @@ def asks_for_newest(question: str) -> bool:
 def named_version(question: str) -> str:
     """The number of the version that a question names, such as 2.4.0; empty where it names none."""
     found = _NUMBER.search(question)
-    return found[1] if found else ""
+    return found["number"] or found["code"] if found else ""
 
 
 def asked_alone(question: str, evidence: Sequence[Evidence]) -> frozenset[int]:
@@ -72,8 +77,11 @@ def _asks_beside(question: str, item: Evidence) -> bool:
     return bool(set(topic_words(bare)) - _SAID_OF_ANY - set(content_words(item.passage.title)))
 
 
-def newest(question: str, evidence: Sequence[Evidence]) -> tuple[Quotation, ...]:
-    """What the newest version says, or the one that is named, where a document that fits tells of several."""
+def newest(question: str, evidence: Sequence[Evidence], weighed: Sequence[ScoredUnit] = ()) -> tuple[Quotation, ...]:
+    """What the newest version says, or the one that is named, where a document that fits tells of several.
+
+    Where more is asked than that, what of it answers, by what was weighed.
+    """
     named = named_version(question)
     if not named and not asks_for_newest(question):
         return ()
@@ -101,7 +109,17 @@ def newest(question: str, evidence: Sequence[Evidence]) -> tuple[Quotation, ...]
     if not found or (named and _asks_beside(question, best[0].evidence)):
         return ()
     parts = sorted(found.values(), key=lambda entry: entry.evidence.passage.ordinal)[:_PARTS]
+    if _asks_beside(question, best[0].evidence) and (answering := _answering(parts, weighed)):
+        return answering
     return tuple(Quotation(entry.evidence, entry.units[:_SHOWN]) for entry in parts)
+
+
+def _answering(entries: Sequence[_Entry], weighed: Sequence[ScoredUnit]) -> tuple[Quotation, ...]:
+    """The unit of these entries that is likeliest to answer, where it is likelier than not."""
+    own = {(entry.evidence.id, unit) for entry in entries for unit in entry.units}
+    likely = [one for one in weighed if (one.evidence.id, one.unit) in own and one.odds > 0]
+    best = max(likely, key=lambda one: one.odds, default=None)
+    return (Quotation(best.evidence, (best.unit,)),) if best else ()
 
 
 def _families(evidence: Sequence[Evidence]) -> Iterator[list[_Entry]]:
