@@ -87,6 +87,13 @@ async def test_who_wrote_a_document_that_does_not_say_is_not_answered_with_its_m
         ("which page has the webhook signature stuff", "webhook signature"),
         ("do we have anything written about slotter settings? which file", "slotter settings"),
         ("What do you know about Fernie Roofing?", "Fernie Roofing"),
+        ("in which minutes was the third shop discussed", "the third shop"),
+        ("is there a glossary of our words?", "glossary of our words"),
+        ("where do I find the opening dates for 2027", "opening dates for 2027"),
+        ("where do i find the extensions of everyone", "extensions"),
+        ("where can i find the spare key of the shed", ""),
+        ("is there a lift", ""),
+        ("in which town is the third shop", ""),
         ("which page can I open", ""),
         ("where do i find the keys", ""),
     ],
@@ -103,6 +110,15 @@ async def test_a_document_whose_title_is_the_topic_is_listed_whatever_its_senten
     told = await scene.asks("what papers do we have about residents clothing")
     assert told.outcome is Outcome.ANSWERED
     assert "Terms for residents' clothing" in told.text
+
+
+def test_a_table_with_such_a_column_and_a_title_with_most_of_the_words_are_listed() -> None:
+    table = found("| Name | Extension |\n|---|---|\n| Ada Lund | 12 |", "Who does what")
+    assert titled("where do i find the extensions of everyone", [replace(table, hit=replace(table.hit, score=0.1))])
+    prices = found("A day costs £9.", "Car parks and prices")
+    prices = replace(prices, hit=replace(prices.hit, score=0.1))
+    assert titled("which doc has prices for parking for the public", [prices])
+    assert not titled("which doc has prices for boats", [prices])
 
 
 async def test_a_document_is_listed_where_one_sentence_has_the_whole_topic() -> None:

@@ -166,8 +166,8 @@ def head_of_document(inquiry: Inquiry, near: Iterable[Evidence]) -> tuple[Search
 def titled(question: str, evidence: Iterable[Evidence]) -> frozenset[int]:
     """Where it is asked which documents there are about something: the evidence below a title or heading that has it.
 
-    They need not say a thing about it in any one sentence. So does what has all its words in one, and what the search
-    puts first.
+    They need not say a thing about it in any one sentence. So does what has all its words in one, a table that has them
+    over its columns, a title that has most of them, and what the search puts first.
     """
     asked, listed = split_question(question), list(evidence)
     topic = set(content_words(asked.question)) if asked.lists_documents else set()
@@ -175,11 +175,21 @@ def titled(question: str, evidence: Iterable[Evidence]) -> frozenset[int]:
         return frozenset()
     first = max((item.hit.score for item in listed), default=1.0)
     return frozenset(
-        item.id for item in listed if any(topic <= told for told in _told(item)) or (item.hit.score == first >= _FOUND)
+        item.id
+        for item in listed
+        if any(topic <= told for told in _told(item)) or _most(topic, item) or (item.hit.score == first >= _FOUND)
     )
 
 
+def _most(topic: set[str], item: Evidence) -> bool:
+    """Whether a title has two of the words at least, and two thirds of them."""
+    shared = topic & set(content_words(item.passage.title))
+    return len(shared) > 1 and 3 * len(shared) >= 2 * len(topic)
+
+
 def _told(item: Evidence) -> Iterator[set[str]]:
-    """The words over a passage, and those of each of its sentences and rows."""
-    yield set(content_words(" ".join((item.passage.title, *item.passage.heading))))
-    yield from (set(content_words(unit.text)) for unit in units(item.passage.text))
+    """The words over a passage and over its tables, and those of each of its sentences and rows."""
+    listed = units(item.passage.text)
+    heads = dict.fromkeys(unit.head[0] for unit in listed if unit.head)
+    yield set(content_words(" ".join((item.passage.title, *item.passage.heading, *heads))))
+    yield from (set(content_words(unit.text)) for unit in listed)

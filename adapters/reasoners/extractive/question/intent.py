@@ -262,6 +262,32 @@ _WRITTEN_WHERE = re.compile(
     r"|does it say)(?: (?:more|something))?(?: (?:about|on|of|down))?\s+(?=\S+ \S)",
     re.IGNORECASE,
 )
+# "In which minutes was the third shop discussed?"
+_DISCUSSED_WHERE = re.compile(
+    r"^in (?:which|what) (?:\w+ )?(?:minutes|meetings?|protocols?|documents?|docs?|files?|pages?|papers?) "
+    r"(?:is|are|was|were|did (?:we|they)|do (?:we|you)) (?P<topic>\S.*?) "
+    r"(?:discuss(?:ed)?|mention(?:ed)?|described?|decided?|explain(?:ed)?|talk(?:ed)? about|written(?: down)?"
+    r"|listed)\W*$",
+    re.IGNORECASE,
+)
+# "Is there a glossary of our words?"
+_IS_THERE = re.compile(
+    r"^(?:is there|are there|do (?:we|you) have|have (?:we|you) got|where(?:'s| is| do i find| can i find)) "
+    r"(?:an?|the|our|any) (?P<topic>(?:\w+ )?(?:glossary|faq|changelog|price list|calendar|timetable|phone ?book"
+    r"|phone list)\b.*?)\W*$",
+    re.IGNORECASE,
+)
+# "Where do I find the opening dates for 2027?": what is asked for stands in a document, a spare key does not.
+_WRITTEN_THINGS = (
+    r"dates|times|hours|prices|fees|rates|tariffs|extensions|numbers|addresses|contacts|rules|terms|conditions|forms"
+    r"|templates?|lists?|tables?|schedules?|minutes|definitions?|instructions|details|information|documentation"
+    r"|release notes|figures|statistics"
+)
+_FIND_WHERE = re.compile(
+    rf"^where (?:do|can|could|would|will|should) (?:i|we|you|one) (?:find|see|look up|look for) (?:an? |the |our )?"
+    rf"(?P<topic>(?:[\w-]+ ){{0,3}}?(?:{_WRITTEN_THINGS})\b.*?)(?: of (?:everyone|everybody|all(?: of us)?))?\W*$",
+    re.IGNORECASE,
+)
 # "Is there anything on biosecurity in our docs?"
 _ANYTHING_ON = re.compile(
     r"^(?:is there|are there|do (?:we|you) have|have (?:we|you) got) (?:anything|something) "
@@ -349,7 +375,8 @@ def split_question(message: str) -> QuestionParts:
     if topic := _WRITTEN_WHERE.sub("", text) if _WRITTEN_WHERE.match(text) else "":
         return QuestionParts(topic, (topic,), lists_documents=True)
     said = _STUFF.sub("", _WHICH_ONE.sub("", text))
-    if anything := _ANYTHING_ON.match(said) or _KNOWN_OF.match(said):
+    asked_where = _DISCUSSED_WHERE.match(said) or _IS_THERE.match(said) or _FIND_WHERE.match(said)
+    if anything := _ANYTHING_ON.match(said) or _KNOWN_OF.match(said) or asked_where:
         return QuestionParts(anything["topic"], (anything["topic"],), lists_documents=True)
     if first or lists:
         topic = _SOURCE_WORDS.sub("", said, count=1)
