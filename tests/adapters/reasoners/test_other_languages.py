@@ -57,7 +57,7 @@ def test_a_text_is_said_in_english_where_it_stands_with_its_lines_figures_and_na
 
 
 def test_an_article_that_is_joined_to_its_word_is_a_word_of_its_own() -> None:
-    assert dictionary_of("fr").gloss("Le chef de l'équipe.") == "The manager of the team."
+    assert dictionary_of("fr").gloss("La boutique de l'atelier.") == "The shop of the workshop."
 
 
 async def test_a_passage_in_german_is_read_in_english_and_quoted_as_it_stands() -> None:

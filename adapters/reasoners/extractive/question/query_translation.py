@@ -100,6 +100,8 @@ class Dictionary:
                 size, english = 1, tokens[at]  # the second word of a name: "Aurelie Banks"
             said.append(english)
             at += size
+        if self.language == "de":
+            said = _with_verb_second([part for part in said if part], tokens)
         return re.sub(r" +(?=[?.!,;:)])", "", " ".join(part for part in said if part)).strip()
 
     def gloss(self, text: str) -> str:
@@ -194,6 +196,20 @@ def _foreign_words(language: str) -> Mapping[tuple[str, ...], tuple[str, ...]]:
         if " " not in word and (stems := content_words(english)):
             found.setdefault(stems, []).append(word)
     return {stems: tuple(sorted(listed, key=len)) for stems, listed in found.items()}
+
+
+_ASKS_LEAVE = re.compile(r"\b(?:may|can|must|should|could) (?:I|we|you|they)$")
+
+
+def _with_verb_second(said: Sequence[str], tokens: Sequence[str]) -> list[str]:
+    """The verb that German puts last, behind "may I": "may I my dog with on the site take" is "may I take my dog …"."""
+    last = next((at for at in range(len(said) - 1, -1, -1) if said[at][0].isalnum()), 0)
+    verb = next((token for token in reversed(tokens) if token[0].isalnum()), "")
+    heads = (at for at in range(last - 1) if _ASKS_LEAVE.search(" ".join(said[: at + 1])))
+    head = next(heads, None)
+    if head is None or not verb.endswith("n") or not verb.islower():
+        return list(said)
+    return [*said[: head + 1], said[last], *said[head + 1 : last], *said[last + 1 :]]
 
 
 def _key(tokens: Sequence[str]) -> str:
