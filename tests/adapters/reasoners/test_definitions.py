@@ -35,6 +35,8 @@ async def best_of(question: str, *passages: Passage) -> str:
         ("what's tidewatch for", ("tidewatch",)),
         ("What is the ring-round?", ("ring", "round")),
         ("what does BL mean", ("bl",)),
+        ("what does exit code 7 of ovtool mean", ("7",)),
+        ("what does error E5 mean in the old api?", ("e5",)),
         ("what is the price of a box", None),
         ("what does a box cost a day in summer", None),
         ("where is tidewatch", None),
@@ -80,3 +82,18 @@ async def test_a_row_of_two_cells_is_an_entry() -> None:
     listed = passage(1, "| Short | Long |\n|---|---|\n| BL | bootlace pitch |\n| NP | named pitch |", "Short words")
     other = passage(2, "BL is closed in May. BL has no electricity.", "BL")
     assert await best_of("what does BL mean", listed, other) == "| BL | bootlace pitch |"
+
+
+@pytest.mark.parametrize(
+    ("listed", "entry"),
+    [
+        ("0 all right; 1 wrong use; 2 not logged in; 7 the printer is out of tape.", "7 the printer is out of tape."),
+        ("| 7 | The printer is out of tape. | put in a roll |\n| 8 | The lid is open. | close it |", "| 7 |"),
+    ],
+)
+async def test_a_code_is_told_by_the_entry_that_begins_with_it_where_such_codes_are_listed(
+    listed: str, entry: str
+) -> None:
+    codes = passage(1, listed, "tagtool", heading=("Exit codes",))
+    other = passage(2, "7 days are left for the tagtool. Exit code 7 of tagtool is logged.", "Logs of tagtool")
+    assert (await best_of("what does exit code 7 of tagtool mean", codes, other)).startswith(entry)

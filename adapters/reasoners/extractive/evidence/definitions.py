@@ -15,13 +15,20 @@ from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPa
 from adapters.reasoners.extractive.evidence.units import Form, Unit, cells_of, units
 from core.model.evidence import Evidence
 from core.model.knowledge import Passage
-from core.model.text import STOPWORDS, content_words, words
+from core.model.text import STOPWORDS, content_words, stem, words
 
 _STATED, _NOT_STATED = math.log(0.8 / 0.2), math.log(0.1 / 0.9)  # odds: as good as certain, and not evidence
 _AHEAD = 0.1  # of whatever else has the name
 _ASKS = re.compile(
     r"^\W*(?:so |and )?(?:what(?:['’]s| is| are)|what do(?:es)?|explain|define) (?:an? |the |our )?(?P<term>.+?)"
     r"(?: (?:used |good |there |here )?(?:for|mean|stand for|do))?\W*$",
+    re.IGNORECASE,
+)
+# "what does exit code 7 of ovtool mean"
+_ASKS_CODE = re.compile(
+    r"^\W*what(?:['’]s| is| does| do) (?:an? |the |our )?(?:\w+ )?"
+    r"(?P<kind>code|error|fault|status|alarm) (?P<term>[A-Z]{0,3}-?\d+)"
+    r"(?: (?:of|in|on|from) [\w ]+?)?(?: mean| stand for)?(?: (?:of|in|on|from) [\w ]+?)?\W*$",
     re.IGNORECASE,
 )
 _LONGEST = 3  # words of a term
@@ -38,9 +45,13 @@ class Definition:
     """A term that a question asks the meaning of, by its stems."""
 
     term: tuple[str, ...]
+    kind: str = ""  # of a code: its entry begins with it, where codes of that kind are listed
 
     def is_given_by(self, item: Evidence, unit: Unit) -> bool:
         """Whether a unit is the term's entry, says what is called so, or opens the document of that name."""
+        if self.kind:
+            above = " ".join((item.passage.title, *item.passage.heading, *unit.head[:1], unit.under))
+            return content_words(unit.text)[:1] == self.term and self.kind in content_words(above)
         return self._is_entry(unit) or self._is_called(unit) or self._opens(item.passage, unit)
 
     def _is_entry(self, unit: Unit) -> bool:
@@ -72,6 +83,8 @@ def _first_sentence(passage: Passage) -> Unit | None:
 
 def definition_asked(question: str) -> Definition | None:
     """The term whose meaning is asked for; None where more is asked than that."""
+    if code := _ASKS_CODE.match(question):
+        return Definition(content_words(code["term"]), stem(code["kind"]))
     found = _ASKS.match(question)
     said = words(found["term"]) if found else ()
     if not 0 < len(said) <= _LONGEST or any(word.casefold() in STOPWORDS for word in said):
