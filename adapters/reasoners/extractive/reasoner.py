@@ -194,7 +194,7 @@ class ExtractiveReasoner:
         asked = intent.final_question(need)
         weighed: dict[int, WeighedPassage] = {}
         for part in other_languages.parts_by_language(asked, evidence):
-            question = await self._in_words_of(asked, pool if len(part) == len(evidence) else part)
+            question = await self._in_words_of(asked, pool if language_of(asked) == "en" else part)
             done = await self._weigh(question, part, pool, typed, leans_on, corrected=question != need)
             weighed.update((one.evidence.id, one) for one in done)
         return [weighed[item.id] for item in evidence]

@@ -79,6 +79,12 @@ async def test_a_german_question_is_read_as_asked_of_german_and_in_english_of_en
     assert {asked for asked, _ in reader.read_for} == {"who keeps the waiting list?"}
 
 
+async def test_what_is_found_later_in_english_is_read_in_english_though_as_much_was_found_in_german() -> None:
+    found = tuple(library(Der_See=GERMAN, Depot=ENGLISH))
+    weighed = await ExtractiveReasoner(HashingEncoder()).weigh("Wer führt die Warteliste?", found[1:], found)
+    assert [one.asked.question for one in weighed] == ["who keeps the waiting list?"]
+
+
 def test_only_a_question_that_is_not_in_english_parts_what_was_found_by_language() -> None:
     items = tuple(library(Der_See=GERMAN, Depot=ENGLISH))
     assert parts_by_language("who keeps the list?", items) == [list(items)]
@@ -98,9 +104,9 @@ def test_what_answers_tells_in_which_language_a_question_is_read() -> None:
     assert [item.passage.title for item in read_by(answered)] == ["Der See"]
 
 
-def test_no_noun_of_a_german_question_is_a_name_that_the_documents_lack() -> None:
+def test_no_noun_that_is_left_of_a_german_question_is_a_name_that_the_documents_lack() -> None:
     found = tuple(library(Der_See=GERMAN))
-    assert open_names("Was kostet das Motorboot?", found) == ()
+    assert open_names("Was kostet das Motorboot?", found, "Was kostet das Motorboot?") == ("Motorboot",)
     assert open_names("how much is the Motorboot?", found, "Was kostet das Motorboot?") == ()
     assert open_names("how much is the Motorboot in Zqx7?", found) == ("Motorboot", "Zqx7")
 

@@ -257,13 +257,14 @@ def _without_s(word: str) -> str:
 def open_names(question: str, evidence: Iterable[Evidence], typed: str = "") -> tuple[str, ...]:
     """What of the question is named, or unlike common words, and in none of these passages, in whichever language.
 
-    ``typed`` is the question before it was read in English: in German all nouns have a capital, and none is a name.
+    ``typed`` is the question before it was read in English: in German all nouns have a capital, and what is left of
+    them is no name.
     """
     written = tuple(evidence)
     found = (*written, *map(in_english, written))
     lacking = {word for word in uncovered_words(question, found) if not _numbered_so(word, found)}
     lacking -= {word for word in lacking if _is_amount(word, found)}
-    capitals = () if language_of(typed or question) == "de" else names(question)
+    capitals = () if typed != question and language_of(typed) == "de" else names(question)
     named = {part for name in capitals for part in name.split()}
     telling = re.compile(r"^(?:19|20)\d\d$|(?=.*\d)(?=.*[^\W\d_])")  # a year, or letters with digits
     return tuple(word for word in words(question) if word in lacking and (word in named or telling.search(word)))
