@@ -1,7 +1,7 @@
 """What a thing is, or is for: the entry of a glossary, what is called so, or what its own document says first.
 
 Such a question has no word but the thing's name, which every sentence about it has. What defines it stands where its
-name is an entry, or in the document that is called by it; and a block of code tells nobody what a thing is.
+name is an entry, or in the document that is called by it; beside that, a block of code tells nobody what a thing is.
 """
 
 import math
@@ -19,10 +19,13 @@ from core.model.text import STOPWORDS, content_words, stem, words
 
 _STATED, _NOT_STATED = math.log(0.8 / 0.2), math.log(0.1 / 0.9)  # odds: as good as certain, and not evidence
 _AHEAD = 0.1  # of whatever else has the name
-_ASKS = re.compile(
-    r"^\W*(?:so |and )?(?:what(?:['’]s| is| are)|what do(?:es)?|explain|define) (?:an? |the |our )?(?P<term>.+?)"
-    r"(?: (?:used |good |there |here )?(?:for|mean|stand for|do))?\W*$",
-    re.IGNORECASE,
+_THING = r"(?:an? |the |our )?(?P<term>.+?)"
+_ASKS = tuple(
+    re.compile(rf"^\W*(?:so |and )?{asked}\W*$", re.IGNORECASE)
+    for asked in (
+        rf"what do(?:es)? {_THING} (?:mean|stand for)",
+        rf"(?:what(?:['’]s| is| are)|define) {_THING}(?: (?:used |good |there |here )?for)?",
+    )
 )
 # "what does exit code 7 of ovtool mean"
 _ASKS_CODE = re.compile(
@@ -85,7 +88,7 @@ def definition_asked(question: str) -> Definition | None:
     """The term whose meaning is asked for; None where more is asked than that."""
     if code := _ASKS_CODE.match(question):
         return Definition(content_words(code["term"]), stem(code["kind"]))
-    found = _ASKS.match(question)
+    found = next(filter(None, (asks.match(question) for asks in _ASKS)), None)
     said = words(found["term"]) if found else ()
     if not 0 < len(said) <= _LONGEST or any(word.casefold() in STOPWORDS for word in said):
         return None
@@ -93,9 +96,9 @@ def definition_asked(question: str) -> Definition | None:
 
 
 def judge(question: str, weighed: Sequence[WeighedPassage]) -> list[WeighedPassage]:
-    """What defines the term that is asked for comes before all else that has its name; code does not define."""
+    """What defines the term that is asked for comes before all else that has its name, and is no code beside it."""
     asked = definition_asked(question)
-    if asked is None:
+    if asked is None or not any(asked.is_given_by(one.evidence, one.unit) for found in weighed for one in found.units):
         return list(weighed)
     best = max(
         (one.odds for passage in weighed for one in passage.units if one.unit.form is not Form.CODE), default=0.0
