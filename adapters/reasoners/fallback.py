@@ -72,7 +72,16 @@ class FallbackReasoner:
     @property
     def name(self) -> str:
         """Who would write now. Who has written a certain answer is in its meter, ``written_by``."""
-        return self._standby.name if self.state is BreakerState.OPEN else self._primary.name
+        return self._now.name
+
+    @property
+    def top_k(self) -> int:
+        """That of who would grade now."""
+        return self._now.top_k
+
+    @property
+    def _now(self) -> Reasoner:
+        return self._standby if self.state is BreakerState.OPEN else self._primary
 
     @property
     def state(self) -> BreakerState:

@@ -34,10 +34,11 @@ class Call:
 class ScriptedReasoner:
     """A queue of results for each step, and a record of all calls."""
 
-    def __init__(self, name: str = "scripted", *, tokens: tuple[int, int] = (0, 0)) -> None:
+    def __init__(self, name: str = "scripted", *, tokens: tuple[int, int] = (0, 0), top_k: int = 8) -> None:
         """Every call is admitted and counted with these ``tokens`` in and out."""
         self._name = name
         self._tokens = tokens
+        self._top_k = top_k
         self._scripts: dict[str, deque[Any]] = defaultdict(deque)
         self._always: dict[str, Any] = {}
         self.calls: list[Call] = []
@@ -46,6 +47,11 @@ class ScriptedReasoner:
     def name(self) -> str:
         """As given."""
         return self._name
+
+    @property
+    def top_k(self) -> int:
+        """As given."""
+        return self._top_k
 
     def enqueue(self, step: Step, *results: Any) -> "ScriptedReasoner":
         """Results of the next calls of a step.

@@ -27,7 +27,6 @@ from core.model.source_names import matching_sources
 from core.ports.index import Scope
 from core.retrieval.hybrid import Retrieval
 
-TOP_K = 8  # one batch of grading
 MAX_TOP_K = 20
 LISTED = 40  # sources named to the model at most
 
@@ -112,7 +111,7 @@ async def _search(run: Run, action: SearchKnowledge) -> ActionResult:
                 action, note=f"There is no knowledge base called {action.knowledge_base!r}. There are: {names}."
             )
         scope = frozenset({action.knowledge_base})
-    limit = min(action.top_k or TOP_K, MAX_TOP_K)
+    limit = min(action.top_k or run.reasoner.top_k, MAX_TOP_K)
     return ActionResult(action, await run.deps.retriever.search(action.query, Scope(scope), limit))
 
 
@@ -122,7 +121,8 @@ async def _search_source(run: Run, action: SearchSource) -> ActionResult:
     if not chosen:
         return ActionResult(action, note=f"There is no source called {action.source!r}. {_source_list(documents)}")
     ids = frozenset(document.id for document in chosen)
-    return ActionResult(action, await run.deps.retriever.search(action.query, Scope(run.inquiry.scope, ids), TOP_K))
+    scope = Scope(run.inquiry.scope, ids)
+    return ActionResult(action, await run.deps.retriever.search(action.query, scope, run.reasoner.top_k))
 
 
 def _source_list(documents: Sequence[Document]) -> str:

@@ -78,6 +78,10 @@ class Reasoner(Protocol):
     def name(self) -> str:
         """Who wrote this: shown with the answer and kept in the trace."""
 
+    @property
+    def top_k(self) -> int:
+        """How many passages of one search it grades, where the search does not say."""
+
     async def understand(self, inquiry: Inquiry, thread: Thread, meter: "Meter") -> Plan:
         """Reply, ask back, or search and for what."""
 

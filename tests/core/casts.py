@@ -58,6 +58,10 @@ class ModelOverHttp(Reasoner):
     def name(self) -> str:
         return self._model.name
 
+    @property
+    def top_k(self) -> int:
+        return self._model.top_k
+
     async def understand(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Plan:
         self._about_to(lambda: self._script.understand(inquiry, thread, self._free), _plan)
         return await self._model.understand(inquiry, thread, meter)

@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from adapters.encoders.text_encoder import SentenceTransformerEncoder
+from adapters.reasoners.openai.reasoner import TOP_K
 from bot.container import CONFIDENT
-from core.agent.gather import TOP_K
 from core.model.evidence import Hit
 from core.model.text import content_words
 from core.ports.index import DenseAndBm25Hits, Scope

@@ -39,7 +39,7 @@ class Stage(StrEnum):
     """Where an answer that stands in the documents was lost."""
 
     NOT_FOUND = "no gold passage among twenty"
-    DEEP = "a gold passage, but not among the first eight"
+    DEEP = "a gold passage, but further down than is looked"
     CUT_APART = "here, but no unit of it says what the gold passage says"
     NOT_WEIGHED = "here, its sentence never weighed"
     NOT_READ = "weighed, not among those that are read"

@@ -33,7 +33,7 @@ from core.model.evidence import EvidenceLibrary, Hit
 from core.ports.index import Scope
 from tests.measure.logistic import area
 
-TOP_K, DEEPER = 8, 20
+TOP_K, DEEPER = weights.PASSAGES_SEARCHED, 20
 HERE, REMOVED, NOWHERE = "here", "gold removed", "nowhere"
 RIDGE, ROUNDS, PACE = 1.0, 1500, 0.02
 ALIKE = 0.6  # of the words of a unit and a gold passage together

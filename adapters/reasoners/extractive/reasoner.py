@@ -5,10 +5,12 @@ always gets the same answer. Each method only joins what the modules beside it d
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
+from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer import composer, more, newest, replies, selection
 from adapters.reasoners.extractive.answer.claims import judge_claim, sentences_of, verbatim
 from adapters.reasoners.extractive.answer.quote_markdown import render
@@ -37,7 +39,7 @@ from adapters.reasoners.extractive.evidence.scoring import (
     says_something,
     scored_by_words,
 )
-from adapters.reasoners.extractive.evidence.similarity import SENTENCES, Similarity
+from adapters.reasoners.extractive.evidence.similarity import Similarity
 from adapters.reasoners.extractive.evidence.subjects import Subjects
 from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.question import intent
@@ -75,7 +77,6 @@ from core.retrieval.lexical_check import check_lexically
 
 _SUMMARY = 1_200  # characters
 _QUOTES_OF_FILES = 3
-MINIMUM_SHARE, MAXIMUM_SHARE = 3, 4  # units of one passage that are compared by meaning
 
 
 class ExtractiveReasoner:
@@ -90,6 +91,11 @@ class ExtractiveReasoner:
     def name(self) -> str:
         """The name under which its answers stand in traces and metrics."""
         return "quotes from the documents"
+
+    @property
+    def top_k(self) -> int:
+        """More than a model is given to grade, since it costs no tokens."""
+        return weights.PASSAGES_SEARCHED
 
     async def understand(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Plan:
         """A reply to small talk and to questions about the thread; for the rest, what to search for."""
@@ -247,9 +253,8 @@ class ExtractiveReasoner:
     ) -> list[answer_odds.Weighable]:
         """The units of each passage that its words speak for, with their cosines."""
         question = asked.question
-        share = max(MINIMUM_SHARE, min(MAXIMUM_SHARE, SENTENCES // max(1, len(found))))
         by_words: list[list[ScoredUnit]] = []
-        for item in found:
+        for item, share in zip(found, _units_compared(found), strict=True):
             worded = [
                 one
                 for one in scored_by_words(asked, item)
@@ -412,6 +417,14 @@ def _without_place(turn: Turn) -> str:
     question = turn.rewritten or turn.question
     places = [f" ({one.title})?" for one in turn.citations]
     return next((f"{question.removesuffix(place)}?" for place in places if question.endswith(place)), question)
+
+
+def _units_compared(found: Sequence[Evidence]) -> Iterator[int]:
+    """For each passage how many of its units are compared by meaning: fewer of those further down in their search."""
+    so_far = Counter[str]()
+    for item in found:
+        so_far[item.query] += 1
+        yield weights.UNITS_COMPARED if so_far[item.query] <= weights.NEAR_PASSAGES else weights.FURTHER_UNITS_COMPARED
 
 
 def needs_of(inquiry: Inquiry) -> tuple[str, ...]:

@@ -86,7 +86,11 @@ UNSEEN_WORD = 1.25  # a word that no text has, against the rarest one that some 
 WORDS_APART, WORDS_ALIKE = 0.4, 0.85
 LIKE_WORD = 0.8  # what a like word counts at most beside the word itself
 
-# --- which units of a passage are compared by meaning: by their words -----------------------------------------------
+# --- which passages of a search are looked at, and which of their units are compared by meaning: by their words -----
+# With 8 passages 72.3 % of the questions of four sets are right, with 12 73.0, with 16 73.8; comparing four units of
+# each of the 16 brought no more than two of those further down.
+PASSAGES_SEARCHED, NEAR_PASSAGES = 16, 8
+UNITS_COMPARED, FURTHER_UNITS_COMPARED = 4, 2
 # Coverage of the question by the unit itself, by it with what stands right above, and with its headings and title.
 OWN_WORDS, WORDS_IN_CONTEXT, WORDS_IN_PLACE = 0.5, 0.2, 0.3
 PHRASES = 0.3  # pairs of neighbouring words of the question that stand so

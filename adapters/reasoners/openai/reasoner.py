@@ -50,6 +50,7 @@ VERDICTS = {
 }
 AskedWithin = Callable[[int], ModelRequest]  # a request whose evidence has at most so many characters
 
+TOP_K = 8  # passages: one batch of grading
 MOST_NODS = 3
 PROMPT_TOKENS = 900  # of a prompt's own words, about
 LEAST_ROOM = 1_500  # characters of evidence; a model that cannot read that with a question cannot answer one
@@ -89,6 +90,11 @@ class OpenAIReasoner:
     def name(self) -> str:
         """The model's name."""
         return self.endpoint.model
+
+    @property
+    def top_k(self) -> int:
+        """One batch of grading."""
+        return TOP_K
 
     async def close(self) -> None:
         """Close the connections."""

@@ -16,7 +16,7 @@ from core.ports.encoder import Encoder
 if TYPE_CHECKING:
     from core.ports.encoder import Vectors
 
-SENTENCES = 64  # compared in one call
+SENTENCES = 96  # compared in one call: those of two searches
 SECONDS = 10.0  # then words alone must do; on a busy machine 3 cut off what a quiet one takes 0.1 for, and refused
 _SENTENCES_AT_ONCE = 16  # encoded and remembered: what a deadline cuts off is there when it is asked for again
 _WORDS_AT_ONCE = 128

@@ -38,7 +38,6 @@ _ASKED_ABOUT = 3  # searches, after which a person chooses whether to go on
 _BRIDGES = 4  # searches that one decision proposes at most
 _RELATION = 6  # words
 _SAYS_LITTLE = 2  # content words
-_DEEPER = 12  # passages: the row of a table that says it lies further down than prose that does
 _FOLLOWED = 2  # names at a trail's end
 _LOOK_AT = 4  # best passages whose names are followed
 _CALENDAR = word_list(
@@ -96,7 +95,7 @@ def _follow_name_trail(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[
     wanted.update((name, f"{name} {_open_part(question, relevant[0])}".strip()) for name in found.open_names)
     later = [made for made in searches_tried(inquiry) if made != frozenset(content_words(question))]
     fresh = [query for name, query in wanted.items() if not any(set(content_words(name)) <= made for made in later)]
-    return tuple(SearchKnowledge(query, top_k=_DEEPER) for query in dict.fromkeys(fresh[:_FOLLOWED]))
+    return tuple(SearchKnowledge(query) for query in dict.fromkeys(fresh[:_FOLLOWED]))
 
 
 def _relation(question: str, first: Sequence[TrailStep]) -> str:
