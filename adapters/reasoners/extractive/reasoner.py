@@ -22,12 +22,12 @@ from adapters.reasoners.extractive.evidence import (
     columns,
     definitions,
     grading,
-    leaning,
     other_languages,
     sufficiency,
 )
 from adapters.reasoners.extractive.evidence.changelog import change_asked, search_for_change
 from adapters.reasoners.extractive.evidence.denials import judge_denials
+from adapters.reasoners.extractive.evidence.leaning import ALONE, Leaning, lean
 from adapters.reasoners.extractive.evidence.named_version import version_named
 from adapters.reasoners.extractive.evidence.reading import AnswerReader, read_best
 from adapters.reasoners.extractive.evidence.scoring import (
@@ -46,6 +46,7 @@ from adapters.reasoners.extractive.question import intent
 from adapters.reasoners.extractive.question.comparison import sides_of
 from adapters.reasoners.extractive.question.follow_up import ResolvedQuestion, resolve
 from adapters.reasoners.extractive.question.lexicon import lexicon_for
+from adapters.reasoners.extractive.question.phrases import names
 from adapters.reasoners.extractive.question.pronouns import pronoun_in
 from adapters.reasoners.extractive.question.query_translation import note_of_translation, translated_into_english
 from adapters.reasoners.extractive.question.spelling import (
@@ -71,12 +72,14 @@ from core.model.inquiry import (
     Sufficient,
 )
 from core.model.languages import language_of
+from core.model.text import content_words
 from core.ports.encoder import Encoder
 from core.ports.reasoner import DraftRemark
 from core.retrieval.lexical_check import check_lexically
 
 _SUMMARY = 1_200  # characters
 _QUOTES_OF_FILES = 3
+_SAYS_LITTLE = 3  # content words: a question that may go on with the last one, though nothing in it says so
 
 
 class ExtractiveReasoner:
@@ -114,6 +117,7 @@ class ExtractiveReasoner:
         reasons: list[str] = []
         leans = False
         earlier = exchanges(thread)
+        follows = _last_of(earlier)
         lexicon = await lexicon_for(asked.question) if earlier else None
         for number, need in enumerate(asked.needs):
             # A later part leans on the earlier ones where it says so, and not only because it is short.
@@ -122,7 +126,7 @@ class ExtractiveReasoner:
                 return AskBack("What do you mean? Tell me a word or two about what you are looking for.")
             needs.append(resolved.question)
             reasons.extend([resolved.reason] if resolved.reason else [])
-            leans = leans or (bool(resolved.reason or pronoun_in(need)) and not resolved.amends)
+            leans = leans or (_goes_on(need, resolved) and not resolved.amends)
             earlier = (*earlier, Exchange(resolved.question))
         question = needs[0] if len(needs) == 1 else " ".join(needs)
         if len(needs) == 1 and (sides := sides_of(question)):
@@ -134,6 +138,7 @@ class ExtractiveReasoner:
             sources_first=asked.sources_first,
             resolved_from_thread=bool(reasons),
             leans_on=_quoted_last(thread) if leans else (),
+            follows=follows,
         )
 
     async def _from_attached(self, inquiry: Inquiry, thread: Thread) -> Reply | None:
@@ -152,9 +157,8 @@ class ExtractiveReasoner:
         """Grades in order; for several needs, by the one that a passage meets best."""
         del meter
         pool = (*inquiry.library, *(item for item in evidence if inquiry.library.get(item.id) is None))
-        typed = typed_of(inquiry)
         graded = [
-            self._grade_found(inquiry, await self.weigh(need, evidence, pool, typed, leans_on_of(inquiry)))
+            self._grade_found(inquiry, await self.weigh(need, evidence, pool, leaning_of(inquiry)))
             for need in needs_of(inquiry)
         ]
         return [max(options, key=lambda grade: grade.score) for options in zip(*graded, strict=True)]
@@ -189,19 +193,18 @@ class ExtractiveReasoner:
         need: str,
         evidence: Sequence[Evidence],
         pool: Sequence[Evidence],
-        typed: str = "",
-        leans_on: Sequence[str] = (),
+        leaning: Leaning = ALONE,
     ) -> list[WeighedPassage]:
         """The units of these passages by their worth for a need; how rare a word is, the pool tells.
 
-        ``typed`` is what a person wrote whose question leant on the thread. What is in the language of a question that
-        is not English is weighed for it as it was asked, all else in English.
+        ``leaning`` is what it leans on in its thread. What is in the language of a question that is not English is
+        weighed for it as it was asked, all else in English.
         """
         asked = intent.final_question(need)
         weighed: dict[int, WeighedPassage] = {}
         for part in other_languages.parts_by_language(asked, evidence):
             question = await self._in_words_of(asked, pool if language_of(asked) == "en" else part)
-            done = await self._weigh(question, part, pool, typed, leans_on, corrected=question != need)
+            done = await self._weigh(question, part, pool, leaning, corrected=question != need)
             weighed.update((one.evidence.id, one) for one in done)
         return [weighed[item.id] for item in evidence]
 
@@ -210,8 +213,7 @@ class ExtractiveReasoner:
         question: str,
         written: Sequence[Evidence],
         around: Sequence[Evidence],
-        typed: str,
-        leans_on: Sequence[str],
+        leaning: Leaning,
         *,
         corrected: bool,
     ) -> list[WeighedPassage]:
@@ -242,9 +244,9 @@ class ExtractiveReasoner:
             )
             await asyncio.sleep(0)  # others' turn: all passages together are tens of milliseconds
         if reader:  # of everything that was found: a later search reads what comes before the least likely of a former
-            weighed = (await read_best(reader, question, weighed, typed, version))[: len(evidence)]
+            weighed = (await read_best(reader, question, weighed, leaning, version))[: len(evidence)]
         weighed = judge_denials(question, weighed)
-        weighed = definitions.judge(question, leaning.lean(weighed, leans_on))
+        weighed = definitions.judge(question, lean(weighed, leaning.titles))
         judged = about_itself.judge(question, weighed, pool)
         return other_languages.as_written(judged, written)
 
@@ -330,7 +332,7 @@ class ExtractiveReasoner:
         found: list[tuple[str, Sequence[ScoredUnit]]] = []
         needs = needs_of(inquiry)
         for need in needs:
-            weighed = await self.weigh(need, evidence, pool, typed_of(inquiry), leans_on_of(inquiry))
+            weighed = await self.weigh(need, evidence, pool, leaning_of(inquiry))
             grades: Sequence[Grade | None] = [item.grade for item in evidence]
             if len(needs) > 1:  # what answers one part of a question is no answer to its other part
                 grades = self._grade_found(inquiry, weighed)
@@ -434,19 +436,33 @@ def needs_of(inquiry: Inquiry) -> tuple[str, ...]:
     return (sufficiency.chosen_reading(inquiry)[0],)
 
 
-def typed_of(inquiry: Inquiry) -> str:
-    """What a person wrote, where one question was made of it and of the thread; else nothing."""
+def leaning_of(inquiry: Inquiry) -> Leaning:
+    """What a question leans on in its thread; of one that is parted into needs only the documents."""
     plan = inquiry.plan
-    leans = isinstance(plan, Investigate) and plan.resolved_from_thread and len(plan.queries) == 1
-    return intent.split_question(inquiry.question).question if leans else ""
+    if not isinstance(plan, Investigate):
+        return ALONE
+    if len(plan.queries) > 1:
+        return Leaning(titles=plan.leans_on)
+    said = intent.split_question(inquiry.question).question
+    typed = said if plan.resolved_from_thread else ""
+    if plan.follows is None:
+        return Leaning(typed, titles=plan.leans_on)
+    before = plan.follows.question
+    return Leaning(typed, before, f"{before.rstrip('?.! ')}? {said}", plan.follows.answer, plan.leans_on)
 
 
-def leans_on_of(inquiry: Inquiry) -> tuple[str, ...]:
-    """The titles of what the last answer cited, where the question goes on with it."""
-    return inquiry.plan.leans_on if isinstance(inquiry.plan, Investigate) else ()
+def _last_of(earlier: Sequence[Exchange]) -> Exchange | None:
+    """The last exchange that began with a question which says anything."""
+    return next((one for one in reversed(earlier) if content_words(one.question)), None)
+
+
+def _goes_on(need: str, resolved: ResolvedQuestion) -> bool:
+    """Whether a question in a thread goes on with what was said: it was put in other words, or says little itself."""
+    short = len(content_words(need)) <= _SAYS_LITTLE and not names(need)
+    return bool(resolved.reason or pronoun_in(need)) or short
 
 
 def _quoted_last(thread: Thread) -> tuple[str, ...]:
-    if thread.last is None or thread.last.outcome is not Outcome.ANSWERED:
-        return ()
-    return tuple(dict.fromkeys(one.title for one in thread.last.citations))
+    """The titles that the last answer cited."""
+    cited = (turn.citations for turn in reversed(thread.turns) if turn.outcome is Outcome.ANSWERED)
+    return tuple(dict.fromkeys(one.title for one in next(cited, ())))

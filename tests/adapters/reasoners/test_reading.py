@@ -6,10 +6,12 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from adapters.reasoners.extractive import weights
+from adapters.reasoners.extractive.evidence.leaning import Leaning
 from adapters.reasoners.extractive.evidence.reading import AnswerReader, text_of
 from adapters.reasoners.extractive.evidence.scoring import WeighedPassage
-from adapters.reasoners.extractive.reasoner import ExtractiveReasoner, typed_of
+from adapters.reasoners.extractive.reasoner import ExtractiveReasoner, leaning_of
 from adapters.testing.encoder import HashingEncoder
+from core.model.conversation import Exchange
 from core.model.errors import ModelUnavailable
 from core.model.inquiry import Investigate
 from tests.adapters.reasoners.scene import inquiry, library
@@ -133,7 +135,7 @@ async def test_a_follow_up_is_read_as_it_was_typed_too() -> None:
     resolved, typed = "How many washes does the power survive?", "How many washes does it survive?"
     (wrong,), (right,) = (
         await reasoner.weigh(resolved, items, items),
-        await reasoner.weigh(resolved, items, items, typed),
+        await reasoner.weigh(resolved, items, items, Leaning(typed)),
     )
     assert right.units[0].odds > wrong.units[0].odds + 3
 
@@ -141,8 +143,53 @@ async def test_a_follow_up_is_read_as_it_was_typed_too() -> None:
 async def test_what_a_person_typed_reaches_the_reader_with_the_question_that_was_made_of_it() -> None:
     plan = Investigate("How many washes does the power survive?", ("How many washes does the power survive?",))
     asked = inquiry("How many washes does it survive?", plan=plan)
-    assert not typed_of(asked)
-    assert typed_of(replace(asked, plan=replace(plan, resolved_from_thread=True))) == "How many washes does it survive?"
+    assert not leaning_of(asked).typed
+    resolved = replace(asked, plan=replace(plan, resolved_from_thread=True))
+    assert leaning_of(resolved).typed == "How many washes does it survive?"
+
+
+class ReadsWhole:
+    """Takes what stands there for the answer where it was told of the plan and asked for its price at once."""
+
+    async def read(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        """Sure of both together, and of neither alone."""
+        return [6.0 if "Studio" in question and "charge" in question else -6.0 for _ in texts]
+
+
+async def test_a_follow_up_is_read_behind_the_question_before_it() -> None:
+    """ "What do they charge?" says nothing alone, and what was put in may be the wrong thing."""
+    items = library("The Studio plan is run by Callum Vale and costs 45 euros.").items_found()
+    reasoner = ExtractiveReasoner(HashingEncoder(), ReadsWhole())
+    question, behind = "What does Callum Vale charge?", "Who runs the Studio plan? What does he charge?"
+    (alone,) = await reasoner.weigh(question, items, items)
+    (followed,) = await reasoner.weigh(question, items, items, Leaning(behind=behind))
+    assert followed.units[0].odds > alone.units[0].odds + 3
+
+
+@pytest.mark.parametrize(("alone", "counts"), [(12.0, False), (5.0, True)], ids=["better", "worse"])
+async def test_what_answers_the_question_before_better_than_both_answers_but_that(alone: float, counts: bool) -> None:
+    """It is half of an answer to the two of them anyway."""
+    who, said = "Who runs the Studio plan?", "The Studio plan is run by Callum Vale."
+
+    class Reads:
+        async def read(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+            return [{who: alone, f"{who} What does he charge?": 6.0}.get(question, -6.0) for _ in texts]
+
+    items = library(said).items_found()
+    reasoner = ExtractiveReasoner(HashingEncoder(), Reads())
+    leaning = Leaning(before=who, behind=f"{who} What does he charge?")
+    question = "What does Callum Vale charge?"
+    (new,) = await reasoner.weigh(question, items, items, leaning)
+    (old,) = await reasoner.weigh(question, items, items, replace(leaning, answered=f"Of plans: {said}"))
+    assert (old.units[0].odds > new.units[0].odds - 3) is counts
+
+
+async def test_the_question_before_reaches_the_reader_with_what_was_typed() -> None:
+    asked = "What does he charge?"
+    plan = Investigate(asked, (asked,), follows=Exchange("Who runs the Studio plan?", "Callum Vale runs it."))
+    leaning = leaning_of(inquiry(asked, plan=plan))
+    assert leaning.behind == "Who runs the Studio plan? What does he charge?"
+    assert leaning.answered == "Callum Vale runs it."
 
 
 async def test_what_is_doubted_and_read_as_the_answer_all_the_same_is_quoted_first() -> None:

@@ -1,12 +1,15 @@
 """Scenes with the reasoner that quotes: when it searches on after the first search, and what for."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from adapters.reasoners.extractive.evidence.leaning import Leaning
 from adapters.reasoners.extractive.evidence.sufficiency import known_by_name, leant_on
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.testing.encoder import HashingEncoder
+from core.model.answer import Outcome
 from core.model.evidence import Evidence, EvidenceLibrary, Grade, Hit
 from core.model.inquiry import Decision, Insufficient, Investigate, Search, SearchKnowledge, SearchSource, Sufficient
 from tests.adapters.reasoners.scene import inquiry, library, meter, passage, thread, turn
@@ -119,8 +122,9 @@ async def test_only_a_question_that_was_put_in_other_words_for_the_thread_is_sea
         ("and under the old terms?", ("Refunds",)),
         ("no, I meant annual plans", ()),
         ("Who approves travel to Leeds?", ()),
+        ("which form", ("Refunds",)),
     ],
-    ids=["goes on", "puts right", "a new topic"],
+    ids=["goes on", "puts right", "a new topic", "says little of its own"],
 )
 async def test_what_goes_on_leans_on_what_was_quoted_last_and_what_puts_right_does_not(
     said: str, leans: tuple[str, ...]
@@ -131,10 +135,22 @@ async def test_what_goes_on_leans_on_what_was_quoted_last_and_what_puts_right_do
     assert plan.leans_on == leans
 
 
+async def test_a_follow_up_leans_on_the_last_answer_where_the_question_since_had_none() -> None:
+    asked = turn("How long are refunds open for monthly plans?", "30 days [1]", 1)
+    refused = replace(turn("and with a voucher?", "The documents don't say."), outcome=Outcome.ABSTAINED)
+    plan = await ExtractiveReasoner(HashingEncoder()).understand(
+        inquiry("and under the old terms?"), thread(asked, refused), meter()
+    )
+    assert isinstance(plan, Investigate)
+    assert plan.leans_on == ("Refunds",)
+    assert plan.follows is not None
+    assert plan.follows.question == "and with a voucher?"
+
+
 async def test_what_was_quoted_last_comes_before_what_is_as_likely_elsewhere() -> None:
     evidence = tuple(library("The fee is 5 euros.", "The fee is 5 euros."))
     reasoner = ExtractiveReasoner(HashingEncoder())
     plain = await reasoner.weigh("What is the fee?", evidence, evidence)
-    first, second = await reasoner.weigh("What is the fee?", evidence, evidence, leans_on=("Timeouts",))
+    first, second = await reasoner.weigh("What is the fee?", evidence, evidence, Leaning(titles=("Timeouts",)))
     assert first.units[0].odds < plain[0].units[0].odds
     assert second.units[0].odds > plain[1].units[0].odds

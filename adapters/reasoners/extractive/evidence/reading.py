@@ -11,10 +11,12 @@ from typing import Protocol
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.answer_odds import with_odds
+from adapters.reasoners.extractive.evidence.leaning import ALONE, Leaning
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage
 from adapters.reasoners.extractive.evidence.units import Form, befores, in_context, units
 from core.model.errors import Unavailable
 from core.model.languages import language_of
+from core.model.text import words
 
 _CHARACTERS = 400
 _TOPIC = re.compile(r" \([^()]+\)(?=\W*$)")  # as follow_up puts it behind a question
@@ -42,21 +44,22 @@ async def read_best(
     reader: AnswerReader,
     question: str,
     weighed: Sequence[WeighedPassage],
-    typed: str = "",
+    leaning: Leaning = ALONE,
     bare: ReducedQuestion | None = None,
 ) -> list[WeighedPassage]:
     """The passages with the odds of their units after reading the most likely ones; as they are where that fails.
 
-    So many are read of all that was found, whether by one search or by several: hand in all of it.
-    ``typed`` is a follow-up in its person's own words, before anything was put in. A reader of English reads no
-    question in another language.
+    So many are read of all that was found, whether by one search or by several: hand in all of it. A reader of English
+    reads no question in another language.
     """
     best = sorted((one for passage in weighed for one in passage.units), key=lambda one: -one.odds)
     best = best[: weights.UNITS_READ]
     if not best or language_of(question) != "en":
         return list(weighed)
     try:
-        odds = await _read_in_each_form(reader, forms_of(question, typed), [text_of(one) for one in best])
+        odds = await _read_in_each_form(reader, forms_of(question, leaning.typed), [text_of(one) for one in best])
+        if leaning.behind and language_of(leaning.behind) == "en":
+            odds = await _read_behind(reader, leaning, best, odds)
         if bare is not None:
             odds = await _read_bare(reader, bare, best, odds)
     except Unavailable:
@@ -74,6 +77,29 @@ async def _read_in_each_form(reader: AnswerReader, forms: Sequence[str], texts: 
     """The higher odds count: what was put in may be the wrong thing, and then it keeps the answer out."""
     read = [await reader.read(form, texts) for form in forms]
     return [max(odds) for odds in zip(*read, strict=True)]
+
+
+async def _read_behind(
+    reader: AnswerReader, leaning: Leaning, units: Sequence[ScoredUnit], odds: Sequence[float]
+) -> Sequence[float]:
+    """With the units read for the question behind the one before it: "who does valuations? what does he charge".
+
+    The higher odds count. What was quoted for the one before is half of an answer anyway: it counts as much less as it
+    answers both worse than the one.
+    """
+    texts = [text_of(one) for one in units]
+    both = list(await reader.read(leaning.behind, texts))
+    said = _bare_words(leaning.answered)
+    quoted = [at for at, one in enumerate(units) if _bare_words(one.unit.text) in said]
+    one_alone = await reader.read(leaning.before, [texts[at] for at in quoted]) if quoted else ()
+    for at, alone in zip(quoted, one_alone, strict=True):
+        both[at] -= max(0.0, alone - both[at])
+    return [max(pair) for pair in zip(odds, both, strict=True)]
+
+
+def _bare_words(text: str) -> str:
+    """The words of a text with but spaces between them: as they stand in a table and in an answer that quotes it."""
+    return f" {' '.join(words(text)).casefold()} "
 
 
 async def _read_bare(
