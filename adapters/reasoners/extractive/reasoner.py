@@ -126,6 +126,7 @@ class ExtractiveReasoner:
                 return AskBack("What do you mean? Tell me a word or two about what you are looking for.")
             needs.append(resolved.question)
             reasons.extend([resolved.reason] if resolved.reason else [])
+            follows = None if resolved.holds_last else follows
             leans = leans or (_goes_on(need, resolved) and not resolved.amends)
             earlier = (*earlier, Exchange(resolved.question))
         question = needs[0] if len(needs) == 1 else " ".join(needs)

@@ -139,12 +139,22 @@ async def test_a_follow_up_leans_on_the_last_answer_where_the_question_since_had
     asked = turn("How long are refunds open for monthly plans?", "30 days [1]", 1)
     refused = replace(turn("and with a voucher?", "The documents don't say."), outcome=Outcome.ABSTAINED)
     plan = await ExtractiveReasoner(HashingEncoder()).understand(
-        inquiry("and under the old terms?"), thread(asked, refused), meter()
+        inquiry("who signs it?"), thread(asked, refused), meter()
     )
     assert isinstance(plan, Investigate)
     assert plan.leans_on == ("Refunds",)
     assert plan.follows is not None
     assert plan.follows.question == "and with a voucher?"
+
+
+async def test_what_is_put_into_the_question_before_follows_none_as_it_holds_that() -> None:
+    asked = turn("How long are refunds open for monthly plans?", "30 days [1]", 1)
+    plan = await ExtractiveReasoner(HashingEncoder()).understand(
+        inquiry("and for annual plans?"), thread(asked), meter()
+    )
+    assert isinstance(plan, Investigate)
+    assert "refunds open for annual plans" in plan.question
+    assert plan.follows is None
 
 
 async def test_what_was_quoted_last_comes_before_what_is_as_likely_elsewhere() -> None:

@@ -99,13 +99,15 @@ _DEFINITE = re.compile(
 class ResolvedQuestion:
     """The question standing alone; ``reason`` says what was put in, and is empty when nothing was.
 
-    ``amends``: it corrects the one before it, whose answer was not what was wanted.
+    ``amends``: it corrects the one before it, whose answer was not what was wanted. ``holds_last``: it is the question
+    before it with a part in the place of another, so that nothing of that is left out.
     """
 
     question: str
     reason: str = ""
     stuck: bool = False  # it leans on something, and there is nothing to lean on
     amends: bool = False
+    holds_last: bool = False
 
     @property
     def changed(self) -> bool:
@@ -147,7 +149,7 @@ def _continue(bare: BareQuestion, window: Sequence[Exchange], lexicon: Lexicon |
         return None
     last = next(one.question.rstrip("?.! ") for one in reversed(window) if content_words(one.question))
     typed = as_typed(whole, written[-1].question, window[-1].question)
-    return ResolvedQuestion(typed, f"continues “{last}?”", amends=bare.amends)
+    return ResolvedQuestion(typed, f"continues “{last}?”", amends=bare.amends, holds_last=True)
 
 
 def _in_thread(bare: BareQuestion, topics: Sequence[Topic], window: Sequence[Exchange]) -> ResolvedQuestion:
