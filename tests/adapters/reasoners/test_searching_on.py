@@ -148,7 +148,7 @@ async def test_a_follow_up_leans_on_the_last_answer_where_the_question_since_had
 
 
 async def test_what_is_put_into_the_question_before_follows_none_as_it_holds_that() -> None:
-    asked = turn("How long are refunds open for monthly plans?", "30 days [1]", 1)
+    asked = turn("How long are refunds open for vouchers?", "30 days [1]", 1)
     plan = await ExtractiveReasoner(HashingEncoder()).understand(
         inquiry("and for annual plans?"), thread(asked), meter()
     )
