@@ -152,6 +152,8 @@ def test_an_ordinary_question_asks_nothing_of_a_whole_table(question: str) -> No
         ("How long were they in 2024?", True),
         ("What did the old one say?", True),
         ("How long two years ago?", True),
+        ("How old must a customer be?", False),
+        ("Can people of 12 years or older get one?", False),
     ],
 )
 def test_the_newest_version_is_meant_unless_the_question_says_otherwise(question: str, *, old_is_meant: bool) -> None:

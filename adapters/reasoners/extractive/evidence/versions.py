@@ -16,7 +16,8 @@ _BESIDE = re.compile(r"\([^)]*\)|\b(?:version|v|release|edition|rev(?:ision)?)\.
 YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 NUMBERED = re.compile(r"\b(?:version|v|release|edition|issue|revision|terms)\.? ?(\d+(?:\.\d+)*)\b", re.IGNORECASE)
 _OLD = re.compile(
-    r"\b(?:old(?:er)?|previous(?:ly)?|former(?:ly)?|earlier|original(?:ly)?|outdated|superseded|used to|last year"
+    r"\b(?:(?<!how )(?<!years )(?<!or )old(?:er)?|previous(?:ly)?|former(?:ly)?|earlier|original(?:ly)?"
+    r"|outdated|superseded|used to|last year"
     r"|years? ago|in the past|back then|at that time|before (?:the|that|this) (?:change|update|version|policy))\b",
     re.IGNORECASE,
 )
