@@ -287,10 +287,47 @@ def test_a_single_word_takes_the_place_of_its_opposite(before: str, said: str, u
         ),
         ("what is the Java client called?", "not the Java one, the Rust one", "what is the Rust client called?"),
         ("what do you keep when I cancel pitches?", "no no, cabins", "what do you keep when I cancel cabins?"),
+        ("hotell limmit london", "sory i ment outside london", "hotell limmit outside london?"),
+        ("First aider at Dunmarrow?", "oops wrong site, i'm at the quay", "First aider at the quay?"),
+        ("Who signs holidays in the office?", "no, I'm in sales", "Who signs holidays in sales?"),
+        ("what does a rehair cost in the barn", "sorry, i meant at the quay", "what does a rehair cost at the quay?"),
+        ("which phone does the app want", "i meant tablet, sorry", "which phone does the app want (tablet)?"),
+        ("charge per tonne for a 180 t freighter", "make that a 60 t one", "charge per tonne for a 60 t freighter?"),
     ],
 )
 def test_what_is_put_right_takes_the_place_of_what_was_wrong(before: str, said: str, understood: str) -> None:
     assert resolve(said, after(before)).question == understood
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "understood"),
+    [
+        ("what was the fee in 2026?", "and a year earlier", "what was the fee in 2025?"),
+        ("security charge per passenger?", "and a year earlier", "security charge per passenger in 2025?"),
+        ("security charge per passenger?", "and the year after?", "security charge per passenger in 2027?"),
+    ],
+    ids=["of the year that was asked about", "of the year of what was quoted", "the year after"],
+)
+def test_a_year_earlier_is_counted_from_the_year_that_was_asked_about_or_quoted(
+    before: str, said: str, understood: str
+) -> None:
+    assert resolve(said, (Exchange(before, "4.80", ("charges-2026",)),)).question == understood
+
+
+def test_without_any_year_there_is_none_before_it() -> None:
+    said = "and a year earlier"
+    assert "20" not in resolve(said, (Exchange("security charge per passenger?", "4.80", ("charges",)),)).question
+
+
+def test_a_word_alone_takes_the_place_of_another_of_its_kind() -> None:
+    assert (
+        resolve("saturday?", after("how late is it open on wednesdays")).question == "how late is it open on saturday?"
+    )
+
+
+def test_one_before_something_else_is_of_the_things_just_spoken_of() -> None:
+    before = after("which gate has a prayer room")
+    assert "prayer room before security" in resolve("is there one before security too", before).question
 
 
 def test_there_is_the_place_that_was_asked_about_last() -> None:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from core.model.text import content_words, words
 
-_OPENERS = r"(?:(?:so|and|but|no|now|well|ok|okay|also|yes|sorry|oh|ah|wait|hang on|hold on|oops)\b[\s,.!]*)*"
+_SORRY = r"sorr?y"  # markers are misspelt as any word is
+_OPENERS = rf"(?:(?:so|and|but|no|now|well|ok|okay|also|yes|{_SORRY}|oh|ah|wait|hang on|hold on|oops)\b[\s,.!]*)*"
 # Each stands at the front of the question or of a sentence in it.
 _FRAMES = re.compile(
     rf"(?:^|(?<=[.!?;]\s)){_OPENERS}(?:"
@@ -35,7 +36,8 @@ _FRAMES = re.compile(
 )
 _MEANT = re.compile(
     rf"(?:^|(?<=[.!?;]\s)){_OPENERS}"
-    r"(?:(?:what )?i (?:just |actually )?(?:mean|meant|was asking|am asking)|i'm asking|meant)\b"
+    r"(?:(?:what )?i (?:just |actually )?(?:mean|mea?nt|was asking|am asking)|i'm asking|mea?nt"
+    r"|make (?:that|it)(?: an?)?)\b"
     r"(?: (?:to (?:ask|say)|that|if|whether|is|was)\b)?[\s,:]*(?=[^\W_])",
     re.IGNORECASE,
 )
@@ -51,12 +53,15 @@ _ANNOUNCED = re.compile(
     r"(?:the |a |an )?(?P<topic>[^,:;?.!]+)[,:;]\s*(?=[^\W_])",
     re.IGNORECASE,
 )
-# "No, white blinking", "sorry, Poole": what is put right stands alone, without saying that it was meant.
+# "No, white blinking", "sorry, Poole", "oops wrong site, i'm at the quay": what is put right stands alone, without
+# saying that it was meant.
 _PUT_RIGHT = re.compile(
-    r"^(?:no(?:[\s,]+no)*|nope|sorry|wrong|o+ps|whoops|not that)\s*(?:[,.!:–—-]\s*|(?=not\b))(?:sorry[\s,]+)?(?=[^\W_])"
+    rf"^(?:(?:(?:o+ps|whoops|no|{_SORRY})[\s,]+)?(?:wrong|not that)(?: \w+)?|no(?:[\s,]+no)*|nope|{_SORRY}|o+ps|whoops)"
+    rf"\s*(?:[,.!:–—-]\s*|(?=not\b))(?:{_SORRY}[\s,]+)?(?:i(?:['’]?m| am) (?=(?:at|in|on|from|under)\b))?(?=[^\W_])"
     r"(?!(?:i|it|that|this|you|we|they)\b)",
     re.IGNORECASE,
 )
+_SORRY_LAST = re.compile(rf"[\s,–—-]+{_SORRY}\W*$", re.IGNORECASE)
 # "Wrong site, Poole i mean", "BW3, i mean when was that one put in".
 _MEANT_LAST = re.compile(
     rf"^{_OPENERS}(?:(?:wrong|not that|not the)(?: \w+)?\s*[,.!:–—-]\s*)?"
@@ -92,6 +97,7 @@ def strip_frames(question: str) -> BareQuestion:
         said = f"I mean {last['said']}" + (f", {last['question']}" if last["question"] else "")
     amends = bool(_MEANT.match(said) or _PUT_RIGHT.match(said) or _NOT_THIS.match(said))
     bare = _TAG.sub(r"\1", _OPINION.sub("", _PUT_RIGHT.sub("", _MEANT.sub("", said))))
+    bare = _SORRY_LAST.sub("", bare) if amends else bare
     announced = _ANNOUNCED.match(bare) or (_WITH_QUESTION.match(bare) if amends else None)
     if (found := announced) and 0 < len(content_words(found["topic"])) <= _TOPIC:
         topic, bare = found["topic"].strip(), bare[found.end() :]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from adapters.reasoners.extractive.question.parallels import (
     put_as_object,
     put_as_subject,
+    put_at_other_place,
     put_at_same_preposition,
     put_before_newest,
     put_number,
@@ -13,6 +14,7 @@ from adapters.reasoners.extractive.question.parallels import (
     put_time,
     put_version,
     put_where_they_differ,
+    put_year_away,
 )
 from adapters.reasoners.extractive.question.phrases import Phrase, names, noun_phrases
 from adapters.reasoners.extractive.question.pronouns import PERSONAL, PRONOUN_ONLY, THING, pronoun_in
@@ -32,7 +34,7 @@ VERBISH = re.compile(
 ASKING = re.compile(r"\b(?:who|whom|whose|what|which|where|when|why|how)\b", re.IGNORECASE)
 _ARTICLE = re.compile(r"(?:the|a|an)\s+", re.IGNORECASE)
 _PREPOSITION = re.compile(
-    r"(in|for|on|at|with|to|by|from|under|above|below|over|within|without)\s+(?:the\s+)?", re.IGNORECASE
+    r"(in|for|on|at|with|to|by|from|under|above|below|over|within|without|inside|outside)\s+(?:the\s+)?", re.IGNORECASE
 )
 # "What was it in 2025?" asks the same of another year.
 _THE_SAME = re.compile(
@@ -55,7 +57,7 @@ _WHILE = re.compile(
 )
 _CLAUSE = re.compile(r"(?:if|when|while|after|before|during|since|until|without|because|as|per|than)\b", re.IGNORECASE)
 _BESIDE = re.compile(r"(?:than|per)\b", re.IGNORECASE)
-_SMALL = re.compile(r"^(?:the|a|an|in|for|on|at|with|to|by|from|of)\s+", re.IGNORECASE)
+_SMALL = re.compile(r"^(?:the|a|an|in|for|on|at|with|to|by|from|of|inside|outside)\s+", re.IGNORECASE)
 _NOT_BUT = re.compile(r"not\s+(?:the\s+|for\s+)?(?P<old>[^,–—-]+?)\s*(?:,|\s[–—-]\s|\bbut\b)\s*(?:but\s+)?(?P<new>.+)")
 _NOT = re.compile(r"(?P<new>[^,–—-]+?)(?: ?[,–—-])? (?:and )?not (?:the |for )?(?P<old>[^,–—-]+)")
 _ENDS_IN_OBJECT = re.compile(r"(?P<before>\b(?:for|of|at|in|on|from|to)\s+(?:the\s+)?)[^\W\d_]+$", re.IGNORECASE)
@@ -93,6 +95,7 @@ _KIND_OF_ONE = re.compile(
 )
 _WHEN_IT_IS = re.compile(r"^(?:when|while|if)\s+it(?:['’]s| is| was)\s+(?:the\s+)?", re.IGNORECASE)
 _ONE = re.compile(r"\s+ones?$", re.IGNORECASE)
+_PUT_BEHIND = re.compile(r"\s*\([^)]*\)$")
 _LONGEST_NAME = 4  # words
 _LONGEST = 4  # content words; more is a question of its own
 _BARE = 5  # words of a question that has none of its own
@@ -108,11 +111,16 @@ def continue_fragment(question: str, window: Sequence[Exchange], *, amends: bool
     said = _WHEN_IT_IS.sub("", _AS_WELL.sub("", said))
     leads = amends or bool(LEADING.match(question)) or bool(_PREPOSITION.match(said)) or names(said) == (said,)
     leads = leads or bool(asked and names(asked[-1]) and names(f"of {said}") == (said,))  # "Depot?" after Starter's
-    if not asked or not said or not _is_fragment(said, leads=leads):
+    if not asked or not said:
         return ""
     last, before = asked[-1], asked[-2] if len(asked) > 1 else ""
+    if not _is_fragment(said, leads=leads):
+        alike = _put_alike(last, said)
+        return f"{alike}?" if alike else ""
+    if whole := put_year_away(last, said, " ".join(window[-1].titles)):
+        return f"{whole}?"
     put = _THEN.sub("", said) if content_words(_THEN.sub("", said)) else said
-    whole = _put_right(last, put) or put_number(last, put) or _put_in(last, put, before, amends=amends)
+    whole = _put_right(last, put) or put_number(last, _ONE.sub("", put)) or _put_in(last, put, before, amends=amends)
     whole = f"{whole} ({left})" if whole and put != said and (left := _replaced(last, whole)) else whole
     whole = whole or (f"{last} ({said})" if amends else "")
     return f"{whole}?" if whole else ""
@@ -129,6 +137,12 @@ def _is_fragment(said: str, *, leads: bool) -> bool:
     if not leads or asks or VERBISH.search(said) or len(content_words(said)) > _LONGEST:
         return False
     return not (PERSONAL.search(said) or THING.search(said) or PRONOUN_ONLY.fullmatch(said))
+
+
+def _put_alike(last: str, said: str) -> str:
+    """The last question with a single word in the place of one of its kind, "saturday" for "wednesdays"; else empty."""
+    base = _PUT_BEHIND.sub("", last)
+    return put_time(base, said) or put_opposite(base, said) if len(words(said)) == 1 else ""
 
 
 def _put_right(last: str, said: str) -> str:
@@ -160,7 +174,7 @@ def _whole_phrase(text: str, noun: str) -> str:
 
 def _put_in(last: str, said: str, before: str, *, amends: bool = False) -> str:
     """The last question with its parallel part replaced: same noun, same preposition, or name for name; else empty."""
-    base = re.sub(r"\s*\([^)]*\)$", "", last)
+    base = _PUT_BEHIND.sub("", last)
     if base != last and names(f"of {said}") == (said,) and names(f"of {last[len(base) :].strip(' ()')}"):
         return f"{base} ({said})"  # another in the place of what was put in
     kind = put_before_newest(base, said) or put_opposite(
@@ -181,7 +195,10 @@ def _put_in(last: str, said: str, before: str, *, amends: bool = False) -> str:
     bare = _SMALL.sub("", said)
     new = Phrase(bare, name=bare[:1].isupper() or tuple(names(said)) == (bare,))
     return (
-        _put_for_noun(base, new) or _put_at_place(base, said, before) or _put_for_topic(base, said, new, amends=amends)
+        _put_for_noun(base, new)
+        or (put_at_other_place(base, said) if amends else "")
+        or _put_at_place(base, said, before)
+        or _put_for_topic(base, said, new, amends=amends)
     )
 
 
@@ -252,6 +269,8 @@ def _put_at_place(base: str, said: str, before: str) -> str:
 def _put_for_last_name(base: str, said: str) -> str:
     """The catchwords with the fragment for the name that they end in: "price storage Leeds", "at York?"; else empty."""
     bare, named = _PREPOSITION.sub("", said, count=1), names(base)
+    if base.casefold().endswith(f" {bare.casefold()}"):  # "outside London" after "hotel limit London"
+        return f"{base[: -len(bare)]}{said}"
     if VERBISH.search(base) or ASKING.search(base) or names(f"at {bare}") != (bare,):
         return ""
     return f"{base.removesuffix(named[-1])}{bare}" if named and base.endswith(named[-1]) else ""

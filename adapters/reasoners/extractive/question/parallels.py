@@ -60,6 +60,16 @@ def put_at_same_preposition(base: str, said: str) -> str:
     return f"{base[: places[-1].start()]}{put}{base[places[-1].end() :]}"
 
 
+_AT_A_PLACE = re.compile(r"(?:in|at)\b", re.IGNORECASE)
+_LAST_PLACE = re.compile(rf"\b(?:in|at){_PLACE}$", re.IGNORECASE)
+
+
+def put_at_other_place(base: str, said: str) -> str:
+    """The question that ends in a place asked of another: "at the quay" for "in Leeds"; else empty."""
+    old = _LAST_PLACE.search(base) if _AT_A_PLACE.match(said) else None
+    return f"{base[: old.start()]}{said}" if old else ""
+
+
 # Words that stand in each other's place: who asks for the one after the other means all the rest to stay.
 _OPPOSITES = tuple(
     frozenset(one.split())
@@ -130,6 +140,24 @@ def put_time(base: str, said: str) -> str:
     (old,) = olds
     kept = _AT.match(old.group()) if not _AT.match(said) else None
     return f"{base[: old.start()]}{f'{kept.group()} ' if kept else ''}{said}{base[old.end() :]}"
+
+
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_YEAR_AWAY = re.compile(
+    r"(?:in\s+)?(?:(?:a|one|the)\s+year\s+(?:(?P<back>earlier|before)|later|after)(?:\s+that)?"
+    r"|the\s+(?:(?P<previous>previous)|following)\s+year)",
+    re.IGNORECASE,
+)
+
+
+def put_year_away(base: str, said: str, named: str) -> str:
+    """The question of the year before or after its own, or else the one that is named: "a year earlier"; or ""."""
+    away, own = _YEAR_AWAY.fullmatch(said), _YEAR.search(base)
+    known = own or _YEAR.search(named)
+    if not away or not known:
+        return ""
+    year = int(known.group()) + (-1 if away["back"] or away["previous"] else 1)
+    return f"{base[: own.start()]}{year}{base[own.end() :]}" if own else f"{base} in {year}"
 
 
 _SUBJECT = re.compile(

@@ -30,12 +30,15 @@ _STATED = re.compile(
     r"^(?:\w+,?\s+)?(?:that|this)(?:'s|’s|\s+(?:is|was|might|may|would|will|sounds|seems|looks))\b(?=[^?]*$)",
     re.IGNORECASE,
 )
-# "How heavy is one?", "when I see one": of the things just spoken of, and not the first of them or each.
+# "How heavy is one?", "when I see one", "is there one before security too": of the things just spoken of, and not the
+# first of them or each.
 _COUNTED_OUT = word_list(
     "the any which what each every only this that no last next both than first other new own good best"
 )
 _ANY_ONE = re.compile(
-    "".join(rf"(?<!\b{word} )" for word in sorted(_COUNTED_OUT)) + r"\bone(?=\s*(?:[,.?!;]|$))", re.IGNORECASE
+    "".join(rf"(?<!\b{word} )" for word in sorted(_COUNTED_OUT))
+    + r"\bone(?=\s*(?:[,.?!;]|$|(?:before|after|near|there|here)\b))",
+    re.IGNORECASE,
 )
 # "It" that stands for nothing, as in "is it free to …".
 _EMPTY_IT = re.compile(
