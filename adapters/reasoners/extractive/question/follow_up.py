@@ -149,7 +149,8 @@ def _continue(bare: BareQuestion, window: Sequence[Exchange], lexicon: Lexicon |
         return None
     last = next(one.question.rstrip("?.! ") for one in reversed(window) if content_words(one.question))
     typed = as_typed(whole, written[-1].question, window[-1].question)
-    return ResolvedQuestion(typed, f"continues “{last}?”", amends=bare.amends, holds_last=True)
+    put_in = not whole.startswith(last)  # and not behind it: "how do I order? why?"
+    return ResolvedQuestion(typed, f"continues “{last}?”", amends=bare.amends, holds_last=put_in)
 
 
 def _in_thread(bare: BareQuestion, topics: Sequence[Topic], window: Sequence[Exchange]) -> ResolvedQuestion:
