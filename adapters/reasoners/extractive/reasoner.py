@@ -30,6 +30,7 @@ from adapters.reasoners.extractive.evidence.denials import judge_denials
 from adapters.reasoners.extractive.evidence.leaning import ALONE, Leaning, lean
 from adapters.reasoners.extractive.evidence.named_version import version_named
 from adapters.reasoners.extractive.evidence.reading import AnswerReader, read_best
+from adapters.reasoners.extractive.evidence.responsibility import judge_responsibility, rest_of_persons
 from adapters.reasoners.extractive.evidence.scoring import (
     ScoredUnit,
     WeighedPassage,
@@ -246,7 +247,7 @@ class ExtractiveReasoner:
             await asyncio.sleep(0)  # others' turn: all passages together are tens of milliseconds
         if reader:  # of everything that was found: a later search reads what comes before the least likely of a former
             weighed = (await read_best(reader, question, weighed, leaning, version))[: len(evidence)]
-        weighed = judge_denials(question, weighed)
+        weighed = judge_responsibility(question, judge_denials(question, weighed))
         weighed = definitions.judge(question, lean(weighed, leaning.titles))
         judged = about_itself.judge(question, weighed, pool)
         return other_languages.as_written(judged, written)
@@ -394,6 +395,7 @@ def _lacking(
     said = about_itself.head_of_document(inquiry, inquiry.library.items_found())
     yield "the rest of the table or of its versions" if whole else "what the document says of itself", (*whole, *said)
     yield "what stands there in another language", other_languages.in_their_words(inquiry, relevant)
+    yield "the rest of the table that tells who", rest_of_persons(inquiry, near)
     yield "what is asked of all of them", sufficiency.other_table(inquiry, near)
     yield "the change itself", search_for_change(inquiry)
     yield "what another version says", sufficiency.version_behind(inquiry, relevant)
