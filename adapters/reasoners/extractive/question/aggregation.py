@@ -75,6 +75,7 @@ _WORDS = (  # longest, longer: what they are said of
         r"(?:high|large|bigg|great|strong|tall|wid|deep|busi)(?:est|er)|(?:the )?most(?! of\b)|maximum|(?<!on )top",
         "",
     ),
+    (Aggregate.MOST, r"more(?= .*\bor\b)", ""),
     (Aggregate.LEAST, r"(?:low|small|weak|narrow)(?:est|er)|(?:the )?(?:least|fewest)|fewer|minimum", ""),
 )
 _SUPERLATIVES = tuple(
@@ -83,6 +84,7 @@ _SUPERLATIVES = tuple(
 _ASKS = re.compile(
     r"\b(?:which|what|who|where)(?:['’]?s)?\b|\b(?:whose|name|list)\b"
     r"|^(?:is|are|was|does|do|has|will)\b.*\b(?:than|or)\b"  # "is Gull heavier than Tern?" asks which, and shows it
+    r"|^(?:more|fewer|less)\b.*\bor\b"  # "more cracks in 2023 or 2024"
     r"|^(?:(?:the|our|your|my) )?(?:\w+est|most|least)\b",  # "our oldest machine?"
     re.IGNORECASE,
 )

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from adapters.reasoners.extractive.answer.newest import asks_for_newest
 from adapters.reasoners.extractive.answer.tables.column_choice import column_of
+from adapters.reasoners.extractive.answer.tables.compared_pair import compare_pair, has_most_of
 from adapters.reasoners.extractive.answer.tables.coverage import names_what_is_added, picks_rows, says_all
 from adapters.reasoners.extractive.answer.tables.operations import (
     count_rows,
@@ -47,13 +48,28 @@ def compute_answer(
     if asked is None and not lists_rows(question):
         return None
     wanted = frozenset(content_words(question))
-    everything = (*pool, *evidence)
-    meant = [item for item in evidence if not other_version(question, item, everything)]
-    tables = sorted(tables_of(meant), key=lambda rows: -table_fit(wanted, rows))
+    tables = _tables_by_fit(question, evidence, pool)
+    if compared := _compared(question, asked, tables):
+        return compared
     for rows in tables:
         if found := _of_table(question, asked, wanted, with_siblings(wanted, rows, tables_of(pool))):
             return found
     return None
+
+
+def _tables_by_fit(question: str, evidence: Sequence[Evidence], pool: Sequence[Evidence]) -> list[list[Row]]:
+    """The tables of the versions that are meant, best first."""
+    wanted = frozenset(content_words(question))
+    everything = (*pool, *evidence)
+    meant = [item for item in evidence if not other_version(question, item, everything)]
+    return sorted(tables_of(meant), key=lambda rows: -table_fit(wanted, rows))
+
+
+def _compared(question: str, asked: Aggregation | None, tables: Sequence[Sequence[Row]]) -> TableAnswer | None:
+    """What the first of these tables that has two things by name tells of which of them is more."""
+    if asked is None or not asked.compares:
+        return None
+    return next((found for rows in tables if (found := compare_pair(question, asked, rows))), None)
 
 
 def tables_that_answer(question: str, evidence: Sequence[Evidence]) -> frozenset[int]:
@@ -63,6 +79,9 @@ def tables_that_answer(question: str, evidence: Sequence[Evidence]) -> frozenset
     all that the question says; of the cheapest, what it is asked of.
     """
     asked = aggregation_of(question)
+    pair = _compared(question, asked, _tables_by_fit(question, evidence, ()))
+    if pair and has_most_of(question, pair.quotations):
+        return frozenset(one.evidence.id for one in pair.quotations)
     if not asked or asked.kind in {Aggregate.COUNT, Aggregate.SUM} or asks_for_newest(question):
         by_rows = asked is None or asked.kind in {Aggregate.COUNT, Aggregate.SUM}
         found = compute_answer(question, asked, evidence) if by_rows else None

@@ -1,0 +1,65 @@
+"""The two rows of one table that a question sets against each other: "which pass lasts longer, green or red"."""
+
+import re
+from collections.abc import Sequence
+
+from adapters.reasoners.extractive.answer.quote_markdown import Quotation
+from adapters.reasoners.extractive.answer.tables.column_choice import column_between
+from adapters.reasoners.extractive.answer.tables.operations import extreme_of
+from adapters.reasoners.extractive.answer.tables.rows import FEWEST, Row
+from adapters.reasoners.extractive.answer.tables.wording import TableAnswer
+from adapters.reasoners.extractive.evidence.columns import stands_in
+from adapters.reasoners.extractive.evidence.units import topic_words
+from adapters.reasoners.extractive.question.aggregation import Aggregation
+from adapters.reasoners.extractive.question.named_things import thing_picked
+from core.model.text import content_words, words
+
+_OR = re.compile(r",? or (?:(?:in|at|on|for|of|from|with) )?(?:the |a |an |our )?", re.IGNORECASE)
+_LONGEST = 4  # words of a name
+_KNOWN = 0.65  # of what is asked beside the two names, which the table must have to answer though no row does
+
+
+def compare_pair(question: str, asked: Aggregation, rows: Sequence[Row]) -> TableAnswer | None:
+    """Both rows, the one with the most or least first; None where they are not both there, or nothing fits."""
+    pair = _pair_in(question, rows) or _only_two(question, rows)
+    if pair is None:
+        return None
+    column = column_between(asked, frozenset(content_words(question)), rows, pair)
+    return None if column is None else extreme_of(asked, pair, column, with_others=True)
+
+
+def _pair_in(question: str, rows: Sequence[Row]) -> list[Row] | None:
+    """The rows that the words right before and right after an "or" name, if each side names one and not the same."""
+    joint = next(iter(_OR.finditer(question)), None)
+    if joint is None:
+        return None
+    before, after = words(question[: joint.start()]), words(question[joint.end() :])
+    one = _named([before[-size:] for size in range(_LONGEST, 0, -1)], rows)
+    other = _named([after[:size] for size in range(_LONGEST, 0, -1)], rows)
+    return [one, other] if one and other and one != other else None
+
+
+def _only_two(question: str, rows: Sequence[Row]) -> list[Row] | None:
+    """The rows of the kind that a question picks one of, where there are just two: "which tunnel washer is bigger"."""
+    picked = set(thing_picked(question))
+    kind = [row for row in rows if picked and any(picked == set(content_words(cell)) for cell in row.cells)]
+    return kind if len(kind) == FEWEST else None
+
+
+def _named(names: Sequence[Sequence[str]], rows: Sequence[Row]) -> Row | None:
+    """The one row that has the longest of these names in a cell; None where several have it."""
+    for name in names:
+        stems = set(content_words(" ".join(name)))
+        found = [row for row in rows if stems and any(stems <= set(content_words(cell)) for cell in row.cells)]
+        exact = [row for row in found if any(stems == set(content_words(cell)) for cell in row.cells)]
+        if found:
+            return (exact or found)[0] if len(exact or found) == 1 else None
+    return None
+
+
+def has_most_of(question: str, quotations: Sequence[Quotation]) -> bool:
+    """Whether a table's place and columns and the rows that were compared have most of what the question says."""
+    passage, rows = quotations[0].evidence.passage, [unit for one in quotations for unit in one.units]
+    said = (passage.title, *passage.heading, *rows[0].head[:1], *(row.text for row in rows))
+    there, wanted = set(content_words(" ".join(said))), topic_words(question)
+    return sum(stands_in(stem, there) for stem in wanted) >= _KNOWN * len(wanted)
