@@ -22,6 +22,7 @@ MACHINES = """\
 | IR1 | Pinnock | Ironer | Vasek Brothers | Colm Reddy |
 | IR2 | Pinnock | Ironer | Vasek Brothers | Bea Mortlock |
 | SW1 | Denbry | Sweeper | Vasek Brothers | |
+| SW2 | Leith | Sweeper | Vasek Brothers | Ada Lund |
 """
 ROUNDS = """\
 | Round | Customer | Depot | Driver |
@@ -73,9 +74,9 @@ def test_the_row_of_the_thing_answers_with_its_one_person(question: str, person:
         "who looks after ironer 3",
         "who looks after sweeper 1",  # nobody does
         "who looks after the ironer",  # there are two, of two people
-        "who runs pinnock",  # two washers there are not the site
+        "who runs leith",  # a sweeper there is not the site
         "who runs the gatehouse",  # somebody sits there
-        "who drives to the depot at millbank",  # two do
+        "who drives to millbank",  # two do
         "who drives ironer 2",  # no such column
         "who stands in for gideon marsh",  # none
         "who stands in for ewa",

@@ -16,7 +16,8 @@ from adapters.reasoners.extractive.evidence.other_languages import in_english
 from adapters.reasoners.extractive.evidence.scoring import Words, rarity_of, scored_by_words
 from adapters.reasoners.extractive.evidence.units import Form, coverage, units
 from adapters.reasoners.extractive.evidence.versions import family, other_version, section_name
-from adapters.reasoners.extractive.question.aggregation import aggregation_of, lists_rows
+from adapters.reasoners.extractive.question.aggregation import Aggregate, aggregation_of, lists_rows
+from adapters.reasoners.extractive.question.named_things import thing_picked
 from adapters.reasoners.extractive.question.phrases import names, word_list
 from core.model.answer import Outcome
 from core.model.conversation import Thread
@@ -40,6 +41,7 @@ _RELATION = 6  # words
 _SAYS_LITTLE = 2  # content words
 _FOLLOWED = 2  # names at a trail's end
 _LOOK_AT = 4  # best passages whose names are followed
+_HISSES = re.compile(r"(?:s|x|z|ch|sh)$")
 _CALENDAR = word_list(
     """
     january february march april may june july august september october november december monday tuesday
@@ -154,6 +156,32 @@ def other_table(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchActio
         return ()
     hints = sorted(word for word in asked.column if word.isalpha())
     return (SearchKnowledge(f"{inquiry.standalone.rstrip('?. ')} {' '.join(hints)}"),)
+
+
+def table_by_title(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchAction, ...]:
+    """For "which site is the oldest" and "how many sites", the table that is called "Sites", where it was not found.
+
+    It has hardly a word of such a question in its rows, and many another page has them all. Once. What is counted may
+    be counted wrongly in another table, so that it is looked for even where something answers.
+    """
+    asked = aggregation_of(inquiry.standalone)
+    made = [search.action for search in inquiry.searches]
+    if asked is None or len(made) >= _ASKED_ABOUT or any(isinstance(action, SearchSource) for action in made):
+        return ()
+    if asked.kind is not Aggregate.COUNT and inquiry.library.relevant(inquiry.cutoff):
+        return ()
+    picked = set(thing_picked(inquiry.standalone))
+    named = next((word for word in words(inquiry.standalone) if set(content_words(word)) & picked), "")
+    if not named or any(set(content_words(item.passage.title)) == set(content_words(named)) for item in near):
+        return ()
+    return (SearchSource(inquiry.standalone, _plural_of(named)),)
+
+
+def _plural_of(word: str) -> str:
+    """A noun as a table of many is titled by it: "site" and "sites" as "sites"."""
+    if word.endswith("s") and not word.endswith("ss"):
+        return word
+    return f"{word[:-1]}ies" if re.search(r"[^aeiou]y$", word) else f"{word}{'es' if _HISSES.search(word) else 's'}"
 
 
 def rest_of_versions(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchAction, ...]:

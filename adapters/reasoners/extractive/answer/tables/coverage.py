@@ -71,6 +71,7 @@ def picks_rows(question: str, asked: Aggregation, first: Quotation) -> bool:
     if any(stands_in(stem, content_words(" ".join((passage.title, *passage.heading, names[0])))) for stem in picked):
         return True
     if by_date:  # "which lorry leaves earliest", where the row says that it is one
-        return bool(picked) and any(picked <= set(content_words(cell)) for cell in cells)
+        kind = picked - set(content_words(" ".join(names)))
+        return bool(kind) and any(kind <= set(content_words(cell)) for cell in cells)
     is_said = any(picked == set(content_words(cell)) for cell in cells)
     return by_column and (is_said or not picked & set(content_words(" ".join(names[1:]))))

@@ -12,6 +12,7 @@ from adapters.reasoners.extractive.answer.tables.wording import TableAnswer
 from adapters.reasoners.extractive.evidence.cell_values import can_be_added, column_values, kind_of
 from adapters.reasoners.extractive.evidence.name_trail import gives_range
 from adapters.reasoners.extractive.question.aggregation import Aggregate, Aggregation, Threshold
+from adapters.reasoners.extractive.question.named_things import thing_picked
 from core.model.text import content_words
 
 _PERSON = frozenset(content_words("person people name who member employee colleague"))
@@ -81,7 +82,10 @@ def rows_within(
 
 def count_rows(question: str, wanted: frozenset[str], rows: Sequence[Row], kept: Sequence[Row]) -> TableAnswer | None:
     """How many rows have in a cell what is asked for; people are counted once."""
-    of_all = bool(key := frozenset(content_words(rows[0].names[0]))) and key <= wanted  # "how many depots are there?"
+    key, title = (frozenset(content_words(said)) for said in (rows[0].names[0], rows[0].evidence.passage.title))
+    if title == frozenset(thing_picked(question)):
+        key = title  # a table called "Depots" has a depot in each row, whatever its first column is called
+    of_all = bool(key) and key <= wanted  # "how many depots are there?"
     if (len(kept) == len(rows) and not of_all) or len(kept) < FEWEST:
         return None
     if any(stem in wanted for stem in numeric_columns(rows)):

@@ -36,6 +36,7 @@ def filter_rows(question: str, wanted: frozenset[str], rows: Sequence[Row]) -> l
     Of a column that says yes or no, such as "Lift", those that say what the question does of it.
     """
     kept = list(rows)
+    used: set[str] = set()  # by a column before: "lorry" picks the lorries, not what says something of lorries besides
     for column in range(len(rows[0].names)):
         if column and (answer := _yes_or_no(question, [row.cell(column) for row in rows], rows[0].names[column])):
             kept = [row for row in kept if (_YES if answer == "yes" else _NO).match(row.cell(column))]
@@ -43,10 +44,11 @@ def filter_rows(question: str, wanted: frozenset[str], rows: Sequence[Row]) -> l
         values = {row.cells[column] for row in kept if column < len(row.cells)}
         matching = {value for value in values if (stems := set(content_words(value))) and stems <= wanted}
         if not matching and column:  # "jude" for Jude Okoro: a word of some cells of one column
-            telling = wanted - set(content_words(" ".join((*rows[0].names, *place_of(rows)))))
+            telling = wanted - used - set(content_words(" ".join((*rows[0].names, *place_of(rows)))))
             matching = {value for value in values if telling & set(content_words(value))}
         if matching and (some := [row for row in kept if column < len(row.cells) and row.cells[column] in matching]):
             kept = some
+            used |= wanted & {stem for value in matching for stem in content_words(value)}
     return kept
 
 

@@ -54,12 +54,16 @@ def with_siblings(wanted: frozenset[str], rows: Sequence[Row], tables: Sequence[
 
 
 def table_fit(wanted: frozenset[str], rows: Sequence[Row]) -> float:
-    """How many of the question's words a table has: in its place and columns, and in its cells, which count less."""
+    """How many of the question's words a table has: in its place and columns, and in its cells, which count less.
+
+    One more where it is called just as the question says.
+    """
     passage = rows[0].evidence.passage
     above = set(content_words(" ".join((passage.title, *passage.heading, *rows[0].names))))
     inside = {word for row in rows for word in content_words(row.unit.text)}
     grade = max((row.evidence.grade.score for row in rows if row.evidence.grade), default=1)
-    return len(wanted & above) + weights.IN_CELLS * len((wanted & inside) - above) + grade / 10
+    titled = set(content_words(passage.title)) <= wanted  # "how many sites are there" is asked of the table "Sites"
+    return titled + len(wanted & above) + weights.IN_CELLS * len((wanted & inside) - above) + grade / 10
 
 
 def place_of(rows: Sequence[Row]) -> tuple[str, ...]:
