@@ -11,6 +11,7 @@ from adapters.reasoners.extractive.answer.quote_markdown import Quotation, rende
 from adapters.reasoners.extractive.answer.selection import choose_quotations
 from adapters.reasoners.extractive.answer.succession import succession_of
 from adapters.reasoners.extractive.answer.tables.computed_answer import compute_answer
+from adapters.reasoners.extractive.answer.tables.multiplication import multiply
 from adapters.reasoners.extractive.answer.tables.wording import TableAnswer
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
 from adapters.reasoners.extractive.evidence.sufficiency import open_names
@@ -44,8 +45,8 @@ def answer(inquiry: Inquiry, found: Sequence[tuple[str, Sequence[ScoredUnit]]]) 
             yield DraftRemark(f"On “{need}”:\n\n")
         if not quotations:
             yield DraftRemark(f"I found nothing in the documents about “{need.rstrip('?')}”.\n\n")
-        if worked_out:
-            yield DraftRemark(f"{worked_out.lead}\n\n")
+        if lead := worked_out.lead if worked_out else multiply(need, quotations):
+            yield DraftRemark(f"{lead}\n\n")
         replaced: Sequence[Quotation] = ()
         if succession := succession_of(need, quotations, inquiry.library.items_found()):
             quotations, replaced = succession.successor, succession.replaced
