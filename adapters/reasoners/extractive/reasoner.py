@@ -49,7 +49,7 @@ from adapters.reasoners.extractive.question.follow_up import ResolvedQuestion, r
 from adapters.reasoners.extractive.question.lexicon import lexicon_for
 from adapters.reasoners.extractive.question.phrases import names
 from adapters.reasoners.extractive.question.pronouns import pronoun_in
-from adapters.reasoners.extractive.question.query_translation import note_of_translation, translated_into_english
+from adapters.reasoners.extractive.question.query_translation import english_of, is_language_of, note_of_translation
 from adapters.reasoners.extractive.question.spelling import (
     correct_spelling,
     unknown_words,
@@ -199,30 +199,11 @@ class ExtractiveReasoner:
     ) -> list[WeighedPassage]:
         """The units of these passages by their worth for a need; how rare a word is, the pool tells.
 
-        ``leaning`` is what it leans on in its thread. What is in the language of a question that is not English is
-        weighed for it as it was asked, all else in English.
+        ``leaning`` is what it leans on in its thread. All is weighed in English.
         """
-        asked = intent.final_question(need)
-        weighed: dict[int, WeighedPassage] = {}
-        for part in other_languages.parts_by_language(asked, evidence):
-            question = await self._in_words_of(asked, pool if language_of(asked) == "en" else part)
-            done = await self._weigh(question, part, pool, leaning, corrected=question != need)
-            weighed.update((one.evidence.id, one) for one in done)
-        return [weighed[item.id] for item in evidence]
-
-    async def _weigh(
-        self,
-        question: str,
-        written: Sequence[Evidence],
-        around: Sequence[Evidence],
-        leaning: Leaning,
-        *,
-        corrected: bool,
-    ) -> list[WeighedPassage]:
-        """As ``weigh``, for a question as it is to be read; for one in English all in English."""
-        evidence, pool = written, around
-        if language_of(question) == "en":
-            evidence, pool = ([other_languages.in_english(item) for item in items] for items in (written, around))
+        question = await self._in_words_of(intent.final_question(need), pool)
+        written = evidence
+        evidence, pool = ([other_languages.in_english(item) for item in items] for items in (evidence, pool))
         version = version_named(question, pool) or change_asked(question, pool)
         bare = version.bare_question if version else question  # the version's name stands over its document, once
         wanted = {item.id for item in evidence}
@@ -230,7 +211,7 @@ class ExtractiveReasoner:
         found = (*evidence, *(item for item in pool if item.query and item.id not in wanted))
         near = await self._similarity.of_words((bare,), [item.passage.searchable for item in found])
         asked = Words(bare, rarity_of(pool), near)
-        weighable = await self._weighable(asked, found, corrected=corrected)
+        weighable = await self._weighable(asked, found, corrected=question != need)
         standing = answer_odds.Standing.of(weighable)
         subjects = Subjects(bare, ((item.passage, unit) for item in pool for unit in units(item.passage.text)))
         layered = sufficiency.is_layered(question) and sufficiency.known_by_name(question, pool)
@@ -276,9 +257,12 @@ class ExtractiveReasoner:
         return weighable
 
     async def _in_words_of(self, question: str, pool: Sequence[Evidence]) -> str:
-        """The question in the language of some passages, and with its slips put right by their words."""
-        if (translated := translated_into_english(question, [item.passage.text for item in pool])) != question:
-            return translated
+        """The question in English, and with its slips put right by the words of some passages in its language."""
+        if not is_language_of(question, [item.passage.text for item in pool]):
+            return english_of(question)
+        return english_of(await self._without_slips(question, pool))
+
+    async def _without_slips(self, question: str, pool: Sequence[Evidence]) -> str:
         vocabulary = vocabulary_of(item.passage.searchable for item in pool)
         question = without_haste(question, vocabulary)
         slips = await self._similarity.slips_among(unknown_words(question, vocabulary))
@@ -293,6 +277,8 @@ class ExtractiveReasoner:
         read = await self._as_read(inquiry)
         decision = self._decide_as_read(read, thread)
         again = sufficiency.as_corrected(inquiry, needs_of(inquiry), needs_of(read))
+        if language_of(inquiry.standalone) != "en" and inquiry.library.relevant(inquiry.cutoff):
+            again = ()  # it is answered in its own language
         if not again or isinstance(decision, AskBack):
             return decision
         others = decision.actions if isinstance(decision, Insufficient) else ()
@@ -304,7 +290,7 @@ class ExtractiveReasoner:
         """The inquiry with its question, and each of its needs, in the words of what was found."""
         if not isinstance(inquiry.plan, Investigate):
             return inquiry
-        pool = other_languages.read_by(inquiry)
+        pool = tuple(inquiry.library)
         question = await self._in_words_of(inquiry.plan.question, pool)
         needs = [await self._in_words_of(query, pool) for query in inquiry.plan.queries]
         return replace(inquiry, plan=replace(inquiry.plan, question=question, queries=tuple(needs)))
@@ -347,7 +333,8 @@ class ExtractiveReasoner:
             pieces = render(further) if further else chain([DraftRemark(more.nothing_more(inquiry.library))], pieces)
         for piece in pieces:
             yield piece
-        if note := note_of_translation(asked_for, inquiry.standalone):
+        quoted = next((one.evidence.passage.text for one in found[0][1]), "")
+        if language_of(quoted) == "en" and (note := note_of_translation(asked_for, inquiry.standalone)):
             yield DraftRemark(note)
 
     async def check(self, inquiry: Inquiry, claims: Sequence[Claim], meter: Meter) -> Sequence[ClaimVerdict]:

@@ -6,8 +6,6 @@ from dataclasses import replace
 from adapters.reasoners.extractive.evidence.other_languages import (
     in_english,
     in_their_words,
-    parts_by_language,
-    read_by,
 )
 from adapters.reasoners.extractive.evidence.sufficiency import open_names
 from adapters.reasoners.extractive.evidence.units import units
@@ -15,8 +13,8 @@ from adapters.reasoners.extractive.question.query_translation import dictionary_
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.testing.encoder import HashingEncoder
 from core.model.evidence import EvidenceLibrary, Grade, Hit
-from core.model.inquiry import Inquiry, Investigate, SearchKnowledge, SearchSource
-from tests.adapters.reasoners.scene import inquiry, passage
+from core.model.inquiry import Inquiry, Insufficient, Investigate, SearchKnowledge, SearchSource, Sufficient
+from tests.adapters.reasoners.scene import inquiry, meter, passage, thread
 
 GERMAN = "Die Warteliste führt Mareike Thoms. Der Schlüssel ist im Büro und die Kaution beträgt 1.480 Euro."
 ENGLISH = "The waiting list of the depot in Leith is kept by Ada Lund. The depot is open until five."
@@ -58,6 +56,7 @@ def test_a_text_is_said_in_english_where_it_stands_with_its_lines_figures_and_na
 
 def test_an_article_that_is_joined_to_its_word_is_a_word_of_its_own() -> None:
     assert dictionary_of("fr").gloss("La boutique de l'atelier.") == "The shop of the workshop."
+    assert dictionary_of("fr").gloss("La piscine de Val d'Orsel.") == "The swimming pool of Val d'Orsel."
 
 
 async def test_a_passage_in_german_is_read_in_english_and_quoted_as_it_stands() -> None:
@@ -70,38 +69,19 @@ async def test_a_passage_in_german_is_read_in_english_and_quoted_as_it_stands() 
     assert weighed[0].units[0].unit.text == "Die Warteliste führt Mareike Thoms."
 
 
-async def test_a_german_question_is_read_as_asked_of_german_and_in_english_of_english() -> None:
+async def test_a_german_question_is_read_in_english_of_german_too() -> None:
     reader = Listener()
     items = tuple(library(Der_See=GERMAN, Depot=ENGLISH))
-    question = "Wer führt die Warteliste?"
-    weighed = await ExtractiveReasoner(HashingEncoder(), reader).weigh(question, items, items)
-    assert [one.asked.question for one in weighed] == [question, "who keeps the waiting list?"]
+    weighed = await ExtractiveReasoner(HashingEncoder(), reader).weigh("Wer führt die Warteliste?", items, items)
+    assert {one.asked.question for one in weighed} == {"who keeps the waiting list?"}
     assert {asked for asked, _ in reader.read_for} == {"who keeps the waiting list?"}
-
-
-async def test_what_is_found_later_in_english_is_read_in_english_though_as_much_was_found_in_german() -> None:
-    found = tuple(library(Der_See=GERMAN, Depot=ENGLISH))
-    weighed = await ExtractiveReasoner(HashingEncoder()).weigh("Wer führt die Warteliste?", found[1:], found)
-    assert [one.asked.question for one in weighed] == ["who keeps the waiting list?"]
-
-
-def test_only_a_question_that_is_not_in_english_parts_what_was_found_by_language() -> None:
-    items = tuple(library(Der_See=GERMAN, Depot=ENGLISH))
-    assert parts_by_language("who keeps the list?", items) == [list(items)]
-    assert parts_by_language("Wer führt die Liste?", items) == [[items[0]], [items[1]]]
+    assert [one.evidence for one in weighed] == list(items)
 
 
 def test_a_passage_whose_sentences_would_not_stay_apart_is_left_as_it_is() -> None:
     (item,) = library(Bar="Est-ce que le bar est ouvert ? Non. Le bar et la cuisine sont en travaux.")
     assert dictionary_of("fr").gloss(item.passage.text).startswith("The bar is open ? No. The bar")
     assert in_english(item).passage.text == item.passage.text
-
-
-def test_what_answers_tells_in_which_language_a_question_is_read() -> None:
-    asked = after_one_search("Wer führt die Warteliste?", library(Der_See=GERMAN, Depot=ENGLISH))
-    assert [item.passage.title for item in read_by(asked)] == ["Depot"]
-    answered = replace(asked, library=asked.library.with_grades({1: Grade(9)}))
-    assert [item.passage.title for item in read_by(answered)] == ["Der See"]
 
 
 def test_no_noun_that_is_left_of_a_german_question_is_a_name_that_the_documents_lack() -> None:
@@ -143,7 +123,19 @@ def test_where_nothing_answers_what_is_in_german_is_searched_in_german_and_else_
     assert in_their_words(after_one_search("who keeps the waiting list?", library(Depot=ENGLISH)), ()) == ()
 
 
-def test_a_german_question_that_nothing_in_german_answers_is_searched_in_english() -> None:
+async def test_a_german_question_is_searched_in_english_unless_something_in_german_answers() -> None:
     asked = after_one_search("Wer führt die Warteliste?", library(Am_Seehaus=GERMAN))
-    assert in_their_words(asked, ()) == (SearchKnowledge("who keeps the waiting list?"),)
-    assert in_their_words(asked, tuple(asked.library)) == ()
+    reasoner = ExtractiveReasoner(HashingEncoder())
+    decided = await reasoner.decide(asked, thread(), meter())
+    assert isinstance(decided, Insufficient)
+    assert decided.actions[0] == SearchKnowledge("who keeps the waiting list?")
+    answered = replace(asked, library=asked.library.with_grades({1: Grade(9)}))
+    assert isinstance(await reasoner.decide(answered, thread(), meter()), Sufficient)
+
+
+async def test_how_a_question_was_read_is_told_below_english_only() -> None:
+    reasoner = ExtractiveReasoner(HashingEncoder())
+    for text, told in ((GERMAN, False), (ENGLISH, True)):
+        asked = after_one_search("Wer führt die Warteliste?", library(Am_Seehaus=text), grade=9)
+        parts = [str(part) async for part in reasoner.compose(asked, thread(), tuple(asked.library), meter())]
+        assert ("Wort für Wort" in "".join(parts)) is told

@@ -7,8 +7,9 @@ import pytest
 
 from adapters.reasoners.extractive.question.query_translation import (
     dictionary_of,
+    english_of,
+    is_language_of,
     note_of_translation,
-    translated_into_english,
 )
 
 ENGLISH = "The depot in Leith is open from nine to five."
@@ -29,23 +30,26 @@ GERMAN = "Das Lager in Leith ist von neun bis fünf geöffnet."
     ],
 )
 def test_every_word_is_said_in_english_and_the_longest_entry_counts(question: str, read: str) -> None:
-    assert translated_into_english(question, [ENGLISH]) == read
+    assert english_of(question) == read
 
 
-def test_a_question_in_the_language_of_a_document_stays() -> None:
+def test_a_question_may_be_in_the_language_of_some_of_what_was_found() -> None:
     question = "Bis wann ist das Lager in Leith geöffnet?"
-    assert translated_into_english(question, [ENGLISH, GERMAN]) == question
-    assert translated_into_english(question, []) == question
+    assert is_language_of(question, [ENGLISH, GERMAN])
+    assert not is_language_of(question, [ENGLISH])
+    assert not is_language_of(question, [])
+    assert is_language_of("until when is the depot open?", [GERMAN])
 
 
 def test_an_english_question_stays() -> None:
-    assert translated_into_english("until when is the depot open?", [ENGLISH]) == "until when is the depot open?"
+    assert english_of("until when is the depot open?") == "until when is the depot open?"
 
 
 def test_names_and_codes_stay_as_they_are() -> None:
-    read = translated_into_english("Wer ist in Zqx-7 für Priya Halloran zuständig?", [ENGLISH])
+    read = english_of("Wer ist in Zqx-7 für Priya Halloran zuständig?")
     assert "Zqx-7" in read
     assert "Priya Halloran" in read
+    assert english_of("À quelle heure ouvre la piscine de Val d'Orsel ?").endswith("of Val d'Orsel?")
 
 
 def test_a_compound_of_known_parts_is_read_by_them() -> None:

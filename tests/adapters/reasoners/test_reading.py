@@ -90,10 +90,11 @@ async def test_of_what_a_later_search_finds_nothing_is_read_that_is_less_likely_
 GERMAN = "Wie viele Leute passen in den Plan Studio?"
 
 
-async def test_a_question_in_the_documents_other_language_is_not_read_in_english() -> None:
+async def test_a_question_in_the_documents_other_language_is_read_in_english_as_they_are() -> None:
     reader = Reader()
     await weighed(reader, GERMAN, "Der Plan Studio hat Platz für neun Leute. Hilfe gibt es mit der Post.")
-    assert not reader.asked
+    assert reader.questions == {"how many people fit in the plan Studio?"}
+    assert "Refunds: The plan Studio has place for nine people." in reader.asked
 
 
 async def test_a_question_in_another_language_than_the_documents_is_read_as_it_was_translated() -> None:

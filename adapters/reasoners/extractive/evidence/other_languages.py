@@ -1,7 +1,7 @@
-"""Documents in another language than English among English ones: read word by word, and searched in their own words.
+"""Documents and questions in another language than English: read word by word, and searched in their own words.
 
-What is counted of a sentence, and the reader of answers, know English. So a question and the passages that are in
-another language than it are brought to English, by the same dictionaries, and what is quoted is the passage itself.
+What is counted of a sentence, and the reader of answers, know English. So a question and the passages are brought to
+English by the same dictionaries, also where both are in one other language, and what is quoted is the passage itself.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,6 @@ from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.question.query_translation import (
     LANGUAGES,
     dictionary_of,
-    english_of,
     foreign_words_of,
 )
 from core.model.evidence import Evidence
@@ -21,29 +20,6 @@ from core.model.inquiry import Inquiry, Investigate, SearchAction, SearchKnowled
 from core.model.knowledge import Passage
 from core.model.languages import language_of
 from core.model.text import content_words
-
-
-def parts_by_language(question: str, evidence: Sequence[Evidence]) -> list[list[Evidence]]:
-    """What is in the question's own language, and what is not; all together for a question in English."""
-    others = _in_others(question, evidence)
-    own = [item for item in evidence if item not in others]
-    return [part for part in (own, others) if part]
-
-
-def _in_others(question: str, evidence: Sequence[Evidence]) -> list[Evidence]:
-    language = language_of(question)
-    return [item for item in evidence if language in LANGUAGES and language_of(item.passage.text) != language]
-
-
-def read_by(inquiry: Inquiry) -> Sequence[Evidence]:
-    """What was found by whose words the question is read: by what answers it, where it is not in English.
-
-    Where nothing does, by what is in another language than it.
-    """
-    found = tuple(inquiry.library)
-    if language_of(inquiry.standalone) not in LANGUAGES:
-        return found
-    return inquiry.library.relevant(inquiry.cutoff)[:1] or _in_others(inquiry.standalone, found) or found
 
 
 def in_english(item: Evidence) -> Evidence:
@@ -79,16 +55,14 @@ def _as_written(weighed: WeighedPassage, item: Evidence) -> WeighedPassage:
 
 
 def in_their_words(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[SearchAction, ...]:
-    """Searches in the languages of what was found besides: in the document that is named, or where nothing answers.
+    """Searches of an English question in the languages of what was found besides. Once.
 
-    A question in such a language, that what is in it does not answer, is searched for in English. Once.
+    In the document that is named, or in all of them where nothing answers.
     """
     planned = len(inquiry.plan.queries) if isinstance(inquiry.plan, Investigate) else 1
-    if len(inquiry.searches) > planned:
+    if len(inquiry.searches) > planned or language_of(inquiry.question) in LANGUAGES:
         return ()
     question = inquiry.standalone
-    if language_of(inquiry.question) in LANGUAGES:
-        return () if relevant else (SearchKnowledge(english_of(question)),)
     found = (*(item.passage for item in inquiry.library), *(hit.passage for hit in inquiry.library.further))
     foreign = [one for one in found if language_of(one.text) in LANGUAGES]
     asked = set(content_words(question))

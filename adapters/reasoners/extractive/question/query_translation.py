@@ -31,19 +31,15 @@ _SHORTEST_PART = 3  # letters of a part of a compound
 _LINKS = ("", "s", "n", "en", "es", "er", "e")  # between the parts of a German compound
 
 
-def translated_into_english(question: str, texts: Iterable[str]) -> str:
-    """The question in English where it is in a language with a dictionary and hardly a text is; else as it is."""
+def is_language_of(question: str, texts: Iterable[str]) -> bool:
+    """Whether a question is in the language of some of these texts, so that their words may put its slips right."""
     language = language_of(question)
-    if language not in _STEMMERS:
-        return question
     found = [language_of(text) for text in texts]
-    if not found or found.count(language) >= _SOME * len(found):
-        return question
-    return english_of(question)
+    return language not in LANGUAGES or found.count(language) >= max(1, _SOME * len(found))
 
 
 def english_of(question: str) -> str:
-    """The question in English, whatever the documents are in; as it is where its language has no dictionary."""
+    """The question in English; as it is where its language has no dictionary."""
     language = language_of(question)
     return dictionary_of(language).translate(question) if language in LANGUAGES else question
 
@@ -96,9 +92,11 @@ class Dictionary:
         at = 0
         while at < len(tokens):
             size, english = self._longest_entry(tokens[at:])
-            if said and said[-1] == tokens[at - 1] and said[-1][0].isupper() and tokens[at][0].isupper():
-                size, english = 1, tokens[at]  # the second word of a name: "Aurelie Banks"
+            if said and said[-1] == tokens[at - 1] and said[-1][0].isupper() and _goes_on_with_name(tokens[at:]):
+                size, english = 1, tokens[at]  # the second word of a name: "Aurelie Banks", "Val d'Orsel"
             said.append(english)
+            if english == tokens[at] and english[-1] in _ELIDED and at + 1 < len(tokens):
+                size, said[-1] = 2, english + tokens[at + 1]
             at += size
         if self.language == "de":
             said = _with_verb_second([part for part in said if part], tokens)
@@ -119,8 +117,9 @@ class Dictionary:
                 name = name and piece == " "
                 at += 1
                 continue
-            size, english = (1, piece) if name and piece[0].isupper() else self._longest_run(pieces[at:])
-            name = english == piece and piece[0].isupper()
+            goes_on = name and _goes_on_with_name(pieces[at:])
+            size, english = (1, piece) if goes_on else self._longest_run(pieces[at:])
+            name = goes_on or (english == piece and piece[0].isupper())
             said.append(english[:1].upper() + english[1:] if opens else english)
             at += size
             if english and english != piece and piece[-1] in _ELIDED:
@@ -196,6 +195,12 @@ def _foreign_words(language: str) -> Mapping[tuple[str, ...], tuple[str, ...]]:
         if " " not in word and (stems := content_words(english)):
             found.setdefault(stems, []).append(word)
     return {stems: tuple(sorted(listed, key=len)) for stems, listed in found.items()}
+
+
+def _goes_on_with_name(tokens: Sequence[str]) -> bool:
+    """Whether the next word has a capital, or is joined to one that has."""
+    joined = tokens[0][-1] in _ELIDED and len(tokens) > 1
+    return (tokens[1] if joined else tokens[0])[0].isupper()
 
 
 _ASKS_LEAVE = re.compile(r"\b(?:may|can|must|should|could) (?:I|we|you|they)$")
