@@ -10,7 +10,7 @@ import pytest
 from adapters.reasoners.extractive.answer.quote_markdown import shorten
 from adapters.reasoners.extractive.evidence.numbered_entities import contradicts
 from adapters.reasoners.extractive.evidence.similarity import Similarity
-from adapters.reasoners.extractive.evidence.units import Form, befores, in_context, units
+from adapters.reasoners.extractive.evidence.units import befores, in_context, units
 from adapters.reasoners.extractive.question.answer_type import fits, is_broad, lacks, thing_asked
 from adapters.reasoners.extractive.question.intent import final_question
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
@@ -163,16 +163,6 @@ def test_a_line_of_its_own_is_the_heading_of_what_follows_it() -> None:
         "Do drivers need a special phone?",
         "How can I pay?",
     ]
-
-
-def test_the_entries_of_a_list_within_one_sentence_stand_by_themselves() -> None:
-    listed = units("0 all right; 1 wrong use; 2 not logged in.")
-    assert [(unit.text, unit.form) for unit in listed] == [
-        ("0 all right", Form.ITEM),
-        ("1 wrong use", Form.ITEM),
-        ("2 not logged in.", Form.ITEM),
-    ]
-    assert len(units("10 days are free; further ones cost £4; more than 20 are refused.")) == 1
 
 
 def test_a_wrapped_line_is_no_heading() -> None:

@@ -86,7 +86,8 @@ async def test_a_row_of_two_cells_is_an_entry() -> None:
 @pytest.mark.parametrize(
     ("listed", "entry"),
     [
-        ("0 all right; 1 wrong use; 2 not logged in; 7 the printer is out of tape.", "7 the printer is out of tape."),
+        ("0 all right; 1 wrong use; 2 not logged in; 7 the printer is out of tape.", "0 all right; 1 wrong use"),
+        ("Codes are numbers: 3 means a wrong use, 7 that the tape is out.", "Codes are numbers: 3 means"),
         ("| 7 | The printer is out of tape. | put in a roll |\n| 8 | The lid is open. | close it |", "| 7 |"),
     ],
 )

@@ -48,13 +48,13 @@ class Definition:
     """A term that a question asks the meaning of, by its stems."""
 
     term: tuple[str, ...]
-    kind: str = ""  # of a code: its entry begins with it, where codes of that kind are listed
+    kind: str = ""  # of a code: its entry begins with it, in a list or a sentence, where such codes are listed
 
     def is_given_by(self, item: Evidence, unit: Unit) -> bool:
         """Whether a unit is the term's entry, says what is called so, or opens the document of that name."""
         if self.kind:
             above = " ".join((item.passage.title, *item.passage.heading, *unit.head[:1], unit.under))
-            return content_words(unit.text)[:1] == self.term and self.kind in content_words(above)
+            return bool(_entry_of(self.term[0]).search(unit.text)) and self.kind in content_words(above)
         return self._is_entry(unit) or self._is_called(unit) or self._opens(item.passage, unit)
 
     def _is_entry(self, unit: Unit) -> bool:
@@ -77,6 +77,10 @@ class Definition:
 
     def _is_term(self, text: str) -> bool:
         return content_words(text.replace("_", " ")) == self.term
+
+
+def _entry_of(code: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:^\W*|[;,] `?){re.escape(code)}\b(?=\W+[^\W\d_])", re.IGNORECASE)
 
 
 def _first_sentence(passage: Passage) -> Unit | None:

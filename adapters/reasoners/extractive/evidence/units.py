@@ -66,8 +66,6 @@ _RUN_IN = re.compile(
     re.DOTALL,
 )
 _RUN_IN_WORDS = 7
-_NUMBERED_ENTRY = re.compile(r"^`?\d+`? (?:=|–|—|: )?[^\W\d_]")  # "0 all right; 1 wrong use; 2 not logged in"
-_FEWEST_ENTRIES = 3
 _COLUMNS = re.compile(r"\S {3,}\S|\S\t+\S")
 _SENTENCE_END = re.compile(r"[.!?,;:][*_\"”’)]*\s*$")
 _WRAPPED = 160  # characters; where a line is longer, lines are not wrapped, and each is a paragraph
@@ -226,15 +224,7 @@ def _flush(prose: list[str], item: list[str], number: int) -> list[Unit]:
     listed = list(parts)
     if len(listed) > 1 and _ENTRY.match(listed[0]):
         return [Unit(part, Form.SENTENCE, number, under=listed[0]) for part in listed[1:]]
-    return [unit for part in listed for unit in _enumerated(part, number)]
-
-
-def _enumerated(sentence: str, number: int) -> list[Unit]:
-    """The entries of a list within one sentence, each under its number; else the sentence."""
-    entries = sentence.split("; ")
-    if len(entries) < _FEWEST_ENTRIES or not all(_NUMBERED_ENTRY.match(entry) for entry in entries):
-        return [Unit(sentence, Form.SENTENCE, number)]
-    return [Unit(entry, Form.ITEM, number) for entry in entries]
+    return [Unit(part, Form.SENTENCE, number) for part in listed]
 
 
 def _rows(block: list[str], number: int) -> list[Unit]:
