@@ -80,7 +80,7 @@ from core.retrieval.lexical_check import check_lexically
 
 _SUMMARY = 1_200  # characters
 _QUOTES_OF_FILES = 3
-_SAYS_LITTLE = 3  # content words: a question that may go on with the last one, though nothing in it says so
+_SAYS_LITTLE = 2  # content words: a question that may go on with the last one, though nothing in it says so
 
 
 class ExtractiveReasoner:

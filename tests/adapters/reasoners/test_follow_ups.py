@@ -325,6 +325,43 @@ def test_a_word_alone_takes_the_place_of_another_of_its_kind() -> None:
     )
 
 
+def test_a_word_alone_that_is_of_no_such_kind_is_asked_of_what_was_spoken_of() -> None:
+    assert resolve("extension?", after("who heads the fire service")).question == "extension (fire service)?"
+
+
+def test_catchwords_without_a_question_mark_may_be_a_new_topic() -> None:
+    assert resolve("parking", after("who heads the fire service")).question == "parking"
+
+
+def test_a_word_in_the_place_of_its_like_keeps_what_was_put_behind_the_question() -> None:
+    before = after("how late is it open on wednesdays (Passes)")
+    assert resolve("saturday?", before).question == "how late is it open on saturday (Passes)?"
+
+
+def test_what_was_put_in_the_place_of_a_part_holds_the_last_question_and_what_stands_behind_it_does_not() -> None:
+    assert resolve("and for annual plans?", after("How long are refunds open for vouchers?")).holds_last
+    assert not resolve("why?", after("Refunds are open for 30 days")).holds_last
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "understood"),
+    [
+        ("how old must I be?", "what would the old terms have said", "how old must I be under the old terms?"),
+        ("how old must I be?", "what does the 2024 edition say", "how old must I be under the 2024 edition?"),
+        ("how long do you keep a found phone", "a passport?", "how long do you keep a passport?"),
+    ],
+)
+def test_what_another_edition_says_and_another_thing_are_asked_as_the_last_question_was(
+    before: str, said: str, understood: str
+) -> None:
+    assert resolve(said, after(before)).question == understood
+
+
+def test_what_a_distance_was_asked_in_is_no_place() -> None:
+    before = after("which station is closest to Thrushcombe", "how far is it to Thrushcombe in km")
+    assert resolve("and who is the manager there", before).question == "and who is the manager there (Thrushcombe)"
+
+
 def test_one_before_something_else_is_of_the_things_just_spoken_of() -> None:
     before = after("which gate has a prayer room")
     assert "prayer room before security" in resolve("is there one before security too", before).question

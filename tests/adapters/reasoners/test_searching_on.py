@@ -10,6 +10,7 @@ from adapters.reasoners.extractive.evidence.sufficiency import known_by_name, le
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.testing.encoder import HashingEncoder
 from core.model.answer import Outcome
+from core.model.conversation import Exchange
 from core.model.evidence import Evidence, EvidenceLibrary, Grade, Hit
 from core.model.inquiry import Decision, Insufficient, Investigate, Search, SearchKnowledge, SearchSource, Sufficient
 from tests.adapters.reasoners.scene import inquiry, library, meter, passage, thread, turn
@@ -145,6 +146,19 @@ async def test_a_follow_up_leans_on_the_last_answer_where_the_question_since_had
     assert plan.leans_on == ("Refunds",)
     assert plan.follows is not None
     assert plan.follows.question == "and with a voucher?"
+
+
+async def test_the_last_source_is_searched_for_a_follow_up_behind_the_question_before_it() -> None:
+    """What was put in may be the wrong thing: "that money" is of the lesson, whatever was named last."""
+    asked = turn("Is there a trial lesson?", "Yes, for 8 euros. [1]", 1)
+    said = "do i get that money back"
+    plan = Investigate(said, (said,), leans_on=("Refunds",), follows=Exchange(asked.question, asked.answer))
+    searched = (Search(SearchKnowledge(said)),)
+    decision = await ExtractiveReasoner(HashingEncoder()).decide(
+        inquiry(said, plan=plan, library=library(grade=8), searches=searched), thread(asked), meter()
+    )
+    assert isinstance(decision, Insufficient)
+    assert decision.actions == (SearchSource("Is there a trial lesson? do i get that money back", "Refunds"),)
 
 
 async def test_what_is_put_into_the_question_before_follows_none_as_it_holds_that() -> None:

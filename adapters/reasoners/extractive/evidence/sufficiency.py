@@ -38,7 +38,6 @@ _TABLES = 2  # whose sections are read to the end
 _ASKED_ABOUT = 3  # searches, after which a person chooses whether to go on
 _BRIDGES = 4  # searches that one decision proposes at most
 _RELATION = 6  # words
-_SAYS_LITTLE = 2  # content words
 _FOLLOWED = 2  # names at a trail's end
 _LOOK_AT = 4  # best passages whose names are followed
 _HISSES = re.compile(r"(?:s|x|z|ch|sh)$")
@@ -222,19 +221,13 @@ def in_the_same_source(inquiry: Inquiry, thread: Thread) -> tuple[SearchAction, 
     """For a question that leaned on the thread, a search in the source that the last answer quoted first.
 
     Only once, and only where the question was put in other words for it, or says hardly anything of its own ("who do I
-    ask?") and nothing answers it: a new topic is not bent towards the old one.
+    ask?"): a new topic is not bent towards the old one. It is searched for behind the question before it, since what
+    was put in may be the wrong thing.
     """
-    sources = leant_on(inquiry, thread)
-    bare = len(content_words(inquiry.standalone)) <= _SAYS_LITTLE and not names(inquiry.standalone)
-    if not sources and bare and not inquiry.library.relevant(inquiry.cutoff):
-        sources = _cited_last(thread)
-    return (SearchSource(inquiry.standalone, sources[0]),) if sources and len(inquiry.searches) == 1 else ()
-
-
-def _cited_last(thread: Thread) -> tuple[str, ...]:
-    """The titles that the last answer among the thread's turns quoted."""
-    cited = (turn.citations for turn in reversed(thread.turns) if turn.outcome is Outcome.ANSWERED and turn.citations)
-    return tuple(one.title for one in next(cited, ()))
+    plan = inquiry.plan if isinstance(inquiry.plan, Investigate) else None
+    sources = leant_on(inquiry, thread) or (plan.leans_on if plan else ())
+    query = f"{plan.follows.question} {inquiry.question}" if plan and plan.follows else inquiry.standalone
+    return (SearchSource(query, sources[0]),) if sources and len(inquiry.searches) == 1 else ()
 
 
 def leant_on(inquiry: Inquiry, thread: Thread) -> tuple[str, ...]:

@@ -81,6 +81,7 @@ _FROM_TO = re.compile(r"\bfrom (?:[A-Z][\w'’-]*\s?){1,3} ?to (?:[A-Z][\w'’-]
 _THERE = re.compile(r"\bthere\s*(?=[?.!]*$)", re.IGNORECASE)
 _PLACE = re.compile(
     r"\b(?:at|in|on|from)\s+(?:the\s+|our\s+)?(?!(?:a|an|the|my|case|time|first|least|most|total|general)\b)"
+    r"(?!(?:km|kilomet(?:re|er)s|met(?:re|er)s|miles|minutes|hours|days|weeks|months|years|euros|pounds|percent)\b)"
     r"[\w'’-]+(?:\s+[\w'’-]+){0,2}$",
     re.IGNORECASE,
 )
@@ -88,6 +89,7 @@ _PUT_BEHIND = re.compile(r"\(([^()]+)\)\W*$")
 _OPEN_WHOLE = re.compile(
     r"(?:which|what|whose|how|since|until|from)(?:\s+(?!about\b)[\w'’-]+){1,2}\s*[?.!]*", re.IGNORECASE
 )
+_WORD = re.compile(r"(?:(?:and|his|her|their|its)\s+)*[a-z]{4,}\s*\?+")  # "extension?", of what was spoken of
 _DEFINITE = re.compile(
     r"\bthe\s+(?:[^\W\d_]+\s+)?([^\W\d_]{3,})(?=\s*(?:[?.!,]|$|\b(?:is|are|was|were|do|does|did|work|have|has|in"
     r"|on|get)\b))",
@@ -149,7 +151,7 @@ def _continue(bare: BareQuestion, window: Sequence[Exchange], lexicon: Lexicon |
         return None
     last = next(one.question.rstrip("?.! ") for one in reversed(window) if content_words(one.question))
     typed = as_typed(whole, written[-1].question, window[-1].question)
-    put_in = not whole.startswith(last)  # and not behind it: "how do I order? why?"
+    put_in = bare.amends or not whole.startswith(last)  # and not behind it: "how do I order? why?"
     return ResolvedQuestion(typed, f"continues “{last}?”", amends=bare.amends, holds_last=put_in)
 
 
@@ -307,12 +309,13 @@ def _way(last: str, name: str) -> str:
 
 
 def _open_end(question: str, topics: Sequence[Topic], last: str) -> str:
-    """The topic of a question that ends in "then" or "there", or is no more than "which form?" or "since when?".
+    """The topic of a question that ends in "then" or "there", or is no more than "which form?", "since when?", "fee?".
 
     What was put behind the last question, as by "I mean the old terms", still holds.
     """
     known = frozenset(content_words(question))
-    if names(question) or not (_OPEN_END.search(question) or (_OPEN_WHOLE.fullmatch(question) and len(known) <= 1)):
+    whole = (_OPEN_WHOLE.fullmatch(question) or _WORD.fullmatch(question)) and len(known) <= 1
+    if names(question) or not (_OPEN_END.search(question) or whole):
         return ""
     if put := _PUT_BEHIND.search(last):
         return put.group(1)

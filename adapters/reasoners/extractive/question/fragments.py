@@ -45,6 +45,12 @@ _THE_SAME = re.compile(
     r"(?:\s+back)?\s+(?=(?:in|under|on|for|at|with)\s)",
     re.IGNORECASE,
 )
+# "What would the old terms have said?" asks the same of another edition.
+_SAID_BY = re.compile(
+    r"^(?:and\s+)?what\s+(?:(?:would|does|do|did)\s+)(?P<by>(?:the\s+)?(?:[\w.]+\s+)?(?:edition|version|terms|conditions|release)"
+    r"(?:\s+[\w.]+)?)\s+(?:have\s+said|say)(?:\s+(?:about|on|of)\s+(?:it|that|this))?$",
+    re.IGNORECASE,
+)
 _AS_WELL = re.compile(
     r",?\s+(?:as well|too|also)$|^also\s+|,?\s+(?:the\s+)?same\s+(?:day|week|month|year|place|site|one|thing)$"
     r"|,\s+(?:the\s+)?same$",
@@ -108,8 +114,9 @@ def continue_fragment(question: str, window: Sequence[Exchange], *, amends: bool
     """
     asked = [one.question.rstrip("?.! ") for one in window if content_words(one.question)]
     said = _THE_SAME.sub("", LEADING.sub("", question).strip().rstrip("?.! "))
-    said = _WHEN_IT_IS.sub("", _AS_WELL.sub("", said))
+    said = _SAID_BY.sub(r"under \g<by>", _WHEN_IT_IS.sub("", _AS_WELL.sub("", said)))
     leads = amends or bool(LEADING.match(question)) or bool(_PREPOSITION.match(said)) or names(said) == (said,)
+    leads = leads or bool(_ARTICLE.match(said) and question.rstrip().endswith("?"))  # "a passport?"
     leads = leads or bool(asked and names(asked[-1]) and names(f"of {said}") == (said,))  # "Depot?" after Starter's
     if not asked or not said:
         return ""
@@ -142,7 +149,8 @@ def _is_fragment(said: str, *, leads: bool) -> bool:
 def _put_alike(last: str, said: str) -> str:
     """The last question with a single word in the place of one of its kind, "saturday" for "wednesdays"; else empty."""
     base = _PUT_BEHIND.sub("", last)
-    return put_time(base, said) or put_opposite(base, said) if len(words(said)) == 1 else ""
+    alike = put_time(base, said) or put_opposite(base, said) if len(words(said)) == 1 else ""
+    return f"{alike}{last[len(base) :]}" if alike else ""
 
 
 def _put_right(last: str, said: str) -> str:
