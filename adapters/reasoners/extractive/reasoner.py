@@ -378,8 +378,7 @@ def _lacking(
     inquiry: Inquiry, thread: Thread, relevant: Sequence[Evidence], near: Sequence[Evidence]
 ) -> Iterator[tuple[str, tuple[SearchAction, ...]]]:
     """What may be missing though something answers, each in a person's words with the searches that find it, if any."""
-    tables = (*sufficiency.rest_of_table(inquiry, near), *sufficiency.table_by_title(inquiry, near))
-    whole = (*tables, *sufficiency.rest_of_versions(inquiry, near))
+    whole = (*sufficiency.tables_to_look_for(inquiry, near), *sufficiency.rest_of_versions(inquiry, near))
     said = about_itself.head_of_document(inquiry, inquiry.library.items_found())
     yield "the rest of the table or of its versions" if whole else "what the document says of itself", (*whole, *said)
     yield "what stands there in another language", other_languages.in_their_words(inquiry, relevant)

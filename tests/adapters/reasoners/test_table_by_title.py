@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from adapters.reasoners.extractive.answer.tables.computed_answer import compute_answer, tables_that_answer
-from adapters.reasoners.extractive.evidence.sufficiency import table_by_title
+from adapters.reasoners.extractive.evidence.sufficiency import table_by_title, tables_to_look_for
 from adapters.reasoners.extractive.question.aggregation import aggregation_of
 from core.model.evidence import Evidence, EvidenceLibrary, Grade, Hit
 from core.model.inquiry import Search, SearchAction, SearchKnowledge, SearchSource
@@ -54,9 +54,8 @@ def test_a_table_that_was_not_found_is_looked_for_by_what_its_rows_are(question:
     assert searched(question, "Things to hire") == (SearchSource(question, source),)
 
 
-def test_what_is_counted_is_looked_for_even_where_another_table_seems_to_tell() -> None:
+def test_it_is_looked_for_even_where_another_page_seems_to_tell() -> None:
     assert searched("how many sites are there", "Things to hire", grade=8)
-    assert not searched("which site is the oldest", "Things to hire", grade=8)
 
 
 @pytest.mark.parametrize(
@@ -70,6 +69,16 @@ def test_what_is_counted_is_looked_for_even_where_another_table_seems_to_tell() 
 )
 def test_no_table_is_looked_for_where_none_is_meant_or_it_is_there(question: str, title: str, made: int) -> None:
     assert searched(question, title, made=made) == ()
+
+
+def test_where_no_table_is_found_one_is_looked_for_by_its_column_first() -> None:
+    library, _ = EvidenceLibrary().add([Hit(passage(1, "A box is light.", "Words we use"), 0.8)], "asked")
+    question = "what is the heaviest box"
+    first = Search(SearchKnowledge(question))
+    asked = inquiry(question, library=library, searches=(first,))
+    assert tables_to_look_for(asked, tuple(library)) == ()
+    later = inquiry(question, library=library, searches=(first, Search(SearchKnowledge(f"{question} kg weight"))))
+    assert tables_to_look_for(later, tuple(library)) == (SearchSource(question, "boxes"),)
 
 
 def test_a_table_called_sites_has_a_site_in_each_row_and_comes_before_one_that_speaks_of_sites() -> None:

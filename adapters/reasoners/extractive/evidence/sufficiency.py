@@ -16,7 +16,7 @@ from adapters.reasoners.extractive.evidence.other_languages import in_english
 from adapters.reasoners.extractive.evidence.scoring import Words, rarity_of, scored_by_words
 from adapters.reasoners.extractive.evidence.units import Form, coverage, units
 from adapters.reasoners.extractive.evidence.versions import family, other_version, section_name
-from adapters.reasoners.extractive.question.aggregation import Aggregate, aggregation_of, lists_rows
+from adapters.reasoners.extractive.question.aggregation import aggregation_of, lists_rows
 from adapters.reasoners.extractive.question.named_things import thing_picked
 from adapters.reasoners.extractive.question.phrases import names, word_list
 from core.model.answer import Outcome
@@ -157,17 +157,21 @@ def other_table(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchActio
     return (SearchKnowledge(f"{inquiry.standalone.rstrip('?. ')} {' '.join(hints)}"),)
 
 
+def tables_to_look_for(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchAction, ...]:
+    """What may bring the table that a question asks as a whole: its rest and its title, but before that its column."""
+    rest, by_column = rest_of_table(inquiry, near), other_table(inquiry, near)
+    return rest if by_column and not rest else (*rest, *table_by_title(inquiry, near))
+
+
 def table_by_title(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchAction, ...]:
     """For "which site is the oldest" and "how many sites", the table that is called "Sites", where it was not found.
 
-    It has hardly a word of such a question in its rows, and many another page has them all. Once. What is counted may
-    be counted wrongly in another table, so that it is looked for even where something answers.
+    It has hardly a word of such a question in its rows, and many another page has them all: it is looked for even where
+    something seems to answer. Once.
     """
     asked = aggregation_of(inquiry.standalone)
     made = [search.action for search in inquiry.searches]
     if asked is None or len(made) >= _ASKED_ABOUT or any(isinstance(action, SearchSource) for action in made):
-        return ()
-    if asked.kind is not Aggregate.COUNT and inquiry.library.relevant(inquiry.cutoff):
         return ()
     picked = set(thing_picked(inquiry.standalone))
     named = next((word for word in words(inquiry.standalone) if set(content_words(word)) & picked), "")
