@@ -26,7 +26,10 @@ from adapters.reasoners.extractive.evidence import (
     sufficiency,
 )
 from adapters.reasoners.extractive.evidence.changelog import change_asked, search_for_change
+from adapters.reasoners.extractive.evidence.clarification import chosen_reading, noun_of, readings
 from adapters.reasoners.extractive.evidence.denials import judge_denials
+from adapters.reasoners.extractive.evidence.grade_credit import credit_link, credit_offered, credit_versions
+from adapters.reasoners.extractive.evidence.layered import is_layered, known_by_name
 from adapters.reasoners.extractive.evidence.leaning import ALONE, Leaning, lean
 from adapters.reasoners.extractive.evidence.named_version import version_named
 from adapters.reasoners.extractive.evidence.reading import AnswerReader, read_best
@@ -41,7 +44,14 @@ from adapters.reasoners.extractive.evidence.scoring import (
     scored_by_words,
 )
 from adapters.reasoners.extractive.evidence.similarity import Similarity
+from adapters.reasoners.extractive.evidence.source_searches import (
+    in_the_same_source,
+    leant_on,
+    rest_of_versions,
+    version_behind,
+)
 from adapters.reasoners.extractive.evidence.subjects import Subjects
+from adapters.reasoners.extractive.evidence.table_searches import other_table, tables_to_look_for
 from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.question import intent
 from adapters.reasoners.extractive.question.comparison import sides_of
@@ -170,13 +180,13 @@ class ExtractiveReasoner:
         grades: dict[int, Grade] = {}
         for one in found:
             grade = grading.grade_of(one.units, one.evidence.hit.rerank)
-            grade = sufficiency.credit_link(inquiry, one.evidence, grade)
-            grades[one.evidence.id] = sufficiency.credit_offered(inquiry, one.evidence, grade)
+            grade = credit_link(inquiry, one.evidence, grade)
+            grades[one.evidence.id] = credit_offered(inquiry, one.evidence, grade)
         evidence = [one.evidence for one in found]
         asked_of = inquiry
         if found and isinstance(inquiry.plan, Investigate) and len(inquiry.plan.queries) > 1:
             asked_of = replace(inquiry, plan=replace(inquiry.plan, question=found[0].asked.question))
-        grades = sufficiency.credit_versions(asked_of, grades, evidence)
+        grades = credit_versions(asked_of, grades, evidence)
         for known in tables_that_answer(found[0].asked.question, evidence) if found else ():
             grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
         for one in found:
@@ -214,7 +224,7 @@ class ExtractiveReasoner:
         weighable = await self._weighable(asked, found, corrected=question != need)
         standing = answer_odds.Standing.of(weighable)
         subjects = Subjects(bare, ((item.passage, unit) for item in pool for unit in units(item.passage.text)))
-        layered = sufficiency.is_layered(question) and sufficiency.known_by_name(question, pool)
+        layered = is_layered(question) and known_by_name(question, pool)
         everything = answer_odds.Asked.of(asked, pool, layered=layered)
         reader = None if layered else self._reader  # what stands on the way to an answer does not answer
         weighed: list[WeighedPassage] = []
@@ -298,8 +308,8 @@ class ExtractiveReasoner:
     def _decide_as_read(self, inquiry: Inquiry, thread: Thread) -> Decision:
         relevant = inquiry.library.relevant(inquiry.cutoff)
         near = inquiry.library.relevant(grading.NEAR)
-        if not inquiry.refining and (options := sufficiency.readings(inquiry.standalone, tuple(inquiry.library))):
-            noun = sufficiency.noun_of(inquiry.standalone)
+        if not inquiry.refining and (options := readings(inquiry.standalone, tuple(inquiry.library))):
+            noun = noun_of(inquiry.standalone)
             return AskBack(f"The documents know more than one {noun}. Which do you mean?", options, "several readings")
         for missing, actions in _lacking(inquiry, thread, relevant, near):
             if actions:
@@ -315,7 +325,7 @@ class ExtractiveReasoner:
         """The best sentences, verbatim, need by need and document by document."""
         del meter
         asked_for, inquiry = inquiry.standalone, await self._as_read(inquiry)
-        leant_on = sufficiency.leant_on(inquiry, thread) or sufficiency.chosen_reading(inquiry)[1]
+        sources = leant_on(inquiry, thread) or chosen_reading(inquiry)[1]
         pool = tuple(inquiry.library) or tuple(evidence)
         found: list[tuple[str, Sequence[ScoredUnit]]] = []
         needs = needs_of(inquiry)
@@ -324,7 +334,7 @@ class ExtractiveReasoner:
             grades: Sequence[Grade | None] = [item.grade for item in evidence]
             if len(needs) > 1:  # what answers one part of a question is no answer to its other part
                 grades = self._grade_found(inquiry, weighed)
-            found.append((need, selection.rank_units(inquiry, weighed, grades, leant_on, of_many=len(needs) > 1)))
+            found.append((need, selection.rank_units(inquiry, weighed, grades, sources, of_many=len(needs) > 1)))
         pieces = composer.answer(inquiry, found)
         if (asked := intent.split_question(inquiry.question)).lists_documents:
             pieces = composer.list_documents(asked.question, found[0][1])
@@ -378,15 +388,15 @@ def _lacking(
     inquiry: Inquiry, thread: Thread, relevant: Sequence[Evidence], near: Sequence[Evidence]
 ) -> Iterator[tuple[str, tuple[SearchAction, ...]]]:
     """What may be missing though something answers, each in a person's words with the searches that find it, if any."""
-    whole = (*sufficiency.tables_to_look_for(inquiry, near), *sufficiency.rest_of_versions(inquiry, near))
+    whole = (*tables_to_look_for(inquiry, near), *rest_of_versions(inquiry, near))
     said = about_itself.head_of_document(inquiry, inquiry.library.items_found())
     yield "the rest of the table or of its versions" if whole else "what the document says of itself", (*whole, *said)
     yield "what stands there in another language", other_languages.in_their_words(inquiry, relevant)
     yield "the rest of the table that tells who", rest_of_persons(inquiry, near)
-    yield "what is asked of all of them", sufficiency.other_table(inquiry, near)
+    yield "what is asked of all of them", other_table(inquiry, near)
     yield "the change itself", search_for_change(inquiry)
-    yield "what another version says", sufficiency.version_behind(inquiry, relevant)
-    yield "what the last answer's source says", sufficiency.in_the_same_source(inquiry, thread)
+    yield "what another version says", version_behind(inquiry, relevant)
+    yield "what the last answer's source says", in_the_same_source(inquiry, thread)
 
 
 def exchanges(thread: Thread) -> tuple[Exchange, ...]:
@@ -423,7 +433,7 @@ def needs_of(inquiry: Inquiry) -> tuple[str, ...]:
     """The questions that an answer has to meet, one by one."""
     if isinstance(inquiry.plan, Investigate) and len(inquiry.plan.queries) > 1:
         return inquiry.plan.queries
-    return (sufficiency.chosen_reading(inquiry)[0],)
+    return (chosen_reading(inquiry)[0],)
 
 
 def leaning_of(inquiry: Inquiry) -> Leaning:

@@ -8,9 +8,9 @@ from adapters.reasoners.extractive.answer.newest import asked_alone, newest
 from adapters.reasoners.extractive.answer.quote_markdown import origin
 from adapters.reasoners.extractive.answer.tables.computed_answer import compute_answer
 from adapters.reasoners.extractive.evidence.answer_odds import Asked
+from adapters.reasoners.extractive.evidence.grade_credit import credit_versions
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, Words, rarity_of
 from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
-from adapters.reasoners.extractive.evidence.sufficiency import credit_versions
 from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.evidence.versions import OUTDATED, other_version, states_only_version
 from adapters.reasoners.extractive.question.about_knowledge import overview_of

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from adapters.reasoners.extractive.evidence.name_trail import in_range
+from adapters.reasoners.extractive.evidence.open_names import open_names
 from adapters.reasoners.extractive.evidence.similarity import Similarity
-from adapters.reasoners.extractive.evidence.sufficiency import open_names
 from adapters.reasoners.extractive.evidence.units import coverage
 from adapters.reasoners.extractive.question.answer_type import fits
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner

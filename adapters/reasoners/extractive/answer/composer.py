@@ -13,8 +13,8 @@ from adapters.reasoners.extractive.answer.succession import succession_of
 from adapters.reasoners.extractive.answer.tables.computed_answer import compute_answer
 from adapters.reasoners.extractive.answer.tables.multiplication import multiply
 from adapters.reasoners.extractive.answer.tables.wording import TableAnswer
+from adapters.reasoners.extractive.evidence.open_names import open_names
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
-from adapters.reasoners.extractive.evidence.sufficiency import open_names
 from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.evidence.versions import OUTDATED, family
 from adapters.reasoners.extractive.question.aggregation import aggregation_of

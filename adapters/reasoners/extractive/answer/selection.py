@@ -11,9 +11,9 @@ from itertools import takewhile
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer.quote_markdown import BARE_ANSWER, Quotation
+from adapters.reasoners.extractive.evidence.layered import is_layered
 from adapters.reasoners.extractive.evidence.name_trail import Trail, TrailStep, handles, in_range, mentions, trail
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage, says_something
-from adapters.reasoners.extractive.evidence.sufficiency import is_layered
 from adapters.reasoners.extractive.evidence.units import Form, Unit, cells_of, looks_back, topic_words, units
 from adapters.reasoners.extractive.evidence.versions import family, other_version
 from adapters.reasoners.extractive.question.answer_type import fits, is_broad, is_strict

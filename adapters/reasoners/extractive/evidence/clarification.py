@@ -1,0 +1,78 @@
+"""The readings of a question whose one noun has several meanings in the evidence, and the one that was chosen."""
+
+import re
+from collections.abc import Sequence
+
+from adapters.reasoners.extractive.question.phrases import word_list
+from core.model.evidence import Evidence
+from core.model.inquiry import CheckpointKind, Inquiry
+from core.model.text import content_words, words
+
+_UNDERSPECIFIED = re.compile(
+    r"^(?P<lead>(?:what(?:'s|’s| is| are)|how (?:do|can|should|would) (?:i|we|you) (?:configure|set|change"
+    r"|increase|raise|adjust|"
+    r"extend|set up|control)|where (?:do|can) (?:i|we|you) (?:set|change|configure|find)|how (?:long|high|big"
+    r"|large) (?:is|are)|"
+    r"can (?:i|we) (?:change|raise|increase|configure|set))\s+(?:the|our|a)\s+)?(?P<rest>.*?)\s*[?.!]*$",
+    re.IGNORECASE,
+)
+_TOO = re.compile(r"^(?:the|our)\s+(?P<noun>[a-z]{4,})\s+(?:is|was|seems|are)\b", re.IGNORECASE)
+_NO_SENSE = word_list(
+    """
+    default same new longer shorter current maximum minimum first second next last other another own each every
+    one two three four single different total overall full whole
+    """
+)
+
+
+def noun_of(question: str) -> str:
+    """The one bare noun that a question asks about, or nothing: "timeout" in "How do I configure the timeout?"."""
+    if stated := _TOO.match(question.strip()):
+        return stated["noun"].casefold()
+    found = _UNDERSPECIFIED.match(question.strip())
+    if found is None or not found["lead"]:
+        return ""
+    rest = words(found["rest"])
+    return rest[0].casefold() if len(rest) == 1 and len(rest[0]) > 3 else ""
+
+
+def readings(question: str, evidence: Sequence[Evidence]) -> tuple[str, ...]:
+    """Self-contained readings of a question whose one noun has several meanings in strong evidence; else none."""
+    noun = noun_of(question)
+    if not noun:
+        return ()
+    senses = _senses(noun, evidence)
+    if len(senses) < 2:
+        return ()
+    bare = re.compile(rf"\b(?:the|our|a)\s+{re.escape(noun)}\b", re.IGNORECASE)
+    asked = question.strip().rstrip("?.! ")
+    return tuple(f"{bare.sub(f'the {sense}', asked, count=1)} ({where})?" for sense, where in list(senses.items())[:4])
+
+
+def chosen_reading(inquiry: Inquiry) -> tuple[str, tuple[str, ...]]:
+    """The question in words of its own, and the title that a reading which was chosen names besides, if one was."""
+    question = inquiry.standalone
+    if CheckpointKind.CLARIFY in inquiry.settled:
+        for title in dict.fromkeys(item.passage.title for item in inquiry.library):
+            if question.endswith(place := f" ({title})?"):
+                return f"{question.removesuffix(place)}?", (title,)
+    return question, ()
+
+
+def _senses(noun: str, evidence: Sequence[Evidence]) -> dict[str, str]:
+    """The noun with each word that stands before it, and where; one sense for each section."""
+    singular = re.escape(noun.removesuffix("s"))
+    pattern = re.compile(rf"\b([a-z][a-z-]{{2,}})[ -]({singular}s?)\b", re.IGNORECASE)
+    senses: dict[str, str] = {}
+    sections: set[str] = set()
+    for item in evidence:
+        passage = item.passage
+        text = "\n".join((*passage.heading, passage.text))
+        for match in pattern.finditer(text):
+            modifier = match.group(1).casefold()
+            sense = f"{modifier} {noun}"
+            if passage.section in sections or modifier in _NO_SENSE or not content_words(modifier) or sense in senses:
+                continue
+            senses[sense] = passage.title
+            sections.add(passage.section)
+    return senses
