@@ -1,6 +1,7 @@
-"""What scenes on Discord begin with: a server that notes every violation, and a bot that knows one document."""
+"""What scenes begin with: a hang-up that is heard, a server that notes every violation, a bot that knows a document."""
 
-from collections.abc import AsyncIterator
+import signal
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
@@ -8,6 +9,14 @@ from tests.e2e.discord_office import Office
 from tests.fakes.discord import FakeDiscord
 
 REFUNDS = "Refunds are paid within 14 days."
+
+
+@pytest.fixture(autouse=True)
+def hang_ups_reach_processes() -> Iterator[None]:
+    """What is started here hears SIGHUP, though the suite may run under ``nohup``, whose deafness children inherit."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 @pytest.fixture
