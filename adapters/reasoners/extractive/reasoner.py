@@ -5,7 +5,6 @@ always gets the same answer. Each method only joins what the modules beside it d
 """
 
 import asyncio
-from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -25,6 +24,7 @@ from adapters.reasoners.extractive.evidence import (
     other_languages,
     sufficiency,
 )
+from adapters.reasoners.extractive.evidence.candidates import most_promising
 from adapters.reasoners.extractive.evidence.changelog import change_asked, search_for_change
 from adapters.reasoners.extractive.evidence.clarification import chosen_reading, noun_of, readings
 from adapters.reasoners.extractive.evidence.denials import judge_denials
@@ -246,21 +246,19 @@ class ExtractiveReasoner:
     async def _weighable(
         self, asked: Words, found: Sequence[Evidence], *, corrected: bool
     ) -> list[answer_odds.Weighable]:
-        """The units of each passage that its words speak for, with their cosines."""
+        """The most promising units of each passage by its words, with their cosines."""
         question = asked.question
-        by_words: list[list[ScoredUnit]] = []
-        for item, share in zip(found, _units_compared(found), strict=True):
-            worded = [
-                one
-                for one in scored_by_words(asked, item)
-                if says_something(one.unit, question) and not repeats_title(one.unit, item.passage)
-            ]
-            by_words.append(worded[:share])
+        worded: list[list[ScoredUnit]] = []
+        for item in found:
+            listed = scored_by_words(asked, item)
+            speaking = (one for one in listed if says_something(one.unit, question))
+            worded.append([one for one in speaking if not repeats_title(one.unit, item.passage)])
             await asyncio.sleep(0)
-        placed = [(one.evidence.passage, one.unit) for listed in by_words for one in listed]
+        promising = most_promising(found, worded)
+        placed = [(one.evidence.passage, one.unit) for listed in promising for one in listed]
         cosines = iter(await self._similarity.of_units(question, placed))
         weighable: list[answer_odds.Weighable] = []
-        for item, listed in zip(found, by_words, strict=True):
+        for item, listed in zip(found, promising, strict=True):
             near = [next(cosines) for _ in listed]
             whole = max(near, default=0.0) if item.hit.dense is None or corrected else item.hit.dense
             weighable.append(answer_odds.Weighable(item, listed, near, whole))
@@ -419,14 +417,6 @@ def _without_place(turn: Turn) -> str:
     question = turn.rewritten or turn.question
     places = [f" ({one.title})?" for one in turn.citations]
     return next((f"{question.removesuffix(place)}?" for place in places if question.endswith(place)), question)
-
-
-def _units_compared(found: Sequence[Evidence]) -> Iterator[int]:
-    """For each passage how many of its units are compared by meaning: fewer of those further down in their search."""
-    so_far = Counter[str]()
-    for item in found:
-        so_far[item.query] += 1
-        yield weights.UNITS_COMPARED if so_far[item.query] <= weights.NEAR_PASSAGES else weights.FURTHER_UNITS_COMPARED
 
 
 def needs_of(inquiry: Inquiry) -> tuple[str, ...]:
