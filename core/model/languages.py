@@ -5,6 +5,7 @@ Told by its small words, and only where they are plain; what is not told is take
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from core.model.text import words
 
@@ -99,6 +100,7 @@ WORDINGS = {
 }
 
 
+@lru_cache(maxsize=1024)  # of one question the same passages are asked for with every search, and to answer
 def language_of(text: str) -> str:
     """The language of a text as a two-letter code, among those that a refusal can be said in; else English."""
     said = [word.casefold() for word in words(re.sub(r"['’]", " ", text))]

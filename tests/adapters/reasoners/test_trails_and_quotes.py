@@ -235,7 +235,7 @@ class Away(HashingEncoder):
 
 async def test_a_word_of_like_meaning_counts_in_part() -> None:
     near = await Similarity(Kindred()).of_words(("euros per km",), ("€0.32 per kilometre",))
-    without, with_it = (coverage(("km",), ("kilometr",), {}, known) for known in ({}, near))
+    without, with_it = (coverage({"km": 1.0}, ("kilometr",), known) for known in ({}, near))
     assert without == 0.0
     assert 0.5 < with_it < 1.0
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from adapters.reasoners.extractive.evidence.units import coverage as covered
-from adapters.reasoners.extractive.evidence.units import inverse_frequency
+from adapters.reasoners.extractive.evidence.units import inverse_frequency, word_weights
 from adapters.reasoners.extractive.question.answer_type import fits
 from adapters.reasoners.extractive.question.intent import Intent
 from core.model.answer import Citation, Outcome
@@ -163,11 +163,10 @@ def best_of(turn: Turn, limit: int) -> str:
     ]
     said = [sentence for sentence in said if _HEDGED not in sentence] or said
     question = turn.rewritten or turn.question
-    rarity = inverse_frequency(said)
-    wanted = content_words(question)
+    wanted = word_weights(content_words(question), inverse_frequency(said))
 
     def worth(sentence: str) -> float:
-        return covered(wanted, content_words(sentence), rarity) + fits(question, without_marks(sentence))
+        return covered(wanted, content_words(sentence)) + fits(question, without_marks(sentence))
 
     kept = sorted(said, key=worth, reverse=True)[:limit]
     lines = [with_evidence_ids(sentence, turn.citations) for sentence in said if sentence in kept]

@@ -9,8 +9,9 @@ answer is there, questions that nothing answers, and the former with their answe
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
+from operator import attrgetter
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.numbered_entities import contradicts
@@ -177,9 +178,12 @@ def worth_of(odds: float, doubt: float) -> float:
     return max(_LEAST, (odds - weights.WORTH_FROM) / weights.WORTH_STEP) * doubt
 
 
+_values = attrgetter(*(one.name for one in fields(Features)))
+
+
 def odds_of(features: Features, by: Features = weights.ANSWERING, bias: float = weights.ANSWERING_BIAS) -> float:
     """The logarithm of the odds that a unit answers."""
-    return float(bias + sum(weight * value for weight, value in zip(astuple(by), astuple(features), strict=True)))
+    return float(bias + sum(weight * value for weight, value in zip(_values(by), _values(features), strict=True)))
 
 
 def _focus_share(thing: Sequence[str], one: ScoredUnit) -> float:

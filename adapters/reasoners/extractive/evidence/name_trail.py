@@ -10,7 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.evidence.units import Form, Unit, coverage, inverse_frequency, topic_words
+from adapters.reasoners.extractive.evidence.units import (
+    Form,
+    Unit,
+    coverage,
+    inverse_frequency,
+    topic_words,
+    word_weights,
+)
 from adapters.reasoners.extractive.question.answer_type import fits
 from adapters.reasoners.extractive.question.phrases import names
 from core.model.evidence import Evidence
@@ -98,8 +105,11 @@ def leads_on(name: str) -> bool:
 
 def mentions(text: str, name: str) -> bool:
     """Whether the name stands in the text as whole words; one word alone in the same case: "Depot" is not a depot."""
-    fold = re.IGNORECASE if " " in name else re.NOFLAG
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, fold) is not None
+    whole = " " in name
+    there = name.casefold() in text.casefold() if whole else name in text
+    fold = re.IGNORECASE if whole else re.NOFLAG
+    # Hardly a text has the name at all, and a pattern takes long to make.
+    return there and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, fold) is not None
 
 
 def in_range(question: str, text: str) -> bool | None:
@@ -218,12 +228,13 @@ def _best(
 ) -> TrailStep | None:
     """The unit that speaks of a name at the trail's end and most of what the trail is about."""
     scored: list[tuple[float, int, TrailStep]] = []
+    wanted = word_weights(goal, rarity)
     for at, step in enumerate(pool):
         named = [name for name in frontier if mentions(step.text_with_context, name)]
         if not named or in_range(question, step.unit.text) is False:
             continue
         key = any(_key(step.unit, name) for name in named)
-        covered = coverage(goal, content_words(step.text_with_context), rarity)
+        covered = coverage(wanted, content_words(step.text_with_context))
         worth = covered + weights.STEP_FITS * fits(question, step.unit.text)
         worth += weights.STEP_KEY * key + weights.STEP_NAMES * math.log1p(len(named))
         scored.append((worth, -at, step))

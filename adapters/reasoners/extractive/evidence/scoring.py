@@ -7,7 +7,7 @@ is quoted from it. The numbers stand in ``weights``.
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from adapters.reasoners.extractive import weights
@@ -24,6 +24,7 @@ from adapters.reasoners.extractive.evidence.units import (
     inverse_frequency,
     topic_words,
     units,
+    word_weights,
 )
 from adapters.reasoners.extractive.evidence.versions import states_only_version
 from adapters.reasoners.extractive.question.answer_type import asks_of_document, fits, is_strict, lacks
@@ -51,7 +52,7 @@ _MUCH_GLUED = 4
 _MENU = 6  # words
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Words:
     """How the words of one question are looked for: how rare each is in the pool, and which are near in meaning."""
 
@@ -66,7 +67,12 @@ class Words:
 
     def share(self, there: Collection[str]) -> float:
         """The share of the wanted stems that is there, in [0, 1], rare ones counting more."""
-        return coverage(self.topic_words, there, self.rarity, self.near)
+        return coverage(self._wanted, there, self.near)
+
+    @cached_property
+    def _wanted(self) -> Mapping[str, float]:
+        """The wanted stems with what each counts: the same for every unit."""
+        return word_weights(self.topic_words, self.rarity)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from cachetools import LRUCache
@@ -121,8 +122,17 @@ def _by_stem(texts: Iterable[str]) -> dict[str, str]:
     """The first word of each stem that carries meaning."""
     found: dict[str, str] = {}
     for text in texts:
-        for word in words(text):
-            bare = word.casefold().replace("’", "'").removesuffix("'s")
-            if bare not in STOPWORDS:
-                found.setdefault(stem(bare), bare)
+        for stemmed, bare in _stemmed(text):
+            found.setdefault(stemmed, bare)
     return found
+
+
+@lru_cache(maxsize=1024)
+def _stemmed(text: str) -> tuple[tuple[str, str], ...]:
+    """The words that carry meaning, each with its stem, the first of each stem."""
+    found: dict[str, str] = {}
+    for word in words(text):
+        bare = word.casefold().replace("’", "'").removesuffix("'s")
+        if bare not in STOPWORDS:
+            found.setdefault(stem(bare), bare)
+    return tuple(found.items())

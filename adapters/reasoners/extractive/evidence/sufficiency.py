@@ -13,7 +13,7 @@ from adapters.reasoners.extractive.evidence.name_trail import TrailStep, leads_o
 from adapters.reasoners.extractive.evidence.open_names import open_names
 from adapters.reasoners.extractive.evidence.scoring import Words, rarity_of, scored_by_words
 from adapters.reasoners.extractive.evidence.searches_made import ASKED_ABOUT, planned_queries, searches_tried
-from adapters.reasoners.extractive.evidence.units import coverage, units
+from adapters.reasoners.extractive.evidence.units import coverage, units, word_weights
 from adapters.reasoners.extractive.question.phrases import names, word_list
 from core.model.evidence import Evidence
 from core.model.inquiry import Inquiry, SearchAction, SearchKnowledge
@@ -110,11 +110,9 @@ def _about(inquiry: Inquiry, named: Sequence[str]) -> tuple[SearchAction, ...]:
 
 
 def _one_covers(question: str, relevant: Sequence[Evidence], inquiry: Inquiry) -> bool:
-    rarity = rarity_of(tuple(inquiry.library))
-    wanted = content_words(question)
+    wanted = word_weights(content_words(question), rarity_of(tuple(inquiry.library)))
     return any(
-        coverage(wanted, content_words(item.passage.searchable), rarity) >= weights.COVERING_PASSAGE
-        for item in relevant
+        coverage(wanted, content_words(item.passage.searchable)) >= weights.COVERING_PASSAGE for item in relevant
     )
 
 

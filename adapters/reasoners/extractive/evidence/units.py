@@ -275,18 +275,20 @@ def inverse_frequency(texts: Iterable[str]) -> Mapping[str, float]:
     return {word: math.log(1 + (size - count + 0.5) / (count + 0.5)) for word, count in counts.items()}
 
 
-def coverage(
-    wanted: Sequence[str], there: Iterable[str], rarity: Mapping[str, float], near: Near = NOTHING_NEAR
-) -> float:
-    """The share of the wanted stems that is there, in [0, 1], rare ones counting more.
+def word_weights(wanted: Sequence[str], rarity: Mapping[str, float]) -> Mapping[str, float]:
+    """What each wanted stem counts: rare ones more, and one that no text of the pool has as the rarest of all."""
+    unseen = weights.UNSEEN_WORD * max(rarity.values(), default=1.0)
+    return {word: max(rarity.get(word, unseen), weights.COMMONEST_WORD) for word in wanted}
 
-    A stem that no text of the pool has is the rarest of all. One that is not there counts in part for a word near it.
+
+def coverage(wanted: Mapping[str, float], there: Iterable[str], near: Near = NOTHING_NEAR) -> float:
+    """The share of the wanted stems that is there, in [0, 1], by what each counts.
+
+    One that is not there counts in part for a word near it.
     """
     have = set(there)
-    unseen = weights.UNSEEN_WORD * max(rarity.values(), default=1.0)
-    rare = {word: max(rarity.get(word, unseen), weights.COMMONEST_WORD) for word in wanted}
-    total = sum(rare.values())
-    return sum(value * _presence(word, have, near) for word, value in rare.items()) / total if total else 0.0
+    total = sum(wanted.values())
+    return sum(value * _presence(word, have, near) for word, value in wanted.items()) / total if total else 0.0
 
 
 def _presence(word: str, have: set[str], near: Near) -> float:

@@ -6,6 +6,7 @@ date that each states. The newest holds, unless the question names an older one 
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from core.model.evidence import Evidence
 from core.model.knowledge import Passage
@@ -70,7 +71,12 @@ def states_only_version(question: str, title: str, said: str) -> bool:
 
 def family(passage: Passage) -> str:
     """The title without what tells versions apart: the same for all versions of one document."""
-    return _NUMBERS.sub("", _BESIDE.sub(" ", passage.title)).casefold() or passage.title.casefold()
+    return _unversioned(passage.title)
+
+
+@lru_cache(maxsize=1024)  # every passage that was found is compared with every other
+def _unversioned(title: str) -> str:
+    return _NUMBERS.sub("", _BESIDE.sub(" ", title)).casefold() or title.casefold()
 
 
 def section_name(passage: Passage) -> frozenset[str]:

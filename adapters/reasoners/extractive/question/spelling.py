@@ -7,6 +7,7 @@ word that is written as it should be stays, and so do names, codes, flags and wh
 
 import re
 from collections.abc import Collection, Iterable
+from functools import lru_cache
 
 from adapters.reasoners.extractive.question.lexicon import Lexicon, keeps_letters
 from core.model.languages import language_of
@@ -61,7 +62,12 @@ _SOUNDS = tuple(
 
 def vocabulary_of(texts: Iterable[str]) -> frozenset[str]:
     """The words of some texts, in lower case, those of names and addresses one by one."""
-    return frozenset(word.casefold() for text in texts for word in _LETTERS.findall(text))
+    return frozenset().union(*map(_words_of, texts))
+
+
+@lru_cache(maxsize=1024)
+def _words_of(text: str) -> frozenset[str]:
+    return frozenset(word.casefold() for word in _LETTERS.findall(text))
 
 
 def unknown_words(question: str, vocabulary: Collection[str]) -> tuple[str, ...]:
