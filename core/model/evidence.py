@@ -134,16 +134,21 @@ class EvidenceLibrary:
         """Everything by what grader and search say together; what nobody has graded comes last.
 
         Reciprocal rank fusion (Cormack et al. 2009) of the order by grade with the order by score: a grader looks at
-        one passage alone, a search at all of them by little. Measured in docs/measurements.md.
+        one passage alone, a search at all of them by little. Between two that are equal by both together the search
+        decides; where there were several, whose scores are of different words, the grade. Measured in
+        docs/measurements.md.
         """
         by_score = sorted(self.items, key=lambda item: (-item.hit.score, item.id))
         by_grade = sorted(by_score, key=lambda item: -item.grade.score if item.grade else 0)
         graded = [item for item in by_grade if item.grade is not None]
+        found = [item for item in by_score if item.grade is not None]
         worth = dict.fromkeys((item.id for item in graded), 0.0)
-        for order in (graded, [item for item in by_score if item.grade is not None]):
+        for order in (graded, found):
             for rank, item in enumerate(order, 1):
                 worth[item.id] += 1 / (RANK_CONSTANT + rank)
-        return (*sorted(graded, key=lambda item: -worth[item.id]), *by_grade[len(graded) :])
+        of_one_search = len({item.query for item in graded}) == 1
+        fused = sorted(found if of_one_search else graded, key=lambda item: -worth[item.id])
+        return (*fused, *by_grade[len(graded) :])
 
     def readable_by(self, visible: frozenset[str]) -> "EvidenceLibrary":
         """The library without passages of bases that this audience may not read."""

@@ -42,6 +42,13 @@ def test_of_equal_grades_and_of_neighbouring_ones_the_search_decides() -> None:
     assert [item.id for item in last_is_best.best_first()] == [1, 3, 2], "first and second beat first and last"
 
 
+def test_between_equals_by_both_one_search_decides_and_of_several_the_grade() -> None:
+    first = EvidenceLibrary().add([Hit(passage(1), 0.9), Hit(passage(2), 0.5)], "refunds")[0]
+    assert [item.id for item in first.with_grades({1: Grade(7), 2: Grade(8)}).best_first()] == [1, 2]
+    both = EvidenceLibrary().add([Hit(passage(1), 0.9)], "refunds")[0].add([Hit(passage(2), 0.5)], "late ones")[0]
+    assert [item.id for item in both.with_grades({1: Grade(7), 2: Grade(8)}).best_first()] == [2, 1]
+
+
 def test_what_nobody_has_graded_comes_last_however_well_it_scored() -> None:
     found = EvidenceLibrary().add([Hit(passage(1), 0.2), Hit(passage(2), 0.9), Hit(passage(3), 0.95)], "refunds")[0]
     assert [item.id for item in found.with_grades({1: Grade(1)}).best_first()] == [1, 3, 2]
