@@ -43,11 +43,11 @@ _WORDS = (  # longest, longer: what they are said of
     (Aggregate.LEAST, r"cheap(?:est|er)|least expensive|lowest[- ]priced|costs? (?:the )?(?:least|less)", _PRICE),
     (
         Aggregate.MOST,
-        r"most expensive|more expensive|dear(?:est|er)|costl(?:iest|ier)|costs? (?:the )?more(?:st)?",
+        r"most expensive|more expensive|dear(?:est|er)|costl(?:iest|ier)|costs? (?:the )?mo(?:re|st)",
         _PRICE,
     ),
-    (Aggregate.MOST, r"heav(?:iest|ier)|weighs? (?:the )?more?st?", "weight kg"),
-    (Aggregate.LEAST, r"light(?:est|er)|weighs? (?:the )?le(?:a|s)st?", "weight kg"),
+    (Aggregate.MOST, r"heav(?:iest|ier)|weighs? (?:the )?mo(?:re|st)", "weight kg"),
+    (Aggregate.LEAST, r"light(?:est|er)|weighs? (?:the )?(?:less|least)", "weight kg"),
     (
         Aggregate.MOST,
         r"long(?:est|er)",

@@ -36,7 +36,7 @@ def column_of(asked: Aggregation, wanted: frozenset[str], rows: Sequence[Row], k
         score = said + weights.COLUMN_NAMED * fits
         if (
             score > 0
-            and (fits or ((not hinted or by_date) and (not asked.column or said >= weights.COLUMN_NAMED)))
+            and (fits or ((not hinted or by_date) and (not asked.column or stems <= wanted)))
             and (best is None or score > best[0])
         ):
             best = score, at

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
 from adapters.reasoners.extractive.answer.tables.column_choice import column_between
@@ -34,8 +35,9 @@ def _pair_in(question: str, rows: Sequence[Row]) -> list[Row] | None:
     if joint is None:
         return None
     before, after = words(question[: joint.start()]), words(question[joint.end() :])
-    one = _named([before[-size:] for size in range(_LONGEST, 0, -1)], rows)
-    other = _named([after[:size] for size in range(_LONGEST, 0, -1)], rows)
+    wanted = set(content_words(question))
+    one = _named([before[-size:] for size in range(_LONGEST, 0, -1)], rows, wanted)
+    other = _named([after[:size] for size in range(_LONGEST, 0, -1)], rows, wanted)
     return [one, other] if one and other and one != other else None
 
 
@@ -46,14 +48,19 @@ def _only_two(question: str, rows: Sequence[Row]) -> list[Row] | None:
     return kind if len(kind) == FEWEST else None
 
 
-def _named(names: Sequence[Sequence[str]], rows: Sequence[Row]) -> Row | None:
-    """The one row that has the longest of these names in a cell; None where several have it."""
+def _named(names: Sequence[Sequence[str]], rows: Sequence[Row], wanted: AbstractSet[str]) -> Row | None:
+    """The one row that has the longest of these names in a cell; of several, the one with most of what is asked for.
+
+    "A grass pitch at Oxwater" is one of its two rows. None where several have as much.
+    """
     for name in names:
         stems = set(content_words(" ".join(name)))
         found = [row for row in rows if stems and any(stems <= set(content_words(cell)) for cell in row.cells)]
         exact = [row for row in found if any(stems == set(content_words(cell)) for cell in row.cells)]
         if found:
-            return (exact or found)[0] if len(exact or found) == 1 else None
+            shared = [len(wanted & set(content_words(row.unit.text))) for row in exact or found]
+            meant = [row for row, count in zip(exact or found, shared, strict=True) if count == max(shared)]
+            return meant[0] if len(meant) == 1 else None
     return None
 
 

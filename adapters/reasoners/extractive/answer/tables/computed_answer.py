@@ -51,9 +51,13 @@ def compute_answer(
     tables = _tables_by_fit(question, evidence, pool)
     if compared := _compared(question, asked, tables):
         return compared
+    extreme = asked is not None and asked.kind in {Aggregate.MOST, Aggregate.LEAST}
     for rows in tables:
-        if found := _of_table(question, asked, wanted, with_siblings(wanted, rows, tables_of(pool))):
+        found = _of_table(question, asked, wanted, with_siblings(wanted, rows, tables_of(pool)))
+        if found and (not extreme or _is_on_topic(question, found, (*evidence, *pool))):
             return found
+        if extreme and len(named_rows(question, rows)) == 1:
+            return None  # "the fastest an engineer comes on the basic plan" asks what stands in the row of that plan
     return None
 
 
@@ -91,18 +95,19 @@ def tables_that_answer(question: str, evidence: Sequence[Evidence]) -> frozenset
             picked = picked and (added or len(named_rows(question, _rows_of(found))) >= FEWEST)
         return frozenset(one.evidence.id for one in found.quotations) if found and picked else frozenset()
     found = compute_answer(question, asked, evidence)
-    wanted = frozenset(topic_words(question))
-    if found is None or not wanted:
+    if found is None or not picks_rows(question, asked, found.quotations[0]):
         return frozenset()
+    return frozenset(quotation.evidence.id for quotation in found.quotations)
+
+
+def _is_on_topic(question: str, found: TableAnswer, evidence: Sequence[Evidence]) -> bool:
+    """Whether the section of a table has half of what the question speaks of: the table may be of something else."""
+    wanted = frozenset(topic_words(question))
     section = found.quotations[0].evidence.passage.section
     there = {
         word for item in evidence if item.passage.section == section for word in content_words(item.passage.searchable)
     }
-    picks = picks_rows(question, asked, found.quotations[0])
-    known = sum(stands_in(stem, there) for stem in wanted)
-    if not picks or known < _OF_TOPIC * len(wanted):
-        return frozenset()
-    return frozenset(quotation.evidence.id for quotation in found.quotations)
+    return bool(wanted) and sum(stands_in(stem, there) for stem in wanted) >= _OF_TOPIC * len(wanted)
 
 
 def _rows_of(found: TableAnswer) -> list[Row]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from adapters.reasoners.extractive.answer.tables import wording
 from adapters.reasoners.extractive.answer.tables.column_choice import is_only_of_its_kind, numeric_columns
-from adapters.reasoners.extractive.answer.tables.rows import FEWEST, Row
+from adapters.reasoners.extractive.answer.tables.rows import FEWEST, Row, place_of
 from adapters.reasoners.extractive.answer.tables.wording import TableAnswer
 from adapters.reasoners.extractive.evidence.cell_values import can_be_added, column_values, kind_of
 from adapters.reasoners.extractive.evidence.name_trail import gives_range
@@ -80,6 +80,16 @@ def rows_within(
     return wording.within_limit(rows[0].names[best[1]], limit.said, len(kept), best[2])
 
 
+def _are_counted(question: str, rows: Sequence[Row]) -> bool:
+    """Whether each row is one of what is counted: by what the rows are called, or by a cell that says so.
+
+    Plans with a loan machine are no loan machines, and three rows of wind instruments need not be all of them.
+    """
+    counted = frozenset(thing_picked(question))
+    called = set(content_words(" ".join((rows[0].names[0], *place_of(rows)))))
+    return counted <= called or all(any(counted == set(content_words(cell)) for cell in row.cells) for row in rows)
+
+
 def count_rows(question: str, wanted: frozenset[str], rows: Sequence[Row], kept: Sequence[Row]) -> TableAnswer | None:
     """How many rows have in a cell what is asked for; people are counted once."""
     key, title = (frozenset(content_words(said)) for said in (rows[0].names[0], rows[0].evidence.passage.title))
@@ -88,7 +98,7 @@ def count_rows(question: str, wanted: frozenset[str], rows: Sequence[Row], kept:
     of_all = bool(key) and key <= wanted  # "how many depots are there?"
     if (len(kept) == len(rows) and not of_all) or len(kept) < FEWEST:
         return None
-    if any(stem in wanted for stem in numeric_columns(rows)):
+    if any(stem in wanted for stem in numeric_columns(rows)) or not _are_counted(question, kept):
         return None
     people = next((at for at, name in enumerate(rows[0].names) if _PERSON & set(content_words(name))), None)
     counted = {row.cells[people].casefold() for row in kept} if people is not None else set(range(len(kept)))
