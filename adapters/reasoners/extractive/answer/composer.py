@@ -16,7 +16,7 @@ from adapters.reasoners.extractive.answer.tables.wording import TableAnswer
 from adapters.reasoners.extractive.evidence.open_names import open_names
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
 from adapters.reasoners.extractive.evidence.units import units
-from adapters.reasoners.extractive.evidence.versions import OUTDATED, family
+from adapters.reasoners.extractive.evidence.versions import calls_itself_outdated, family
 from adapters.reasoners.extractive.question.aggregation import aggregation_of
 from core.model.evidence import Evidence
 from core.model.inquiry import Inquiry
@@ -130,6 +130,6 @@ def _same_document(one: Evidence, other: Evidence) -> bool:
 
 def _outdated_notice(item: Evidence) -> tuple[int, str] | None:
     """What the passage says about its own document being out of date, with the evidence's id."""
-    said = (unit.text for unit in units(item.passage.text) if OUTDATED.search(unit.text))
+    said = (unit.text for unit in units(item.passage.text) if calls_itself_outdated(item.passage, unit))
     found = next(said, "")
     return (item.id, found.lstrip("> ")) if found else None

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
-from adapters.reasoners.extractive.evidence.units import Form, Unit, topic_words, units
+from adapters.reasoners.extractive.evidence.units import Form, Unit, cells_of, topic_words, units
 from adapters.reasoners.extractive.evidence.versions import family
 from core.ingestion.dates import stated_date
 from core.model.evidence import Evidence
@@ -29,6 +29,7 @@ _SAID_OF_ANY = frozenset(
     )
 )
 _OF_VERSIONS = re.compile(r"\b(?:version|release|build|firmware|edition)\b", re.IGNORECASE)
+_ENDS = re.compile(r"\b(?:until|till|ends?|eol)\b", re.IGNORECASE)
 _BEFORE_NEWEST = re.compile(r"\bthe one before the (?:latest|newest|most recent|current)\b", re.IGNORECASE)
 _ENTRIES = 2  # versions in one document, from which on it tells of several
 _SHOWN = 3  # units of the newest one
@@ -97,14 +98,13 @@ def newest(question: str, evidence: Sequence[Evidence], weighed: Sequence[Scored
     def title_overlap(entries: Sequence[_Entry]) -> int:
         return len(wanted & set(content_words(entries[0].evidence.passage.title)))
 
+    if named:
+        telling = [entries for entries in telling if _order_of(named, entries)]
     best = max(telling, key=title_overlap, default=None)
-    if best is None or not title_overlap(best):
+    if best is None or not (title_overlap(best) or (named and len(telling) == 1)):
         return ()
     orders = sorted({entry.order for entry in best}, reverse=True)
-    order = orders[1 if _BEFORE_NEWEST.search(question) else 0]
-    if named:
-        number = tuple(int(part) for part in named.split("."))
-        order = next((entry.order for entry in best if entry.order[1] == number), ("", ()))
+    order = _order_of(named, best) if named else orders[1 if _BEFORE_NEWEST.search(question) else 0]
     found = {entry.evidence.id: entry for entry in best if entry.order == order}
     if not found or (named and _asks_beside(question, best[0].evidence)):
         return ()
@@ -112,6 +112,12 @@ def newest(question: str, evidence: Sequence[Evidence], weighed: Sequence[Scored
     if _asks_beside(question, best[0].evidence) and (answering := _answering(parts, weighed)):
         return answering
     return tuple(Quotation(entry.evidence, entry.units[:_SHOWN]) for entry in parts)
+
+
+def _order_of(number: str, entries: Sequence[_Entry]) -> tuple[str, tuple[int, ...]] | None:
+    """The day and number under which a version stands among these, with its day where any of them states one."""
+    wanted = tuple(int(part) for part in number.split("."))
+    return max((entry.order for entry in entries if entry.order[1] == wanted), default=None)
 
 
 def _answering(entries: Sequence[_Entry], weighed: Sequence[ScoredUnit]) -> tuple[Quotation, ...]:
@@ -173,7 +179,8 @@ def version_heading(headings: Sequence[str]) -> str:
 
 def _row_entry(item: Evidence, unit: Unit) -> Iterator[_Entry]:
     """The version that a row of a table of versions is of."""
-    cells = [cell.strip() for cell in unit.text.strip().strip("|").split("|")]
+    names, cells = cells_of(unit.head[0]), cells_of(unit.text)
     if number := _VERSION.match(cells[0]):
-        dated = stated_date(f"Released {cells[1]}") if len(cells) > 1 else ""
+        ends = len(names) > 1 and _ENDS.search(names[1])  # "Supported until" is not when it came
+        dated = stated_date(f"Released {cells[1]}") if len(cells) > 1 and not ends else ""
         yield _Entry((dated, tuple(int(part) for part in number[1].split("."))), item, (unit,))

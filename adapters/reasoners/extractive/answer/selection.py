@@ -257,7 +257,8 @@ def _with_neighbours(need: str, picked: Sequence[Unit], everything: Sequence[Uni
     for unit in picked:
         block = [one for one in everything if one.block == unit.block]
         if unit.form is Form.ITEM and unit.text.lstrip()[:1].isdigit():
-            found.update(block if len(block) <= _LIST_ITEMS else ())
+            steps = len(block) <= _LIST_ITEMS and _leaves_open(need, unit)  # a clause that has the figure is no step
+            found.update(block if steps else ())
         elif unit.form is Form.ROW and whole_tables and _mostly(block, picked):
             found.update(block)  # half a small table is harder to read than all of it
         elif unit.form is Form.SENTENCE:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
+from adapters.reasoners.extractive.evidence.units import Form, Unit
 from core.model.evidence import Evidence
 from core.model.knowledge import Passage
 from core.model.text import content_words
@@ -22,14 +23,6 @@ _OLD = re.compile(
     r"|years? ago|in the past|back then|at that time|before (?:the|that|this) (?:change|update|version|policy))\b",
     re.IGNORECASE,
 )
-OUTDATED = re.compile(
-    r"\b(?:superseded\b(?! by all)|(?:was|is|been) replaced (?:by|on|in|with)\b"
-    r"|no longer (?:valid|applies|in force|current)"
-    r"|obsolete|out of date|outdated|withdrawn)\b",
-    re.IGNORECASE,
-)
-
-
 # What a document says of itself, not of another: "Superseded by version 4", "This policy was replaced on 1 May".
 _SUPERSEDED = re.compile(
     r"^\W*(?:superseded|replaced|withdrawn|out of date|obsolete)\b"
@@ -37,6 +30,23 @@ _SUPERSEDED = re.compile(
     r" (?:superseded|replaced|withdrawn)\b",
     re.IGNORECASE | re.MULTILINE,
 )
+_OUTDATED = re.compile(
+    rf"{_SUPERSEDED.pattern}|^\W*(?:outdated|deprecated|archived|no longer (?:valid|in force|current|maintained))\b"
+    r"|^\W*(?:edition|version) [^.]{0,30}\bsuperseded\b"
+    r"|\bthis (?:policy|document|version|page|agreement|list|edition|notice|guide|manual)\b[^.]{0,30}\b(?:is|has been)"
+    r" (?:out of date|outdated|obsolete|deprecated|archived|no longer (?:valid|in force|current|maintained))\b",
+    re.IGNORECASE,
+)
+_OF_ONE_VERSION = re.compile(r"^\W*(?:version |release |v|[a-z]{1,2})?\d+(?:\.\d+)*\b", re.IGNORECASE)
+
+
+def calls_itself_outdated(passage: Passage, unit: Unit) -> bool:
+    """Whether a sentence says of its document that it holds no longer.
+
+    A row or an item says that of a key or a card, and what stands below a version of a changelog, of that version.
+    """
+    of_one = any(_OF_ONE_VERSION.match(heading) and "." in heading for heading in (*passage.heading[-2:], unit.under))
+    return unit.form is Form.SENTENCE and not of_one and bool(_OUTDATED.search(unit.text))
 
 
 _STATES_VERSION = re.compile(
