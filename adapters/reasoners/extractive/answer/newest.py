@@ -5,6 +5,7 @@ Also the one that a question names by its number, where nothing is asked but whe
 
 import re
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
@@ -92,16 +93,8 @@ def newest(question: str, evidence: Sequence[Evidence], weighed: Sequence[Scored
         for entry in _entries(item):
             documents.setdefault(item.passage.document, []).append(entry)
     telling = [entries for entries in documents.values() if len({entry.order for entry in entries}) >= _ENTRIES]
-    if not named:
-        telling.extend(_families(evidence))
-
-    def title_overlap(entries: Sequence[_Entry]) -> int:
-        return len(wanted & set(content_words(entries[0].evidence.passage.title)))
-
-    if named:
-        telling = [entries for entries in telling if _order_of(named, entries)]
-    best = max(telling, key=title_overlap, default=None)
-    if best is None or not (title_overlap(best) or (named and len(telling) == 1)):
+    best = _told_by(named, wanted, telling) if named else _titled(wanted, [*telling, *_families(evidence)])
+    if best is None:
         return ()
     orders = sorted({entry.order for entry in best}, reverse=True)
     order = _order_of(named, best) if named else orders[1 if _BEFORE_NEWEST.search(question) else 0]
@@ -112,6 +105,26 @@ def newest(question: str, evidence: Sequence[Evidence], weighed: Sequence[Scored
     if _asks_beside(question, best[0].evidence) and (answering := _answering(parts, weighed)):
         return answering
     return tuple(Quotation(entry.evidence, entry.units[:_SHOWN]) for entry in parts)
+
+
+def _titled(wanted: AbstractSet[str], telling: Sequence[list[_Entry]]) -> list[_Entry] | None:
+    """What tells of versions and has most of what is asked for in its title; None where none has any of it."""
+
+    def overlap(entries: Sequence[_Entry]) -> int:
+        return len(wanted & set(content_words(entries[0].evidence.passage.title)))
+
+    best = max(telling, key=overlap, default=None)
+    return best if best and overlap(best) else None
+
+
+def _told_by(number: str, wanted: AbstractSet[str], telling: Sequence[list[_Entry]]) -> list[_Entry] | None:
+    """What tells of the version of this number: by its title, else the only one that says when that came.
+
+    A clause 3.3 has no day, as a release has.
+    """
+    orders = [(entries, order) for entries in telling if (order := _order_of(number, entries))]
+    dated = [entries for entries, order in orders if order[0]]
+    return _titled(wanted, [entries for entries, _ in orders]) or (dated[0] if len(dated) == 1 else None)
 
 
 def _order_of(number: str, entries: Sequence[_Entry]) -> tuple[str, tuple[int, ...]] | None:
@@ -163,7 +176,8 @@ def _entries(item: Evidence) -> Iterator[_Entry]:
         groups.setdefault(over or heading, []).append(unit)
     for told, members in groups.items():
         if number := _of_version(told):
-            dated = stated_date(f"Released {told}") or stated_date(told)
+            rest = told.replace(number[0], " ")  # 3.3 is no day
+            dated = stated_date(f"Released {told}") or stated_date(told) or stated_date(rest)
             yield _Entry((dated, tuple(int(part) for part in number[1].split("."))), item, tuple(members))
 
 

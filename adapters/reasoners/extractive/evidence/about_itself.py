@@ -30,7 +30,7 @@ _SAID = {
         r"updated?|edited|changed|touched|revised|modified|corrected": (
             r"updated?|edited|changed?|revised|modified|corrected|state|as of"
         ),
-        r"reviewed": r"reviewed|review",
+        r"reviewed|looked (?:at|over|through)|checked": r"reviewed|review|checked|looked through",
         r"approved|passed|adopted": r"approved|passed|adopted|agreed",
         r"owns?|owner|owned|maintains?|maintained": r"owners?|owned|maintained|maintainer|kept by|responsible",
         r"published|issued": r"published|issued",
@@ -163,11 +163,18 @@ def head_of_document(inquiry: Inquiry, near: Iterable[Evidence]) -> tuple[Search
     return (SearchSource(_HEAD, title),)
 
 
+_OF_WORDS = re.compile(r"\b(?:jargon|slang|lingo|vocabulary|terminology|glossary|abbreviations|acronyms)\b", re.IGNORECASE)
+_GLOSSARY = re.compile(
+    r"\b(?:glossary|vocabulary|terminology|abbreviations|acronyms|jargon|words (?:we|and|you|used)|terms (?:we|used))\b",
+    re.IGNORECASE,
+)
+
+
 def titled(question: str, evidence: Iterable[Evidence]) -> frozenset[int]:
     """Where it is asked which documents there are about something: the evidence below a title or heading that has it.
 
     They need not say a thing about it in any one sentence. So does what has all its words in one, a table that has them
-    over its columns, a title that has most of them, and what the search puts first.
+    over its columns, a title that has most of them, and what the search puts first; of words of one's own, a glossary.
     """
     asked, listed = split_question(question), list(evidence)
     topic = set(content_words(asked.question)) if asked.lists_documents else set()
@@ -177,7 +184,10 @@ def titled(question: str, evidence: Iterable[Evidence]) -> frozenset[int]:
     return frozenset(
         item.id
         for item in listed
-        if any(topic <= told for told in _told(item)) or _most(topic, item) or (item.hit.score == first >= _FOUND)
+        if any(topic <= told for told in _told(item))
+        or _most(topic, item)
+        or (item.hit.score == first >= _FOUND)
+        or (_OF_WORDS.search(asked.question) and _GLOSSARY.search(" ".join((item.passage.title, *item.passage.heading))))
     )
 
 

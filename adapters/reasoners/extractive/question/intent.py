@@ -262,12 +262,12 @@ _WRITTEN_WHERE = re.compile(
     r"|does it say)(?: (?:more|something))?(?: (?:about|on|of|down))?\s+(?=\S+ \S)",
     re.IGNORECASE,
 )
-# "In which minutes was the third shop discussed?"
+# "In which minutes was the third shop discussed?", "where are the error codes written down?"
 _DISCUSSED_WHERE = re.compile(
-    r"^in (?:which|what) (?:\w+ )?(?:minutes|meetings?|protocols?|documents?|docs?|files?|pages?|papers?) "
+    r"^(?:where|in (?:which|what) (?:\w+ )?(?:minutes|meetings?|protocols?|documents?|docs?|files?|pages?|papers?)) "
     r"(?:is|are|was|were|did (?:we|they)|do (?:we|you)) (?P<topic>\S.*?) "
-    r"(?:discuss(?:ed)?|mention(?:ed)?|described?|decided?|explain(?:ed)?|talk(?:ed)? about|written(?: down)?"
-    r"|listed)\W*$",
+    r"(?:discuss(?:ed)?|mention(?:ed)?|document(?:ed)?|described?|decided?|explain(?:ed)?|talk(?:ed)? about"
+    r"|(?:written|laid|set) down|written|spelled out|listed)\W*$",
     re.IGNORECASE,
 )
 # "Is there a glossary of our words?"
