@@ -89,6 +89,8 @@ async def test_who_wrote_a_document_that_does_not_say_is_not_answered_with_its_m
         ("What do you know about Fernie Roofing?", "Fernie Roofing"),
         ("in which minutes was the third shop discussed", "the third shop"),
         ("is there a glossary of our words?", "glossary of our words"),
+        ("where are the error codes of the api written down", "the error codes of the api"),
+        ("where are the towels kept", ""),
         ("where do I find the opening dates for 2027", "opening dates for 2027"),
         ("where do i find the extensions of everyone", "extensions"),
         ("where can i find the spare key of the shed", ""),
@@ -119,6 +121,13 @@ def test_a_table_with_such_a_column_and_a_title_with_most_of_the_words_are_liste
     prices = replace(prices, hit=replace(prices.hit, score=0.1))
     assert titled("which doc has prices for parking for the public", [prices])
     assert not titled("which doc has prices for boats", [prices])
+
+
+def test_a_glossary_is_listed_where_ones_own_words_are_asked_for() -> None:
+    words = found("**Drop**: when the beans leave the drum.", "Words we use")
+    words = replace(words, hit=replace(words.hit, score=0.1))
+    assert titled("is there a page that explains our slang", [words])
+    assert not titled("is there a page that explains our prices", [words])
 
 
 async def test_a_document_is_listed_where_one_sentence_has_the_whole_topic() -> None:

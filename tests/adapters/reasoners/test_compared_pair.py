@@ -32,6 +32,14 @@ SITES = """\
 | THR | Thrushcombe | 2004 | 85 |
 """
 CRACKS = "| Winter | Cracks | of which cellos |\n|---|---|---|\n| 2022/23 | 41 | 17 |\n| 2024/25 | 36 | 19 |\n"
+PITCHES = """\
+| Site | Kind | Low | High |
+| --- | --- | --- | --- |
+| Oxwater | grass | 19.00 | 34.00 |
+| Oxwater | electric | 24.00 | 41.00 |
+| Thrushcombe | grass | 16.50 | 27.00 |
+| Thrushcombe | electric | 17.00 | 43.00 |
+"""
 
 WASHERS = """\
 | Number | Type | Model | Capacity kg |
@@ -56,6 +64,12 @@ def evidence(table: str) -> list[Evidence]:
         ("which pass lasts longer green or red", PASSES, "Green", "Red"),
         ("is oxwater or brackenlow bigger", SITES, "Oxwater", "Brackenlow"),
         ("more cracks in 2022/23 or 2024/25", CRACKS, "2022/23", "2024/25"),
+        (
+            "which is cheaper in low season, an electric pitch at oxwater or thrushcombe",
+            PITCHES,
+            "Thrushcombe",
+            "Oxwater",
+        ),
         ("which tunnel washer is bigger", WASHERS, "TW2", "TW1"),  # there are but two
     ],
 )

@@ -115,6 +115,7 @@ def worked_out(question: str, table: str = SITES) -> str:
         ("which sites does mira sand look after", "Picked out of the table, there are 2 rows:"),
         ("how many beds do all three sites have", "Added up from 3 rows, *Beds* comes to 165:"),
         ("which is the cheapest site by fee", ""),  # a price a month and one a year are not compared
+        ("how many lifts do we have", ""),  # sites with a lift are no lifts
     ],
 )
 def test_a_table_is_worked_out_only_as_far_as_its_cells_can_be_read(question: str, lead: str) -> None:
@@ -156,6 +157,27 @@ def test_a_column_is_found_by_what_is_asked_of_it(question: str, lead: str) -> N
     found = compute_answer(question, aggregation_of(question), [placed(1, VANS, "Vans of the depot")])
     assert found is not None
     assert found.lead == lead
+
+
+ZONES = "| Zone | Fee in euros | Free from |\n|---|---|---|\n| A | 4.50 | 60 |\n| B | 18.00 | 400 |\n"
+CLASSES = "| Class | Hours |\n|---|---|\n| Basics | 4 |\n| Grinders | 2 |\n"
+CARE = "| Plan | Engineer within |\n|---|---|\n| Steady | 5 days |\n| Always | 8 hours |\n"
+
+
+def test_what_costs_the_most_is_worked_out_like_what_is_dearest() -> None:
+    assert worked_out("which zone costs the most", ZONES).endswith("is that of B:")
+
+
+@pytest.mark.parametrize(
+    ("question", "title"),
+    [
+        ("fastest an engineer comes on the steady plan", "Classes for engineers on any plan"),  # asks for its row
+        ("what is the shortest notice of a lease", "Training"),  # speaks of nothing that the table does
+    ],
+)
+def test_the_most_or_least_of_a_table_about_something_else_is_no_answer(question: str, title: str) -> None:
+    items = [placed(1, CARE, "Care"), placed(2, CLASSES, title)]
+    assert compute_answer(question, aggregation_of(question), items[1:] if title == "Training" else items) is None
 
 
 PLANS = "| Plan | Pounds now | Pounds later |\n|---|---|---|\n| Slow | £4 | £5 |\n| Fast | £9 | £8 |\n"

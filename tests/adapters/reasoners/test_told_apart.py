@@ -247,6 +247,20 @@ def test_of_the_newest_entry_what_answers_is_quoted_where_more_is_asked() -> Non
     assert newest("what is new in the newest monitor app", [item], [likely])[0].units == entry.units
 
 
+def test_a_release_that_is_named_by_its_number_alone_is_the_one_with_a_day() -> None:
+    change = "- Sign-in with a passkey."
+    release = found(1, change, "Bellhop changelog", heading=('3.3 "Lungo", 4 August 2025',))
+    before = found(2, "- Drafts.", "Bellhop changelog", heading=("3.2, 2 May 2025",), document="p1")
+    release = replace(release, hit=replace(release.hit, passage=replace(release.hit.passage, document="p1")))
+    until = "| Version | Supported until |\n|---|---|\n| 3.3 | 30 November 2026 |\n| 3.2 | 31 August 2026 |"
+    clause = found(3, "3.3 Kettles are switched off.\n\n3.2 Doors are shut.", "Handbook")
+    everything = [release, before, found(4, until, "Bellhop changelog", document="p1"), clause]
+    (quoted,) = newest("when did 3.3 come out", everything)
+    assert quoted.units[0].text == change
+    assert asked_alone("what was 3.3 called", everything) == {1}
+    assert newest("when did 3.3 come out", [clause]) == ()
+
+
 def test_firmware_may_be_named_by_a_letter_and_a_number() -> None:
     notes = "F31   22 June 2026\n  + Reports the temperature.\n\nF30   4 May 2026\n  + Mended: the lamp."
     (quoted,) = newest("what's new in firmware F30 of the Pegbox", [found(1, notes, "Pegbox firmware")])
