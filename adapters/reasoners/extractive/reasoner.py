@@ -55,7 +55,7 @@ from adapters.reasoners.extractive.evidence.table_searches import other_table, t
 from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.question import intent
 from adapters.reasoners.extractive.question.comparison import sides_of
-from adapters.reasoners.extractive.question.follow_up import ResolvedQuestion, resolve
+from adapters.reasoners.extractive.question.follow_up import ResolvedQuestion, resolve, resolve_part
 from adapters.reasoners.extractive.question.lexicon import lexicon_for
 from adapters.reasoners.extractive.question.phrases import names
 from adapters.reasoners.extractive.question.pronouns import pronoun_in
@@ -131,8 +131,8 @@ class ExtractiveReasoner:
         follows = _last_of(earlier)
         lexicon = await lexicon_for(asked.question) if earlier else None
         for number, need in enumerate(asked.needs):
-            # A later part leans on the earlier ones where it says so, and not only because it is short.
-            resolved = resolve(need, earlier, lexicon) if not number or pronoun_in(need) else ResolvedQuestion(need)
+            # A later part leans on the earlier ones where it says so, or names but one thing: "what's the extension?".
+            resolved = resolve(need, earlier, lexicon) if not number or pronoun_in(need) else resolve_part(need, needs)
             if resolved.stuck:
                 return AskBack("What do you mean? Tell me a word or two about what you are looking for.")
             needs.append(resolved.question)

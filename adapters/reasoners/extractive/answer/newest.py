@@ -26,7 +26,7 @@ _NAMED_VERSION = re.compile(r"\((?:v\.? ?|version |release )?(\d+(?:\.\d+)+)\)\W
 _SAID_OF_ANY = frozenset(
     content_words(
         "new newest latest current last recent version release revision update build edition change changelog since"
-        " before one previous news what whats when come came out date released"
+        " before one previous news what whats when come came out date released called name"
     )
 )
 _OF_VERSIONS = re.compile(r"\b(?:version|release|build|firmware|edition)\b", re.IGNORECASE)

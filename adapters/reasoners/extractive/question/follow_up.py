@@ -78,6 +78,15 @@ _OPEN_END = re.compile(
     r"\b(?:then|in (?:that|this) case|(?<!is )(?<!are )(?<!was )(?<!were )there)\s*[?.!]*$", re.IGNORECASE
 )
 _FROM_TO = re.compile(r"\bfrom (?:[A-Z][\w'’-]*\s?){1,3} ?to (?:[A-Z][\w'’-]*\s?){1,3}(?<=\w)")
+_AT_THAT_TIME = re.compile(r"\b(?:back then|then|at (?:that|the) time|in those days)(?=\s*[?.!]*$)", re.IGNORECASE)
+_PAST = re.compile(r"\b(?:was|were|did|had|used to)\b", re.IGNORECASE)
+# "Before 2026", "in 2023", "under the terms of 2023", "with the old terms".
+_TIME = re.compile(
+    r"\b(?:before|until|since|after|in|by|under|with|during)\s+(?:the\s+)?(?:[\w-]+\s+){0,3}?"
+    r"(?:(?:19|20)\d\d(?:\s+(?:terms|edition|rules|prices|list|version))?"
+    r"|old\s+(?:terms|edition|rules|prices|list|version))(?!\w)",
+    re.IGNORECASE,
+)
 _THERE = re.compile(r"\bthere\s*(?=[?.!]*$)", re.IGNORECASE)
 _PLACE = re.compile(
     r"\b(?:at|in|on|from)\s+(?:the\s+|our\s+)?(?!(?:a|an|the|my|case|time|first|least|most|total|general)\b)"
@@ -138,6 +147,20 @@ def resolve(question: str, earlier: Sequence[Exchange], lexicon: Lexicon | None 
     return _in_thread(bare, topics, window) if topics else _alone(question)
 
 
+def resolve_part(part: str, former: Sequence[str]) -> ResolvedQuestion:
+    """A later part of a question with what the first was about, where it says itself but what is asked for of that.
+
+    "Who leads the workshop, and what's the extension?" does not ask for any extension.
+    """
+    if len(content_words(part)) != 1 or names(part):
+        return ResolvedQuestion(part)
+    topics = topics_of((Exchange(former[0]),))
+    known = frozenset(content_words(part))
+    fresh = (topic.phrase for topic in topics if not topic.phrase.stems & known)
+    added = next((phrase.text for phrase in fresh if not phrase.relational and not phrase.generic), "")
+    return ResolvedQuestion(_append_topic(part, added), f"about {added}") if added else ResolvedQuestion(part)
+
+
 def _alone(question: str) -> ResolvedQuestion:
     """The question where there is nothing to lean on."""
     return ResolvedQuestion(question, stuck=_leans(question) and not content_words(question))
@@ -161,6 +184,8 @@ def _in_thread(bare: BareQuestion, topics: Sequence[Topic], window: Sequence[Exc
     if pronoun := pronoun_in(bare.question):
         return _replace_pronoun(bare.question, pronoun, topics, window)
     last = window[-1]
+    if timed := _at_that_time(bare.question, last.question):
+        return ResolvedQuestion(timed, f"then, as in “{last.question}”")
     if placed := _at_that_place(bare.question, last.question):
         return ResolvedQuestion(placed, f"there, as in “{last.question}”")
     added = _open_end(bare.question, topics, last.question)
@@ -330,6 +355,15 @@ def _at_that_place(question: str, last: str) -> str:
     if not place or not there or names(question) or not content_words(question):
         return ""
     return f"{question[: there.start()]}{place.group()}{question[there.end() :]}"
+
+
+def _at_that_time(question: str, last: str) -> str:
+    """The question with the time or version that the last one named for its own last word, "then"; else empty."""
+    time, then = _TIME.search(last), _AT_THAT_TIME.search(question)
+    told = not ASKING.search(question) or _PAST.search(question)  # "who do I call then?" is asked of a case
+    if not time or not then or not told or not content_words(question):
+        return ""
+    return f"{question[: then.start()]}{time.group()}{question[then.end() :]}"
 
 
 def _second(question: str, window: Sequence[Exchange], topics: Sequence[Topic]) -> str:

@@ -37,7 +37,7 @@ _COUNTED_OUT = word_list(
 )
 _ANY_ONE = re.compile(
     "".join(rf"(?<!\b{word} )" for word in sorted(_COUNTED_OUT))
-    + r"\bone(?=\s*(?:[,.?!;]|$|(?:before|after|near|there|here)\b))",
+    + r"\bone(?=\s*(?:[,.?!;]|$|(?:before|after|near|there|here|home|out|back|again)\b))",
     re.IGNORECASE,
 )
 # "It" that stands for nothing, as in "is it free to …".
@@ -58,6 +58,9 @@ _OF_WHAT = re.compile(
 )
 
 
+_FRAME = re.compile(r"\bhow (?:long|often|much|far|soon|early|late)\b|\b(?:some|any)(?:one|body)\b", re.IGNORECASE)
+
+
 def pronoun_in(question: str) -> re.Match[str] | None:
     """The first word that stands for something outside the question."""
     bare = _EMPTY_IT.sub(lambda found: "_" * len(found.group()), question)
@@ -67,6 +70,8 @@ def pronoun_in(question: str) -> re.Match[str] | None:
     candidates = [pattern.search(bare) for pattern in (PERSONAL, THING, _POINTING, _ONE, _ANY_ONE)]
     for one in sorted((one for one in candidates if one), key=lambda one: one.start()):
         before = question[: one.start()]
+        if one.group().casefold() == "one":  # "how long can someone keep one?" names no thing before it
+            before = _FRAME.sub("", before)
         if _OF_WHAT.fullmatch(before):
             return one
         # A name, or enough said, before the pronoun: it looks back inside the question.
