@@ -57,6 +57,8 @@ def may_answer(asked: Words, one: ScoredUnit) -> bool:
         return False
     if aggregation and set(thing_picked(question)) <= set(content_words(f"{above} {cells[0][0]}")):
         return True  # the rows are what is counted
+    if _is_of_something_else(asked, above, cells):
+        return False
     return not is_strict(question) or _holds_kind(asked, cells)
 
 
@@ -102,6 +104,17 @@ def _is_of_another_code(question: str, row: str) -> bool:
 def _form_of(code: str) -> str:
     """Its letters with one sign for each run of digits: T8 as T2, L-05 as L-03."""
     return re.sub(r"\d+", "0", code)
+
+
+def _is_of_something_else(asked: Words, above: str, cells: Sequence[tuple[str, str]]) -> bool:
+    """Whether a question says more than the table's place and columns do, and the row has nothing of it.
+
+    "Deposit for a tuba", of the row of a trombone.
+    """
+    over = content_words(" ".join((above, *(name for name, _ in cells))))
+    left = [stem for stem in asked.topic_words if not _stands_in(asked, stem, over)]
+    inside = content_words(" ".join(cell for _, cell in cells))
+    return bool(left) and not any(_stands_in(asked, stem, inside) for stem in left)
 
 
 def _has_thing(asked: Words, there: Collection[str]) -> bool:
