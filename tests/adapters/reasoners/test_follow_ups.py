@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.reasoners.extractive.question.follow_up import resolve
+from adapters.reasoners.extractive.question.follow_up import resolve, resolve_part
 from adapters.reasoners.extractive.question.lexicon import NoLexicon, english
 from adapters.reasoners.extractive.question.written_names import with_written_names
 from core.model.conversation import Exchange
@@ -127,6 +127,47 @@ def test_questions_that_differ_everywhere_tell_no_place() -> None:
 def test_then_and_there_and_since_when_are_of_what_was_just_asked(before: str, said: str, understood: str) -> None:
     topic = "error 423" if "error" in before else "canteen"
     assert resolve(said, after(before)).question == f"{understood} ({topic})?"
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "understood"),
+    [
+        ("interest on late payment before 2026", "and the keg deposit then?", "and the keg deposit before 2026?"),
+        ("what was the deposit in 2023", "how long was the notice back then", "how long was the notice in 2023"),
+        ("how high was the deposit under the old terms", "and the notice then?", "and the notice under the old terms?"),
+        ("is the office shut in 2026", "who do i call then", "who do i call then (office shut)"),  # in that case
+    ],
+)
+def test_then_is_the_time_that_was_asked_about_last(before: str, said: str, understood: str) -> None:
+    assert resolve(said, after(before)).question == understood
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "understood"),
+    [
+        (
+            "how many loan machines do we have",
+            "how long can someone keep one",
+            "how long can someone keep loan machines",
+        ),
+        ("how much is a day pass", "can i take one home", "can i take the day pass home"),
+        ("how much is a day pass", "which one is the best", "which day pass is the best"),
+    ],
+)
+def test_one_is_of_what_was_asked_about(before: str, said: str, understood: str) -> None:
+    assert resolve(said, after(before)).question == understood
+
+
+@pytest.mark.parametrize(
+    ("former", "part", "understood"),
+    [
+        ("who leads the wind workshop?", "what's the extension?", "what's the extension (wind workshop)?"),
+        ("who leads the wind workshop?", "where is the van park?", "where is the van park?"),
+        ("what does it cost?", "how long is the notice?", "how long is the notice?"),
+    ],
+)
+def test_a_later_part_that_names_one_thing_is_asked_of_the_first(former: str, part: str, understood: str) -> None:
+    assert resolve_part(part, (former,)).question == understood
 
 
 def test_there_still_means_what_was_put_right() -> None:

@@ -60,7 +60,7 @@ _SPEAKER = re.compile(r"\b(?:i|i'm|i’m|my|me|we|our|us)\b", re.IGNORECASE)
 _COMPARED = re.compile(r"\b(?:less|better|worse|best|worst)\b", re.IGNORECASE)
 _MORE_ABOUT = re.compile(r"\bmore (?:about|on)\b", re.IGNORECASE)  # names what it wants more about
 _DETERMINED = re.compile(
-    r"\b(?:the|a|an|my|our|your|this|that|these|those|his|her|its|their|any|no|some|each|every)\s+$"
+    r"\b(?:the|a|an|my|our|your|this|that|these|those|his|her|its|their|any|no|some|each|every|which|what)\s+$"
 )
 _MORE = re.compile(
     r"\b(?:other|others|else|another|more|next|latter|former|same|both|either|besides|instead|alternatives?|second"
