@@ -148,6 +148,24 @@ def test_a_time_of_day_is_not_how_long_something_takes() -> None:
     assert row_answers("when is the round planning", planned)
 
 
+DEPOSITS = "| Instrument | Deposit |\n| --- | --- |\n| Trombone | £50 |\n"
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("deposit for a tuba", False),
+        ("deposit for a trombone", True),
+        ("what is the deposit", True),  # it says no more than the table's columns
+        ("deposit for trombones of the tables", True),
+    ],
+)
+def test_a_row_with_nothing_of_what_is_asked_beside_its_columns_is_of_something_else(
+    question: str, *, answers: bool
+) -> None:
+    assert row_answers(question, DEPOSITS) is answers
+
+
 SIZES = "| Grade | Deck | Frequency |\n|---|---|---|\n| T2 | 2 mm | 34 Hz |\n| T4 | 4 mm | 30 Hz |\n"
 
 

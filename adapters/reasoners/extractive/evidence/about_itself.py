@@ -163,11 +163,9 @@ def head_of_document(inquiry: Inquiry, near: Iterable[Evidence]) -> tuple[Search
     return (SearchSource(_HEAD, title),)
 
 
-_OF_WORDS = re.compile(r"\b(?:jargon|slang|lingo|vocabulary|terminology|glossary|abbreviations|acronyms)\b", re.IGNORECASE)
-_GLOSSARY = re.compile(
-    r"\b(?:glossary|vocabulary|terminology|abbreviations|acronyms|jargon|words (?:we|and|you|used)|terms (?:we|used))\b",
-    re.IGNORECASE,
-)
+_WORDS_OF_OURS = r"glossary|vocabulary|terminology|abbreviations|acronyms|jargon"
+_ASKS_FOR_WORDS = re.compile(rf"\b(?:{_WORDS_OF_OURS}|slang|lingo)\b", re.IGNORECASE)
+_GLOSSARY = re.compile(rf"\b(?:{_WORDS_OF_OURS}|words (?:we|and|you|used)|terms (?:we|used))\b", re.IGNORECASE)
 
 
 def titled(question: str, evidence: Iterable[Evidence]) -> frozenset[int]:
@@ -187,8 +185,12 @@ def titled(question: str, evidence: Iterable[Evidence]) -> frozenset[int]:
         if any(topic <= told for told in _told(item))
         or _most(topic, item)
         or (item.hit.score == first >= _FOUND)
-        or (_OF_WORDS.search(asked.question) and _GLOSSARY.search(" ".join((item.passage.title, *item.passage.heading))))
+        or (_ASKS_FOR_WORDS.search(asked.question) and _is_glossary(item))
     )
+
+
+def _is_glossary(item: Evidence) -> bool:
+    return any(_GLOSSARY.search(said) for said in (item.passage.title, *item.passage.heading))
 
 
 def _most(topic: set[str], item: Evidence) -> bool:

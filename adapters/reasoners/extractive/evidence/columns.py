@@ -57,9 +57,8 @@ def may_answer(asked: Words, one: ScoredUnit) -> bool:
         return False
     if aggregation and set(thing_picked(question)) <= set(content_words(f"{above} {cells[0][0]}")):
         return True  # the rows are what is counted
-    if _is_of_something_else(asked, above, cells):
-        return False
-    return not is_strict(question) or _holds_kind(asked, cells)
+    holds = not is_strict(question) or _holds_kind(asked, cells)
+    return holds and not _is_of_something_else(asked, above, cells)
 
 
 def names_cell(question: str, passage: Passage, unit: Unit) -> bool:

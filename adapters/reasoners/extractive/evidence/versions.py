@@ -21,7 +21,8 @@ _OLD = re.compile(
     r"\b(?:(?<!how )(?<!years )(?<!or )old(?:er)?|previous(?:ly)?|former(?:ly)?|earlier|original(?:ly)?"
     r"|outdated|superseded|used to|last year"
     r"|years? ago|in the past|back then|at that time|before (?:the|that|this) (?:change|update|version|policy|rise)"
-    r"|before (?:it|they|that|this) (?:went (?:up|down)|changed|rose|(?:was|were|got) (?:changed|raised|lowered|put up)))\b",
+    r"|before (?:it|they|that|this) (?:went (?:up|down)|changed|rose"
+    r"|(?:was|were|got) (?:changed|raised|lowered|put up)))\b",
     re.IGNORECASE,
 )
 # What a document says of itself, not of another: "Superseded by version 4", "This policy was replaced on 1 May".
