@@ -298,6 +298,9 @@ def test_a_price_list_of_last_year_gives_no_cheapest_price() -> None:
         ("total beds over all three sites", "Added up from 3 rows, *Beds* comes to 165:"),
         ("how many beds do our sites have altogether?", "Added up from 3 rows, *Beds* comes to 165:"),
         ("which sites still have a lift", "Picked out of the table, there are 2 rows:"),
+        ("list the sites", "The table has 3 rows:"),
+        ("list the beds", ""),  # the rows are sites
+        ("list the sites by the sea", ""),
         ("total gardens over all three sites", ""),
     ],
 )

@@ -19,7 +19,7 @@ from adapters.reasoners.extractive.answer.tables.operations import (
 )
 from adapters.reasoners.extractive.answer.tables.row_choice import ASKS_WITHOUT, filter_rows, named_rows, of_kind
 from adapters.reasoners.extractive.answer.tables.rows import FEWEST, Row, table_fit, tables_of, with_siblings
-from adapters.reasoners.extractive.answer.tables.wording import TableAnswer, picked_out
+from adapters.reasoners.extractive.answer.tables.wording import TableAnswer, listed_whole, picked_out
 from adapters.reasoners.extractive.evidence.columns import stands_in
 from adapters.reasoners.extractive.evidence.units import cells_of, topic_words
 from adapters.reasoners.extractive.evidence.versions import other_version
@@ -35,6 +35,7 @@ from core.model.evidence import Evidence
 from core.model.text import content_words
 
 _OF_TOPIC = 0.5  # of the question's words, which a table has that is asked about
+_LISTED = 15  # rows of a table that is quoted whole
 _THAN = re.compile(r"\bthan\b", re.IGNORECASE)
 
 
@@ -146,8 +147,14 @@ def _of_table(
 
 
 def _list_rows(question: str, rows: Sequence[Row], kept: Sequence[Row]) -> TableAnswer | None:
-    """All rows that have what is asked for, where table and row say all that the question does."""
-    if not (1 if ASKS_WITHOUT.search(question) else FEWEST) <= len(kept) < len(rows):
+    """All rows that have what is asked for, where table and row say all that the question does.
+
+    Of a whole table only where its rows are called what is listed: "list the webhook events", of a column "Event".
+    """
+    key = set(content_words(rows[0].names[0]))
+    if len(kept) == len(rows) and not (key and key <= set(content_words(question)) and len(rows) <= _LISTED):
         return None
-    found = picked_out(kept)
+    if len(kept) < (1 if ASKS_WITHOUT.search(question) else FEWEST):
+        return None
+    found = listed_whole(rows) if len(kept) == len(rows) else picked_out(kept)
     return found if says_all(question, found.quotations) else None

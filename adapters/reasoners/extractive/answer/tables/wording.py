@@ -50,6 +50,11 @@ def picked_out(rows: Sequence[Row]) -> TableAnswer:
     return _over(f"Picked out of the table, {there}:", rows)
 
 
+def listed_whole(rows: Sequence[Row]) -> TableAnswer:
+    """Every row of a table."""
+    return _over(f"The table has {len(rows)} rows:", rows)
+
+
 def counted(count: int, noun: str, rows: Sequence[Row]) -> TableAnswer:
     """How many there are of what the rows are."""
     return _over(f"Counted in the table, there are {count} {noun}:", rows)
