@@ -10,11 +10,11 @@ import hashlib
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, pairwise
 
 from core.model.errors import DocumentRejected, NoText
 from core.model.knowledge import Document, Locator, Passage
-from core.model.markdown_lines import HEADING, is_table_rule, with_fences
+from core.model.markdown_lines import HEADING, LIST_ITEM, first_piece, is_table_rule, with_fences
 from core.model.parsed_document import Block, ParsedDocument
 from core.model.text import sentences
 
@@ -22,9 +22,10 @@ PASSAGE_TOKENS = 180  # the default encoder reads 256; title and headings need r
 SECTION_TOKENS = 1_400
 TINY_TOKENS = 24
 WRAPPED_AT = 50  # characters: a line at least this long was broken by an editor, not by its author
+MARGIN = 72  # characters: nor was one whose next piece (a link, say) would not have fitted below this
 _QUOTE_MARK = re.compile(r"^\s*(?:>\s?)+")
 _KEEPS_LINES = ("```", "~~~", "|", ">", "#")
-_EMPHASIS = re.compile(r"[*_`]+")
+_EMPHASIS = re.compile(r"`+([^`]+)`+|[*`]+|(?<!\w)_+|_+(?!\w)")  # not what stands within a name: max_shards
 
 MOST_UNITS = 200_000  # paragraphs, items and rows of one document
 MOST_PASSAGES = 20_000  # of one document: some 3.6 million tokens
@@ -148,7 +149,7 @@ def units_of(parsed: ParsedDocument) -> tuple[Segment, ...]:
         for first, last, lines in _paragraphs(block.text):
             heading = HEADING.match(lines[0]) if len(lines) == 1 else None
             if heading:
-                level, name = len(heading["level"]), _EMPHASIS.sub("", heading["text"]).strip()
+                level, name = len(heading["level"]), _EMPHASIS.sub(r"\1", heading["text"]).strip()
                 if alone and path and level <= path[-1][0]:
                     found.append(alone)
                 path = (*(step for step in path if step[0] < level), (level, name))
@@ -217,9 +218,21 @@ def _unwrap(lines: list[str]) -> str:
         lines = [_QUOTE_MARK.sub("", line) for line in lines]
     text = "\n".join(lines).strip("\n").rstrip()
     kept = text.splitlines()
-    wrapped = len(kept) > 1 and all(len(line) >= WRAPPED_AT for line in kept[:-1])
+    wrapped = len(kept) > 1 and all(_is_wrapped(line, after) for line, after in pairwise(kept))
     meant = any(line.lstrip().startswith(_KEEPS_LINES) or line.endswith(("  ", "\\")) for line in kept)
-    return " ".join([kept[0].rstrip(), *(line.strip() for line in kept[1:])]) if wrapped and not meant else text
+    if meant or not wrapped:
+        return text
+    joined = kept[0].rstrip()
+    for line in kept[1:]:  # an item within an item stays one
+        joined += f"\n{line.rstrip()}" if LIST_ITEM.match(line) else f" {line.strip()}"
+    return joined
+
+
+def _is_wrapped(line: str, after: str) -> bool:
+    """Whether an editor ended the line, and not its author: it is long, or becomes so with the next piece."""
+    if len(line) >= WRAPPED_AT or LIST_ITEM.match(after):
+        return True
+    return line[-1:] not in ".:;!?" and len(f"{line} {first_piece(after)}") > MARGIN
 
 
 def _list_items(lines: list[str]) -> list[list[str]]:

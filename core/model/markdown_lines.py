@@ -18,6 +18,15 @@ _TABLE_RULE = re.compile(r"^\s*+\|?\s*+:?-++:?\s*+(?:\|\s*+:?-++:?\s*+)*+\|?\s*+
 # An inline link: its words, which may go over a line, and an address that may have brackets of its own. No image.
 _LINK = re.compile(r"(?<!!)\[([^\[\]]{1,300})\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)")
 
+# What an editor that wraps lines keeps whole: a link with its address, words of code, else the first word.
+_PIECE = re.compile(r"!?\[[^\[\]]{1,300}\](?:\([^()\s]*\))?\S*|(?P<mark>`+)[^`]+(?P=mark)\S*|\S+")
+
+
+def first_piece(line: str) -> str:
+    """What would have had to fit at the end of the line before, if that had not been ended on purpose."""
+    found = _PIECE.match(line.lstrip())
+    return found[0] if found else ""
+
 
 def without_links(text: str) -> str:
     """The text with the words of its links in their place."""

@@ -17,7 +17,8 @@ _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 # Templates of site generators (Jekyll, Hugo, Nunjucks): a reader of the site never sees them.
 _HIDDEN_PART = re.compile(r"\{%-?\s*comment\b.*?endcomment\s*-?%\}", re.DOTALL)
 _TAG = r"\{%[^{}]{0,300}%\}|\{\{[^{}]{0,300}\}\}"
-_TEMPLATED_LINK = re.compile(rf"(?<!!)\[([^\[\]\n]{{1,300}})\]\([^()\n]{{0,100}}(?:{_TAG})[^()\n]{{0,100}}\)")
+_LINKED = r"[^\[\]\n]{1,300}(?:\n[^\[\]\n]{1,300})?"  # the words of a link, which may go over a line
+_TEMPLATED_LINK = re.compile(rf"(?<!!)\[({_LINKED})\]\([^()\n]{{0,100}}(?:{_TAG})[^()\n]{{0,100}}\)")
 _TEMPLATE = re.compile(rf"(`[^`\n]*`)|({_TAG})")
 _NAMED = re.compile(r"""["']([^"'/.:]{2,80})["']""")
 # What a document says of itself to its readers: who keeps it, when it was changed. Not how a site shows it.
@@ -89,11 +90,16 @@ def _blank(found: re.Match[str]) -> str:
     return "\n" * found[0].count("\n")
 
 
+def _words_of_link(found: re.Match[str]) -> str:
+    """The words of a link, and as many line breaks as it had."""
+    return found[1] + "\n" * (found[0].count("\n") - found[1].count("\n"))
+
+
 def _without_templates(text: str) -> str:
     """A templated link's words stay, and what a tag names in quotes (a channel, a person); the rest is blanked."""
     if "{%" not in text and "{{" not in text:
         return text
-    text = _TEMPLATED_LINK.sub(lambda found: found[1] + _blank(found), _HIDDEN_PART.sub(_blank, text))
+    text = _TEMPLATED_LINK.sub(_words_of_link, _HIDDEN_PART.sub(_blank, text))
     return _TEMPLATE.sub(lambda found: found[1] or " ".join(_NAMED.findall(found[2])) + _blank(found), text)
 
 

@@ -10,7 +10,7 @@ import pytest
 from adapters.reasoners.extractive.answer.quote_markdown import shorten
 from adapters.reasoners.extractive.evidence.numbered_entities import contradicts
 from adapters.reasoners.extractive.evidence.similarity import Similarity
-from adapters.reasoners.extractive.evidence.units import befores, in_context, units
+from adapters.reasoners.extractive.evidence.units import Form, befores, in_context, units
 from adapters.reasoners.extractive.question.answer_type import fits, is_broad, lacks, thing_asked
 from adapters.reasoners.extractive.question.intent import final_question
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
@@ -173,6 +173,41 @@ def test_a_wrapped_line_is_no_heading() -> None:
         "The shift lasts one week and changes hands on Tuesday at ten.",
         "Nobody carries two of them in a row.",
     ]
+
+
+def test_a_line_that_was_wrapped_before_a_long_link_is_no_heading() -> None:
+    found = units(
+        "The yard was started privately by\n[Ada Quill](https://quill.example) and [Bo Reed](https://reed.example)."
+        " Most of\nits first boats were paid for by the [Harbour Trust](https://harbour-trust.example/about)."
+    )
+    assert [unit.under for unit in found] == ["", ""]
+    assert found[0].text.startswith("The yard was started privately by [Ada Quill]")
+
+
+def test_a_heading_does_not_end_in_an_article() -> None:
+    found = units("You can ask for a cabin in the\nWest Wing, and for one with a desk if you write long reports there.")
+    assert [unit.under for unit in found] == [""]
+
+
+def test_a_sentence_goes_on_in_small_letters_though_another_line_is_long() -> None:
+    link = f"See the [overview](https://docs.example/{'way/' * 40})."
+    found = units(f"The ferry office is a small hut beside the landing stage\nwith a green roof.\n{link}")
+    assert found[0].text == "The ferry office is a small hut beside the landing stage with a green roof."
+
+
+def test_the_rest_of_an_item_is_no_heading_over_the_next() -> None:
+    found = units("- Agree with the skipper on what the crew will need and on the\n  tools they bring\n- Pay the berth")
+    assert [(unit.under, unit.text[:7]) for unit in found] == [("", "- Agree"), ("", "- Pay t")]
+
+
+def test_an_item_within_an_item_stands_under_the_words_that_head_it() -> None:
+    found = units("- Two weeks ahead\n  - Trips by ferry\n- Five weeks ahead:\n  - Trips by plane\n- Nothing else.")
+    assert [unit.under for unit in found] == ["", "Two weeks ahead", "", "Five weeks ahead:", ""]
+
+
+def test_the_line_over_a_table_is_its_heading_and_nothing_to_quote() -> None:
+    found = units("Rope or chain\n| | Rope | Chain |\n|---|---|---|\n| Weight | light | heavy |")
+    assert [(unit.form, unit.under) for unit in found] == [(Form.ROW, "Rope or chain")]
 
 
 def test_lines_that_name_things_stay_things_of_their_own() -> None:

@@ -76,6 +76,36 @@ async def test_lines_that_an_editor_wrapped_are_one_sentence_again() -> None:
     assert passage.text.endswith("will be dropped.")
 
 
+async def test_a_line_that_ends_early_before_a_long_link_was_wrapped_all_the_same() -> None:
+    (passage,) = await cut(
+        Block("The boat was given by\n[the Harbour Trust of the islands](https://trust.example/gifts/boat).")
+    )
+    assert "given by [the Harbour" in passage.text
+
+
+async def test_an_item_within_a_wrapped_item_keeps_its_line() -> None:
+    (passage,) = await cut(
+        Block(
+            "- Sign the agreement by which you come back to work for at\n  least twelve weeks.\n"
+            "  - It holds however much of the leave you take.\n- Send it in."
+        )
+    )
+    assert passage.text.splitlines() == [
+        "- Sign the agreement by which you come back to work for at least twelve weeks.",
+        "  - It holds however much of the leave you take.",
+        "- Send it in.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [("`max_shards`", "max_shards"), ("_Mind_ the **gap**", "Mind the gap"), ("`__name__`", "__name__")],
+)
+async def test_a_heading_loses_its_emphasis_and_no_letter_of_a_name(written: str, read: str) -> None:
+    (passage,) = await cut(Block(f"## {written}\n\n{PARAGRAPH}"))
+    assert passage.heading == (read,)
+
+
 async def test_a_block_quotes_words_are_kept_without_its_marks() -> None:
     (passage,) = await cut(
         Block("> This policy was superseded on the first of February, and is kept here for\n> the record only.")

@@ -16,7 +16,7 @@ from itertools import pairwise, zip_longest
 from adapters.reasoners.extractive import weights
 from core.model.knowledge import Passage
 from core.model.languages import small_words_of
-from core.model.markdown_lines import FENCE, LIST_ITEM, fenced_runs, is_table_rule
+from core.model.markdown_lines import FENCE, LIST_ITEM, fenced_runs, first_piece, is_table_rule
 from core.model.text import content_words, sentences, words
 
 
@@ -68,6 +68,12 @@ _RUN_IN = re.compile(
 _RUN_IN_WORDS = 7
 _COLUMNS = re.compile(r"\S {3,}\S|\S\t+\S")
 _SENTENCE_END = re.compile(r"[.!?,;:][*_\"”’)]*\s*$")
+# No heading ends so: its sentence goes on below.
+_GOES_ON = re.compile(
+    r"\b(?:an?|the|our|your|their|its|this|these|and|or|but|of|by|from|with|into|than|that|which|is|are|was|were|be|has"
+    r"|have|had|can|must|should|will)$",
+    re.IGNORECASE,
+)
 _WRAPPED = 160  # characters; where a line is longer, lines are not wrapped, and each is a paragraph
 _MARGIN = 0.75  # of the longest line of a paragraph: a line is wrapped near the margin, a heading ends well before it
 
@@ -78,15 +84,15 @@ def units(text: str) -> tuple[Unit, ...]:
     found: list[Unit] = []
     number = 0
     standing = ""  # a question or a term in a paragraph of its own, which what follows answers or explains
-    for block in _blocks(text):
-        for under, part in _parts(block):
-            own = _block_units(part, number)
-            if len(own) == 1 and _opens_entry(own[0].text):
-                standing = own[0].text
-                continue
-            lead = under or _lead_in(found, part) or standing
-            found.extend(replace(unit, under=unit.under or lead) for unit in own)
-            number += 1
+    parts = [(under, part) for block in _blocks(text) for under, part in _parts(block)]
+    for (under, part), (_, after) in zip_longest(parts, parts[1:], fillvalue=("", [])):
+        own = _block_units(part, number)
+        if len(own) == 1 and (_opens_entry(own[0].text) or _heads_table(part, after)):
+            standing = own[0].text
+            continue
+        lead = under or _lead_in(found, part) or standing
+        found.extend(replace(unit, under=unit.under or lead) for unit in own)
+        number += 1
     if not found and standing:
         found.append(Unit(standing, Form.SENTENCE, 0))
     return tuple(found)
@@ -95,6 +101,12 @@ def units(text: str) -> tuple[Unit, ...]:
 def _opens_entry(text: str) -> bool:
     """Whether a paragraph is but a question or a bold term: "**Do I have to clean the panels?**", "**Ghost site**"."""
     return bool(_ENTRY.match(text)) and len(text.split()) <= _ENTRY_WORDS
+
+
+def _heads_table(part: Sequence[str], after: Sequence[str]) -> bool:
+    """Whether a line is but the heading of the table below it: of a section so small that it was merged, say."""
+    heads = len(part) == 1 and not LIST_ITEM.match(part[0]) and not _SENTENCE_END.search(part[0])
+    return heads and len(part[0].split()) <= _HEADING_WORDS and bool(after) and _table_line(after[0])
 
 
 def _lead_in(found: Sequence[Unit], part: Sequence[str]) -> str:
@@ -111,11 +123,15 @@ def _parts(block: list[str]) -> Iterator[tuple[str, list[str]]]:
         yield "", block
         return
     width = max(map(len, block))
-    alone = [_stands_alone(line, after, width) for line, after in zip(block, [*block[1:], ""], strict=True)]
+    within = list(_within_items(block))
+    alone = [
+        not inner and _stands_alone(line, after, width)
+        for line, after, inner in zip(block, [*block[1:], ""], within, strict=True)
+    ]
     under, part = "", list[str]()
     for at, line in enumerate(block):
         if not alone[at]:
-            if part and width > _WRAPPED and not LIST_ITEM.match(line):
+            if part and width > _WRAPPED and not LIST_ITEM.match(line) and not _goes_on(part[-1], line):
                 yield under, part
                 part = []
             part.append(line)
@@ -131,18 +147,32 @@ def _parts(block: list[str]) -> Iterator[tuple[str, list[str]]]:
         yield under, part
 
 
+def _within_items(block: Sequence[str]) -> Iterator[bool]:
+    """For each line, whether it is the rest of an item above it, by its indentation."""
+    inside = False
+    for line in block:
+        opens = bool(LIST_ITEM.match(line))
+        inside = opens or (inside and line.startswith(" "))
+        yield inside and not opens
+
+
+def _goes_on(line: str, following: str) -> bool:
+    """Whether a sentence that stands in a line has its rest in the one below."""
+    opens = following.lstrip(' *_`"“‘([')[:1]
+    return not _SENTENCE_END.search(line) and (opens.islower() or bool(_GOES_ON.search(line)))
+
+
 def _stands_alone(line: str, following: str, width: int) -> bool:
     """Whether a line of prose is no part of the sentence that goes on below: its next word would have fitted."""
-    words = following.split()
+    piece = first_piece(following)
     numbered = _NUMBERED_HEADING.match(line) and not (LIST_ITEM.match(following) or following.startswith(" "))
-    if not words or (LIST_ITEM.match(line) and not numbered):
+    if not piece or (LIST_ITEM.match(line) and not numbered):
         return False
     if not line.startswith(" ") and (LIST_ITEM.match(following) or following.startswith("  ")):
         return len(line.split()) <= _HEADING_WORDS and not _SENTENCE_END.search(line)
-    fitted = len(line.rstrip()) + 1 + len(words[0]) <= _MARGIN * width
-    opens = following.lstrip(' *_`"“‘([')[:1]
+    fitted = len(line.rstrip()) + 1 + len(piece) <= _MARGIN * width
     stopped = _STOPPED.search(line.partition(" ")[2] if numbered else line)
-    return fitted and len(line.split()) <= _HEADING_WORDS and not stopped and not opens.islower()
+    return fitted and len(line.split()) <= _HEADING_WORDS and not stopped and not _goes_on(line, following)
 
 
 def _blocks(text: str) -> list[list[str]]:
@@ -204,7 +234,30 @@ def _block_units(block: list[str], number: int) -> list[Unit]:
         else:
             prose.append(line)
     found.extend(_flush(prose, item, number))
-    return found
+    return _below_their_items(block, found)
+
+
+def _below_their_items(block: Sequence[str], found: Sequence[Unit]) -> list[Unit]:
+    """The units, an item within an item under the words that head it: "Three weeks ahead:", "Phones"."""
+    indents = iter([len(line) - len(line.lstrip()) for line in block if LIST_ITEM.match(line)])
+    above: list[tuple[int, str]] = []
+    placed: list[Unit] = []
+    for unit in found:
+        if unit.form is not Form.ITEM:
+            placed.append(unit)
+            continue
+        indent = next(indents)
+        above = [(other, heading) for other, heading in above if other < indent]
+        placed.append(replace(unit, under=above[-1][1]) if above and above[-1][1] else unit)
+        above.append((indent, _item_heading(unit.text)))
+    return placed
+
+
+def _item_heading(text: str) -> str:
+    """The words of an item that says nothing by itself, and so is a heading over the items within it."""
+    words = LIST_ITEM.sub("", text)
+    heads = words.rstrip("*_ ").endswith(":") or not _SENTENCE_END.search(words)
+    return words if heads and len(words.split()) <= _HEADING_WORDS else ""
 
 
 def _is_aligned(block: list[str]) -> bool:

@@ -38,6 +38,12 @@ Write `{{ name }}` yourself.
     assert lines[6:] == ["Write `{{ name }}` yourself.", "```", "{% raw %}", "```"]
 
 
+def test_the_words_of_a_templated_link_may_go_over_a_line() -> None:
+    page = 'Ask the [Tech\nPortfolio]({% page "/portfolio/" %}) first.\nThen wait.\n'
+    [block] = read("ask.md", page.encode()).blocks
+    assert block.text.split("\n") == ["Ask the Tech", "Portfolio first.", "Then wait."]
+
+
 def test_markdown_keeps_its_lines_and_of_its_front_matter_what_a_reader_asks_for() -> None:
     front = b'---\ntitle: "On call"\nupdated: 2024-03-01\nurl: https://wiki.example/on-call\nlayout: wide\n---\n'
     source = front + b"Pages\n=====\n\nAnswer within 5 min.\n"
