@@ -205,6 +205,21 @@ def test_an_item_within_an_item_stands_under_the_words_that_head_it() -> None:
     assert [unit.under for unit in found] == ["", "Two weeks ahead", "", "Five weeks ahead:", ""]
 
 
+def test_the_end_of_a_sentence_in_small_letters_is_no_heading() -> None:
+    found = units(
+        "Keep the list of berths in a shared folder, which we\nrecommended that you sync to Harbour\nDrive."
+        " It opens on any machine of the office, and the old one is gone for good."
+    )
+    assert [unit.under for unit in found] == ["", ""]
+
+
+def test_a_list_that_stands_apart_from_its_item_is_led_to_by_it() -> None:
+    found = units(
+        "- **Ashore - #670:** Any time away of less than three weeks. Including:\n\n  - Jury duty\n  - Weddings"
+    )
+    assert [unit.under[:17] for unit in found] == ["", "**Ashore - #670:*", "**Ashore - #670:*"]
+
+
 def test_the_line_over_a_table_is_its_heading_and_nothing_to_quote() -> None:
     found = units("Rope or chain\n| | Rope | Chain |\n|---|---|---|\n| Weight | light | heavy |")
     assert [(unit.form, unit.under) for unit in found] == [(Form.ROW, "Rope or chain")]

@@ -55,6 +55,7 @@ _SAYS_MORE = re.compile(r"\w: +\S|^\s*[\[({#*]")
 _CODED = re.compile(r"[{}();=\[\],]\s*$|^\s*(?://|/\*|\*|#\[|@\w|\}|\))|^\s+\S.*[=(]")
 _NUMBERED_HEADING = re.compile(r"\d{1,3}\.\s+[A-Z](?:[\w'’,-]+\s?){1,6}$")  # "6. Insurance" over its paragraph
 _HEADING_WORDS = 12
+_NAME_WORDS = 2  # of a heading in small letters: "make build"
 _ENTRY_WORDS = 20
 _ENTRY = re.compile(r"^(?:\*\*[^*]+\*\*:?|__[^_]+__:?|[^.!?]+\?|Q:.*\?)$")
 _ASKED = re.compile(  # "Q: A box was stolen. What now? A: The customer reports it."
@@ -110,10 +111,17 @@ def _heads_table(part: Sequence[str], after: Sequence[str]) -> bool:
 
 
 def _lead_in(found: Sequence[Unit], part: Sequence[str]) -> str:
-    """The sentence right before a list, table or code that ends in a colon."""
-    if not found or found[-1].form is not Form.SENTENCE or not found[-1].text.rstrip("*_ ").endswith(":"):
+    """The words that end in a colon right before a list, table or code; of an item, only before what is within it."""
+    if not found or not found[-1].text.rstrip("*_ ").endswith(":"):
         return ""
-    return found[-1].text if LIST_ITEM.match(part[0]) or FENCE.match(part[0]) or _table_line(part[0]) else ""
+    if found[-1].form is Form.ITEM:
+        return LIST_ITEM.sub("", found[-1].text) if part[0].startswith(" ") and LIST_ITEM.match(part[0]) else ""
+    leads = found[-1].form is Form.SENTENCE
+    return found[-1].text if leads and _is_led_to(part[0]) else ""
+
+
+def _is_led_to(line: str) -> bool:
+    return bool(LIST_ITEM.match(line) or FENCE.match(line)) or _table_line(line)
 
 
 def _parts(block: list[str]) -> Iterator[tuple[str, list[str]]]:
@@ -172,7 +180,9 @@ def _stands_alone(line: str, following: str, width: int) -> bool:
         return len(line.split()) <= _HEADING_WORDS and not _SENTENCE_END.search(line)
     fitted = len(line.rstrip()) + 1 + len(piece) <= _MARGIN * width
     stopped = _STOPPED.search(line.partition(" ")[2] if numbered else line)
-    return fitted and len(line.split()) <= _HEADING_WORDS and not stopped and not _goes_on(line, following)
+    said = line.split()
+    rest = line[:1].islower() and len(said) > _NAME_WORDS  # of the sentence above it
+    return fitted and len(said) <= _HEADING_WORDS and not (stopped or rest or _goes_on(line, following))
 
 
 def _blocks(text: str) -> list[list[str]]:
