@@ -25,7 +25,7 @@ WRAPPED_AT = 50  # characters: a line at least this long was broken by an editor
 MARGIN = 72  # characters: nor was one whose next piece (a link, say) would not have fitted below this
 _QUOTE_MARK = re.compile(r"^\s*(?:>\s?)+")
 _KEEPS_LINES = ("```", "~~~", "|", ">", "#")
-_EMPHASIS = re.compile(r"`+([^`]+)`+|[*`]+|(?<!\w)_+|_+(?!\w)")  # not what stands within a name: max_shards
+_EMPHASIS = re.compile(r"[*_`]+")
 
 MOST_UNITS = 200_000  # paragraphs, items and rows of one document
 MOST_PASSAGES = 20_000  # of one document: some 3.6 million tokens
@@ -149,7 +149,7 @@ def units_of(parsed: ParsedDocument) -> tuple[Segment, ...]:
         for first, last, lines in _paragraphs(block.text):
             heading = HEADING.match(lines[0]) if len(lines) == 1 else None
             if heading:
-                level, name = len(heading["level"]), _EMPHASIS.sub(r"\1", heading["text"]).strip()
+                level, name = len(heading["level"]), _EMPHASIS.sub("", heading["text"]).strip()
                 if alone and path and level <= path[-1][0]:
                     found.append(alone)
                 path = (*(step for step in path if step[0] < level), (level, name))

@@ -225,6 +225,14 @@ def test_the_line_over_a_table_is_its_heading_and_nothing_to_quote() -> None:
     assert [(unit.form, unit.under) for unit in found] == [(Form.ROW, "Rope or chain")]
 
 
+def test_the_line_over_code_is_its_heading_and_nothing_to_quote() -> None:
+    found = units("Delete a berth\n```sh\nberths delete 7\n```\n\nClear all berths\n```sh\nberths clear\n```")
+    assert [(unit.form, unit.under) for unit in found] == [
+        (Form.CODE, "Delete a berth"),
+        (Form.CODE, "Clear all berths"),
+    ]
+
+
 def test_lines_that_name_things_stay_things_of_their_own() -> None:
     found = units(
         "Generic: accuracy\nOperational: time\nWe measure both of these things on every release that goes out."

@@ -97,15 +97,6 @@ async def test_an_item_within_a_wrapped_item_keeps_its_line() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("written", "read"),
-    [("`max_shards`", "max_shards"), ("_Mind_ the **gap**", "Mind the gap"), ("`__name__`", "__name__")],
-)
-async def test_a_heading_loses_its_emphasis_and_no_letter_of_a_name(written: str, read: str) -> None:
-    (passage,) = await cut(Block(f"## {written}\n\n{PARAGRAPH}"))
-    assert passage.heading == (read,)
-
-
 async def test_a_block_quotes_words_are_kept_without_its_marks() -> None:
     (passage,) = await cut(
         Block("> This policy was superseded on the first of February, and is kept here for\n> the record only.")

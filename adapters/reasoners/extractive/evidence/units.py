@@ -88,7 +88,7 @@ def units(text: str) -> tuple[Unit, ...]:
     parts = [(under, part) for block in _blocks(text) for under, part in _parts(block)]
     for (under, part), (_, after) in zip_longest(parts, parts[1:], fillvalue=("", [])):
         own = _block_units(part, number)
-        if len(own) == 1 and (_opens_entry(own[0].text) or _heads_table(part, after)):
+        if len(own) == 1 and (_opens_entry(own[0].text) or _heads_block(part, after)):
             standing = own[0].text
             continue
         lead = under or _lead_in(found, part) or standing
@@ -104,10 +104,15 @@ def _opens_entry(text: str) -> bool:
     return bool(_ENTRY.match(text)) and len(text.split()) <= _ENTRY_WORDS
 
 
-def _heads_table(part: Sequence[str], after: Sequence[str]) -> bool:
-    """Whether a line is but the heading of the table below it: of a section so small that it was merged, say."""
+def _heads_block(part: Sequence[str], after: Sequence[str]) -> bool:
+    """Whether a line is but the heading of the table or code below it: of a section so small that it was merged."""
     heads = len(part) == 1 and not LIST_ITEM.match(part[0]) and not _SENTENCE_END.search(part[0])
-    return heads and len(part[0].split()) <= _HEADING_WORDS and bool(after) and _table_line(after[0])
+    return (
+        heads
+        and len(part[0].split()) <= _HEADING_WORDS
+        and bool(after)
+        and bool(FENCE.match(after[0]) or _table_line(after[0]))
+    )
 
 
 def _lead_in(found: Sequence[Unit], part: Sequence[str]) -> str:
