@@ -1,4 +1,4 @@
-"""Thirty conversations as newcomers hold them: what they type and press, and the facts that a right answer holds.
+"""Forty conversations as newcomers hold them: what they type and press, and the facts that a right answer holds.
 
 Played and shown by ``tests.measure.conversations``. What nobody can judge by a word has no facts: it is read.
 """
@@ -369,6 +369,110 @@ CONVERSATIONS = (
             Say("when will v1 be switched off?", ("30 September 2026",)),
             Say("are you sure?", ("30 September 2026",)),
             Say("what do i do on error 429", ("Retry-After",)),
+        ),
+    ),
+    Conversation(
+        "photos of a delivery",
+        (
+            Say("how long do we keep delivery photos", ("18 months",)),
+            Say("and for thistledown?", ("36 months",)),
+            Say("can a normal customer get longer than that", ("seven",)),
+            Say("how much is it", ("35",)),
+            Say("thx", ("welcome",)),
+        ),
+    ),
+    Conversation(
+        "a customer wants out",
+        (
+            Say("when does the thistledown contract end", ("24 months",)),
+            Say("how much notice", ("90 days",)),
+            Say("who signed for them", ("Philippa Ambergate",)),
+            Say("which plan are they on", ("Fleet",)),
+            Say("what do they get back if planning is only up 99.2% of a month", ("12 percent",)),
+        ),
+    ),
+    Conversation(
+        "that is wrong",
+        (
+            Say("whats our refund period", ("45 days", "14 days")),
+            Say("thats wrong, the faq says 30 days", ("2026",)),
+            Say("and for somebody who bought in december 2025?", ("30 days",)),
+            Say("source?", ("2024",)),
+        ),
+    ),
+    Conversation(
+        "two of support",
+        (
+            Say("when is phone support open", ("04:00 to 22:00",)),
+            Say("and on sundays?", ("every day of the year",), by="bob", mentions=True),
+            Say("which plan has that", ("Enterprise",)),
+            Say("ok i will tell them", by="bob", silence=True),
+            Say("how fast do they get an answer if its sev 1", ("15 minutes",)),
+        ),
+    ),
+    Conversation(
+        "a new engineer",
+        (
+            Say("when do i meet my buddy", ("09:30",)),
+            Say("what else is on day one", ("password manager",)),
+            Say("when do i go on call first", ("probation",)),
+            Say("as primary right away?", ("first as secondary",)),
+            Say("what do i get for that", ("€180",)),
+            Say("why does it change on tuesdays", ("never on a Monday",)),
+        ),
+    ),
+    Conversation(
+        "two weeks off in December",
+        (
+            Say("i want 2 weeks off in december, ok?", ("one third",)),
+            Say("how early do i have to ask", ("two weeks",)),
+            Say("what if my lead doesnt answer", ("silence for three working days",)),
+            Say("im on call in one of these weeks", ("find a swap",)),
+            Say("who approves that", ("no lead has to approve",)),
+            Say("and if i get sick on holiday", ("given back",)),
+        ),
+    ),
+    Conversation(
+        "two incidents",
+        (
+            Say("what went wrong in march 2025", ("large job",)),
+            Say("how many depots were hit", ("212",)),
+            Say("who was in charge", ("Imke Vandersteel",)),
+            Say("and in the webhook one?", ("Teodor Wexley",)),
+            Say("which of the two took longer", ("4 hours 45 minutes",)),
+            Say("are all the actions done", ("Done",)),
+        ),
+    ),
+    Conversation(
+        "a slow endpoint",
+        (
+            Say("my endpoint is slow, how long do you wait for it", ("8 seconds",)),
+            Say("can i change that", ("cannot be changed",)),
+            Say("how often do you retry", ("six more times",)),
+            Say("no i mean how long in between", ("30 seconds, 2 minutes, 10 minutes",)),
+            Say("and then its lost?", ("seven days",)),
+            Say("which ips do they come from", ("203.0.113.16",)),
+        ),
+    ),
+    Conversation(
+        "prices for a food bank",
+        (
+            Say("price of depot if we pay yearly", ("164",)),
+            Say("cheapest plan for 2 depots?", ("Fleet",)),
+            Say("we are a food bank, do we get a discount", ("30 percent",)),
+            Say("how much is training for 8 people", ("380",)),
+            Say("also in german?", ("English, Portuguese or Dutch",)),
+            Say("and text messages, what do they cost", ("0.06",)),
+        ),
+    ),
+    Conversation(
+        "access to production",
+        (
+            Say("i need to look at prod data of tally, who do i ask", ("lead of the team that owns it",)),
+            Say("who is that", ("Caspian Rourke",)),
+            Say("hes on vacation", ("Head of Engineering",)),
+            Say("name?", ("Imke Vandersteel",)),
+            Say("how long does it last", ("eight hours",)),
         ),
     ),
 )
