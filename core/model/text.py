@@ -96,7 +96,16 @@ _ASKS = re.compile(
 )
 
 
+# "We are a food bank, do we get a discount": what is asked comes last, of somebody or of a thing.
+_ASKS_LAST = re.compile(
+    r"(?i)[,;.!–—-]\s+(?:and |but |so )?(?:who|what|when|where|why|how|which"
+    r"|(?:is|are|was|were|do|does|did|can|could|should|would|will|has|have|may|must) "
+    r"(?:i|we|you|they|he|she|it|there|the|this|that|an?|my|our))\b(?:\s+[^\s,;.!?]+){2,}\W*$"
+)
+
+
 def is_question(text: str) -> bool:
     """Whether a message asks for something, by its form."""
     plain = text.strip()
-    return plain.rstrip("\"'”’)*_ ").endswith("?") or bool(_ASKS.match(plain))
+    ends = plain.rstrip("\"'”’)*_ ").endswith("?")
+    return ends or bool(_ASKS.match(plain) or _ASKS_LAST.search(plain))

@@ -34,13 +34,16 @@ _AFTERTHOUGHT = re.compile(
 _GOES_BACK = re.compile(
     r"(?i)^\W*(?:(?:no|nope|sorry|wait|actually|hm+|but|ok(?:ay)?)[\s,.!–—-]+)*"
     r"(?:i (?:meant|mean|was asking (?:about|for)|asked (?:about|for))\b"
-    r"|(?:that|this|it|the answer|your answer)(?:['’]s| is| was| looks| seems) (?:(?:just|simply|plain|all) )?"
+    r"|(?:that|this|it|the answer|your answer)(?:['’]?s| is| was| looks| seems) (?:(?:just|simply|plain|all) )?"
     r"(?:wrong|incorrect|false|outdated|out of date|not (?:right|true|correct|helpful|what i (?:asked|meant|wanted)))\b"
     r"|(?:wrong(?: answer)?|incorrect|not what i (?:asked|meant|wanted)(?: for)?|you misunderstood(?: me)?)\W*$"
     r"|(?:some |a bit )?more(?: (?:details?|about (?:that|this|it)|please))*\W*$|(?:go on|details)(?: please)?\W*$)"
 )
-# "No, the monthly plan" may also be said to a colleague.
-_PUTS_RIGHT = re.compile(r"(?i)^\W*(?:no|nope)\s*[,.–—-]+\s*(?:for|on|in|the|of|with|not)\b")
+# "No, the monthly plan", "no, I'm in sales" may also be said to a colleague.
+_PUTS_RIGHT = re.compile(
+    r"(?i)^\W*(?:no|nope)\s*[,.–—-]+\s*"
+    r"(?:for|on|in|the|of|with|not|(?:i['’]?m|we['’]?re|(?:i|we) (?:am|are)) (?:in|at|on|from))\b"
+)
 
 
 @dataclass(frozen=True, slots=True)

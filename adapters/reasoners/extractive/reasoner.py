@@ -31,6 +31,7 @@ from adapters.reasoners.extractive.evidence.denials import judge_denials
 from adapters.reasoners.extractive.evidence.grade_credit import credit_link, credit_offered, credit_versions
 from adapters.reasoners.extractive.evidence.layered import is_layered, known_by_name
 from adapters.reasoners.extractive.evidence.leaning import ALONE, Leaning, lean
+from adapters.reasoners.extractive.evidence.named_rows import doubt_neighbours
 from adapters.reasoners.extractive.evidence.named_version import version_named
 from adapters.reasoners.extractive.evidence.reading import AnswerReader, read_best
 from adapters.reasoners.extractive.evidence.responsibility import judge_responsibility, rest_of_persons
@@ -238,7 +239,7 @@ class ExtractiveReasoner:
             await asyncio.sleep(0)  # others' turn: all passages together are tens of milliseconds
         if reader:  # of everything that was found: a later search reads what comes before the least likely of a former
             weighed = (await read_best(reader, question, weighed, leaning, version))[: len(evidence)]
-        weighed = judge_responsibility(question, judge_denials(question, weighed))
+        weighed = judge_responsibility(question, judge_denials(question, doubt_neighbours(question, weighed)))
         weighed = definitions.judge(question, lean(weighed, leaning.titles))
         judged = about_itself.judge(question, weighed, pool)
         return other_languages.as_written(judged, written)

@@ -13,6 +13,8 @@ from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer.quote_markdown import BARE_ANSWER, Quotation
 from adapters.reasoners.extractive.evidence.layered import is_layered
 from adapters.reasoners.extractive.evidence.name_trail import Trail, TrailStep, handles, in_range, mentions, trail
+from adapters.reasoners.extractive.evidence.named_rows import is_named
+from adapters.reasoners.extractive.evidence.responsibility import tells_person
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage, says_something
 from adapters.reasoners.extractive.evidence.units import Form, Unit, cells_of, looks_back, topic_words, units
 from adapters.reasoners.extractive.evidence.versions import family, other_version
@@ -98,7 +100,8 @@ def choose_quotations(
             open_words -= own
             held = max(held, fits(need, one.unit.text))
     kept = _section_opened(need, _with_rows_in_range(need, kept, found)) if kept else kept
-    found_on = trail(need, [TrailStep(one.evidence, one.unit) for one in kept], _pool(library))
+    told = bool(kept) and (tells_person(need, kept[0].unit) or is_named(need, kept[0].unit))
+    found_on = Trail() if told else trail(need, [TrailStep(one.evidence, one.unit) for one in kept], _pool(library))
     whole = bool(found) and not one_row
     picked = [step for step in (TrailStep(one.evidence, one.unit) for one in kept) if not _beside(need, step, found_on)]
     return _group_by_passage(

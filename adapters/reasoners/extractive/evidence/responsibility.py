@@ -95,6 +95,12 @@ def rest_of_persons(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchA
     return tuple(ReadSection(evidence) for evidence in list(sections.values())[:_TABLES])
 
 
+def tells_person(question: str, row: Unit) -> bool:
+    """Whether a row says who is asked for in so many words, so that nothing is to be followed from it."""
+    asked = _asked(question)
+    return asked is not None and row.form is Form.ROW and bool(row.head) and bool(_person_of(*asked, row))
+
+
 def _judged(passage: WeighedPassage, told: Collection[int]) -> WeighedPassage:
     done = (with_odds(one, max(one.odds, _STATED)) if id(one) in told else one for one in passage.units)
     return replace(passage, units=tuple(sorted(done, key=lambda one: -one.worth)))

@@ -48,7 +48,7 @@ _COUNTED = re.compile(
     r"(?:do|does|did|is|are|was|were|can|could|may|must|will|would|should|has|have)\b",
     re.IGNORECASE,
 )
-_WHO_IS = re.compile(r"(?:(?:and|so)\s+)?who(?:['’]?s|\s+(?:is|was|are))\b", re.IGNORECASE)
+_WHO = re.compile(r"(?:(?:and|so)\s+)?who(?:['’]?s)?\b", re.IGNORECASE)
 _ADVERBS = frozenset({"last", "ever", "still", "also", "always", "usually", "really", "actually", "already", "again"})
 _THAT_VERSION = re.compile(r"\b(?:this|that) (?:version|release|edition|update|year)\b", re.IGNORECASE)
 _VERSION = re.compile(r"(?:\b[\w-]+ )?\b(?:v?\d+(?:\.\d+)+|(?:19|20)\d\d)\b")
@@ -56,6 +56,8 @@ _VERSION = re.compile(r"(?:\b[\w-]+ )?\b(?:v?\d+(?:\.\d+)+|(?:19|20)\d\d)\b")
 # Questions that leave their topic out.
 EXCHANGES = 8  # further back, nothing is leaned on
 _FEW = 2  # content words: with three, p is below F/2 on MTRAG
+_LOOKED_AT = 600  # characters of an answer
+_THE_NAMED = re.compile(r"\b(?:this|that|the)\s+(?P<noun>[^\W\d_]{3,})\b", re.IGNORECASE)
 _SPEAKER = re.compile(r"\b(?:i|i'm|i’m|my|me|we|our|us)\b", re.IGNORECASE)
 _COMPARED = re.compile(r"\b(?:less|better|worse|best|worst)\b", re.IGNORECASE)
 _MORE_ABOUT = re.compile(r"\bmore (?:about|on)\b", re.IGNORECASE)  # names what it wants more about
@@ -181,8 +183,8 @@ def _continue(bare: BareQuestion, window: Sequence[Exchange], lexicon: Lexicon |
 def _in_thread(bare: BareQuestion, topics: Sequence[Topic], window: Sequence[Exchange]) -> ResolvedQuestion:
     if _THAT_VERSION.search(bare.question) and (added := _last_number(window)):
         return ResolvedQuestion(_append_topic(bare.question, added), f"about {added}")
-    if pronoun := pronoun_in(bare.question):
-        return _replace_pronoun(bare.question, pronoun, topics, window)
+    if pointed := _pointing(bare.question, topics, window):
+        return pointed
     last = window[-1]
     if timed := _at_that_time(bare.question, last.question):
         return ResolvedQuestion(timed, f"then, as in “{last.question}”")
@@ -246,6 +248,26 @@ def _counted_last(window: Sequence[Exchange]) -> str:
     return next((one["what"] for one in found if one and content_words(one["what"])), "")
 
 
+def _pointing(question: str, topics: Sequence[Topic], window: Sequence[Exchange]) -> ResolvedQuestion | None:
+    """The question with what its "that team" or its pronoun stands for; None where it points at nothing."""
+    if named := _with_name_of_last(question, window[-1].answer):
+        return named
+    pronoun = pronoun_in(question)
+    return _replace_pronoun(question, pronoun, topics, window) if pronoun else None
+
+
+def _with_name_of_last(question: str, answer: str) -> ResolvedQuestion | None:
+    """The question with the one name of the last answer that begins with its noun: "that team" as "Team Compass"."""
+    for said in _THE_NAMED.finditer(question):
+        noun = said["noun"].casefold()
+        told = {name for name in names(answer[:_LOOKED_AT]) if name.casefold().startswith(f"{noun} ")}
+        if len(told) == 1 and not names(question):
+            (name,) = told
+            put = f"{question[: said.start()]}{name}{question[said.end() :]}"
+            return ResolvedQuestion(put, f"“{said.group()}” read as {name}")
+    return None
+
+
 def _event_of(question: str) -> str:
     """What was asked when or how it is done: "chamber 8 defrosted"; empty where a thing was asked about."""
     found = _DONE.match(question.rstrip("?.! "))
@@ -276,7 +298,7 @@ def _antecedent(question: str, word: str, topics: Sequence[Topic], last: str = "
     fresh = [topic for topic in topics if not topic.phrase.stems <= known]
     if PERSONAL.fullmatch(word):
         people = [topic for topic in fresh if topic.is_person]
-        if _WHO_IS.match(last):  # "who is the security officer?": she is who was named, not the office
+        if _WHO.match(last):  # "who is the security officer?": she is who was named, not the office
             people = [topic for topic in people if topic.recent and not topic.asked] or people
         # One capital may be a place: "Who leads the depot in Bremen?" was answered with a first and a last name.
         return next((topic for topic in people if " " in topic.phrase.text), next(iter(people), None))

@@ -142,7 +142,7 @@ _THREAD: tuple[tuple[Intent, str], ...] = (
     (
         Intent.OBJECTION,
         (r"(?:no[,. ]+)?(?:(?:sorry|but|i think|i'm afraid)[, ]+)?(?:(?:that|this|it|the answer|your answer)"
-        r"(?:'s| is| was| seems| looks)|you(?:'re| are))(?: (?:just|simply|plain|all|clearly|completely|quite))*"
+        r"(?:'?s| is| was| seems| looks)|you(?:'re| are))(?: (?:just|simply|plain|all|clearly|completely|quite))*"
         r" (?:wrong|incorrect|false|mistaken|outdated|out of date|nonsense|rubbish|an? (?:mistake|error)"
         r"|not (?:right|true|correct|helpful|what i (?:asked|meant|wanted)(?: for)?))"
         r"|(?:no[,. ]+)?(?:that|this|it) (?:does ?n'?t|does not|did ?n'?t|did not|can ?not|can'?t) (?:be right"

@@ -24,6 +24,10 @@ _DATE = re.compile(
 )
 _NEWEST = re.compile(r"\b(?:latest|newest|most recent|one before|previous one)\b", re.IGNORECASE)
 _POSITION = re.compile(r"(?:the\s+)?(?:latest|newest|oldest|previous|current|next|last|first)", re.IGNORECASE)
+# "Team Lead" is nobody's name, "Head of People" neither.
+_OFFICES = frozenset(
+    {"team", "lead", "leader", "head", "officer", "chief", "manager", "director", "department", "office"}
+)
 # How much of a thing, 800 euros, and none that "it" is said of.
 _AMOUNT = re.compile(r"[€$£]?\d[\d.,]*\s[^\W\d_]+")
 
@@ -42,6 +46,8 @@ class Topic:
     def is_person(self) -> bool:
         """Whether it is written as people's names are."""
         parts = self.phrase.text.split()
+        if {part.casefold() for part in parts} & _OFFICES:
+            return False
         spelled = all(part[0].isupper() or part in {"de", "van", "von", "la"} for part in parts)
         return self.phrase.name and len(parts) <= 4 and spelled and not re.search(r"\d", self.phrase.text)
 
