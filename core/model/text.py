@@ -96,11 +96,12 @@ _ASKS = re.compile(
 )
 
 
-# "We are a food bank, do we get a discount": what is asked comes last, of somebody or of a thing.
+# "We are a food bank, do we get a discount": what is asked comes last. "We moved, which is nice" asks nothing.
 _ASKS_LAST = re.compile(
-    r"(?i)[,;.!–—-]\s+(?:and |but |so )?(?:who|what|when|where|why|how|which"
+    r"(?i)(?:[,;.!–—-]\s+(?:and |but |so )?(?:what|why|how"
     r"|(?:is|are|was|were|do|does|did|can|could|should|would|will|has|have|may|must) "
-    r"(?:i|we|you|they|he|she|it|there|the|this|that|an?|my|our))\b(?:\s+[^\s,;.!?]+){2,}\W*$"
+    r"(?:i|we|you|they|he|she|it|there|the|this|that|an?|my|our))|[.!]\s+(?:who|when|where|which))\b"
+    r"(?:\s+[^\s,;.!?]+){2,}\W*$"
 )
 
 

@@ -12,6 +12,7 @@ from itertools import chain
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer import composer, more, newest, replies, selection
 from adapters.reasoners.extractive.answer.claims import judge_claim, sentences_of, verbatim
+from adapters.reasoners.extractive.answer.happenings import happened
 from adapters.reasoners.extractive.answer.quote_markdown import render
 from adapters.reasoners.extractive.answer.tables.computed_answer import tables_that_answer
 from adapters.reasoners.extractive.evidence import (
@@ -196,7 +197,9 @@ class ExtractiveReasoner:
                 grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
         for known in about_itself.titled(inquiry.question, evidence):
             grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
-        for known in newest.asked_alone(inquiry.standalone, (*inquiry.library.items_found(), *evidence)):
+        told = happened(inquiry.standalone, evidence)
+        everything = (*inquiry.library.items_found(), *evidence)
+        for known in (*newest.asked_alone(inquiry.standalone, everything), *(one.evidence.id for one in told)):
             if known in grades:
                 grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
         return list(grades.values())
@@ -239,7 +242,8 @@ class ExtractiveReasoner:
             await asyncio.sleep(0)  # others' turn: all passages together are tens of milliseconds
         if reader:  # of everything that was found: a later search reads what comes before the least likely of a former
             weighed = (await read_best(reader, question, weighed, leaning, version))[: len(evidence)]
-        weighed = judge_responsibility(question, judge_denials(question, doubt_neighbours(question, weighed)))
+        weighed = judge_denials(question, doubt_neighbours(question, weighed))
+        weighed = judge_responsibility(question, weighed)
         weighed = definitions.judge(question, lean(weighed, leaning.titles))
         judged = about_itself.judge(question, weighed, pool)
         return other_languages.as_written(judged, written)

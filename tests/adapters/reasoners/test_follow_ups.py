@@ -584,3 +584,20 @@ def test_where_no_words_are_known_none_is_taken_for_a_name() -> None:
     window = (Exchange("wo steht der kasten in leeds", "In Leeds."),)
     assert with_written_names(window, NoLexicon()) == window
     assert with_written_names((Exchange("the fennside dock"),), english())[0].question == "the Fennside dock"
+
+
+def test_that_team_is_the_one_that_the_last_answer_names() -> None:
+    before = (Exchange("who owns ovenwatch?", "ovenwatch. Team Crumb. In memory."),)
+    assert resolve("who leads that team?", before).question == "who leads Team Crumb?"
+    two = (Exchange("who owns ovenwatch?", "ovenwatch. Team Crumb. vanwatch. Team Crust."),)
+    assert "Team" not in resolve("who leads that team?", two).question
+
+
+def test_he_is_who_was_named_and_not_the_office() -> None:
+    before = (Exchange("who leads Team Crumb?", "Colm Reddy. Team Lead. Team Crumb. Leith."),)
+    assert resolve("is he in Leith?", before).question == "is Colm Reddy in Leith?"
+
+
+@pytest.mark.parametrize("before", ["who approves a new oven?", "who approves an oven?"])
+def test_another_thing_need_not_be_new_as_the_one_before_it_was(before: str) -> None:
+    assert resolve("and a van?", after(before)).question.replace("an van", "a van") == "who approves a van?"

@@ -52,9 +52,21 @@ def test_a_correction_an_objection_and_a_wish_for_more_need_no_mention_of_the_as
     assert route_message(replace(heard, mentions_others=True)) is MessageRoute.KEEP_QUIET
 
 
-def test_a_no_with_a_few_words_may_be_meant_for_a_colleague() -> None:
-    heard = MessageFacts("no, the monthly plan", in_our_thread=True, by_our_asker=True)
+@pytest.mark.parametrize("text", ["no, the monthly plan", "no, I'm in sales", "nope, im at the quay"])
+def test_a_no_with_a_few_words_may_be_meant_for_a_colleague(text: str) -> None:
+    heard = MessageFacts(text, in_our_thread=True, by_our_asker=True)
     assert route_message(heard) is MessageRoute.ANSWER_IF_CERTAIN
+
+
+@pytest.mark.parametrize("text", ["we are a charity, do we get a discount", "I lost my key. who do I call"])
+def test_a_question_at_the_end_of_what_the_asker_tells_is_asked(text: str) -> None:
+    heard = MessageFacts(text, in_our_thread=True, by_our_asker=True)
+    assert route_message(heard) is MessageRoute.ANSWER
+
+
+@pytest.mark.parametrize("text", ["I told them, will do", "we moved, which is nice", "fine, is it"])
+def test_a_remark_behind_a_comma_asks_nothing(text: str) -> None:
+    assert route_message(MessageFacts(text, in_our_thread=True, by_our_asker=True)) is MessageRoute.KEEP_QUIET
 
 
 @pytest.mark.parametrize("text", ["no worries", "No.", "the wrong one is on my desk", "I mean well", "more on Monday"])

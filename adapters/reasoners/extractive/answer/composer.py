@@ -6,6 +6,7 @@ found or which document calls itself out of date. Which quotes is ``selection``'
 
 from collections.abc import Iterator, Sequence
 
+from adapters.reasoners.extractive.answer.happenings import happened
 from adapters.reasoners.extractive.answer.newest import newest
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation, render, render_quotation
 from adapters.reasoners.extractive.answer.selection import choose_quotations
@@ -40,6 +41,7 @@ def answer(inquiry: Inquiry, found: Sequence[tuple[str, Sequence[ScoredUnit]]]) 
         quotations: Sequence[Quotation] = (
             worked_out.quotations if worked_out else newest(need, inquiry.library.items_found(), weighed_units)
         )
+        quotations = quotations or happened(need, inquiry.library.items_found())
         quotations = quotations or choose_quotations(need, weighed_units, limit, inquiry.library.items_found())
         if len(found) > 1:
             yield DraftRemark(f"On “{need}”:\n\n")

@@ -300,7 +300,8 @@ def _about(base: str, new: str, *, amends: bool) -> str:
     topical = [phrase for phrase in noun_phrases(base) if not phrase.relational]
     asks = VERBISH.search(base) or ASKING.search(base) or _STATED.match(base)
     if asks and len(topical) == 1 and (amends or len(content_words(base)) > len(topical[0].stems)):
-        return base.replace(topical[0].text, new, 1)
+        thing = re.escape(topical[0].text)  # "a conference" after "a new tool" need not be new
+        return re.sub(rf"(?:\b(?:new|old) )?{thing}", new.replace("\\", r"\\"), base, count=1)
     return ""
 
 
