@@ -35,7 +35,11 @@ from adapters.reasoners.extractive.evidence.leaning import ALONE, Leaning, lean
 from adapters.reasoners.extractive.evidence.named_rows import doubt_neighbours
 from adapters.reasoners.extractive.evidence.named_version import version_named
 from adapters.reasoners.extractive.evidence.reading import AnswerReader, read_best
-from adapters.reasoners.extractive.evidence.responsibility import judge_responsibility, rest_of_persons
+from adapters.reasoners.extractive.evidence.responsibility import (
+    judge_responsibility,
+    rest_of_persons,
+    search_for_owner,
+)
 from adapters.reasoners.extractive.evidence.scoring import (
     ScoredUnit,
     WeighedPassage,
@@ -396,6 +400,7 @@ def _lacking(
     yield "the rest of the table or of its versions" if whole else "what the document says of itself", (*whole, *said)
     yield "what stands there in another language", other_languages.in_their_words(inquiry, relevant)
     yield "the rest of the table that tells who", rest_of_persons(inquiry, near)
+    yield "the table that tells who", search_for_owner(inquiry)
     yield "what is asked of all of them", other_table(inquiry, near)
     yield "the change itself", search_for_change(inquiry)
     yield "what another version says", version_behind(inquiry, relevant)

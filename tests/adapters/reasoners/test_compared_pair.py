@@ -3,6 +3,7 @@
 import pytest
 
 from adapters.reasoners.extractive.answer.tables.computed_answer import compute_answer, tables_that_answer
+from adapters.reasoners.extractive.evidence.units import cells_of
 from adapters.reasoners.extractive.question.aggregation import aggregation_of
 from core.model.evidence import Evidence, Hit
 from tests.adapters.reasoners.scene import passage
@@ -102,3 +103,32 @@ def test_a_table_does_not_answer_for_what_it_has_not_in_two_rows_and_a_column(qu
 
 def test_more_than_a_question_asks_either_of_is_no_comparison() -> None:
     assert aggregation_of("do I need three or more spares") is None
+
+
+@pytest.mark.parametrize(
+    ("question", "one", "other"),
+    [
+        ("whats the difference between red and green?", "Red", "Green"),
+        ("what is the difference between the Blue pass and the Red pass?", "Blue", "Red"),
+        ("compare red with blue", "Red", "Blue"),
+    ],
+)
+def test_a_difference_is_told_by_the_two_rows_and_nothing_is_worked_out(question: str, one: str, other: str) -> None:
+    found = compute_answer(question, None, evidence(PASSES))
+    assert found is not None
+    assert found.lead == ""
+    assert [cells_of(unit.text)[0] for quote in found.quotations for unit in quote.units] == [one, other]
+    assert tables_that_answer(question, evidence(PASSES)) == {1}
+
+
+@pytest.mark.parametrize(
+    "question", ["what is the difference between red and purple?", "what is the difference between red and red?"]
+)
+def test_a_difference_from_what_is_no_row_is_told_by_no_table(question: str) -> None:
+    assert compute_answer(question, None, evidence(PASSES)) is None
+    assert not tables_that_answer(question, evidence(PASSES))
+
+
+def test_a_table_with_both_things_does_not_tell_what_sets_their_owners_apart() -> None:
+    question = "what is the difference between green and blue paint drying in a cold hangar?"
+    assert not tables_that_answer(question, evidence(PASSES))

@@ -601,3 +601,14 @@ def test_he_is_who_was_named_and_not_the_office() -> None:
 @pytest.mark.parametrize("before", ["who approves a new oven?", "who approves an oven?"])
 def test_another_thing_need_not_be_new_as_the_one_before_it_was(before: str) -> None:
     assert resolve("and a van?", after(before)).question.replace("an van", "a van") == "who approves a van?"
+
+
+def test_as_what_is_asked_of_the_same() -> None:
+    assert resolve("as a baker?", after("when do i start")).question == "when do i start as a baker?"
+    assert resolve("as far as Leith?", after("when do i start")).question == "as far as Leith?"
+
+
+@pytest.mark.parametrize(("title", "understood"), [("Your first days", "primary"), ("Leith bakery", "Leith bakery")])
+def test_what_a_page_calls_itself_to_its_readers_is_no_thing_that_was_spoken_of(title: str, understood: str) -> None:
+    before = [Exchange(asked, "", (title,)) for asked in ("when do i go first", "when do i go first as primary?")]
+    assert resolve("what do i get for that", before).question == f"what do i get for {understood}"

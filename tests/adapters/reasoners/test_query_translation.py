@@ -23,6 +23,7 @@ GERMAN = "Das Lager in Leith ist von neun bis fünf geöffnet."
         ("Bis wann ist das Lager in Leith geöffnet?", "until when is the warehouse in Leith open?"),
         ("Darf ich mein Handy mit in die Halle nehmen?", "may I take my mobile phone with in the hall?"),
         ("Kann man am Montag bezahlen", "can I pay on Monday"),
+        ("Wer ist für das Lager zuständig?", "who is responsible for the warehouse?"),
         ("Darf ich Montag", "may I Monday"),
         ("À quelle heure ouvre l’atelier ?", "at what time opens the workshop?"),
         ("À quelle heure ferme-t-on la boutique ?", "at what time closes the shop?"),

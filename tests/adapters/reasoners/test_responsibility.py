@@ -2,11 +2,15 @@
 
 import pytest
 
-from adapters.reasoners.extractive.evidence.responsibility import judge_responsibility, rest_of_persons
+from adapters.reasoners.extractive.evidence.responsibility import (
+    judge_responsibility,
+    rest_of_persons,
+    search_for_owner,
+)
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage, Words, rarity_of
 from adapters.reasoners.extractive.evidence.units import units
 from core.model.evidence import Evidence, EvidenceLibrary, Grade, Hit
-from core.model.inquiry import ReadSection
+from core.model.inquiry import ReadSection, Search, SearchKnowledge
 from tests.adapters.reasoners.scene import inquiry, passage
 
 PEOPLE = """\
@@ -101,3 +105,22 @@ def test_where_nothing_answers_the_rest_of_a_table_of_drivers_is_read(
     found, added = EvidenceLibrary().add([Hit(passage(1, ROUNDS, "Rounds"), 0.8)], question)
     asked = inquiry(question, library=found.with_grades({item.id: Grade(grade) for item in added}))
     assert rest_of_persons(asked, tuple(asked.library)) == ((ReadSection(added[0].id),) if reads else ())
+
+
+@pytest.mark.parametrize(
+    ("question", "table", "searches"),
+    [
+        ("who is responsible for the proofing room?", MACHINES, ("proofing room owned by team",)),
+        ("who looks after ironer 2", MACHINES, ()),
+        ("who drives R9", ROUNDS, ()),
+    ],
+)
+def test_where_no_row_tells_whose_it_is_such_a_table_is_searched_for(
+    question: str, table: str, searches: tuple[str, ...]
+) -> None:
+    found, _ = EvidenceLibrary().add([Hit(passage(1, table, "Machines"), 0.8)], question)
+    first = Search(SearchKnowledge(question))
+    assert search_for_owner(inquiry(question, library=found, searches=(first,))) == tuple(
+        SearchKnowledge(one) for one in searches
+    )
+    assert search_for_owner(inquiry(question, library=found, searches=(first, first))) == ()

@@ -101,6 +101,7 @@ def choose_quotations(
             held = max(held, fits(need, one.unit.text))
     kept = _section_opened(need, _with_rows_in_range(need, kept, found)) if kept else kept
     told = bool(kept) and (tells_person(need, kept[0].unit) or is_named(need, kept[0].unit))
+    kept = kept[:1] if told else kept
     found_on = Trail() if told else trail(need, [TrailStep(one.evidence, one.unit) for one in kept], _pool(library))
     whole = bool(found) and not one_row
     picked = [step for step in (TrailStep(one.evidence, one.unit) for one in kept) if not _beside(need, step, found_on)]

@@ -14,7 +14,7 @@ from adapters.reasoners.extractive.evidence.columns import stands_in
 from adapters.reasoners.extractive.evidence.scoring import WeighedPassage
 from adapters.reasoners.extractive.evidence.units import Form, Unit, cells_of, units
 from core.model.evidence import Evidence
-from core.model.inquiry import Inquiry, ReadSection, SearchAction
+from core.model.inquiry import Inquiry, ReadSection, SearchAction, SearchKnowledge
 from core.model.text import STOPWORDS, content_words, words
 
 _TABLES = 2  # whose sections are read to the end
@@ -93,6 +93,20 @@ def rest_of_persons(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchA
         if any(asked[0].column.search(name) for head in heads for name in cells_of(head)):
             sections.setdefault(item.passage.section, item.id)
     return tuple(ReadSection(evidence) for evidence in list(sections.values())[:_TABLES])
+
+
+def search_for_owner(inquiry: Inquiry) -> tuple[SearchAction, ...]:
+    """Where no row says who keeps the thing, a search as such a table has it: "planner owned by team". Once.
+
+    The row has hardly a word of "who is responsible for the planner?", and many another page has them all.
+    """
+    asked = _asked(inquiry.standalone)
+    if asked is None or asked[0].in_any_cell or len(inquiry.searches) != 1:
+        return ()
+    found = (unit for item in inquiry.library.items_found() for unit in units(item.passage.text))
+    if any(tells_person(inquiry.standalone, unit) for unit in found):
+        return ()
+    return (SearchKnowledge(f"{' '.join(asked[1])} owned by team"),)
 
 
 def tells_person(question: str, row: Unit) -> bool:

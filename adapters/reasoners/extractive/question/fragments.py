@@ -62,6 +62,7 @@ _WHILE = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(r"(?:if|when|while|after|before|during|since|until|without|because|as|per|than)\b", re.IGNORECASE)
+_AS = re.compile(r"as\s+(?:an?\s+)?(?!(?:far|long|soon|well|of|if|for|to|i|you|we|he|she|it|they)\b)\w", re.IGNORECASE)
 _BESIDE = re.compile(r"(?:than|per)\b", re.IGNORECASE)
 _SMALL = re.compile(r"^(?:the|a|an|in|for|on|at|with|to|by|from|of|inside|outside)\s+", re.IGNORECASE)
 _NOT_BUT = re.compile(r"not\s+(?:the\s+|for\s+)?(?P<old>[^,–—-]+?)\s*(?:,|\s[–—-]\s|\bbut\b)\s*(?:but\s+)?(?P<new>.+)")
@@ -117,6 +118,7 @@ def continue_fragment(question: str, window: Sequence[Exchange], *, amends: bool
     said = _SAID_BY.sub(r"under \g<by>", _WHEN_IT_IS.sub("", _AS_WELL.sub("", said)))
     leads = amends or bool(LEADING.match(question)) or bool(_PREPOSITION.match(said)) or names(said) == (said,)
     leads = leads or bool(_ARTICLE.match(said) and question.rstrip().endswith("?"))  # "a passport?"
+    leads = leads or bool(_AS.match(said) and question.rstrip().endswith("?"))  # "as primary right away?"
     leads = leads or bool(asked and names(asked[-1]) and names(f"of {said}") == (said,))  # "Depot?" after Starter's
     if not asked or not said:
         return ""

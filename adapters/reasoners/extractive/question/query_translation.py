@@ -28,6 +28,10 @@ _LONGEST = 5  # words of an entry
 _LONGEST_SENSE = 3  # words of what an entry says in English
 _SENSES = 4  # words that one English word may be
 _SHORTEST_PART = 3  # letters of a part of a compound
+# "Who is for the planner responsible?": what somebody is stands last in German.
+_PUT_LAST = re.compile(
+    r"\b(?P<be>is|are|was|were) (?P<whom>(?:for|of|with) .+) (?P<what>responsible|in charge)(?=\W*$)"
+)
 _LINKS = ("", "s", "n", "en", "es", "er", "e")  # between the parts of a German compound
 
 
@@ -100,7 +104,8 @@ class Dictionary:
             at += size
         if self.language == "de":
             said = _with_verb_second([part for part in said if part], tokens)
-        return re.sub(r" +(?=[?.!,;:)])", "", " ".join(part for part in said if part)).strip()
+        put = re.sub(r" +(?=[?.!,;:)])", "", " ".join(part for part in said if part)).strip()
+        return _PUT_LAST.sub(r"\g<be> \g<what> \g<whom>", put) if self.language == "de" else put
 
     def gloss(self, text: str) -> str:
         """Every word in English where it stands, and all between as it is: a passage keeps its lines and figures."""

@@ -16,6 +16,8 @@ from core.model.conversation import Exchange
 from core.model.text import content_words
 
 _FILE = re.compile(r"/|\.[a-z]{2,5}$")  # a path or a file's name is nothing that people speak of
+# "Your first ninety days", "How to use a table": what a page is called, and no thing that "it" would be.
+_SAID_TO_READERS = re.compile(r"(?:your|our|my|how|what|when|where|why|who|which)\b", re.IGNORECASE)
 _LOOKED_AT = 400  # characters of an answer
 _UNDRESSED = re.compile(r"\([^)]*\)|[\"“”]|:.*$")
 _DATE = re.compile(
@@ -98,7 +100,8 @@ def _mentions(exchange: Exchange) -> Iterator[tuple[Phrase, float]]:
     if exchange.titles and _NEWEST.search(exchange.question) and any(map(str.isdigit, exchange.titles[0])):
         yield Phrase(exchange.titles[0], name=True), weights.NAME_AND_NOUN  # the one that it was asked for by its place
     for number, title in enumerate(exchange.titles):
-        if not any(character.isdigit() for character in title) and not _FILE.search(title):
+        named = not (_FILE.search(title) or _SAID_TO_READERS.match(title))
+        if named and not any(character.isdigit() for character in title):
             share = weights.BESIDE_A_QUESTION if exchange.question else 1.0
             yield _title_phrase(title), share * weights.FROM_TITLE / (1 + 2 * number)
     for name in [name for name in names(exchange.answer[:_LOOKED_AT]) if not _DATE.search(name)][:4]:

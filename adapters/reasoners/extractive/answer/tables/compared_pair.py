@@ -8,7 +8,7 @@ from adapters.reasoners.extractive.answer.quote_markdown import Quotation
 from adapters.reasoners.extractive.answer.tables.column_choice import column_between
 from adapters.reasoners.extractive.answer.tables.operations import extreme_of
 from adapters.reasoners.extractive.answer.tables.rows import FEWEST, Row
-from adapters.reasoners.extractive.answer.tables.wording import TableAnswer
+from adapters.reasoners.extractive.answer.tables.wording import TableAnswer, listed_beside
 from adapters.reasoners.extractive.evidence.columns import stands_in
 from adapters.reasoners.extractive.evidence.units import topic_words
 from adapters.reasoners.extractive.question.aggregation import Aggregation
@@ -16,6 +16,11 @@ from adapters.reasoners.extractive.question.named_things import thing_picked
 from core.model.text import content_words, words
 
 _OR = re.compile(r",? or (?:(?:in|at|on|for|of|from|with) )?(?:the |a |an |our )?", re.IGNORECASE)
+_DIFFERENCE = re.compile(
+    r"\b(?:differences? between|compare)\s+(?:the |an? |our )?(?P<one>.+?)\s+(?:and|with|to)\s+(?:the |an? |our )?"
+    r"(?P<other>[^?.!]+)",
+    re.IGNORECASE,
+)
 _LONGEST = 4  # words of a name
 _KNOWN = 0.65  # of what is asked beside the two names, which the table must have to answer though no row does
 
@@ -27,6 +32,29 @@ def compare_pair(question: str, asked: Aggregation, rows: Sequence[Row]) -> Tabl
         return None
     column = column_between(asked, frozenset(content_words(question)), rows, pair)
     return None if column is None else extreme_of(asked, pair, column, with_others=True)
+
+
+def asks_difference(question: str) -> bool:
+    """Whether it is asked in what two things differ: "the difference between Depot and Fleet"."""
+    return _DIFFERENCE.search(question) is not None
+
+
+def set_beside(question: str, rows: Sequence[Row]) -> TableAnswer | None:
+    """The rows of the two things whose difference is asked for, each by its first cell; None where one is not there."""
+    sides = _DIFFERENCE.search(question)
+    pair = [_keyed(words(sides[side]), rows) for side in ("one", "other")] if sides else []
+    one, other = (*pair, None, None)[:2]
+    return listed_beside([one, other]) if one and other and one != other else None
+
+
+def _keyed(said: Sequence[str], rows: Sequence[Row]) -> Row | None:
+    """The one row whose first cell is the longest beginning of these words: "Depot" of "Depot plan"."""
+    for size in range(min(len(said), _LONGEST), 0, -1):
+        stems = content_words(" ".join(said[:size]))
+        found = [row for row in rows if stems and stems == content_words(row.cells[0])]
+        if found:
+            return found[0] if len(found) == 1 else None
+    return None
 
 
 def _pair_in(question: str, rows: Sequence[Row]) -> list[Row] | None:

@@ -8,7 +8,12 @@ from collections.abc import Sequence
 
 from adapters.reasoners.extractive.answer.newest import asks_for_newest
 from adapters.reasoners.extractive.answer.tables.column_choice import column_of
-from adapters.reasoners.extractive.answer.tables.compared_pair import compare_pair, has_most_of
+from adapters.reasoners.extractive.answer.tables.compared_pair import (
+    asks_difference,
+    compare_pair,
+    has_most_of,
+    set_beside,
+)
 from adapters.reasoners.extractive.answer.tables.coverage import names_what_is_added, picks_rows, says_all
 from adapters.reasoners.extractive.answer.tables.operations import (
     count_rows,
@@ -46,10 +51,13 @@ def compute_answer(
 
     Where nothing is ``asked`` of it as a whole, it may still list in its rows all that the question asks for.
     """
-    if asked is None and not lists_rows(question):
+    differs = asked is None and asks_difference(question)
+    if asked is None and not (differs or lists_rows(question)):
         return None
     wanted = frozenset(content_words(question))
     tables = _tables_by_fit(question, evidence, pool)
+    if differs:
+        return _set_beside(question, tables)
     if compared := _compared(question, asked, tables):
         return compared
     extreme = asked is not None and asked.kind in {Aggregate.MOST, Aggregate.LEAST}
@@ -77,6 +85,12 @@ def _compared(question: str, asked: Aggregation | None, tables: Sequence[Sequenc
     return next((found for rows in tables if (found := compare_pair(question, asked, rows))), None)
 
 
+def _set_beside(question: str, tables: Sequence[Sequence[Row]]) -> TableAnswer | None:
+    """The two rows of the table that says most of the two things whose difference is asked for."""
+    most_first = sorted(tables, key=lambda rows: -len(rows[0].names))
+    return next((found for rows in most_first if (found := set_beside(question, rows))), None)
+
+
 def tables_that_answer(question: str, evidence: Sequence[Evidence]) -> frozenset[int]:
     """The evidence whose table as a whole has what is asked for: the cheapest of its rows, how many, which of them.
 
@@ -85,6 +99,8 @@ def tables_that_answer(question: str, evidence: Sequence[Evidence]) -> frozenset
     """
     asked = aggregation_of(question)
     pair = _compared(question, asked, _tables_by_fit(question, evidence, ()))
+    if asks_difference(question) and asked is None:
+        pair = compute_answer(question, None, evidence)
     if pair and has_most_of(question, pair.quotations):
         return frozenset(one.evidence.id for one in pair.quotations)
     if not asked or asked.kind in {Aggregate.COUNT, Aggregate.SUM} or asks_for_newest(question):
