@@ -440,3 +440,52 @@ def test_a_heading_at_the_beginning_of_its_paragraph_stands_over_all_of_its_sent
     found = units(text)
     assert found[0].text.startswith(first)
     assert [unit.under for unit in found] == [under] * 2
+
+
+CANCELLING = (
+    "- Go to the portal of the transit office.\n- Log in to your account.\n- Click on Transit application.\n"
+    "- Click on Withdraw.\n- Click Continue."
+)
+
+
+async def test_steps_without_numbers_stand_together(reasoner: ExtractiveReasoner) -> None:
+    text = await answered(reasoner, "How do I withdraw my transit application?", of(CANCELLING, "Benefits"))
+    assert all(step in text for step in ("Go to the portal", "Click on Withdraw", "Click Continue"))
+
+
+async def test_rules_in_a_list_are_no_steps(reasoner: ExtractiveReasoner) -> None:
+    rules = "- Transit passes are for staff.\n- The pass ends in June.\n- Guests pay themselves.\n- Nobody lends a pass."
+    text = await answered(reasoner, "How can guests pay?", of(rules, "Transit benefit"))
+    assert "Guests pay themselves." in text
+    assert "ends in June" not in text
+
+
+@pytest.mark.parametrize(
+    ("led_to", "brought"),
+    [
+        ("| | Punch | Ledger |\n| - | - | - |\n| Cadence | weekly | fortnightly |", "fortnightly"),
+        ("- Punch is filled in every week.\n- Ledger is filled in every other week.", "every other week"),
+        ("```\npunch --weekly\n```", "punch --weekly"),
+    ],
+    ids=["a table", "a list", "a listing"],
+)
+async def test_words_that_announce_something_bring_it(reasoner: ExtractiveReasoner, led_to: str, brought: str) -> None:
+    compared = f"Punch is a different tool than Ledger. Here is a quick comparison:\n\n{led_to}"
+    text = await answered(reasoner, "How is Punch a different tool than Ledger?", of(compared, "Hours"))
+    assert "quick comparison" in text
+    assert brought in text
+
+
+async def test_what_is_announced_is_not_brought_where_it_is_long(reasoner: ExtractiveReasoner) -> None:
+    listed = "\n".join(f"- Entry {number} of the archive." for number in range(12))
+    compared = f"Punch is a different tool than Ledger. Here is a quick comparison:\n\n{listed}"
+    text = await answered(reasoner, "How is Punch a different tool than Ledger?", of(compared, "Hours"))
+    assert "Entry 11" not in text
+
+
+async def test_a_bare_plural_asks_for_the_whole_list(reasoner: ExtractiveReasoner) -> None:
+    benefits = "- Transport benefits: a rail pass.\n- A bicycle on loan.\n- Lunch on Fridays."
+    text = await answered(reasoner, "transport benefit?", of(benefits, "Perks"))
+    whole = await answered(reasoner, "transport benefits?", of(benefits, "Perks"))
+    assert "Lunch" in whole
+    assert "Lunch" not in text

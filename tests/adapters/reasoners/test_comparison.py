@@ -49,6 +49,7 @@ def test_what_is_compared_is_asked_of_each_side(question: str, one: str, other: 
         "what is the difference between flex and saver tickets?",
         "how did you find that?",
         "small vs large",
+        "punch vs ledger whats the difference",
         "2024 and 2026",
         "how many incidents were there from 2024 to 2026?",
     ],

@@ -18,7 +18,7 @@ from adapters.reasoners.extractive.evidence.responsibility import tells_person
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage, says_something
 from adapters.reasoners.extractive.evidence.units import Form, Unit, cells_of, looks_back, topic_words, units
 from adapters.reasoners.extractive.evidence.versions import family, other_version
-from adapters.reasoners.extractive.question.answer_type import fits, is_broad, is_strict
+from adapters.reasoners.extractive.question.answer_type import NEUTRAL, asks_for_steps, fits, is_broad, is_strict
 from core.model.evidence import Evidence, Grade
 from core.model.inquiry import Inquiry
 from core.model.text import content_words, sentences, words
@@ -37,6 +37,7 @@ _SEVERAL = re.compile(
     r"|^(?:which|what) (?:\w+ )?(?:\w+s) (?:are|were|do|does|can|must|may|have|need)\b",
     re.IGNORECASE,
 )
+_BARE_PLURAL = re.compile(r"(?:[\w'’-]+ ){0,3}[\w'’-]*[^siu\W]s\??$", re.IGNORECASE)  # "official client libraries?"
 _OF_IT = re.compile(r"(?:[\w'’-]+ ){1,6}(?:it|them|this)\.", re.IGNORECASE)  # "Your team lead approves it."
 _CONTRACTED = re.compile(r"^(what|who|where|when|how)['’]s\b", re.IGNORECASE)
 
@@ -105,9 +106,8 @@ def choose_quotations(
     found_on = Trail() if told else trail(need, [TrailStep(one.evidence, one.unit) for one in kept], _pool(library))
     whole = bool(found) and not one_row
     picked = [step for step in (TrailStep(one.evidence, one.unit) for one in kept) if not _beside(need, step, found_on)]
-    return _group_by_passage(
-        need, (*picked, *found_on.steps), whole_lists=bool(_SEVERAL.match(need)), whole_tables=whole
-    )
+    lists = bool(_SEVERAL.match(need)) or (is_broad(need) and bool(_BARE_PLURAL.match(need)))
+    return _group_by_passage(need, (*picked, *found_on.steps), whole_lists=lists, whole_tables=whole)
 
 
 def _is_heading_of(heading: str, title: str, need: str) -> bool:
@@ -260,7 +260,7 @@ def _with_neighbours(need: str, picked: Sequence[Unit], everything: Sequence[Uni
     found = set(picked)
     for unit in picked:
         block = [one for one in everything if one.block == unit.block]
-        if unit.form is Form.ITEM and unit.text.lstrip()[:1].isdigit():
+        if unit.form is Form.ITEM and (unit.text.lstrip()[:1].isdigit() or _are_steps(need, block)):
             steps = len(block) <= _LIST_ITEMS and _leaves_open(need, unit)  # a clause that has the figure is no step
             found.update(block if steps else ())
         elif unit.form is Form.ROW and whole_tables and _mostly(block, picked):
@@ -269,7 +269,24 @@ def _with_neighbours(need: str, picked: Sequence[Unit], everything: Sequence[Uni
             found.update(_around(unit, block))
             if sum(one in picked for one in block) == 1 and _leaves_open(need, unit):
                 found.update(block if sum(len(one.text) for one in block) <= _SHORT_PARAGRAPH else ())
-    return found | _between(found, everything)
+    found |= _between(found, everything)
+    return found | {led for unit in found for led in _led_to(unit, everything)}
+
+
+def _are_steps(need: str, block: Sequence[Unit]) -> bool:
+    """Whether a way of doing something is asked for, and most items of a list tell what to do."""
+    told = sum(fits(need, one.text) > NEUTRAL for one in block)
+    return asks_for_steps(need) and 2 * told > len(block)
+
+
+def _led_to(unit: Unit, everything: Sequence[Unit]) -> Iterator[Unit]:
+    """The short list, small table or listing that a sentence announces: "Here is a quick comparison:"."""
+    if unit.form is not Form.SENTENCE or not unit.text.rstrip("*_ ").endswith(":"):
+        return
+    after = everything[everything.index(unit) + 1 :]
+    led = [one for one in takewhile(lambda one: one.under == unit.text, after) if one.block == after[0].block]
+    most = _SMALL_TABLE if led and led[0].form is Form.ROW else _LIST_ITEMS
+    yield from led if len(led) <= most else ()
 
 
 def _list_of(unit: Unit, everything: Sequence[Unit]) -> set[Unit]:

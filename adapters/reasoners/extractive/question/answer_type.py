@@ -212,6 +212,11 @@ def asks_who(question: str) -> bool:
     return _first_kind(question) is _PERSON
 
 
+def asks_for_steps(question: str) -> bool:
+    """Whether a way of doing something is asked for."""
+    return _first_kind(question) is _TOLD_TO
+
+
 def _first_kind(question: str) -> Pattern | None:
     """What says best what is asked for; None where nothing particular is."""
     said = kind_asked(question).said

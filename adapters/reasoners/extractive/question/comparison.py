@@ -33,6 +33,7 @@ _SINCE = re.compile(  # a version that holds and one that held
     r"(?P<other>last year|previously|in the past|(?:a|one|two|three|\d+) years? ago)\b(?P<after>.*)$",
     re.IGNORECASE,
 )
+_NOTHING_MORE = frozenset(content_words("difference differ compare comparison"))  # of either side: "a vs b, the difference"
 _KIND = re.compile(rf"^({_WORD}) (?=[\d.]+$)")  # "edition 6 and 7": edition 7
 
 
@@ -54,7 +55,7 @@ def sides_of(question: str) -> tuple[str, str] | None:
     left = f"{found['before']}{found['one']}".split()
     one = _last_words(left, length)
     before, after = " ".join(left[: len(left) - len(one)]), found["after"]
-    if not one or len(content_words(f"{before} {after}")) == 0:
+    if not one or set(content_words(f"{before} {after}")) <= _NOTHING_MORE:
         return None
     return f"{before} {' '.join(one)}{after}?".strip(), f"{before} {found['other']}{after}?".strip()
 
