@@ -2,7 +2,8 @@
 
 Sections follow the headings: tiny ones are merged under their common parent, huge ones split between paragraphs.
 Passages fill the encoder's window without crossing a page, so that a citation's page is exact. A table that is split
-repeats its header row, because a row without its header cannot be quoted.
+repeats its header row, because a row without its header cannot be quoted; what is led to by words that end in a colon, and
+begins a passage, repeats these words.
 """
 
 import asyncio
@@ -26,6 +27,8 @@ MARGIN = 72  # characters: nor was one whose next piece (a link, say) would not 
 _QUOTE_MARK = re.compile(r"^\s*(?:>\s?)+")
 _KEEPS_LINES = ("```", "~~~", "|", ">", "#")
 _EMPHASIS = re.compile(r"[*_`]+")
+INTRODUCTION = 160  # characters: longer words that lead to a list, a table or a listing are not repeated
+_LED_TO = ("```", "~~~", "|")
 
 MOST_UNITS = 200_000  # paragraphs, items and rows of one document
 MOST_PASSAGES = 20_000  # of one document: some 3.6 million tokens
@@ -46,6 +49,7 @@ class Segment:
     header: str = ""  # the table's header rows, for a row
     joint: str = "\n\n"  # what stands before it when it follows another unit
     lead: str = ""  # a heading that its section lost when it was merged
+    introduction: str = ""  # the words before a list, a table or a listing that end in a colon
     lines: tuple[int, ...] = ()  # the source's line of each line of the text, where it kept its lines
 
 
@@ -155,11 +159,32 @@ def units_of(parsed: ParsedDocument) -> tuple[Segment, ...]:
                 path = (*(step for step in path if step[0] < level), (level, name))
                 alone = Segment(name, _names(path[:-1], parsed), number, _locator(block, first, last)) if name else None
                 continue
+            before = found[-1] if found and not alone else None
             alone = None
-            found.extend(_unit(lines, _names(path, parsed), number, block, first, last))
+            made = tuple(_unit(lines, _names(path, parsed), number, block, first, last))
+            found.extend(_introduced(made, before) if before and before.block == number else made)
             if len(found) > MOST_UNITS:
                 raise DocumentRejected(f"It has more than {MOST_UNITS:,} paragraphs and rows. Split it.")
     return (*found, alone) if alone else tuple(found)
+
+
+def _introduced(units: Sequence[Segment], before: Segment) -> Iterable[Segment]:
+    """The units of a list, a table or a listing with the words right before it that lead to it."""
+    listed = LIST_ITEM.match(units[0].text)
+    if (listed or units[0].text.lstrip().startswith(_LED_TO)) and before.heading == units[0].heading:
+        goes_on = listed and LIST_ITEM.match(before.text)  # a list with empty lines between its items
+        words = before.introduction if goes_on else _introduction(before.text)
+        return [replace(unit, introduction=words) for unit in units]
+    if len(units) > 1 and LIST_ITEM.match(units[1].text) and not listed:  # they stand on the line above the list
+        words = _introduction(units[0].text)
+        return [units[0], *(replace(unit, introduction=words) for unit in units[1:])]
+    return units
+
+
+def _introduction(text: str) -> str:
+    """The last sentence, where it ends in a colon and is short."""
+    said = sentences(LIST_ITEM.sub("", text))[-1:] if text.rstrip("*_ ").endswith(":") else ()
+    return "".join(one for one in said if len(one) <= INTRODUCTION)
 
 
 def _names(path: Iterable[tuple[int, str]], parsed: ParsedDocument) -> tuple[str, ...]:
@@ -346,6 +371,8 @@ def _join(group: Sequence[Segment]) -> str:
     for unit in group:
         if parts:
             parts.append(unit.joint)
+        elif unit.introduction:
+            parts.append(f"{unit.introduction}\n\n")
         if unit.lead:
             parts.append(f"{unit.lead}\n")
         if unit.header and unit.header != header:

@@ -69,6 +69,38 @@ async def test_a_split_table_repeats_its_header() -> None:
     assert "".join(passage.text for passage in passages).count("| plan 7 |") == 1
 
 
+@pytest.mark.parametrize(
+    "led_to",
+    [
+        "\n\n" + "\n".join(f"- library {n} {'word ' * 20}" for n in range(20)),
+        "\n" + "\n".join(f"- library {n} {'word ' * 20}" for n in range(20)),
+        "\n\n" + "\n\n".join(f"- library {n} {'word ' * 20}" for n in range(20)),
+        "\n\n| Name |\n| --- |\n" + "\n".join(f"| library {n} {'word ' * 20} |" for n in range(20)),
+    ],
+    ids=["a list", "a list without a gap", "a list with gaps", "a table"],
+)
+async def test_what_is_led_to_and_split_repeats_the_words_that_lead_to_it(led_to: str) -> None:
+    passages = await cut(Block(f"{PARAGRAPH}\n\nAnyone may help. Unofficial libraries:{led_to}\n\nAll are free."))
+    listed = [passage.text for passage in passages if "library" in passage.text]
+    assert len(listed) > 2
+    assert "Anyone may help. Unofficial libraries:" in listed[0]
+    assert all(text.startswith("Unofficial libraries:\n\n") for text in listed[1:])
+    assert "".join(listed).count("library 7 ") == 1
+
+
+async def test_a_listing_in_a_passage_of_its_own_repeats_the_words_that_lead_to_it() -> None:
+    listing = "\n".join(f"line {n} of it" for n in range(40))
+    *_, passage = await cut(Block(f"{PARAGRAPH * 2}\n\nThen run this:\n\n```sh\n{listing}\n```"))
+    assert passage.text.startswith("Then run this:\n\n```sh\nline 0")
+
+
+@pytest.mark.parametrize("before", ["All of them are free.", "word " * 60 + "these:"], ids=["no colon", "too long"])
+async def test_other_words_before_a_list_are_not_repeated(before: str) -> None:
+    items = "\n".join(f"- library {n} {'word ' * 20}" for n in range(20))
+    passages = await cut(Block(f"{before}\n\n{items}"))
+    assert all(passage.text.startswith("- library") for passage in passages[1:])
+
+
 async def test_lines_that_an_editor_wrapped_are_one_sentence_again() -> None:
     (passage,) = await cut(
         Block("The connection timeout is ten seconds, and a client that is slower than that will be\ndropped.")
