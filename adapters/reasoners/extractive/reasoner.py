@@ -59,6 +59,7 @@ from adapters.reasoners.extractive.evidence.source_searches import (
 from adapters.reasoners.extractive.evidence.subjects import Subjects
 from adapters.reasoners.extractive.evidence.table_searches import other_table, tables_to_look_for
 from adapters.reasoners.extractive.evidence.units import units
+from adapters.reasoners.extractive.evidence.version_numbers import numbers_near
 from adapters.reasoners.extractive.question import intent
 from adapters.reasoners.extractive.question.comparison import sides_of
 from adapters.reasoners.extractive.question.follow_up import ResolvedQuestion, resolve, resolve_part
@@ -227,7 +228,8 @@ class ExtractiveReasoner:
         wanted = {item.id for item in evidence}
         # Whether a unit stands out shows only beside everything that this question found.
         found = (*evidence, *(item for item in pool if item.query and item.id not in wanted))
-        near = await self._similarity.of_words((bare,), [item.passage.searchable for item in found])
+        texts = [item.passage.searchable for item in found]
+        near = {**await self._similarity.of_words((bare,), texts), **numbers_near(bare, texts)}
         asked = Words(bare, rarity_of(pool), near)
         weighable = await self._weighable(asked, found, corrected=question != need)
         standing = answer_odds.Standing.of(weighable)

@@ -375,7 +375,7 @@ _FRAME = re.compile(
     r"|\b(?:in total|all ?together|in all)\b|\bcosts?\b(?=\W*$)|\bdifferences?\b"
     r"|(?<=much )\b(?:is|are|do|does)\b|\b(?:costs?|prices?)\b(?= (?:of|for|in|between)\b)|\bin price\b"
     r"|\b(?:page|document|policy|guide|file)\b(?= (?:about|on|called|for)\b)|\b(?:somewhere|there)\b"
-    r"|\b(?:comes?|came|coming) (?:out|with|in)\b"
+    r"|\b(?:comes?|came|coming) (?:out|with|in)\b|\bsince (?=(?:which|what)\b)"
     r"|\b(?:takes?|lasts?)\b(?=\W*(?:$|to\b|until\b|for\b|from\b|in\b|on\b|at\b|before\b|after\b))"
     r"|\bwhat (?:happens|happened|would happen|will happen)\b|\bmeans?\b(?=\W*$)|\b(?:difference between|compare)\b"
     r"|\b(?:max(?:imum)?|min(?:imum)?|(?:number|amount) of)\b|^(?:the )?steps (?:to|for|of)\b|\bhow to\b"
