@@ -261,6 +261,24 @@ def test_a_release_that_is_named_by_its_number_alone_is_the_one_with_a_day() -> 
     assert newest("when did 3.3 come out", [clause]) == ()
 
 
+RELEASED = """| Release | Date | Status |
+|---|---|---|
+| Lungo 2.4 | 2025-05-02 | End of life |
+| **Lungo 3.1** | **2026-02-14** | **Supported** |
+| TBD | 2027-05 | Upcoming |
+"""
+
+
+def test_a_row_of_releases_may_name_the_product_and_one_that_is_to_come_is_none_yet() -> None:
+    item = found(1, RELEASED, "Support", heading=("Long-term releases of Lungo",))
+    question = "which long-term Lungo release is the newest?"
+    assert asked_alone(question, [item]) == {1}
+    assert [unit.text[:15] for one in newest(question, [item]) for unit in one.units] == ["| **Lungo 3.1**"]
+    computed = compute_answer(question, aggregation_of(question), [item])
+    assert computed is not None
+    assert "Lungo 3.1" in computed.lead
+
+
 def test_firmware_may_be_named_by_a_letter_and_a_number() -> None:
     notes = "F31   22 June 2026\n  + Reports the temperature.\n\nF30   4 May 2026\n  + Mended: the lamp."
     (quoted,) = newest("what's new in firmware F30 of the Pegbox", [found(1, notes, "Pegbox firmware")])

@@ -22,6 +22,7 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 _VERSION = re.compile(r"^\W*(?:version |release |[a-z]{1,2}[.-]?)?(\d+(?:\.\d+)*)\b", re.IGNORECASE)
+_OF_PRODUCT = re.compile(r"^\W*(?:[^\W\d_][\w-]* ){1,2}v?(\d+(?:\.\d+)+)\b")  # "**Prometheus 3.13**", in a row
 _NAMED_VERSION = re.compile(r"\((?:v\.? ?|version |release )?(\d+(?:\.\d+)+)\)\W*$", re.IGNORECASE)  # "Pintail" (26.3)
 _SAID_OF_ANY = frozenset(
     content_words(
@@ -76,7 +77,12 @@ def asked_alone(question: str, evidence: Sequence[Evidence]) -> frozenset[int]:
 def _asks_beside(question: str, item: Evidence) -> bool:
     """Whether something else is asked than which version of the document that is, when it came and what it brought."""
     bare = _NUMBER.sub(" ", question)
-    return bool(set(topic_words(bare)) - _SAID_OF_ANY - set(content_words(item.passage.title)))
+    return bool(set(topic_words(bare)) - _SAID_OF_ANY - _place_of(item))
+
+
+def _place_of(item: Evidence) -> frozenset[str]:
+    """The words of the title, and of the heading over a table: "List of LTS releases"."""
+    return frozenset(content_words(" ".join((item.passage.title, *item.passage.heading[-1:]))))
 
 
 def newest(question: str, evidence: Sequence[Evidence], weighed: Sequence[ScoredUnit] = ()) -> tuple[Quotation, ...]:
@@ -108,10 +114,10 @@ def newest(question: str, evidence: Sequence[Evidence], weighed: Sequence[Scored
 
 
 def _titled(wanted: AbstractSet[str], telling: Sequence[list[_Entry]]) -> list[_Entry] | None:
-    """What tells of versions and has most of what is asked for in its title; None where none has any of it."""
+    """What tells of versions and has most of what is asked for over it; None where none has any of it."""
 
     def overlap(entries: Sequence[_Entry]) -> int:
-        return len(wanted & set(content_words(entries[0].evidence.passage.title)))
+        return len(wanted & _place_of(entries[0].evidence))
 
     best = max(telling, key=overlap, default=None)
     return best if best and overlap(best) else None
@@ -194,7 +200,7 @@ def version_heading(headings: Sequence[str]) -> str:
 def _row_entry(item: Evidence, unit: Unit) -> Iterator[_Entry]:
     """The version that a row of a table of versions is of."""
     names, cells = cells_of(unit.head[0]), cells_of(unit.text)
-    if number := _VERSION.match(cells[0]):
+    if number := _VERSION.match(cells[0]) or _OF_PRODUCT.match(cells[0]):
         ends = len(names) > 1 and _ENDS.search(names[1])  # "Supported until" is not when it came
-        dated = stated_date(f"Released {cells[1]}") if len(cells) > 1 and not ends else ""
+        dated = stated_date(f"Released {cells[1].strip('*_` ')}") if len(cells) > 1 and not ends else ""
         yield _Entry((dated, tuple(int(part) for part in number[1].split("."))), item, (unit,))

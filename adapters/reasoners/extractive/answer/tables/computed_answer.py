@@ -41,6 +41,7 @@ from core.model.text import content_words
 
 _OF_TOPIC = 0.5  # of the question's words, which a table has that is asked about
 _LISTED = 15  # rows of a table that is quoted whole
+_TO_COME = re.compile(r"\W*(?:tbd|tba|tbc|to be (?:decided|announced|confirmed)|\?*)\W*", re.IGNORECASE)  # no row yet
 _THAN = re.compile(r"\bthan\b", re.IGNORECASE)
 
 
@@ -147,6 +148,7 @@ def _of_table(
         return rows_within(limit, wanted, rows, filtered)
     if asked.kind is Aggregate.COUNT:
         return count_rows(question, wanted, rows, filtered)
+    filtered = [row for row in filtered if not _TO_COME.fullmatch(row.cells[0])]
     named = named_rows(question, rows)
     filtered = of_kind(wanted, filtered)
     compared = asked.compares or asked.kind is Aggregate.SUM
