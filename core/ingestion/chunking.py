@@ -2,8 +2,8 @@
 
 Sections follow the headings: tiny ones are merged under their common parent, huge ones split between paragraphs.
 Passages fill the encoder's window without crossing a page, so that a citation's page is exact. A table that is split
-repeats its header row, because a row without its header cannot be quoted; what is led to by words that end in a colon, and
-begins a passage, repeats these words.
+repeats its header row, because a row without its header cannot be quoted; what is led to by words that end in a colon,
+and begins a passage, repeats these words.
 """
 
 import asyncio

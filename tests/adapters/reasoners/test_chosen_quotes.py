@@ -454,7 +454,7 @@ async def test_steps_without_numbers_stand_together(reasoner: ExtractiveReasoner
 
 
 async def test_rules_in_a_list_are_no_steps(reasoner: ExtractiveReasoner) -> None:
-    rules = "- Transit passes are for staff.\n- The pass ends in June.\n- Guests pay themselves.\n- Nobody lends a pass."
+    rules = "- Transit passes are for staff.\n- It ends in June.\n- Guests pay themselves.\n- Nobody lends a pass."
     text = await answered(reasoner, "How can guests pay?", of(rules, "Transit benefit"))
     assert "Guests pay themselves." in text
     assert "ends in June" not in text

@@ -33,7 +33,8 @@ _SINCE = re.compile(  # a version that holds and one that held
     r"(?P<other>last year|previously|in the past|(?:a|one|two|three|\d+) years? ago)\b(?P<after>.*)$",
     re.IGNORECASE,
 )
-_NOTHING_MORE = frozenset(content_words("difference differ compare comparison"))  # of either side: "a vs b, the difference"
+# Said of both sides, and neither of them: "a vs b, the difference".
+_NOTHING_MORE = frozenset(content_words("difference differ compare comparison"))
 _KIND = re.compile(rf"^({_WORD}) (?=[\d.]+$)")  # "edition 6 and 7": edition 7
 
 
