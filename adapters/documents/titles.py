@@ -7,7 +7,7 @@ from email.utils import parsedate_to_datetime
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
-from core.model.markdown_lines import HEADING, with_fences
+from core.model.markdown_lines import HEADING, with_fences, without_emphasis
 
 TITLE_CHARS = 200
 _NOT_A_TITLE = re.compile(
@@ -50,7 +50,7 @@ def first_heading(texts: Iterable[str]) -> str | None:
 def plain(markdown: str) -> str:
     """A line of Markdown without its marks: links become their text, emphasis and code lose their signs."""
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", markdown)
-    text = re.sub(r"(\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w))", "", text)
+    text = without_emphasis(text)
     return re.sub(r"\\([\\`*_{}\[\]()#+\-.!|])", r"\1", text).strip()
 
 

@@ -15,7 +15,14 @@ from itertools import chain, pairwise
 
 from core.model.errors import DocumentRejected, NoText
 from core.model.knowledge import Document, Locator, Passage
-from core.model.markdown_lines import HEADING, LIST_ITEM, first_piece, is_table_rule, with_fences
+from core.model.markdown_lines import (
+    HEADING,
+    LIST_ITEM,
+    first_piece,
+    is_table_rule,
+    with_fences,
+    without_emphasis,
+)
 from core.model.parsed_document import Block, ParsedDocument
 from core.model.text import sentences
 
@@ -26,7 +33,6 @@ WRAPPED_AT = 50  # characters: a line at least this long was broken by an editor
 MARGIN = 72  # characters: nor was one whose next piece (a link, say) would not have fitted below this
 _QUOTE_MARK = re.compile(r"^\s*(?:>\s?)+")
 _KEEPS_LINES = ("```", "~~~", "|", ">", "#")
-_EMPHASIS = re.compile(r"[*_`]+")
 INTRODUCTION = 160  # characters: longer words that lead to a list, a table or a listing are not repeated
 _LED_TO = ("```", "~~~", "|")
 
@@ -153,7 +159,7 @@ def units_of(parsed: ParsedDocument) -> tuple[Segment, ...]:
         for first, last, lines in _paragraphs(block.text):
             heading = HEADING.match(lines[0]) if len(lines) == 1 else None
             if heading:
-                level, name = len(heading["level"]), _EMPHASIS.sub("", heading["text"]).strip()
+                level, name = len(heading["level"]), without_emphasis(heading["text"]).strip()
                 if alone and path and level <= path[-1][0]:
                     found.append(alone)
                 path = (*(step for step in path if step[0] < level), (level, name))

@@ -18,6 +18,8 @@ _TABLE_RULE = re.compile(r"^\s*+\|?\s*+:?-++:?\s*+(?:\|\s*+:?-++:?\s*+)*+\|?\s*+
 # An inline link: its words, which may go over a line, and an address that may have brackets of its own. No image.
 _LINK = re.compile(r"(?<!!)\[([^\[\]]{1,300})\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)")
 
+_EMPHASIS = re.compile(r"(?<!\\)[*`]+|(?<![^\W_])_+|_+(?![^\W_])")
+
 # What an editor that wraps lines keeps whole: a link with its address, words of code, else the first word.
 _PIECE = re.compile(r"!?\[[^\[\]]{1,300}\](?:\([^()\s]*\))?\S*|(?P<mark>`+)[^`]+(?P=mark)\S*|\S+")
 
@@ -31,6 +33,11 @@ def first_piece(line: str) -> str:
 def without_links(text: str) -> str:
     """The text with the words of its links in their place."""
     return _LINK.sub(r"\1", text)
+
+
+def without_emphasis(text: str) -> str:
+    """The text without the signs of emphasis and code; an underline within a word is of the word: `MAX_SIZE`."""
+    return _EMPHASIS.sub("", text)
 
 
 def is_table_rule(line: str) -> bool:

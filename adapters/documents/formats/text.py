@@ -8,7 +8,7 @@ import re
 from adapters.documents.encodings import decode
 from adapters.documents.titles import choose_title, iso_date, safe_link
 from core.model.errors import NoText
-from core.model.markdown_lines import fenced_runs, with_fences
+from core.model.markdown_lines import HEADING, fenced_runs, with_fences
 from core.model.parsed_document import Block, ParsedDocument
 
 _UNDERLINE = re.compile(r"^\s{0,3}(=+|-+)\s*$")
@@ -83,7 +83,19 @@ def _atx_headings(lines: list[str], *, need: int = 2) -> list[str]:
 def _without_comments(text: str) -> str:
     """HTML comments blanked: people do not see them, so answers must not quote them."""
     runs = ((fenced, "\n".join(lines)) for fenced, lines in fenced_runs(text.split("\n")))
-    return "\n".join(run if fenced else _without_templates(_COMMENT.sub(_blank, run)) for fenced, run in runs)
+    return "\n".join(run if fenced else _without_site_marks(_COMMENT.sub(_blank, run)) for fenced, run in runs)
+
+
+def _without_site_marks(text: str) -> str:
+    return "\n".join(map(_without_attributes, _without_templates(text).split("\n")))
+
+
+def _without_attributes(line: str) -> str:
+    """Without what gives an anchor or a class to a heading, or to a block: "## Limits {#limits}", "{: .note }"."""
+    before, _, attributes = line.rstrip().rpartition("{")
+    if not attributes.endswith("}") or not attributes.startswith((":", "#", ".")):
+        return line
+    return before.rstrip() if HEADING.match(before) or (attributes[0] == ":" and not before.strip()) else line
 
 
 def _blank(found: re.Match[str]) -> str:

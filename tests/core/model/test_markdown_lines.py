@@ -3,7 +3,7 @@
 import pytest
 from markdown_it import MarkdownIt
 
-from core.model.markdown_lines import HEADING, fenced_runs, is_table_rule, with_fences
+from core.model.markdown_lines import HEADING, fenced_runs, is_table_rule, with_fences, without_emphasis
 
 PARSER = MarkdownIt("commonmark").enable("table")
 FENCED = [
@@ -46,3 +46,15 @@ def test_a_heading_has_its_level_and_its_text(line: str, level: int, text: str) 
     match = HEADING.match(line)
     assert match is not None
     assert (len(match["level"]), match["text"]) == (level, text)
+
+
+@pytest.mark.parametrize(
+    ("heading", "text"),
+    [
+        ("**Very** _soft_ limits", "Very soft limits"),
+        ("`PING_BODY_LIMIT` and MAX_SIZE", "PING_BODY_LIMIT and MAX_SIZE"),
+        ("__init__ \\* rest", "init \\* rest"),
+    ],
+)
+def test_underlines_within_a_word_are_no_emphasis(heading: str, text: str) -> None:
+    assert without_emphasis(heading) == text

@@ -54,17 +54,19 @@ def render_quotation(quotation: Quotation) -> str:
     """One passage's quotes with its marker: sentences as a quotation, lists and tables in their own form."""
     mark = f"[{quotation.evidence.id}]"
     parts: list[str] = []
+    before = ""
     for (form, _), group in groupby(quotation.units, key=lambda unit: (unit.form, unit.head)):
         members = list(group)
         if form is Form.ROW:
             parts.append(_table(members, mark))
         elif form is Form.ITEM:
-            parts.append(_list_lines(members, mark))
+            parts.append(_list_lines(members, mark, before))
         elif form is Form.CODE:
-            parts.append(_code(members[0], mark))
+            parts.extend(_code(unit, mark) for unit in members)
         else:
             everything = units(quotation.evidence.passage.text)
             parts.append("\n>\n".join(f"> {_paragraph(list(run), everything, mark)}" for run in _runs(members)))
+        before = members[-1].text
     return "\n\n".join(parts) + "\n\n"
 
 
@@ -89,11 +91,11 @@ def _states(text: str) -> bool:
     return not text.rstrip('*_"”’ ').endswith("?") and bool(content_words(text)) and not BARE_ANSWER.match(text)
 
 
-def _list_lines(members: Sequence[Unit], mark: str) -> str:
-    """The items, under the words that lead in to them."""
+def _list_lines(members: Sequence[Unit], mark: str, before: str) -> str:
+    """The items, under the words that lead in to them, unless these are quoted right before."""
     lead = members[0].under
     items = "\n".join(_item(unit, mark) for unit in members)
-    return f"{without_links(lead)}\n\n{items}" if lead.rstrip("*_ ").endswith(":") else items
+    return f"{without_links(lead)}\n\n{items}" if lead != before and lead.rstrip("*_ ").endswith(":") else items
 
 
 def _item(unit: Unit, mark: str) -> str:

@@ -4,32 +4,25 @@ How they look is ``quote_markdown``'s business; what leads from one to the next 
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.answer.quote_markdown import BARE_ANSWER, Quotation
+from adapters.reasoners.extractive.answer.neighbours import list_of, with_neighbours
+from adapters.reasoners.extractive.answer.quote_markdown import Quotation
 from adapters.reasoners.extractive.evidence.layered import is_layered
 from adapters.reasoners.extractive.evidence.name_trail import Trail, TrailStep, handles, in_range, mentions, trail
 from adapters.reasoners.extractive.evidence.named_rows import is_named
 from adapters.reasoners.extractive.evidence.responsibility import tells_person
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage, says_something
-from adapters.reasoners.extractive.evidence.units import Form, Unit, cells_of, looks_back, topic_words, units
+from adapters.reasoners.extractive.evidence.units import Form, Unit, cells_of, topic_words, units
 from adapters.reasoners.extractive.evidence.versions import family, other_version
-from adapters.reasoners.extractive.question.answer_type import NEUTRAL, asks_for_steps, fits, is_broad, is_strict
+from adapters.reasoners.extractive.question.answer_type import fits, is_broad, is_strict
 from core.model.evidence import Evidence, Grade
 from core.model.inquiry import Inquiry
 from core.model.text import content_words, sentences, words
 
 _OPENING = 3  # sentences from the beginning of a section that is itself the answer
-_LIST_ITEMS = 8
-_WHOLE_LIST = 15
-_ROWS = 4
-_SHORT_PARAGRAPH = 300  # characters
-_LOOKING_BACK = 2  # sentences after one that say more of it
-_SMALL_TABLE = 10  # rows
 _SEVERAL = re.compile(
     r"^(?:which|what) (?!(?:is|was|does|has|this|was)\b)[\w-]*[^siu\W]s\b|^what are\b|^who are\b|^(?:list|name)\b"
     r"|^all\b|^(?:please |can you |could you )*(?:list|name|show|give)\b.*\b(?:all|every|each)\b"
@@ -38,7 +31,6 @@ _SEVERAL = re.compile(
     re.IGNORECASE,
 )
 _BARE_PLURAL = re.compile(r"(?:[\w'’-]+ ){0,3}[\w'’-]*[^siu\W]s\??$", re.IGNORECASE)  # "official client libraries?"
-_OF_IT = re.compile(r"(?:[\w'’-]+ ){1,6}(?:it|them|this)\.", re.IGNORECASE)  # "Your team lead approves it."
 _CONTRACTED = re.compile(r"^(what|who|where|when|how)['’]s\b", re.IGNORECASE)
 
 
@@ -248,88 +240,11 @@ def _group_by_passage(
     quotations: list[Quotation] = []
     for evidence_id, picked in found.items():
         everything = units(items[evidence_id].passage.text)
-        wanted = _with_neighbours(need, picked, everything, whole_tables=whole_tables)
+        wanted = with_neighbours(need, picked, everything, whole_tables=whole_tables)
         if whole_lists and not quotations:
-            wanted |= _list_of(picked[0], everything)
+            wanted |= list_of(picked[0], everything)
         quotations.append(Quotation(items[evidence_id], tuple(unit for unit in everything if unit in wanted)))
     return quotations
-
-
-def _with_neighbours(need: str, picked: Sequence[Unit], everything: Sequence[Unit], *, whole_tables: bool) -> set[Unit]:
-    """What reads only together: the steps of a short list, a sentence and the one that its "they" looks back to."""
-    found = set(picked)
-    for unit in picked:
-        block = [one for one in everything if one.block == unit.block]
-        if unit.form is Form.ITEM and (unit.text.lstrip()[:1].isdigit() or _are_steps(need, block)):
-            steps = len(block) <= _LIST_ITEMS and _leaves_open(need, unit)  # a clause that has the figure is no step
-            found.update(block if steps else ())
-        elif unit.form is Form.ROW and whole_tables and _mostly(block, picked):
-            found.update(block)  # half a small table is harder to read than all of it
-        elif unit.form is Form.SENTENCE:
-            found.update(_around(unit, block))
-            if sum(one in picked for one in block) == 1 and _leaves_open(need, unit):
-                found.update(block if sum(len(one.text) for one in block) <= _SHORT_PARAGRAPH else ())
-    found |= _between(found, everything)
-    return found | {led for unit in found for led in _led_to(unit, everything)}
-
-
-def _are_steps(need: str, block: Sequence[Unit]) -> bool:
-    """Whether a way of doing something is asked for, and most items of a list tell what to do."""
-    told = sum(fits(need, one.text) > NEUTRAL for one in block)
-    return asks_for_steps(need) and 2 * told > len(block)
-
-
-def _led_to(unit: Unit, everything: Sequence[Unit]) -> Iterator[Unit]:
-    """The short list, small table or listing that a sentence announces: "Here is a quick comparison:"."""
-    if unit.form is not Form.SENTENCE or not unit.text.rstrip("*_ ").endswith(":"):
-        return
-    after = everything[everything.index(unit) + 1 :]
-    led = [one for one in takewhile(lambda one: one.under == unit.text, after) if one.block == after[0].block]
-    most = _SMALL_TABLE if led and led[0].form is Form.ROW else _LIST_ITEMS
-    yield from led if len(led) <= most else ()
-
-
-def _list_of(unit: Unit, everything: Sequence[Unit]) -> set[Unit]:
-    """The list or table that a unit stands in, where several things are asked for."""
-    block = [one for one in everything if one.block == unit.block and one.form is unit.form]
-    return set(block) if unit.form in {Form.ITEM, Form.ROW} and len(block) <= _WHOLE_LIST else set()
-
-
-def _mostly(block: Sequence[Unit], picked: Sequence[Unit]) -> bool:
-    """Whether several rows of a very small table are quoted, or most of a small one."""
-    there = len([one for one in block if one in picked])
-    return (there > 1 and len(block) <= _ROWS) or (2 * there > len(block) and len(block) <= _SMALL_TABLE and there > 1)
-
-
-def _leaves_open(need: str, unit: Unit) -> bool:
-    """Whether a sentence does not have the kind that is asked for: it may stand beside it ("Ticket offices: no.")."""
-    return not (is_strict(need) and fits(need, unit.text) == 1.0)
-
-
-def _around(unit: Unit, block: Sequence[Unit]) -> Iterator[Unit]:
-    """The sentence before one that looks back, those after one that look back to it, and what follows a question."""
-    at = block.index(unit)
-    if at and (looks_back(unit) or _OF_IT.fullmatch(unit.text)):
-        yield block[at - 1]
-        if at > 1 and BARE_ANSWER.match(block[at - 1].text):
-            yield block[at - 2]
-    elif at and BARE_ANSWER.match(block[at - 1].text):
-        yield block[at - 1]
-    if unit.text.rstrip().endswith("?"):
-        yield from block[at + 1 : at + 3]
-    yield from takewhile(looks_back, block[at + 1 : at + 1 + _LOOKING_BACK])
-
-
-def _between(found: AbstractSet[Unit], everything: Sequence[Unit]) -> set[Unit]:
-    """The single sentence between two of one paragraph that are quoted."""
-    return {
-        middle
-        for before, middle, after in zip(everything, everything[1:], everything[2:], strict=False)
-        if middle.form is Form.SENTENCE
-        and before in found
-        and after in found
-        and before.block == middle.block == after.block
-    }
 
 
 def _same(one: str, other: str) -> bool:

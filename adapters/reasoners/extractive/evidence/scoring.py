@@ -151,15 +151,16 @@ def _pairs(text: str) -> frozenset[tuple[str, str]]:
 
 
 def says_something(unit: Unit, question: str = "") -> bool:
-    """Not a lead-in that ends in a colon, nor a stamp ("Last reviewed 12 January 2026.") that is not asked for."""
+    """Not a lead-in that ends in a colon, a picture, nor a stamp ("Last reviewed 12 January 2026.") not asked for."""
     if unit.form is Form.SENTENCE:
-        if unit.text.rstrip("*_ ").endswith(":"):
+        if unit.text.rstrip("*_ ").endswith(":") or _PICTURE.fullmatch(unit.text):
             return False
         if _STAMP.match(unit.text) and not asks_of_document(question):
             return False
     return len(content_words(unit.text)) >= (1 if _DENIES.match(unit.text) else 2)
 
 
+_PICTURE = re.compile(r"!\[[^\]]*\]\([^)]*\)\W*")
 _DENIES = re.compile(r"\W*no\b", re.IGNORECASE)  # "No cheques." says all
 
 

@@ -144,7 +144,8 @@ def _parts(block: list[str]) -> Iterator[tuple[str, list[str]]]:
     under, part = "", list[str]()
     for at, line in enumerate(block):
         if not alone[at]:
-            if part and width > _WRAPPED and not LIST_ITEM.match(line) and not _goes_on(part[-1], line):
+            apart = width > _WRAPPED and not LIST_ITEM.match(line) and not _goes_on(part[-1], line) if part else False
+            if apart or (part and _leads_to_list(part, line)):
                 yield under, part
                 part = []
             part.append(line)
@@ -158,6 +159,11 @@ def _parts(block: list[str]) -> Iterator[tuple[str, list[str]]]:
             yield "", [line]
     if part:
         yield under, part
+
+
+def _leads_to_list(part: Sequence[str], line: str) -> bool:
+    """Whether a list begins right below words that lead to it, without a blank line."""
+    return bool(LIST_ITEM.match(line)) and not LIST_ITEM.match(part[0]) and part[-1].rstrip("*_ ").endswith(":")
 
 
 def _within_items(block: Sequence[str]) -> Iterator[bool]:

@@ -217,6 +217,11 @@ def asks_for_steps(question: str) -> bool:
     return _first_kind(question) is _TOLD_TO
 
 
+def tells_what_to_do(text: str) -> bool:
+    """Whether a text tells a step: "Open the settings …", "3. The list"."""
+    return bool(_TOLD_TO.search(text) or _NUMBERED.search(text))
+
+
 def _first_kind(question: str) -> Pattern | None:
     """What says best what is asked for; None where nothing particular is."""
     said = kind_asked(question).said

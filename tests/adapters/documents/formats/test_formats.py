@@ -38,6 +38,13 @@ Write `{{ name }}` yourself.
     assert lines[6:] == ["Write `{{ name }}` yourself.", "```", "{% raw %}", "```"]
 
 
+def test_what_names_an_anchor_or_a_class_for_a_site_is_no_text() -> None:
+    page = "# Limits {: #limits .rule }\n\n{: .note }\nSet `{#id}` {#id}\n\n## Of {braces}\n\n```\n{: kept }\n```\n"
+    [block] = read("limits.md", page.encode()).blocks
+    lines = [line for line in block.text.split("\n") if line]
+    assert lines == ["# Limits", "Set `{#id}` {#id}", "## Of {braces}", "```", "{: kept }", "```"]
+
+
 def test_the_words_of_a_templated_link_may_go_over_a_line() -> None:
     page = 'Ask the [Tech\nPortfolio]({% page "/portfolio/" %}) first.\nThen wait.\n'
     [block] = read("ask.md", page.encode()).blocks

@@ -1,0 +1,171 @@
+"""What is quoted along with a unit, because only together they tell somebody who has not seen the page.
+
+The sentence that "they" looks back to, the list that a colon announces, the steps before and after a step, and what to
+do where the quote tells but of the trouble. Which units answer is ``selection``'s.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import takewhile
+
+from adapters.reasoners.extractive.answer.quote_markdown import BARE_ANSWER
+from adapters.reasoners.extractive.evidence.units import Form, Unit, looks_back
+from adapters.reasoners.extractive.question.answer_type import (
+    NEUTRAL,
+    asks_for_steps,
+    fits,
+    is_strict,
+    tells_what_to_do,
+)
+from core.model.text import words
+
+_LIST_ITEMS = 8
+_WHOLE_LIST = 15
+_ROWS = 4
+_SHORT_PARAGRAPH = 300  # characters
+_LOOKING_BACK = 2  # sentences after one that say more of it
+_SMALL_TABLE = 10  # rows
+_WAY_OUT_WITHIN = 5  # units after the one that tells of the trouble
+_WAY_OUT_LENGTH = 600  # characters
+_OF_IT = re.compile(r"(?:[\w'’-]+ ){1,6}(?:it|them|this)\.", re.IGNORECASE)  # "Your team lead approves it."
+_POINTS_BACK = re.compile(r"(?:[\w'’-]+ ){1,4}(?:this|these|such)\b|in that case\b", re.IGNORECASE)
+_IN_SEQUENCE = re.compile(r"(?:first|second|third|then|next|finally|lastly|after that|afterwards)\b,?\s", re.IGNORECASE)
+_COUNT_ASKED = re.compile(r"\bhow many\b|\b(?:number|count) of\b", re.IGNORECASE)
+_NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight")
+_TROUBLE = re.compile(
+    r"\b(?:errors?|fail(?:s|ed|ing|ure)?|wrong|broken|crash(?:es|ed)?|stuck|lost|stolen|forgot(?:ten)?|unable|cannot"
+    r"|can['’]?t|(?:does|do|is|are|will|wo)(?:n['’]?t| not)|not working|problems?|too (?:long|big|large|many|much|slow)"
+    r"|denied|rejected|tim(?:es|ed) ?out|what now|fix|solve|getting|work ?around)\b",
+    re.IGNORECASE,
+)
+_WAY_OUT = re.compile(
+    r"\b(?:work ?around|solution|instead|you (?:can|should|must|need to|have to))\b|^(?:in that case|to [a-z]+)\b",
+    re.IGNORECASE,
+)
+
+
+def with_neighbours(need: str, picked: Sequence[Unit], everything: Sequence[Unit], *, whole_tables: bool) -> set[Unit]:
+    """The units that were picked of one passage, with what reads only together with them."""
+    found = set(picked)
+    for unit in picked:
+        block = [one for one in everything if one.block == unit.block]
+        if unit.form is Form.ITEM and (_mostly(block, picked) or _is_read_whole(need, unit, block)):
+            found.update(block)
+        elif unit.form is Form.ROW and whole_tables and _mostly(block, picked):
+            found.update(block)  # half a small table is harder to read than all of it
+        elif unit.form is Form.SENTENCE:
+            found.update(_around(unit, block))
+            if sum(one in picked for one in block) == 1 and _leaves_open(need, unit):
+                found.update(block if sum(len(one.text) for one in block) <= _SHORT_PARAGRAPH else ())
+    if asks_for_steps(need):
+        found |= set(_steps_beside(found, everything))
+    found |= {told for unit in picked for told in _way_out(need, unit, everything)}
+    found |= _between(found, everything)
+    return found | {led for unit in found for led in _led_to(unit, everything)}
+
+
+def _is_read_whole(need: str, item: Unit, block: Sequence[Unit]) -> bool:
+    """Whether a short list tells the steps that are asked for, or as many things as the words over it announce."""
+    if len(block) > _LIST_ITEMS:
+        return False
+    steps = item.text.lstrip()[:1].isdigit() or _are_steps(need, block)
+    counted = _COUNT_ASKED.search(need) and _announces(item.under, len(block))
+    return bool(counted) or (steps and _leaves_open(need, item))  # a clause that has the figure is no step
+
+
+def _are_steps(need: str, block: Sequence[Unit]) -> bool:
+    """Whether a way of doing something is asked for, and most items, or the words over them, tell what to do."""
+    told = sum(fits(need, one.text) > NEUTRAL for one in block)
+    return asks_for_steps(need) and (2 * told > len(block) or tells_what_to_do(block[0].under))
+
+
+def _announces(lead: str, number: int) -> bool:
+    """Whether words that lead to a list say how long it is: "three different formats:"."""
+    said = {word.casefold() for word in words(lead)}
+    return bool(said & {str(number), *_NUMBERS[number : number + 1]})
+
+
+def _steps_beside(found: AbstractSet[Unit], everything: Sequence[Unit]) -> Iterator[Unit]:
+    """The paragraph that leads to the list or listing of a step, and the other steps: "First, … Then, …"."""
+    leads = [one for one in everything if one.form is Form.SENTENCE and any(one.text == unit.under for unit in found)]
+    near = {*found, *leads}
+    blocks = {unit.block for unit in near if unit.form is Form.SENTENCE}
+    if any(_IN_SEQUENCE.match(one.text) for one in everything if one.block in blocks):
+        blocks |= {one.block for one in everything if one.form is Form.SENTENCE and _IN_SEQUENCE.match(one.text)}
+    for block in blocks:
+        told = [one for one in everything if one.block == block]
+        alone = len(told) == 1 and told[0] in leads  # stands over its list anyway
+        yield from told if not alone and sum(len(one.text) for one in told) <= _SHORT_PARAGRAPH else ()
+
+
+def _way_out(need: str, unit: Unit, everything: Sequence[Unit]) -> Iterator[Unit]:
+    """From a quote that tells but of the trouble that is asked about, what follows up to what to do about it."""
+    if is_strict(need) or not _TROUBLE.search(need) or _tells_way_out(unit):
+        return
+    after = everything[everything.index(unit) + 1 :][:_WAY_OUT_WITHIN]
+    at = next((at for at, one in enumerate(after) if _tells_way_out(one)), None)
+    if at is not None:
+        led = after[: at + 1]
+        yield from led if sum(len(one.text) for one in led) <= _WAY_OUT_LENGTH else led[-1:]
+
+
+def _tells_way_out(unit: Unit) -> bool:
+    return tells_what_to_do(unit.text) or bool(_WAY_OUT.search(unit.text))
+
+
+def _led_to(unit: Unit, everything: Sequence[Unit]) -> Iterator[Unit]:
+    """The short list, small table or listing that a sentence announces: "Here is a quick comparison:"."""
+    if unit.form is not Form.SENTENCE or not unit.text.rstrip("*_ ").endswith(":"):
+        return
+    after = everything[everything.index(unit) + 1 :]
+    led = [one for one in takewhile(lambda one: one.under == unit.text, after) if one.block == after[0].block]
+    most = _SMALL_TABLE if led and led[0].form is Form.ROW else _LIST_ITEMS
+    yield from led if len(led) <= most else ()
+
+
+def list_of(unit: Unit, everything: Sequence[Unit]) -> set[Unit]:
+    """The list or table that a unit stands in, where several things are asked for."""
+    block = [one for one in everything if one.block == unit.block and one.form is unit.form]
+    return set(block) if unit.form in {Form.ITEM, Form.ROW} and len(block) <= _WHOLE_LIST else set()
+
+
+def _mostly(block: Sequence[Unit], picked: Sequence[Unit]) -> bool:
+    """Whether several rows of a very small table are quoted, or most of a small one."""
+    there = len([one for one in block if one in picked])
+    return (there > 1 and len(block) <= _ROWS) or (2 * there > len(block) and len(block) <= _SMALL_TABLE and there > 1)
+
+
+def _leaves_open(need: str, unit: Unit) -> bool:
+    """Whether a sentence does not have the kind that is asked for: it may stand beside it ("Ticket offices: no.")."""
+    return not (is_strict(need) and fits(need, unit.text) == 1.0)
+
+
+def _around(unit: Unit, block: Sequence[Unit]) -> Iterator[Unit]:
+    """The sentence before one that looks back, those after one that look back to it, and what follows a question."""
+    at = block.index(unit)
+    if at and (_looks_back(unit) or _OF_IT.fullmatch(unit.text)):
+        yield block[at - 1]
+        if at > 1 and BARE_ANSWER.match(block[at - 1].text):
+            yield block[at - 2]
+    elif at and BARE_ANSWER.match(block[at - 1].text):
+        yield block[at - 1]
+    if unit.text.rstrip().endswith("?"):
+        yield from block[at + 1 : at + 3]
+    yield from takewhile(_looks_back, block[at + 1 : at + 1 + _LOOKING_BACK])
+
+
+def _looks_back(unit: Unit) -> bool:
+    return looks_back(unit) or (unit.form is Form.SENTENCE and bool(_POINTS_BACK.match(unit.text)))
+
+
+def _between(found: AbstractSet[Unit], everything: Sequence[Unit]) -> set[Unit]:
+    """The single sentence between two of one paragraph that are quoted."""
+    return {
+        middle
+        for before, middle, after in zip(everything, everything[1:], everything[2:], strict=False)
+        if middle.form is Form.SENTENCE
+        and before in found
+        and after in found
+        and before.block == middle.block == after.block
+    }

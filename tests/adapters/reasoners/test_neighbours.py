@@ -1,0 +1,109 @@
+"""What is quoted along with a sentence, an item or a listing, so that the answer reads without the page."""
+
+import pytest
+
+from adapters.reasoners.extractive.answer.neighbours import with_neighbours
+from adapters.reasoners.extractive.answer.quote_markdown import Quotation, render_quotation
+from adapters.reasoners.extractive.evidence.scoring import says_something
+from adapters.reasoners.extractive.evidence.units import Form, units
+from core.model.evidence import Evidence, Hit
+from tests.adapters.reasoners.scene import passage
+
+RUN_IDS = (
+    "When several copies run, the times come out wrong, as no end can be told to belong to its beginning. "
+    "To work around this problem, give each run an id in the address. "
+    + "Nothing else is needed of the client that sends it. "
+    * 6
+)
+LONG_COMMAND = (
+    "With much output you may run into the following error:\n\n```\ncurl: Argument list too long\n```\n\n"
+    "In that case, save the output to a file, then send the file:\n\n```\ncurl --data-binary @output.log\n```"
+)
+ROUTER = (
+    "First, create a script in the menu. Use parameters:\n\n* Name: ping\n* Source: /tool fetch\n\n"
+    "Then, create a schedule in the menu. Use these:\n\n* Interval: one minute\n* On event: ping\n\n"
+    "Notes on versions stand elsewhere."
+)
+CERTIFICATE = (
+    "With a certificate of your own you may see a handshake that failed.\n\nThe library checks every certificate.\n\n"
+    "To have it accepted, add the certificate to the store.\n\nThe store is kept with the image."
+)
+FORMATS = "We offer badges in three formats:\n\n* SVG: for pages.\n* JSON: for programs.\n* Shields: for both."
+
+
+def evidence(text: str) -> Evidence:
+    return Evidence(1, Hit(passage(1, text, "Guide"), 0.8), "asked")
+
+
+def quoted_with(need: str, text: str, *picked: str) -> list[str]:
+    """What stands in the answer where the units that begin so are picked."""
+    everything = units(text)
+    chosen = [unit for unit in everything if unit.text.startswith(picked)]
+    wanted = with_neighbours(need, chosen, everything, whole_tables=False)
+    return [unit.text for unit in everything if unit in wanted]
+
+
+def test_a_sentence_that_points_back_follows_the_one_it_points_to() -> None:
+    told = quoted_with("why do the times come out wrong?", RUN_IDS, "When several copies")
+    assert told[1].startswith("To work around this problem")
+    assert len(told) == 2
+
+
+def test_one_that_points_back_brings_what_it_points_to() -> None:
+    assert len(quoted_with("what is the way around it?", RUN_IDS, "To work around")) == 2
+
+
+def test_what_to_do_follows_the_message_of_an_error() -> None:
+    told = quoted_with("curl: Argument list too long, what now", LONG_COMMAND, "```\ncurl: Arg")
+    assert [one[:12] for one in told] == ["```\ncurl: Ar", "In that case", "```\ncurl --d"]
+
+
+def test_what_to_do_is_found_some_sentences_after_the_trouble() -> None:
+    told = quoted_with("the handshake failed, how do i fix it", CERTIFICATE, "With a certificate")
+    assert told[-1].startswith("To have it accepted")
+
+
+@pytest.mark.parametrize("need", ["what do you see with a certificate of your own", "how many handshakes failed?"])
+def test_without_trouble_or_where_a_figure_is_asked_for_a_sentence_stands_alone(need: str) -> None:
+    assert len(quoted_with(need, CERTIFICATE, "With a certificate")) == 1
+
+
+def test_the_steps_before_and_after_a_step_are_quoted_where_a_way_is_asked_for() -> None:
+    told = quoted_with("how do i set up a ping", ROUTER, "* Name")
+    assert told[:2] == ["First, create a script in the menu.", "Use parameters:"]
+    assert told[-2:] == ["* Interval: one minute", "* On event: ping"]
+    assert quoted_with("what is the name", ROUTER, "* Name") == ["* Name: ping"]
+
+
+def test_a_list_is_whole_where_the_words_over_it_say_how_many_are_asked_for() -> None:
+    assert len(quoted_with("how many badge formats are there", FORMATS, "* JSON")) == 3
+    assert quoted_with("what is for programs", FORMATS, "* JSON") == ["* JSON: for programs."]
+    assert quoted_with("how many badges", FORMATS.replace("three", "many"), "* JSON") == ["* JSON: for programs."]
+
+
+def test_most_of_a_short_list_is_quoted_whole() -> None:
+    assert len(quoted_with("what for", FORMATS, "* JSON", "* SVG")) == 3
+
+
+def test_words_that_are_quoted_are_not_set_over_their_list_again() -> None:
+    everything = units(FORMATS)
+    quotation = Quotation(evidence(FORMATS), everything)
+    assert render_quotation(quotation).count("three formats:") == 1
+
+
+def test_listings_side_by_side_are_both_quoted() -> None:
+    text = "```\nmake build\n```\n\n```\nmake test\n```"
+    assert "make test" in render_quotation(Quotation(evidence(text), units(text)))
+
+
+def test_a_list_right_below_its_words_is_led_to_by_them() -> None:
+    items = [
+        unit
+        for unit in units("Leads decide. Leads are responsible for:\n- Reviews.\n- Handoffs.")
+        if unit.form is Form.ITEM
+    ]
+    assert {unit.under for unit in items} == {"Leads are responsible for:"}
+
+
+def test_a_picture_alone_is_not_quoted() -> None:
+    assert not says_something(units("![The transfer dialog](transfer_check.png)")[0])
