@@ -20,6 +20,13 @@ _TAG = r"\{%[^{}]{0,300}%\}|\{\{[^{}]{0,300}\}\}"
 _LINKED = r"[^\[\]\n]{1,300}(?:\n[^\[\]\n]{1,300})?"  # the words of a link, which may go over a line
 _TEMPLATED_LINK = re.compile(rf"(?<!!)\[({_LINKED})\]\([^()\n]{{0,100}}(?:{_TAG})[^()\n]{{0,100}}\)")
 _TEMPLATE = re.compile(rf"(`[^`\n]*`)|({_TAG})")
+# HTML within Markdown, outside of code. Only elements that HTML has: "<project-key>" is for the reader to fill in.
+_TAG_IN_TEXT = re.compile(
+    r"(`+[^`\n]*`+)|</?(?:(?P<set>abbr|a|b|code|em|font|i|kbd|mark|small|span|strong|sub|sup|u)"
+    r"|br|center|dd|details|div|dl|dt|figcaption|figure|h[1-6]|hr|img|li|ol|p|picture|pre|section|source|summary|table"
+    r"|tbody|td|th|thead|tr|ul|video)(?:\s[^<>]{0,600})?/?>",
+    re.IGNORECASE,
+)
 _NAMED = re.compile(r"""["']([^"'/.:]{2,80})["']""")
 # What a document says of itself to its readers: who keeps it, when it was changed. Not how a site shows it.
 _FOR_READERS = re.compile(
@@ -87,7 +94,8 @@ def _without_comments(text: str) -> str:
 
 
 def _without_site_marks(text: str) -> str:
-    return "\n".join(map(_without_attributes, _without_templates(text).split("\n")))
+    bare = _TAG_IN_TEXT.sub(lambda found: found[1] or ("" if found["set"] else " ") + _blank(found), text)
+    return "\n".join(map(_without_attributes, _without_templates(bare).split("\n")))
 
 
 def _without_attributes(line: str) -> str:

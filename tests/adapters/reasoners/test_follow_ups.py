@@ -21,6 +21,7 @@ def after(*questions: str) -> tuple[Exchange, ...]:
         ("Where are Venus flytraps native to?", "What is their prey?", "What is Venus flytraps' prey?"),
         ("Who leads Team Harbour?", "Which services do they own?", "Which services do Team Harbour own?"),
         ("How much is a garage door opener?", "How about replacing it?", "How about replacing the garage door opener?"),
+        ("Who packs the spring boxes?", "Which labels do those need?", "Which labels do the spring boxes need?"),
     ],
 )
 def test_a_pronoun_becomes_what_it_stands_for_as_the_thread_says_it(before: str, said: str, understood: str) -> None:

@@ -75,6 +75,12 @@ def test_the_steps_before_and_after_a_step_are_quoted_where_a_way_is_asked_for()
     assert quoted_with("what is the name", ROUTER, "* Name") == ["* Name: ping"]
 
 
+def test_where_a_way_is_asked_for_what_tells_only_how_it_is_brings_what_to_do() -> None:
+    text = "By default, the receiver is off.\n\nThis is for safety.\n\nTo enable it, set the flag of the receiver."
+    assert quoted_with("how do i turn the receiver on", text, "By default")[-1].startswith("To enable it")
+    assert len(quoted_with("is the receiver on?", text, "By default")) == 1
+
+
 def test_a_list_is_whole_where_the_words_over_it_say_how_many_are_asked_for() -> None:
     assert len(quoted_with("how many badge formats are there", FORMATS, "* JSON")) == 3
     assert quoted_with("what is for programs", FORMATS, "* JSON") == ["* JSON: for programs."]

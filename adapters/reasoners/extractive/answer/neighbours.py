@@ -100,8 +100,9 @@ def _steps_beside(found: AbstractSet[Unit], everything: Sequence[Unit]) -> Itera
 
 
 def _way_out(need: str, unit: Unit, everything: Sequence[Unit]) -> Iterator[Unit]:
-    """From a quote that tells but of the trouble that is asked about, what follows up to what to do about it."""
-    if is_strict(need) or not _TROUBLE.search(need) or _tells_way_out(unit):
+    """From a quote that tells but of the trouble, or that a thing is so, what follows up to what to do about it."""
+    asked = asks_for_steps(need) or (_TROUBLE.search(need) and not is_strict(need))
+    if not asked or _tells_way_out(unit):
         return
     after = everything[everything.index(unit) + 1 :][:_WAY_OUT_WITHIN]
     at = next((at for at, one in enumerate(after) if _tells_way_out(one)), None)

@@ -26,7 +26,7 @@ from core.model.conversation import Exchange
 from core.model.text import STOPWORDS, content_words, stem, words
 
 # "Does that take place", "when did that last happen": what comes after is what it does, and no noun.
-_ASKED_OF = re.compile(r"\b(?:do|does|did|will|would|can|could|is|was|has|had)\s+$", re.IGNORECASE)
+_ASKED_OF = re.compile(r"\b(?:(?P<does>do|does|did|will|would|can|could)|is|was|has|had)\s+$", re.IGNORECASE)
 # "How long does that take?", "what does it cost after that?": of what was said to be done, not of a thing.
 _HAPPENS = re.compile(
     r"\b(?:does|do|did|will|would|can)\s+(?:it|that|this)\s+(?:usually\s+|normally\s+)?(?:take|last|cost|happen)\b",
@@ -216,7 +216,9 @@ def _replace_pronoun(
     before, after = question[: pronoun.start()], question[pronoun.end() :]
     noun = re.match(r"\s+([^\W\d_]{3,})", after)
     qualifies = noun is not None and noun.group(1).casefold() not in STOPWORDS
-    if noun and word in DEMONSTRATIVE and _ASKED_OF.search(before) and _does(noun.group(1)):
+    asked_of = _ASKED_OF.search(before) if noun and word in DEMONSTRATIVE else None
+    last = bool(asked_of and noun and asked_of["does"] and not after[noun.end() :].strip("?.! "))
+    if asked_of and noun and _does(noun.group(1), last=last):
         noun, qualifies = None, False
     if noun and qualifies and word in DEMONSTRATIVE and not VERBISH.match(after.strip()):
         added = _referent(question, noun.group(1), topics)
@@ -280,9 +282,9 @@ def _last_number(window: Sequence[Exchange]) -> str:
     return next((numbers[-1] for numbers in found if numbers), "")
 
 
-def _does(word: str) -> bool:
-    """Whether a word after "does that" says what it does, or is like."""
-    return word.casefold() in _ADVERBS or not noun_phrases(f"the {word}")
+def _does(word: str, *, last: bool) -> bool:
+    """Whether a word after "does that" says what it does, or is like: the last of "which do those get" must."""
+    return last or word.casefold() in _ADVERBS or not noun_phrases(f"the {word}")
 
 
 def _with_article(phrase: Phrase, window: Sequence[Exchange]) -> str:

@@ -45,6 +45,20 @@ def test_what_names_an_anchor_or_a_class_for_a_site_is_no_text() -> None:
     assert lines == ["# Limits", "Set `{#id}` {#id}", "## Of {braces}", "```", "{: kept }", "```"]
 
 
+def test_html_within_markdown_is_not_text_but_in_code_and_where_it_is_to_be_filled_in() -> None:
+    page = (
+        "# Keys\n\n<details>\n<summary>Where?</summary>\nIn <b>Settings</b>,<br>under `<br>` of <project-key>.\n"
+        '</details>\n<img src="a.png"\n alt="x">\nIf 2 < 3 and 5 > 4.\n```\n<b>kept</b>\n```\n'
+    )
+    [block] = read("keys.md", page.encode()).blocks
+    lines = block.text.split("\n")
+    assert [line.strip() for line in lines if line.strip()] == [
+        *("# Keys", "Where?", "In Settings, under `<br>` of <project-key>.", "If 2 < 3 and 5 > 4."),
+        *("```", "<b>kept</b>", "```"),
+    ]
+    assert lines[8] == "If 2 < 3 and 5 > 4."  # the lines keep their numbers
+
+
 def test_the_words_of_a_templated_link_may_go_over_a_line() -> None:
     page = 'Ask the [Tech\nPortfolio]({% page "/portfolio/" %}) first.\nThen wait.\n'
     [block] = read("ask.md", page.encode()).blocks
