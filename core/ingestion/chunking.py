@@ -9,15 +9,16 @@ and begins a passage, repeats these words.
 import asyncio
 import hashlib
 import re
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise
+from itertools import chain, pairwise, zip_longest
 
 from core.model.errors import DocumentRejected, NoText
 from core.model.knowledge import Document, Locator, Passage
 from core.model.markdown_lines import (
     HEADING,
     LIST_ITEM,
+    cells_of,
     first_piece,
     is_table_rule,
     with_fences,
@@ -33,6 +34,7 @@ WRAPPED_AT = 50  # characters: a line at least this long was broken by an editor
 MARGIN = 72  # characters: nor was one whose next piece (a link, say) would not have fitted below this
 _QUOTE_MARK = re.compile(r"^\s*(?:>\s?)+")
 _KEEPS_LINES = ("```", "~~~", "|", ">", "#")
+WIDE_ROW = 500  # characters
 INTRODUCTION = 160  # characters: longer words that lead to a list, a table or a listing are not repeated
 _LED_TO = ("```", "~~~", "|")
 
@@ -218,15 +220,8 @@ def _paragraphs(text: str) -> Iterable[tuple[int, int, list[str]]]:
 def _unit(
     lines: list[str], heading: tuple[str, ...], number: int, block: Block, first: int, last: int
 ) -> Iterable[Segment]:
-    is_table = len(lines) >= 2 and is_table_rule(lines[1])
-    if is_table:
-        header = "\n".join(lines[:2])
-        rows = [line for line in lines[2:] if line.strip()] or [""]
-        for offset, row in enumerate(rows):
-            at = _locator(block, first + 2 + offset, first + 2 + offset)
-            yield Segment(
-                row or header, heading, number, at, header=header if row else "", joint="\n" if offset else "\n\n"
-            )
+    if len(lines) >= 2 and is_table_rule(lines[1]):
+        yield from _table(lines, heading, number, block, first)
         return
     items = _list_items(lines)
     if len(items) > 1:
@@ -274,6 +269,30 @@ def _list_items(lines: list[str]) -> list[list[str]]:
         else:
             items[-1].append(line)
     return items if sum(bool(re.match(r"^(?:[-*+]|\d+[.)])\s+", item[0])) for item in items) > 1 else [lines]
+
+
+def _table(lines: list[str], heading: tuple[str, ...], number: int, block: Block, first: int) -> Iterator[Segment]:
+    header = "\n".join(lines[:2])
+    rows = [line for line in lines[2:] if line.strip()]
+    if not rows:
+        yield Segment(header, heading, number, _locator(block, first + 2, first + 2))
+    wide = max(map(len, rows), default=0) > WIDE_ROW
+    before = ""
+    for offset, row in enumerate(rows):
+        at = _locator(block, first + 2 + offset, first + 2 + offset)
+        for own, text in _narrow(lines[0], row) or [(header, row)] if wide else [(header, row)]:
+            yield Segment(text, heading, number, at, header=own, joint="\n" if own == before else "\n\n")
+            before = own
+
+
+def _narrow(header: str, row: str) -> list[tuple[str, str]]:
+    """The header and the row of each cell that says something, beside the name of its row: as a table of two columns.
+
+    Where cells are paragraphs, a row is too long for a passage, and nobody reads six of them side by side.
+    """
+    (of_names, *columns), (name, *cells) = cells_of(header), cells_of(row)
+    placed = zip_longest(columns, cells, fillvalue="")
+    return [(f"| {of_names} | {column} |\n| --- | --- |", f"| {name} | {cell} |") for column, cell in placed if cell]
 
 
 def _locator(block: Block, first: int, last: int) -> Locator:

@@ -45,6 +45,12 @@ def is_table_rule(line: str) -> bool:
     return "|" in line and bool(_TABLE_RULE.match(line))
 
 
+def cells_of(row: str) -> tuple[str, ...]:
+    """The cells of a table's row, or the names in its header; empty ones are kept, so that each has its column."""
+    line = row.strip().removeprefix("|").removesuffix("|")
+    return tuple(cell.strip() for cell in line.split("|"))
+
+
 def with_fences(lines: Iterable[str]) -> Iterator[tuple[str, int]]:
     """Each line with the number of its fenced block, whose own marks are of it: 1 for the first, 0 outside of any.
 

@@ -3,9 +3,9 @@
 import pytest
 
 from adapters.reasoners.extractive.answer.tables.computed_answer import compute_answer, tables_that_answer
-from adapters.reasoners.extractive.evidence.units import cells_of
 from adapters.reasoners.extractive.question.aggregation import aggregation_of
 from core.model.evidence import Evidence, Hit
+from core.model.markdown_lines import cells_of
 from tests.adapters.reasoners.scene import passage
 
 HIRE = """\

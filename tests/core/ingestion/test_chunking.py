@@ -69,6 +69,23 @@ async def test_a_split_table_repeats_its_header() -> None:
     assert "".join(passage.text for passage in passages).count("| plan 7 |") == 1
 
 
+async def test_a_row_of_prose_with_no_other_cell_is_kept() -> None:
+    [*_, last] = await cut(Block(f"| Kind | Junior |\n| --- | --- |\n| Scope | {'word ' * 120}|\n| **Skill** | |"))
+    assert last.text.endswith("|\n| **Skill** | |")
+
+
+async def test_a_row_of_prose_is_cut_by_its_cells_each_beside_the_name_of_its_row() -> None:
+    rows = f"| Scope | Small work. {'word ' * 60}| Large work. {'word ' * 60}|\n| Pay | | Much. |"
+    passages = await cut(Block(f"| Kind | Junior | Senior |\n| --- | --- | --- |\n{rows}", first_line=1))
+    tables = [table for passage in passages for table in passage.text.split("\n\n")]
+    assert [table.partition(" word")[0] for table in tables] == [
+        "| Kind | Junior |\n| --- | --- |\n| Scope | Small work.",
+        "| Kind | Senior |\n| --- | --- |\n| Scope | Large work.",
+    ]
+    assert tables[-1].endswith("|\n| Pay | Much. |")
+    assert passages[0].locator.first_line == 3
+
+
 @pytest.mark.parametrize(
     "led_to",
     [

@@ -19,7 +19,6 @@ from adapters.reasoners.extractive.evidence.units import (
     Near,
     Unit,
     befores,
-    cells_of,
     coverage,
     inverse_frequency,
     topic_words,
@@ -31,6 +30,7 @@ from adapters.reasoners.extractive.question.answer_type import asks_of_document,
 from adapters.reasoners.extractive.weights import Features
 from core.model.evidence import Evidence
 from core.model.knowledge import Passage
+from core.model.markdown_lines import cells_of
 from core.model.text import STOPWORDS, content_words, stem, words
 
 _STAMP = re.compile(

@@ -16,7 +16,7 @@ from itertools import pairwise, zip_longest
 from adapters.reasoners.extractive import weights
 from core.model.knowledge import Passage
 from core.model.languages import small_words_of
-from core.model.markdown_lines import FENCE, LIST_ITEM, fenced_runs, first_piece, is_table_rule
+from core.model.markdown_lines import FENCE, LIST_ITEM, cells_of, fenced_runs, first_piece, is_table_rule
 from core.model.text import content_words, sentences, words
 
 
@@ -228,12 +228,6 @@ def _prose_blocks(lines: Sequence[str]) -> list[list[str]]:
 
 def _table_line(line: str) -> bool:
     return line.count("|") >= 2
-
-
-def cells_of(row: str) -> tuple[str, ...]:
-    """The cells of a table's row, or the names in its header; empty ones are kept, so that each has its column."""
-    line = row.strip().removeprefix("|").removesuffix("|")
-    return tuple(cell.strip() for cell in line.split("|"))
 
 
 def _block_units(block: list[str], number: int) -> list[Unit]:

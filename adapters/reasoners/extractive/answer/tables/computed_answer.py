@@ -26,7 +26,7 @@ from adapters.reasoners.extractive.answer.tables.row_choice import ASKS_WITHOUT,
 from adapters.reasoners.extractive.answer.tables.rows import FEWEST, Row, table_fit, tables_of, with_siblings
 from adapters.reasoners.extractive.answer.tables.wording import TableAnswer, listed_whole, picked_out
 from adapters.reasoners.extractive.evidence.columns import stands_in
-from adapters.reasoners.extractive.evidence.units import cells_of, topic_words
+from adapters.reasoners.extractive.evidence.units import topic_words
 from adapters.reasoners.extractive.evidence.versions import other_version
 from adapters.reasoners.extractive.question.aggregation import (
     COUNTED,
@@ -37,6 +37,7 @@ from adapters.reasoners.extractive.question.aggregation import (
     threshold_of,
 )
 from core.model.evidence import Evidence
+from core.model.markdown_lines import cells_of
 from core.model.text import content_words
 
 _OF_TOPIC = 0.5  # of the question's words, which a table has that is asked about
