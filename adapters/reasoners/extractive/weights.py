@@ -124,7 +124,7 @@ COVERING_PASSAGE = 0.85  # of the question by one passage: nothing is left to br
 # answers a question for one figure; one for several things, or by way of another, needs more.
 SEVERAL_ENOUGH, SEVERAL_NEW = 0.6, 0.6
 LAYERED_ENOUGH, LAYERED_NEW = 0.8, 0.6
-FIGURE_ENOUGH, FIGURE_NEW = 0.9, 0.8
+FIGURE_ENOUGH, FIGURE_NEW = 0.86, 0.8
 ENOUGH, NEW = 0.85, 0.7
 ROWS_ALIKE = 0.5  # of odds: two rows of a table that differ by less can hardly be told apart
 SAME_CONTENT = 0.5  # of a sentence's words but its figures, which another has that says more or other of the same
