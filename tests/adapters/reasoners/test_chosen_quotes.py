@@ -240,12 +240,18 @@ def test_lines_that_name_things_stay_things_of_their_own() -> None:
     assert [unit.text for unit in found][:2] == ["Generic: accuracy", "Operational: time"]
 
 
-def test_a_unit_is_read_below_its_headings_and_after_what_it_looks_back_to() -> None:
-    paid = of("Refunds go back by card. They arrive soon.", "Refund policy", heading=("Refunds", "How it is paid"))
+@pytest.mark.parametrize("later", ["They arrive soon.", "We take nothing for these payments."])
+def test_a_unit_is_read_below_its_headings_and_after_what_it_looks_back_to(later: str) -> None:
+    paid = of(f"Refunds go back by card. {later}", "Refund policy", heading=("Refunds", "How it is paid"))
     found = units(paid.text)
     assert in_context(paid, found[1], befores(found)[found[1]]) == (
-        "Refund policy, How it is paid: Refunds go back by card. They arrive soon."
+        f"Refund policy, How it is paid: Refunds go back by card. {later}"
     )
+
+
+def test_a_sentence_that_stands_alone_is_read_alone() -> None:
+    found = units("Refunds go back by card. A payment arrives soon.")
+    assert not befores(found)
 
 
 def test_a_row_is_read_with_the_names_of_its_columns() -> None:

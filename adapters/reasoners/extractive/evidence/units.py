@@ -315,9 +315,20 @@ def looks_back(unit: Unit) -> bool:
     return unit.form is Form.SENTENCE and bool(_LOOKS_BACK.match(unit.text))
 
 
+_NAMES_ANEW = re.compile(r"\b(?:these|such) [a-z]", re.IGNORECASE)  # "we pay £30 towards these lessons"
+
+
 def befores(everything: Sequence[Unit]) -> dict[Unit, Unit]:
-    """For each sentence that looks back, the one of its paragraph that stands before it."""
-    return {unit: before for before, unit in pairwise(everything) if before.block == unit.block and looks_back(unit)}
+    """For each sentence that only the one before it explains, that one, where it stands in the same paragraph."""
+    return {
+        unit: before
+        for before, unit in pairwise(everything)
+        if before.block == unit.block and (looks_back(unit) or _speaks_of_the_same(unit))
+    }
+
+
+def _speaks_of_the_same(unit: Unit) -> bool:
+    return unit.form is Form.SENTENCE and bool(_NAMES_ANEW.search(unit.text))
 
 
 def in_context(passage: Passage, unit: Unit, before: Unit | None = None) -> str:
