@@ -56,10 +56,15 @@ _ANNOUNCED = re.compile(
 # "No, white blinking", "sorry, Poole", "oops wrong site, i'm at the quay": what is put right stands alone, without
 # saying that it was meant.
 _PUT_RIGHT = re.compile(
-    rf"^(?:(?:(?:o+ps|whoops|no|{_SORRY})[\s,]+)?(?:wrong|not that)(?: \w+)?|no(?:[\s,]+no)*|nope|{_SORRY}|o+ps|whoops)"
+    rf"^(?:(?:(?:o+ps|whoops|no|{_SORRY})[\s,]+)?(?:wrong|not that)(?: \w+)?|no(?:[\s,]+(?:no|wait))*|nope|wait[\s,]+no"
+    rf"|{_SORRY}|o+ps|whoops)"
     rf"\s*(?:[,.!:–—-]\s*|(?=not\b))(?:{_SORRY}[\s,]+)?(?:i(?:['’]?m| am) (?=(?:at|in|on|from|under)\b))?(?=[^\W_])"
     r"(?!(?:i|it|that|this|you|we|they)\b)",
     re.IGNORECASE,
+)
+# "And for opened... sorry I meant the log files": what was broken off is taken back.
+_BROKEN_OFF = re.compile(
+    rf"^[^.…]*(?:\.{{2,}}|…)\s*(?=(?:(?:no|wait|{_SORRY})\b[\s,.!]*)+(?:i (?:mean|mea?nt)\b|not\b))", re.IGNORECASE
 )
 _SORRY_LAST = re.compile(rf"[\s,–—-]+{_SORRY}\W*$", re.IGNORECASE)
 # "Wrong site, Poole i mean", "BW3, i mean when was that one put in".
@@ -92,7 +97,7 @@ class BareQuestion:
 def strip_frames(question: str) -> BareQuestion:
     """The question without its turns of talk; as it was where no word that means anything would remain."""
     topic = ""
-    said = _FRAMES.sub("", question)
+    said = _FRAMES.sub("", _BROKEN_OFF.sub("", question))
     if (last := _MEANT_LAST.match(said)) and 0 < len(content_words(last["said"])) <= _TOPIC:
         said = f"I mean {last['said']}" + (f", {last['question']}" if last["question"] else "")
     amends = bool(_MEANT.match(said) or _PUT_RIGHT.match(said) or _NOT_THIS.match(said))

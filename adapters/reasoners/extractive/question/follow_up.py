@@ -141,7 +141,7 @@ def resolve(question: str, earlier: Sequence[Exchange], lexicon: Lexicon | None 
     if _HAPPENS.search(question) and (event := _event_of(window[-1].question)):
         return ResolvedQuestion(_append_topic(question, event), f"about {event}")
     bare = strip_frames(question)
-    topics = topics_of(window)
+    topics = topics_of(with_written_names(window, lexicon) if lexicon else window)
     if bare.topic and topics:
         return _resolve_announced(bare)
     if whole := _continue(bare, window, lexicon):

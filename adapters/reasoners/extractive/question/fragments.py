@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from adapters.reasoners.extractive.question.parallels import (
+    put_all_behind,
     put_as_object,
     put_as_subject,
     put_at_other_place,
@@ -16,10 +17,10 @@ from adapters.reasoners.extractive.question.parallels import (
     put_where_they_differ,
     put_year_away,
 )
-from adapters.reasoners.extractive.question.phrases import Phrase, names, noun_phrases
+from adapters.reasoners.extractive.question.phrases import Phrase, leaves_open, names, noun_phrases
 from adapters.reasoners.extractive.question.pronouns import PERSONAL, PRONOUN_ONLY, THING, pronoun_in
 from core.model.conversation import Exchange
-from core.model.text import content_words, words
+from core.model.text import content_words, is_question, words
 
 LEADING = re.compile(
     r"^(?:(?:and|but|so|also|then|or|plus)\b[\s,]*)*(?:what|how)\s+about\s+|^(?:and|but|or|plus|also)\b[\s,]+",
@@ -102,9 +103,17 @@ _KIND_OF_ONE = re.compile(
 )
 _WHEN_IT_IS = re.compile(r"^(?:when|while|if)\s+it(?:['’]s| is| was)\s+(?:the\s+)?", re.IGNORECASE)
 _ONE = re.compile(r"\s+ones?$", re.IGNORECASE)
+# "I'm in sales", "ive lived in Portugal till last year": for whom the last question is asked.
+_OF_ANOTHER = re.compile(r"\b(?P<what>[^\W\d_]+) of (?:the )?(?P<of>[^\W\d_]+)\b")  # "photos of machines"
+_OWN_CASE = re.compile(
+    r"(?:i['’]?m|i am|we['’]?re|we are)\s+(?:in|at|on|from|an?)\s+\S.*"
+    r"|(?:i|we)(?:['’]?ve| have)\s+(?:been|lived|worked)\s+\S.*|(?:i|we)\s+(?:live|work)\s+(?:in|at|on|for|from)\s+\S.*",
+    re.IGNORECASE,
+)
 _PUT_BEHIND = re.compile(r"\s*\([^)]*\)$")
 _LONGEST_NAME = 4  # words
 _LONGEST = 4  # content words; more is a question of its own
+_LONGEST_CASE = 7
 _BARE = 5  # words of a question that has none of its own
 
 
@@ -123,6 +132,8 @@ def continue_fragment(question: str, window: Sequence[Exchange], *, amends: bool
     if not asked or not said:
         return ""
     last, before = asked[-1], asked[-2] if len(asked) > 1 else ""
+    if _OWN_CASE.fullmatch(said) and not is_question(question) and len(content_words(said)) <= _LONGEST_CASE:
+        return f"{_PUT_BEHIND.sub('', last)} ({said})?"
     if not _is_fragment(said, leads=leads):
         alike = _put_alike(last, said)
         return f"{alike}?" if alike else ""
@@ -207,7 +218,7 @@ def _put_in(last: str, said: str, before: str, *, amends: bool = False) -> str:
     return (
         _put_for_noun(base, new)
         or (put_at_other_place(base, said) if amends else "")
-        or _put_at_place(base, said, before)
+        or _put_at_place(base, said, before, amends=amends)
         or _put_for_topic(base, said, new, amends=amends)
     )
 
@@ -268,11 +279,12 @@ def _put_for_noun(base: str, new: Phrase) -> str:
     return ""
 
 
-def _put_at_place(base: str, said: str, before: str) -> str:
+def _put_at_place(base: str, said: str, before: str, *, amends: bool) -> str:
     """The question with the fragment at the same preposition, or where it differs from the one before; else empty."""
     if _PREPOSITION.match(said):
         put = put_at_same_preposition(base, said) or put_where_they_differ(before, base, said)
-        return put or _put_for_last_name(base, said) or f"{base} {said}"
+        put = put or _put_for_last_name(base, said) or (put_all_behind(base, said) if amends else "")
+        return put or f"{base} {said}"
     return put_where_they_differ(before, base, said)
 
 
@@ -293,14 +305,31 @@ def _put_for_topic(base: str, said: str, new: Phrase, *, amends: bool) -> str:
         return _replace_name(base, replaced[-1], said, new.text)
     if amends and (found := _ENDS_IN_OBJECT.search(base)):
         return f"{base[: found.start()]}{found['before']}{new.text}"
+    if not amends and (asked := _asked_of_topic(base, said)):
+        return asked
     about = _about(base, new.text, amends=amends) or (put_as_subject(base, said) if amends else "")
     return about or put_as_object(base, said)
+
+
+def _asked_of_topic(base: str, said: str) -> str:
+    """What is asked for next of the same thing, "the monthly price" after "how long does Tutti run"; else empty."""
+    things = [one for one in noun_phrases(base) if not one.relational]
+    if (
+        not said.casefold().startswith("the ")
+        or not leaves_open(said)
+        or len(things) != 1
+        or leaves_open(things[0].text)
+    ):
+        return ""
+    return f"{said} ({things[0].text})"
 
 
 def _about(base: str, new: str, *, amends: bool) -> str:
     """The question asked of something else, where it is plain what it was asked of."""
     topical = [phrase for phrase in noun_phrases(base) if not phrase.relational]
     asks = VERBISH.search(base) or ASKING.search(base) or _STATED.match(base)
+    if amends and (whole := _OF_ANOTHER.search(base)) and {whole["what"], whole["of"]} == {one.text for one in topical}:
+        return f"{base[: whole.start()]}{new}{base[whole.end() :]}"
     if asks and len(topical) == 1 and (amends or len(content_words(base)) > len(topical[0].stems)):
         thing = re.escape(topical[0].text)  # "a conference" after "a new tool" need not be new
         return re.sub(rf"(?:\b(?:new|old) )?{thing}", new.replace("\\", r"\\"), base, count=1)

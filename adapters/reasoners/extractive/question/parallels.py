@@ -15,9 +15,10 @@ _COUNTED = re.compile(r"(?P<noun>[^\W\d_]+)\s+\d[\w.]*")
 _MEASURE = re.compile(r"\d[\d.,]*\s?(?P<unit>[^\W\d_]{1,12})")
 _LONGEST = 4  # words of a place
 _OTHER = r"(?:in|for|on|at|with|to|by|from|under|of|and|or|per)"
+_VERB = r"(?:is|are|was|were|do|does|did|can|could|will|would|must|may|has|have|had|cost|say|take|last|need|mean)"
 _PLACE = (
     rf"\s+(?P<article>(?:the|an?|my|our|your)\s+)?(?:(?!{_OTHER}\b)[\w'’-]+\s+){{0,2}}?(?!{_OTHER}\b)(?P<noun>[\w'’-]+)"
-    rf"(?=\s*$|\s+{_OTHER}\b)"
+    rf"(?=\s*$|\s+{_OTHER}\b|\s+{_VERB}\b)"
 )
 
 
@@ -58,6 +59,13 @@ def put_at_same_preposition(base: str, said: str) -> str:
     if like and places[-1]["article"]:
         put = f"{begins.group()} {places[-1]['article']}{put[begins.end() :].lstrip()}"
     return f"{base[: places[-1].start()]}{put}{base[places[-1].end() :]}"
+
+
+def put_all_behind(base: str, said: str) -> str:
+    """The question with the fragment for all that follows its one such preposition: "for going too fast"; else empty."""
+    begins = _PREPOSITION.match(said)
+    places = list(re.finditer(rf"\b{begins.group().split()[0]}\b", base, re.IGNORECASE)) if begins else []
+    return f"{base[: places[0].start()]}{said}" if len(places) == 1 and places[0].start() else ""
 
 
 _AT_A_PLACE = re.compile(r"(?:in|at)\b", re.IGNORECASE)
@@ -221,7 +229,10 @@ def put_where_they_differ(before: str, base: str, said: str) -> str:
     same = [*new[:front], *new[len(new) - back :]]
     if not 0 < len(middle) <= _LONGEST or not content_words(" ".join(same)):
         return ""
-    kept = _PREPOSITION.match(" ".join(middle)) if not _PREPOSITION.match(said) else None
+    at, kept = _PREPOSITION.match(said), _PREPOSITION.match(" ".join(middle))
+    if at and not kept:
+        return ""  # "in sales" is no other thing than "a conference"
+    kept = None if at else kept
     return " ".join([*new[:front], f"{kept.group() if kept else ''}{said}", *new[len(new) - back :]])
 
 

@@ -20,9 +20,10 @@ _FILE = re.compile(r"/|\.[a-z]{2,5}$")  # a path or a file's name is nothing tha
 _SAID_TO_READERS = re.compile(r"(?:your|our|my|how|what|when|where|why|who|which)\b", re.IGNORECASE)
 _LOOKED_AT = 400  # characters of an answer
 _UNDRESSED = re.compile(r"\([^)]*\)|[\"“”]|:.*$")
+_MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 _DATE = re.compile(
-    r"^\d+$|\b(?:January|February|March|April|May|June|July|August|September|October|November|December|Monday|Tuesday"
-    r"|Wednesday|Thursday|Friday|Saturday|Sunday)\b"
+    rf"^\d+$|\b(?:{_MONTHS}|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)\b"
+    rf"|(?i:\b(?:{_MONTHS})\s+\d+\b|\b\d+\s+(?:{_MONTHS})\b)"  # "march 2024": no thing, however it is typed
 )
 _NEWEST = re.compile(r"\b(?:latest|newest|most recent|one before|previous one)\b", re.IGNORECASE)
 _POSITION = re.compile(r"(?:the\s+)?(?:latest|newest|oldest|previous|current|next|last|first)", re.IGNORECASE)
@@ -79,7 +80,8 @@ def topics_of(window: Sequence[Exchange]) -> list[Topic]:
         Topic(phrase, weight, phrase in recent, phrase.stems <= cited, phrase.stems <= said)
         for phrase, weight in merged.items()
     ]
-    return sorted(topics, key=lambda topic: -topic.weight)
+    said_first = {phrase: at for at, phrase in enumerate(found)}
+    return sorted(topics, key=lambda topic: (-topic.weight, said_first[topic.phrase]))
 
 
 def _left_behind(window: Sequence[Exchange]) -> frozenset[str]:
