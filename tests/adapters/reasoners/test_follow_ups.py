@@ -335,6 +335,9 @@ def test_a_single_word_takes_the_place_of_its_opposite(before: str, said: str, u
         ("what does a rehair cost in the barn", "sorry, i meant at the quay", "what does a rehair cost at the quay?"),
         ("which phone does the app want", "i meant tablet, sorry", "which phone does the app want (tablet)?"),
         ("charge per tonne for a 180 t freighter", "make that a 60 t one", "charge per tonne for a 60 t freighter?"),
+        ("points for not using the bell", "no wait, for going too fast", "points for going too fast?"),
+        ("points for not using the bell", "wait no, for going too fast", "points for going too fast?"),
+        ("how long are photos of boats kept", "and for drawn... sorry I meant the logs", "how long are logs kept?"),
     ],
 )
 def test_what_is_put_right_takes_the_place_of_what_was_wrong(before: str, said: str, understood: str) -> None:
@@ -518,6 +521,61 @@ def test_a_correction_needs_not_say_that_it_is_one_in_full(said: str, understood
 )
 def test_ones_are_another_kind_of_what_was_asked_about(before: str, said: str, understood: str) -> None:
     assert resolve(said, after(before)).question == understood
+
+
+def test_a_place_of_the_asker_is_no_other_thing_than_was_asked_about() -> None:
+    before = after("who has to approve a new oven?", "who has to approve a conference?")
+    assert resolve("no, I'm in sales", before).question == "who has to approve a conference in sales?"
+
+
+@pytest.mark.parametrize(
+    ("said", "understood"),
+    [
+        ("ive lived in Leith till last year", "how long does a pass take (ive lived in Leith till last year)?"),
+        ("we're a charity", "how long does a pass take (we're a charity)?"),
+        ("I'm in sales, who pays?", "I'm in sales, who pays?"),
+        ("I lost my phone", "I lost my phone"),
+    ],
+)
+def test_the_askers_own_case_is_one_of_the_last_question_and_what_happened_to_them_is_not(
+    said: str, understood: str
+) -> None:
+    assert resolve(said, after("how long does a pass take?")).question == understood
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "understood"),
+    [
+        ("how long does Tempo Plus run?", "and the monthly price", "the monthly price (Tempo Plus)?"),
+        ("what does the deposit cover?", "and the fee?", "what does the fee cover?"),
+        ("how long does Tempo Plus run?", "and Tempo Solo?", "how long does Tempo Solo run?"),
+    ],
+)
+def test_a_price_asked_for_next_is_of_the_same_thing_and_no_thing_of_its_own(
+    before: str, said: str, understood: str
+) -> None:
+    assert resolve(said, after(before)).question == understood
+
+
+def test_a_place_in_the_last_question_ends_before_its_verb() -> None:
+    before = after("what does the contract for own linen say about the term?")
+    assert resolve("and for rental?", before).question == "what does the contract for rental say about the term?"
+
+
+def test_his_is_of_who_was_named_first_and_not_of_the_longest_name() -> None:
+    before = (Exchange("who looks after the vans?", "Colm Reddy. vans. Old Ferry Lane. 62."),)
+    assert resolve("what's his extension?", before).question == "what's Colm Reddy's extension?"
+
+
+def test_a_month_typed_small_is_no_thing() -> None:
+    before = after("deposit for a boat? i signed in march 2024")
+    assert "take march" not in resolve("may i take it to Spain?", before).question
+
+
+def test_a_site_typed_small_is_a_site() -> None:
+    before = (Exchange("who is in charge at fennside", "Fennside. Colm Reddy. 4400."),)
+    asked = "since when does that site exist"
+    assert resolve(asked, before, english()).question == f"{asked} (Fennside)"
 
 
 def test_what_is_put_right_is_not_doubled() -> None:

@@ -103,11 +103,12 @@ _KIND_OF_ONE = re.compile(
 )
 _WHEN_IT_IS = re.compile(r"^(?:when|while|if)\s+it(?:['’]s| is| was)\s+(?:the\s+)?", re.IGNORECASE)
 _ONE = re.compile(r"\s+ones?$", re.IGNORECASE)
-# "I'm in sales", "ive lived in Portugal till last year": for whom the last question is asked.
 _OF_ANOTHER = re.compile(r"\b(?P<what>[^\W\d_]+) of (?:the )?(?P<of>[^\W\d_]+)\b")  # "photos of machines"
+# "I'm in sales", "ive lived in Portugal till last year": for whom the last question is asked.
 _OWN_CASE = re.compile(
     r"(?:i['’]?m|i am|we['’]?re|we are)\s+(?:in|at|on|from|an?)\s+\S.*"
-    r"|(?:i|we)(?:['’]?ve| have)\s+(?:been|lived|worked)\s+\S.*|(?:i|we)\s+(?:live|work)\s+(?:in|at|on|for|from)\s+\S.*",
+    r"|(?:i|we)(?:['’]?ve| have)\s+(?:been|lived|worked)\s+\S.*"
+    r"|(?:i|we)\s+(?:live|work)\s+(?:in|at|on|for|from)\s+\S.*",
     re.IGNORECASE,
 )
 _PUT_BEHIND = re.compile(r"\s*\([^)]*\)$")
@@ -313,15 +314,9 @@ def _put_for_topic(base: str, said: str, new: Phrase, *, amends: bool) -> str:
 
 def _asked_of_topic(base: str, said: str) -> str:
     """What is asked for next of the same thing, "the monthly price" after "how long does Tutti run"; else empty."""
-    things = [one for one in noun_phrases(base) if not one.relational]
-    if (
-        not said.casefold().startswith("the ")
-        or not leaves_open(said)
-        or len(things) != 1
-        or leaves_open(things[0].text)
-    ):
-        return ""
-    return f"{said} ({things[0].text})"
+    named = [one.text for one in noun_phrases(base) if not one.relational]
+    asks = said.casefold().startswith("the ") and leaves_open(said)
+    return f"{said} ({named[0]})" if asks and len(named) == 1 and names(base) == (named[0],) else ""
 
 
 def _about(base: str, new: str, *, amends: bool) -> str:

@@ -62,7 +62,7 @@ def put_at_same_preposition(base: str, said: str) -> str:
 
 
 def put_all_behind(base: str, said: str) -> str:
-    """The question with the fragment for all that follows its one such preposition: "for going too fast"; else empty."""
+    """The question with the fragment for all behind its one such preposition: "for going too fast"; else empty."""
     begins = _PREPOSITION.match(said)
     places = list(re.finditer(rf"\b{begins.group().split()[0]}\b", base, re.IGNORECASE)) if begins else []
     return f"{base[: places[0].start()]}{said}" if len(places) == 1 and places[0].start() else ""
