@@ -230,7 +230,7 @@ def _replace_pronoun(
         return ResolvedQuestion(f"{before[: part.start('of')]}{counted}{after}", f"“{word}” read as {counted}")
     if word in DEMONSTRATIVE:
         after = re.sub(r"^\s+ones?\b", "", after, flags=re.IGNORECASE)
-    chosen = _antecedent(question, word, topics, window[-1].question if window else "")
+    chosen = _antecedent(question, word, topics, window[-1] if window else Exchange(""))
     if chosen is None:
         return ResolvedQuestion(question)
     text = chosen.phrase.text
@@ -295,16 +295,22 @@ def _with_article(phrase: Phrase, window: Sequence[Exchange]) -> str:
     return f"the {phrase.text}" if any(said.search(one.question) for one in window) else phrase.text
 
 
-def _antecedent(question: str, word: str, topics: Sequence[Topic], last: str = "") -> Topic | None:
+def _antecedent(question: str, word: str, topics: Sequence[Topic], last: Exchange) -> Topic | None:
     known = frozenset(content_words(question))
-    fresh = [topic for topic in topics if not topic.phrase.stems <= known]
+    fresh = [topic for topic in topics if not (topic.is_date or topic.phrase.stems <= known)]
     if PERSONAL.fullmatch(word):
-        people = [topic for topic in fresh if topic.is_person]
-        if _WHO.match(last):  # "who is the security officer?": she is who was named, not the office
-            people = [topic for topic in people if topic.recent and not topic.asked] or people
-        # One capital may be a place: "Who leads the depot in Bremen?" was answered with a first and a last name.
-        return next((topic for topic in people if " " in topic.phrase.text), next(iter(people), None))
+        return _person(fresh, last)
     return max(fresh, key=lambda topic: topic.weight * _agreement(word, topic.phrase), default=None)
+
+
+def _person(topics: Sequence[Topic], last: Exchange) -> Topic | None:
+    """Who "he" or "she" is: of names that weigh the same, the one that the last answer says first."""
+    people = [topic for topic in topics if topic.is_person]
+    if _WHO.match(last.question):  # "who is the security officer?": she is who was named, not the office
+        people = [topic for topic in people if topic.recent and not topic.asked] or people
+    people.sort(key=lambda topic: (-topic.weight, f"{last.answer}{topic.phrase.text}".find(topic.phrase.text)))
+    # One capital may be a place: "Who leads the depot in Bremen?" was answered with a first and a last name.
+    return next((topic for topic in people if " " in topic.phrase.text), next(iter(people), None))
 
 
 def _agreement(word: str, phrase: Phrase) -> float:

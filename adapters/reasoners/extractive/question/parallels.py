@@ -17,7 +17,8 @@ _LONGEST = 4  # words of a place
 _OTHER = r"(?:in|for|on|at|with|to|by|from|under|of|and|or|per)"
 _VERB = r"(?:is|are|was|were|do|does|did|can|could|will|would|must|may|has|have|had|cost|say|take|last|need|mean)"
 _PLACE = (
-    rf"\s+(?P<article>(?:the|an?|my|our|your)\s+)?(?:(?!{_OTHER}\b)[\w'’-]+\s+){{0,2}}?(?!{_OTHER}\b)(?P<noun>[\w'’-]+)"
+    rf"\s+(?P<article>(?:the|an?|my|our|your)\s+)?(?:(?!{_OTHER}\b)[\w'’-]+\s+){{0,2}}?(?!{_OTHER}\b|charge\b)"
+    r"(?P<noun>[\w'’-]+)"
     rf"(?=\s*$|\s+{_OTHER}\b|\s+{_VERB}\b)"
 )
 

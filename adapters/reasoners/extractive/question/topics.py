@@ -21,10 +21,8 @@ _SAID_TO_READERS = re.compile(r"(?:your|our|my|how|what|when|where|why|who|which
 _LOOKED_AT = 400  # characters of an answer
 _UNDRESSED = re.compile(r"\([^)]*\)|[\"“”]|:.*$")
 _MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
-_DATE = re.compile(
-    rf"^\d+$|\b(?:{_MONTHS}|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)\b"
-    rf"|(?i:\b(?:{_MONTHS})\s+\d+\b|\b\d+\s+(?:{_MONTHS})\b)"  # "march 2024": no thing, however it is typed
-)
+_DATE = re.compile(rf"^\d+$|\b(?:{_MONTHS}|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)\b")
+_TYPED_DATE = re.compile(rf"(?:\d+\s+)?(?:{_MONTHS})(?:\s+\d+)?", re.IGNORECASE)
 _NEWEST = re.compile(r"\b(?:latest|newest|most recent|one before|previous one)\b", re.IGNORECASE)
 _POSITION = re.compile(r"(?:the\s+)?(?:latest|newest|oldest|previous|current|next|last|first)", re.IGNORECASE)
 # "Team Lead" is nobody's name, "Head of People" neither.
@@ -44,6 +42,11 @@ class Topic:
     recent: bool  # in the last exchange
     cited: bool  # an answer or a cited title has it too
     asked: bool = True  # a person said it, not a title or an answer alone
+
+    @property
+    def is_date(self) -> bool:
+        """Whether it is when something was, "march 2024": no thing that "it" is said of, however it is typed."""
+        return _TYPED_DATE.fullmatch(self.phrase.text) is not None
 
     @property
     def is_person(self) -> bool:
@@ -80,8 +83,7 @@ def topics_of(window: Sequence[Exchange]) -> list[Topic]:
         Topic(phrase, weight, phrase in recent, phrase.stems <= cited, phrase.stems <= said)
         for phrase, weight in merged.items()
     ]
-    said_first = {phrase: at for at, phrase in enumerate(found)}
-    return sorted(topics, key=lambda topic: (-topic.weight, said_first[topic.phrase]))
+    return sorted(topics, key=lambda topic: -topic.weight)
 
 
 def _left_behind(window: Sequence[Exchange]) -> frozenset[str]:
