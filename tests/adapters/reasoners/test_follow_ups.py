@@ -575,7 +575,7 @@ def test_a_month_typed_small_is_no_thing() -> None:
 def test_a_site_typed_small_is_a_site() -> None:
     before = (Exchange("who is in charge at fennside", "Fennside. Colm Reddy. 4400."),)
     asked = "since when does that site exist"
-    assert resolve(asked, before, english()).question == f"{asked} (Fennside)"
+    assert resolve(asked, before, english()).question == f"{asked} (fennside)"
 
 
 def test_what_is_put_right_is_not_doubled() -> None:

@@ -12,7 +12,7 @@ Whether to search at all is left to ``intent``.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.question.discourse_frames import BareQuestion, strip_frames
@@ -141,12 +141,13 @@ def resolve(question: str, earlier: Sequence[Exchange], lexicon: Lexicon | None 
     if _HAPPENS.search(question) and (event := _event_of(window[-1].question)):
         return ResolvedQuestion(_append_topic(question, event), f"about {event}")
     bare = strip_frames(question)
-    topics = topics_of(with_written_names(window, lexicon) if lexicon else window)
+    written = with_written_names(window, lexicon) if lexicon else window
+    topics = topics_of(written)
     if bare.topic and topics:
         return _resolve_announced(bare)
-    if whole := _continue(bare, window, lexicon):
+    if whole := _continue(bare, window, written):
         return whole
-    return _in_thread(bare, topics, window) if topics else _alone(question)
+    return _typed(_in_thread(bare, topics, window), window, written) if topics else _alone(question)
 
 
 def resolve_part(part: str, former: Sequence[str]) -> ResolvedQuestion:
@@ -168,9 +169,8 @@ def _alone(question: str) -> ResolvedQuestion:
     return ResolvedQuestion(question, stuck=_leans(question) and not content_words(question))
 
 
-def _continue(bare: BareQuestion, window: Sequence[Exchange], lexicon: Lexicon | None) -> ResolvedQuestion | None:
-    """A fragment put into the question before it; None when it is none."""
-    written = with_written_names(window, lexicon) if lexicon else window
+def _continue(bare: BareQuestion, window: Sequence[Exchange], written: Sequence[Exchange]) -> ResolvedQuestion | None:
+    """A fragment put into the question before it, which ``written`` has with its names; None when it is none."""
     whole = continue_fragment(bare.question, written, amends=bare.amends)
     if not whole:
         return None
@@ -178,6 +178,13 @@ def _continue(bare: BareQuestion, window: Sequence[Exchange], lexicon: Lexicon |
     typed = as_typed(whole, written[-1].question, window[-1].question)
     put_in = bare.amends or not whole.startswith(last)  # and not behind it: "how do I order? why?"
     return ResolvedQuestion(typed, f"continues “{last}?”", amends=bare.amends, holds_last=put_in)
+
+
+def _typed(resolved: ResolvedQuestion, window: Sequence[Exchange], written: Sequence[Exchange]) -> ResolvedQuestion:
+    """The question with the names of the thread as they were typed there."""
+    for one, spelt in zip(window, written, strict=True):
+        resolved = replace(resolved, question=as_typed(resolved.question, spelt.question, one.question))
+    return resolved
 
 
 def _in_thread(bare: BareQuestion, topics: Sequence[Topic], window: Sequence[Exchange]) -> ResolvedQuestion:

@@ -10,6 +10,7 @@ from core.model.conversation import Exchange
 from core.model.text import words
 
 _LOWER = re.compile(r"(?<![\w.'’-])[a-z]{4,}(?![\w'’-])")
+_WORD = re.compile(r"[\w'’-]+")
 _LOOKED_AT = 600  # characters of an answer
 
 
@@ -23,7 +24,7 @@ def with_written_names(window: Sequence[Exchange], lexicon: Lexicon) -> tuple[Ex
 
 def as_typed(text: str, written: str, typed: str) -> str:
     """The text with the words of a question as that was typed."""
-    for name, word in zip(written.split(), typed.split(), strict=False):
+    for name, word in zip(_WORD.findall(written), _WORD.findall(typed), strict=False):
         text = re.sub(rf"\b{re.escape(name)}(?!\w)", word, text) if name != word else text
     return text
 
