@@ -562,8 +562,13 @@ def test_a_place_in_the_last_question_ends_before_its_verb() -> None:
     assert resolve("and for rental?", before).question == "what does the contract for rental say about the term?"
 
 
+def test_in_charge_is_in_no_place() -> None:
+    before = after("who was in charge")
+    assert resolve("and in the ferry incident?", before).question == "who was in charge in the ferry incident?"
+
+
 def test_his_is_of_who_was_named_first_and_not_of_the_longest_name() -> None:
-    before = (Exchange("who looks after the vans?", "Colm Reddy. vans. Old Ferry Lane. 62."),)
+    before = (Exchange("who looks after the vans?", "Colm Reddy. vans. Cold Ash Lane. 62."),)
     assert resolve("what's his extension?", before).question == "what's Colm Reddy's extension?"
 
 
