@@ -3,6 +3,7 @@
 Every line keeps its number: what has to go is blanked, not removed, so that a passage can name its lines.
 """
 
+import html
 import re
 
 from adapters.documents.encodings import decode
@@ -27,6 +28,10 @@ _TAG_IN_TEXT = re.compile(
     r"|tbody|td|th|thead|tr|ul|video)(?:\s[^<>]{0,600})?/?>",
     re.IGNORECASE,
 )
+# A character written by its name or number, outside of code: "&hellip;". CommonMark has it mean the character and no
+# more: those that Markdown marks something with stay as they are written.
+_CHARACTER = re.compile(r"(`+[^`\n]*`+)|&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[a-zA-Z][a-zA-Z\d]{1,31});")
+_MARKS = frozenset("\\`*_{}[]()#+|~")
 _NAMED = re.compile(r"""["']([^"'/.:]{2,80})["']""")
 # What a document says of itself to its readers: who keeps it, when it was changed. Not how a site shows it.
 _FOR_READERS = re.compile(
@@ -95,7 +100,14 @@ def _without_comments(text: str) -> str:
 
 def _without_site_marks(text: str) -> str:
     bare = _TAG_IN_TEXT.sub(lambda found: found[1] or ("" if found["set"] else " ") + _blank(found), text)
-    return "\n".join(map(_without_attributes, _without_templates(bare).split("\n")))
+    bare = _CHARACTER.sub(lambda found: found[1] or _character(found[0]), _without_templates(bare))
+    return "\n".join(map(_without_attributes, bare.split("\n")))
+
+
+def _character(named: str) -> str:
+    """What an HTML entity stands for; a blank for any kind of white space, so that lines stay lines."""
+    meant = html.unescape(named)
+    return named if meant in _MARKS else " " if meant.isspace() else meant
 
 
 def _without_attributes(line: str) -> str:

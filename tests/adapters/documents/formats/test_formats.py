@@ -59,6 +59,19 @@ def test_html_within_markdown_is_not_text_but_in_code_and_where_it_is_to_be_fill
     assert lines[8] == "If 2 < 3 and 5 > 4."  # the lines keep their numbers
 
 
+def test_a_character_that_is_written_by_its_name_is_that_character_but_in_code_and_for_a_mark() -> None:
+    source = (
+        "# Moving &amp; copying\n\nPress &ldquo;Transfer&hellip;&rdquo;&nbsp;in 5&#8211;10 s:&#10;`a &amp;&amp; b`.\n"
+        "\n| Key | Means |\n| --- | --- |\n| tag=&lt;value&gt; | a &#124; b |\n\n```\nx &lt; y\n```\n"
+    )
+    parsed = read("moving.md", source.encode())
+    text = parsed.blocks[0].text
+    assert parsed.title == "Moving & copying"
+    assert "Press “Transfer…” in 5–10 s: `a &amp;&amp; b`.\n" in text
+    assert "| tag=<value> | a &#124; b |" in text
+    assert "x &lt; y" in text
+
+
 def test_the_words_of_a_templated_link_may_go_over_a_line() -> None:
     page = 'Ask the [Tech\nPortfolio]({% page "/portfolio/" %}) first.\nThen wait.\n'
     [block] = read("ask.md", page.encode()).blocks
