@@ -495,3 +495,16 @@ async def test_a_bare_plural_asks_for_the_whole_list(reasoner: ExtractiveReasone
     whole = await answered(reasoner, "transport benefits?", of(benefits, "Perks"))
     assert "Lunch" in whole
     assert "Lunch" not in text
+
+
+async def test_a_list_that_was_cut_into_two_passages_is_quoted_whole_and_in_order(reasoner: ExtractiveReasoner) -> None:
+    lead = "We offer badges in three different formats:\n\n"
+    first = replace(of(f"{lead}* SVG: a picture.\n* JSON: for programs.", "Badges"), section="formats", ordinal=1)
+    second = replace(passage(2, f"{lead}* Shields: badge formats for both.", "Badges"), section="formats", ordinal=2)
+    elsewhere = replace(passage(3, f"{lead}* PNG: gone since.", "Badges"), section="older", ordinal=3)
+    text = await answered(reasoner, "How many badge formats are there?", second, elsewhere, first)
+    told = [text.find(name) for name in ("SVG", "JSON", "Shields")]
+    assert min(told) > -1
+    assert told == sorted(told)
+    assert text.count("three different formats") == 1
+    assert "PNG" not in text

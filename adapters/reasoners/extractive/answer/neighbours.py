@@ -10,7 +10,7 @@ from collections.abc import Set as AbstractSet
 from itertools import takewhile
 
 from adapters.reasoners.extractive.answer.quote_markdown import BARE_ANSWER
-from adapters.reasoners.extractive.evidence.units import Form, Unit, looks_back
+from adapters.reasoners.extractive.evidence.units import Form, Unit, looks_back, units
 from adapters.reasoners.extractive.question.answer_type import (
     NEUTRAL,
     asks_for_steps,
@@ -18,6 +18,7 @@ from adapters.reasoners.extractive.question.answer_type import (
     is_strict,
     tells_what_to_do,
 )
+from core.model.evidence import Evidence
 from core.model.text import words
 
 _LIST_ITEMS = 8
@@ -117,12 +118,38 @@ def _tells_way_out(unit: Unit) -> bool:
 
 def _led_to(unit: Unit, everything: Sequence[Unit]) -> Iterator[Unit]:
     """The short list, small table or listing that a sentence announces: "Here is a quick comparison:"."""
-    if unit.form is not Form.SENTENCE or not unit.text.rstrip("*_ ").endswith(":"):
+    if unit.form is not Form.SENTENCE or not _leads(unit.text):
         return
     after = everything[everything.index(unit) + 1 :]
     led = [one for one in takewhile(lambda one: one.under == unit.text, after) if one.block == after[0].block]
     most = _SMALL_TABLE if led and led[0].form is Form.ROW else _LIST_ITEMS
     yield from led if len(led) <= most else ()
+
+
+def _leads(text: str) -> bool:
+    return text.rstrip("*_ ").endswith(":")
+
+
+def parts_of_list(unit: Unit, item: Evidence, library: Sequence[Evidence]) -> list[tuple[Evidence, tuple[Unit, ...]]]:
+    """The passages that a list was cut into, each with its items, in reading order.
+
+    Each part of it stands below the same words that lead to it (``core.ingestion.chunking``).
+    """
+    if unit.form is not Form.ITEM or not _leads(unit.under):
+        return []
+    pool = {one.id: one for one in (*library, item) if one.passage.section == item.passage.section}
+    placed = sorted(pool.values(), key=lambda one: one.passage.ordinal)
+    parts = ((one, tuple(_items_under(unit.under, units(one.passage.text)))) for one in placed)
+    return [(one, part) for one, part in parts if part]
+
+
+def _items_under(lead: str, everything: Sequence[Unit]) -> Iterator[Unit]:
+    return (one for one in everything if one.form is Form.ITEM and one.under == lead)
+
+
+def is_quoted_whole(need: str, item: Unit, every: Sequence[Unit], *, whole: bool) -> bool:
+    """Whether all items of a list are quoted with one; ``whole``: where several things are asked for."""
+    return _is_read_whole(need, item, every) or (whole and len(every) <= _WHOLE_LIST)
 
 
 def list_of(unit: Unit, everything: Sequence[Unit]) -> set[Unit]:

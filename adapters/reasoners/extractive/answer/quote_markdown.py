@@ -32,8 +32,10 @@ def render(quotations: Sequence[Quotation]) -> Iterator[str]:
     """The quotes under the places they come from, as Markdown."""
     for place, group in groupby(quotations, key=origin):
         yield f"{place}\n\n"
+        led = ""
         for quotation in group:
-            yield render_quotation(quotation)
+            yield render_quotation(quotation, led)
+            led = quotation.units[-1].under if quotation.units[-1].form is Form.ITEM else ""
 
 
 def origin(quotation: Quotation) -> str:
@@ -50,11 +52,13 @@ def origin(quotation: Quotation) -> str:
     return f"From *{passage.title}*{where}{page}:"
 
 
-def render_quotation(quotation: Quotation) -> str:
-    """One passage's quotes with its marker: sentences as a quotation, lists and tables in their own form."""
+def render_quotation(quotation: Quotation, before: str = "") -> str:
+    """One passage's quotes with its marker: sentences as a quotation, lists and tables in their own form.
+
+    ``before``: the words that led to the list right above, which goes on here.
+    """
     mark = f"[{quotation.evidence.id}]"
     parts: list[str] = []
-    before = ""
     for (form, _), group in groupby(quotation.units, key=lambda unit: (unit.form, unit.head)):
         members = list(group)
         if form is Form.ROW:

@@ -4,11 +4,16 @@ How they look is ``quote_markdown``'s business; what leads from one to the next 
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.answer.neighbours import list_of, with_neighbours
+from adapters.reasoners.extractive.answer.neighbours import (
+    is_quoted_whole,
+    list_of,
+    parts_of_list,
+    with_neighbours,
+)
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
 from adapters.reasoners.extractive.evidence.layered import is_layered
 from adapters.reasoners.extractive.evidence.name_trail import Trail, TrailStep, handles, in_range, mentions, trail
@@ -100,7 +105,8 @@ def choose_quotations(
     whole = bool(found) and not one_row
     picked = [step for step in (TrailStep(one.evidence, one.unit) for one in kept) if not _beside(need, step, found_on)]
     lists = bool(_SEVERAL.match(need)) or (is_broad(need) and bool(_BARE_PLURAL.match(need)))
-    return _group_by_passage(need, (*picked, *found_on.steps), whole_lists=lists, whole_tables=whole)
+    steps = (*picked, *found_on.steps)
+    return _group_by_passage(need, steps, library, whole_lists=lists, whole_tables=whole)
 
 
 def _is_heading_of(heading: str, title: str, need: str) -> bool:
@@ -231,21 +237,35 @@ def _beside(need: str, step: TrailStep, found_on: Trail) -> bool:
 
 
 def _group_by_passage(
-    need: str, kept: Sequence[TrailStep], *, whole_lists: bool, whole_tables: bool
+    need: str, kept: Sequence[TrailStep], library: Sequence[Evidence], *, whole_lists: bool, whole_tables: bool
 ) -> list[Quotation]:
-    found: dict[int, list[Unit]] = {}
+    picked: dict[int, list[Unit]] = {}
     items: dict[int, Evidence] = {}
     for step in kept:
         items[step.evidence.id] = step.evidence
-        found.setdefault(step.evidence.id, []).append(step.unit)
-    quotations: list[Quotation] = []
-    for evidence_id, picked in found.items():
+        picked.setdefault(step.evidence.id, []).append(step.unit)
+    wanted: dict[int, set[Unit]] = {}
+    for evidence_id, chosen in picked.items():
+        lists = whole_lists and not wanted
+        for part, its_items in _parts_of_lists(need, items[evidence_id], chosen, library, whole=lists):
+            items.setdefault(part.id, part)
+            wanted.setdefault(part.id, set()).update(its_items)
         everything = units(items[evidence_id].passage.text)
-        wanted = with_neighbours(need, picked, everything, whole_tables=whole_tables)
-        if whole_lists and not quotations:
-            wanted |= list_of(picked[0], everything)
-        quotations.append(Quotation(items[evidence_id], tuple(unit for unit in everything if unit in wanted)))
-    return quotations
+        found = with_neighbours(need, chosen, everything, whole_tables=whole_tables)
+        found |= list_of(chosen[0], everything) if lists else set()
+        wanted.setdefault(evidence_id, set()).update(found)
+    texts = {at: units(items[at].passage.text) for at in wanted}
+    return [Quotation(items[at], tuple(one for one in texts[at] if one in wanted[at])) for at in wanted]
+
+
+def _parts_of_lists(
+    need: str, item: Evidence, picked: Sequence[Unit], library: Sequence[Evidence], *, whole: bool
+) -> Iterator[tuple[Evidence, tuple[Unit, ...]]]:
+    """What other passages have of the lists that are quoted whole, and the passages of these lists in their order."""
+    for unit in picked:
+        parts = parts_of_list(unit, item, library)
+        if len(parts) > 1 and is_quoted_whole(need, unit, [one for _, part in parts for one in part], whole=whole):
+            yield from parts
 
 
 def _same(one: str, other: str) -> bool:
