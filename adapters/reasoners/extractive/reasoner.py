@@ -62,6 +62,7 @@ from adapters.reasoners.extractive.evidence.table_searches import other_table, t
 from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.evidence.version_numbers import numbers_near
 from adapters.reasoners.extractive.question import intent
+from adapters.reasoners.extractive.question.answer_type import is_strict
 from adapters.reasoners.extractive.question.comparison import sides_of
 from adapters.reasoners.extractive.question.follow_up import ResolvedQuestion, resolve, resolve_part
 from adapters.reasoners.extractive.question.lexicon import lexicon_for
@@ -248,7 +249,12 @@ class ExtractiveReasoner:
             )
             await asyncio.sleep(0)  # others' turn: all passages together are tens of milliseconds
         if reader:  # of everything that was found: a later search reads what comes before the least likely of a former
-            weighed = (await read_best(reader, question, weighed, leaning, version))[: len(evidence)]
+            # Among several sentences there is a figure or a name for any question that asks for one, and much that
+            # seems to answer a gloss, or what its thread lends to a question.
+            lent = leaning.typed or leaning.behind or note_of_translation(need, question)
+            alone = not (lent or is_strict(question))
+            weighed = await read_best(reader, question, weighed, leaning, version, in_stretches=alone)
+            weighed = weighed[: len(evidence)]
         weighed = judge_denials(question, doubt_neighbours(question, judge_links(question, weighed)))
         weighed = judge_responsibility(question, weighed)
         weighed = definitions.judge(question, lean(weighed, leaning.titles))

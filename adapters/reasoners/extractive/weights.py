@@ -75,6 +75,10 @@ LONG_QUESTION = 6  # words
 UNITS_READ = 16  # 24 gave no other verdict on three sets
 COUNTED, READ = 0.38, 0.67
 READING_BIAS, READING_BIAS_OF_ROWS = -0.65, -1.15
+# Where none of these is as likely as not to answer, so many are read with what stands around them. What is taken from
+# the odds of what was read so: less of a stretch that is all of its passage than of one that is cut out of it.
+STRETCHES_READ = 6
+WHOLE_STRETCH, PART_STRETCH = 0.5, 2.25
 # The worth of a unit is its odds on a scale that begins here, so that shares of worth are differences of odds.
 WORTH_FROM, WORTH_STEP = -8.0, 5.0
 

@@ -6,15 +6,18 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.evidence.leaning import Leaning
+from adapters.reasoners.extractive.evidence.leaning import ALONE, Leaning
 from adapters.reasoners.extractive.evidence.reading import AnswerReader, text_of
-from adapters.reasoners.extractive.evidence.scoring import WeighedPassage
+from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage
+from adapters.reasoners.extractive.evidence.surroundings import stretch_around
+from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner, leaning_of
 from adapters.testing.encoder import HashingEncoder
 from core.model.conversation import Exchange
 from core.model.errors import ModelUnavailable
 from core.model.inquiry import Investigate
-from tests.adapters.reasoners.scene import inquiry, library
+from tests.adapters.reasoners.scene import inquiry, library, meter, thread
+from tests.adapters.reasoners.scene import text_of as text_of_parts
 
 STUDIO = "The Studio plan has support by mail. The Studio plan has room for nine people."
 
@@ -70,18 +73,87 @@ async def test_without_its_model_what_is_counted_decides() -> None:
 
 async def test_only_the_most_likely_are_read_and_the_rest_counts_like_the_worst_of_them() -> None:
     texts = [f"Plan {number} has room for nine. It has mail. It has a name." for number in range(30)]
-    reader = Reader({"": -6.0})
+    reader = Reader({"": 6.0})
     units = [one for found in await weighed(reader, "Which plan has room for nine?", *texts) for one in found.units]
     assert len(reader.asked) == weights.UNITS_READ < len(units)
     ranked = sorted(units, key=lambda one: -one.odds)
     assert {text_of(one) for one in ranked[: weights.UNITS_READ]} == set(reader.asked)
 
 
+SETTING = "The engine that keeps the records. Default: sqlite. Others need a server.\n\n```\nset DB\n```"
+
+
+async def test_what_answers_only_with_what_stands_around_it_is_read_with_that() -> None:
+    question = "which engine keeps the records by default?"
+    (alone,) = await weighed(Reader({"": -6.0}), question, SETTING)
+    (together,) = await weighed(Reader({"records. Default": 5.0, "": -6.0}), question, SETTING)
+    assert alone.units[0].odds < 0 < together.units[0].odds
+    told = [unit.text for unit in together.units[0].stretch]
+    assert told == ["The engine that keeps the records.", "Default: sqlite.", "Others need a server."]
+
+
+async def test_no_more_is_read_where_something_answers_by_itself() -> None:
+    reader = Reader({"Default": 6.0, "": -6.0})
+    (found,) = await weighed(reader, "which engine keeps the records by default?", SETTING)
+    assert len(reader.asked) == len(found.units)
+    assert not any(one.stretch for one in found.units)
+
+
+async def best_of(question: str, text: str, read: float, leaning: Leaning = ALONE) -> ScoredUnit:
+    """The best unit, where only the first two sentences together are read as an answer."""
+    items = library(text).items_found()
+    reasoner = ExtractiveReasoner(HashingEncoder(), Reader({"records. Default": read, "": -6.0}))
+    (found,) = await reasoner.weigh(question, items, items, leaning)
+    return found.units[0]
+
+
+async def test_what_is_cut_out_of_a_longer_passage_has_to_be_read_as_an_answer_more_clearly() -> None:
+    question, whole = "which engine keeps the records by default?", SETTING.partition("\n\n")[0]
+    assert (await best_of(question, whole, -2.5)).odds > 0
+    assert (await best_of(question, SETTING, -2.5)).odds < 0
+    assert (await best_of(question, SETTING, 0.0)).odds > 0
+
+
+async def test_a_follow_up_or_a_question_in_another_language_is_answered_by_single_sentences() -> None:
+    question = "which engine keeps the records by default?"
+    assert (await best_of(question, SETTING, 9.0)).stretch
+    assert not (await best_of(question, SETTING, 9.0, Leaning(typed="and by default?"))).stretch
+    assert not (await best_of("welche engine keeps the records?", SETTING, 9.0)).stretch
+
+
+async def test_a_figure_or_a_person_is_told_by_single_sentences() -> None:
+    assert (await best_of("which engine keeps the records by default?", SETTING, 9.0)).stretch
+    assert not (await best_of("who keeps the records by default?", SETTING, 9.0)).stretch
+
+
+async def test_where_a_way_is_asked_for_what_was_read_together_has_to_tell_it() -> None:
+    question = "how do i set the engine that keeps the records?"
+    assert not (await best_of(question, SETTING, 9.0)).stretch
+    assert (await best_of(question, SETTING.replace("Others need", "Set the engine; others need"), 9.0)).stretch
+
+
+async def test_what_was_read_together_is_quoted_together() -> None:
+    question = "which engine keeps the records by default?"
+    reasoner = ExtractiveReasoner(HashingEncoder(), Reader({"records. Default": 9.0, "": -6.0}))
+    found = library(SETTING, grade=8)
+    asked = inquiry(question, library=found, plan=Investigate(question, (question,)))
+    text = await text_of_parts(reasoner.compose(asked, thread(), found.relevant(5), meter()))
+    assert "keeps the records. [1] Default: sqlite. [1]" in text
+
+
+def test_only_so_much_is_read_around_a_sentence_and_none_of_it_twice() -> None:
+    said = " ".join(f"Sentence number {number} says one thing more about it." for number in range(20))
+    (item,) = library(said).items_found()
+    unit = units(said)[10]
+    stretch = stretch_around(ScoredUnit(item, unit, 1.0, 1.0))
+    assert stretch == units(said)[7:14]
+
+
 async def test_of_what_a_later_search_finds_nothing_is_read_that_is_less_likely_than_what_was_found_before() -> None:
     likely = [f"Plan {number} has room for nine. Plan {number} seats nine at a table." for number in range(15)]
     *found, last = library(*likely, "The garden opens in May. The garden is watered twice.").items_found()
     later = replace(last, query="the garden")
-    reader = Reader()
+    reader = Reader({"": 6.0})
     weigh = ExtractiveReasoner(HashingEncoder(), reader).weigh
     (garden,) = await weigh("Which plan has room?", [later], [*found, later])
     assert "garden" in garden.units[0].unit.text

@@ -28,3 +28,8 @@ def test_elsewhere_they_are_near_to_nothing(question: str) -> None:
 
 def test_since_which_version_is_a_question_for_the_version_alone() -> None:
     assert topic_words("since which version is there a query log") == topic_words("which version has a query log")
+
+
+def test_that_something_is_to_be_found_is_not_what_a_question_is_about() -> None:
+    assert topic_words("where can i find the ping key") == topic_words("the ping key")
+    assert topic_words("where do we look for lost property") == topic_words("lost property")

@@ -105,7 +105,8 @@ def choose_quotations(
     whole = bool(found) and not one_row
     picked = [step for step in (TrailStep(one.evidence, one.unit) for one in kept) if not _beside(need, step, found_on)]
     lists = bool(_SEVERAL.match(need)) or (is_broad(need) and bool(_BARE_PLURAL.match(need)))
-    steps = (*picked, *found_on.steps)
+    beside = [TrailStep(one.evidence, unit) for one in kept[:1] for unit in one.stretch]
+    steps = (*picked, *found_on.steps, *beside)
     return _group_by_passage(need, steps, library, whole_lists=lists, whole_tables=whole)
 
 

@@ -6,14 +6,16 @@ tells better: a question of the right thing for what no document says of it has 
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.answer_odds import with_odds
 from adapters.reasoners.extractive.evidence.leaning import ALONE, Leaning
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage
-from adapters.reasoners.extractive.evidence.units import Form, befores, in_context, units
+from adapters.reasoners.extractive.evidence.surroundings import is_whole, stretch_around, text_of_stretch
+from adapters.reasoners.extractive.evidence.units import Form, Unit, befores, in_context, units
+from adapters.reasoners.extractive.question.answer_type import asks_for_steps, tells_what_to_do
 from core.model.errors import Unavailable
 from core.model.languages import language_of
 from core.model.text import words
@@ -46,26 +48,59 @@ async def read_best(
     weighed: Sequence[WeighedPassage],
     leaning: Leaning = ALONE,
     bare: ReducedQuestion | None = None,
+    *,
+    in_stretches: bool = False,
 ) -> list[WeighedPassage]:
     """The passages with the odds of their units after reading the most likely ones; as they are where that fails.
 
     So many are read of all that was found, whether by one search or by several: hand in all of it. A reader of English
-    reads no question in another language.
+    reads no question in another language. ``in_stretches``: where none answers, they are read with what stands around.
     """
     best = sorted((one for passage in weighed for one in passage.units), key=lambda one: -one.odds)
     best = best[: weights.UNITS_READ]
     if not best or language_of(question) != "en":
         return list(weighed)
+    forms = forms_of(question, leaning.typed)
     try:
-        odds = await _read_in_each_form(reader, forms_of(question, leaning.typed), [text_of(one) for one in best])
+        odds = await _read_in_each_form(reader, forms, [text_of(one) for one in best])
         if leaning.behind and language_of(leaning.behind) == "en":
             odds = await _read_behind(reader, leaning, best, odds)
         if bare is not None:
             odds = await _read_bare(reader, bare, best, odds)
+        readings = {id(one): _Reading(value) for one, value in zip(best, odds, strict=True)}
+        if in_stretches and max(_joint(one, readings[id(one)]) for one in best) < 0:
+            readings |= await _read_with_surroundings(reader, question, best, readings)
     except Unavailable:
         return list(weighed)
-    readings = {id(one): value for one, value in zip(best, odds, strict=True)}
-    return [_with_readings(passage, readings, min(odds)) for passage in weighed]
+    least = _Reading(min(odds))
+    return [_with_readings(passage, readings, least) for passage in weighed]
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """The odds of a unit as it was read, and the stretch of its passage that it was read with."""
+
+    odds: float
+    stretch: tuple[Unit, ...] = ()
+
+
+async def _read_with_surroundings(
+    reader: AnswerReader, question: str, best: Sequence[ScoredUnit], readings: Mapping[int, _Reading]
+) -> dict[int, _Reading]:
+    """Where nothing is as likely as not to answer, the most likely units read with what stands around them.
+
+    The higher odds count, and what was read together is quoted together. Where a way is asked for, it is to be told.
+    """
+    likely = sorted(best, key=lambda one: -_joint(one, readings[id(one)]))[: weights.STRETCHES_READ]
+    placed = [(one, stretch) for one in likely if len(stretch := stretch_around(one)) > 1]
+    if asks_for_steps(question):
+        placed = [(one, stretch) for one, stretch in placed if any(tells_what_to_do(unit.text) for unit in stretch)]
+    odds = await reader.read(question, [text_of_stretch(*pair) for pair in placed]) if placed else ()
+    read: dict[int, _Reading] = {}
+    for (one, stretch), value in zip(placed, odds, strict=True):
+        doubt = weights.WHOLE_STRETCH if is_whole(one, stretch) else weights.PART_STRETCH
+        read[id(one)] = _Reading(value - doubt, stretch)
+    return {key: reading for key, reading in read.items() if reading.odds > readings[key].odds}
 
 
 def forms_of(question: str, typed: str = "") -> tuple[str, ...]:
@@ -118,14 +153,18 @@ def text_of(one: ScoredUnit) -> str:
     return in_context(passage, one.unit, befores(units(passage.text)).get(one.unit))[:_CHARACTERS]
 
 
-def _with_readings(passage: WeighedPassage, readings: Mapping[int, float], least: float) -> WeighedPassage:
+def _with_readings(passage: WeighedPassage, readings: Mapping[int, _Reading], least: _Reading) -> WeighedPassage:
     """A unit that was not read counts like the worst that was."""
     done = [_with_reading(one, readings.get(id(one), least)) for one in passage.units]
     return replace(passage, units=tuple(sorted(done, key=lambda one: -one.worth)))
 
 
-def _with_reading(one: ScoredUnit, reading: float) -> ScoredUnit:
-    """Both opinions as one, a logistic function of two; their order is that of the odds, doubts and all."""
+def _with_reading(one: ScoredUnit, reading: _Reading) -> ScoredUnit:
+    """Both opinions as one; their order is that of the odds, doubts and all."""
+    return with_odds(replace(one, doubt=1.0, stretch=reading.stretch), _joint(one, reading))
+
+
+def _joint(one: ScoredUnit, reading: _Reading) -> float:
+    """What is counted and what is read as one: a logistic function of the two."""
     bias = weights.READING_BIAS_OF_ROWS if one.unit.form is Form.ROW else weights.READING_BIAS
-    odds = weights.COUNTED * one.odds + weights.READ * reading + bias
-    return with_odds(replace(one, doubt=1.0), odds)
+    return weights.COUNTED * one.odds + weights.READ * reading.odds + bias

@@ -89,6 +89,7 @@ class ScoredUnit:
     odds: float = 0.0  # the logarithm of the odds that it answers, and what they were told from
     features: Features | None = None
     other_version: bool = False  # of its document than the question is about
+    stretch: tuple[Unit, ...] = ()  # what it was read with, where it answers only together with what stands around it
 
     @property
     def text_with_context(self) -> str:

@@ -394,6 +394,7 @@ _FRAME = re.compile(
     r"|(?:list|table|overview) of|(?:list|name|show|give)(?: me| us)?(?: all| the| every)*)\b"
     r"|\b(?:right now|at the moment|currently|nowadays)\b"
     r"|\b\w+['’](?:m|ve|re|d|ll|t)\b|\b(?:somebody|someone|anybody|anyone|person|things?)\b"
+    r"|\bwhere (?:can|could|do|should|would) (?:i|we|you|people|one) (?:find|see|look(?: up| for)?)\b"
     r"|(?<=many )people\b|\bpeople (?=who|that|are|do|can|must|have)",
     re.IGNORECASE,
 )
