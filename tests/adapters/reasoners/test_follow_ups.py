@@ -330,6 +330,7 @@ def test_a_single_word_takes_the_place_of_its_opposite(before: str, said: str, u
         ("what is the Java client called?", "not the Java one, the Rust one", "what is the Rust client called?"),
         ("what do you keep when I cancel pitches?", "no no, cabins", "what do you keep when I cancel cabins?"),
         ("hotell limmit london", "sory i ment outside london", "hotell limmit outside london?"),
+        ("when does the shop in Leith open?", "oops, i'm at the quay", "when does the shop at the quay open?"),
         ("First aider at Dunmarrow?", "oops wrong site, i'm at the quay", "First aider at the quay?"),
         ("Who signs holidays in the office?", "no, I'm in sales", "Who signs holidays in sales?"),
         ("what does a rehair cost in the barn", "sorry, i meant at the quay", "what does a rehair cost at the quay?"),
@@ -676,3 +677,20 @@ def test_as_what_is_asked_of_the_same() -> None:
 def test_what_a_page_calls_itself_to_its_readers_is_no_thing_that_was_spoken_of(title: str, understood: str) -> None:
     before = [Exchange(asked, "", (title,)) for asked in ("when do i go first", "when do i go first as primary?")]
     assert resolve("what do i get for that", before).question == f"what do i get for {understood}"
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "understood"),
+    [
+        ("which oven is the newest?", "until when is it covered?", "until when is the newest oven covered?"),
+        ("which delivery van is the biggest", "who drives that?", "who drives the biggest delivery van?"),
+    ],
+)
+def test_it_is_what_was_singled_out(before: str, said: str, understood: str) -> None:
+    assert resolve(said, after(before)).question == understood
+
+
+def test_the_one_before_is_counted_from_the_newest_that_was_asked_about() -> None:
+    asked = resolve("until when is it covered?", after("which oven is the newest?")).question
+    before = after("which oven is the newest?", asked)
+    assert resolve("and the one before?", before).question == "until when is the one before the newest oven covered?"

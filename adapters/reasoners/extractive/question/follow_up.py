@@ -20,6 +20,7 @@ from adapters.reasoners.extractive.question.fragments import ASKING, LEADING, VE
 from adapters.reasoners.extractive.question.lexicon import Lexicon
 from adapters.reasoners.extractive.question.phrases import Phrase, leaves_open, names, noun_phrases
 from adapters.reasoners.extractive.question.pronouns import DEMONSTRATIVE, PERSONAL, PLURAL, POSSESSIVE, pronoun_in
+from adapters.reasoners.extractive.question.superlatives import singled_out
 from adapters.reasoners.extractive.question.topics import Topic, topics_of
 from adapters.reasoners.extractive.question.written_names import as_typed, with_written_names
 from core.model.conversation import Exchange
@@ -48,6 +49,7 @@ _COUNTED = re.compile(
     r"(?:do|does|did|is|are|was|were|can|could|may|must|will|would|should|has|have)\b",
     re.IGNORECASE,
 )
+_OF_ONE_THING = frozenset({"it", "its", "this", "that"})
 _WHO = re.compile(r"(?:(?:and|so)\s+)?who(?:['’]?s)?\b", re.IGNORECASE)
 _ADVERBS = frozenset({"last", "ever", "still", "also", "always", "usually", "really", "actually", "already", "again"})
 _THAT_VERSION = re.compile(r"\b(?:this|that) (?:version|release|edition|update|year)\b", re.IGNORECASE)
@@ -237,6 +239,10 @@ def _replace_pronoun(
         return ResolvedQuestion(f"{before[: part.start('of')]}{counted}{after}", f"“{word}” read as {counted}")
     if word in DEMONSTRATIVE:
         after = re.sub(r"^\s+ones?\b", "", after, flags=re.IGNORECASE)
+    single = singled_out(window[-1].question) if window and word in _OF_ONE_THING else ""
+    if single and not _DETERMINED.search(before):
+        text = f"{single}'s" if word in POSSESSIVE else single
+        return ResolvedQuestion(f"{before}{text}{after}", f"“{pronoun.group()}” read as {single}")
     chosen = _antecedent(question, word, topics, window[-1] if window else Exchange(""))
     if chosen is None:
         return ResolvedQuestion(question)

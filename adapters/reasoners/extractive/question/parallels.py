@@ -15,7 +15,10 @@ _COUNTED = re.compile(r"(?P<noun>[^\W\d_]+)\s+\d[\w.]*")
 _MEASURE = re.compile(r"\d[\d.,]*\s?(?P<unit>[^\W\d_]{1,12})")
 _LONGEST = 4  # words of a place
 _OTHER = r"(?:in|for|on|at|with|to|by|from|under|of|and|or|per)"
-_VERB = r"(?:is|are|was|were|do|does|did|can|could|will|would|must|may|has|have|had|cost|say|take|last|need|mean)"
+_VERB = (
+    r"(?:is|are|was|were|do|does|did|can|could|will|would|must|may|has|have|had"
+    r"|cost|say|take|last|need|mean|open|close|start|end|run)"
+)
 _PLACE = (
     rf"\s+(?P<article>(?:the|an?|my|our|your)\s+)?(?:(?!{_OTHER}\b)[\w'’-]+\s+){{0,2}}?(?!{_OTHER}\b|charge\b)"
     r"(?P<noun>[\w'’-]+)"
@@ -70,13 +73,13 @@ def put_all_behind(base: str, said: str) -> str:
 
 
 _AT_A_PLACE = re.compile(r"(?:in|at)\b", re.IGNORECASE)
-_LAST_PLACE = re.compile(rf"\b(?:in|at){_PLACE}$", re.IGNORECASE)
+_LAST_PLACE = re.compile(rf"\b(?:in|at){_PLACE}(?=$|\s+{_VERB}$)", re.IGNORECASE)
 
 
 def put_at_other_place(base: str, said: str) -> str:
     """The question that ends in a place asked of another: "at the quay" for "in Leeds"; else empty."""
     old = _LAST_PLACE.search(base) if _AT_A_PLACE.match(said) else None
-    return f"{base[: old.start()]}{said}" if old else ""
+    return f"{base[: old.start()]}{said}{base[old.end() :]}" if old else ""
 
 
 # Words that stand in each other's place: who asks for the one after the other means all the rest to stay.
