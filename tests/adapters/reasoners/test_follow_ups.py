@@ -534,6 +534,9 @@ def test_a_place_of_the_asker_is_no_other_thing_than_was_asked_about() -> None:
     [
         ("ive lived in Leith till last year", "how long does a pass take (ive lived in Leith till last year)?"),
         ("we're a charity", "how long does a pass take (we're a charity)?"),
+        ("I'm a student, so what is it for me?", "how long does a pass take (I'm a student)?"),
+        ("what if it's a sunday", "how long does a pass take (a sunday)?"),
+        ("and what if that falls on a holiday?", "how long does a pass take (on a holiday)?"),
         ("I'm in sales, who pays?", "I'm in sales, who pays?"),
         ("I lost my phone", "I lost my phone"),
     ],

@@ -50,6 +50,25 @@ def test_of_rows_side_by_side_the_named_one_is_meant_and_the_longer_name_wins() 
     assert [subjects.match(here, row) for row in rows] == [SubjectMatch.OTHER, SubjectMatch.OTHER, SubjectMatch.NAMED]
 
 
+@pytest.mark.parametrize(
+    ("question", "other"),
+    [
+        ("when does the reading circle meet", SubjectMatch.OTHER),
+        ("when does the circle meet", SubjectMatch.OPEN),  # either of them
+        ("do the reading circle and the reading room open in may", SubjectMatch.OPEN),
+    ],
+)
+def test_a_page_of_similar_name_is_about_something_else(question: str, other: SubjectMatch) -> None:
+    placed = [
+        (page, unit)
+        for number, title in enumerate(("Reading circle", "Reading room", "Opening hours"))
+        for page in (passage(number, "It is open on Fridays.", title),)
+        for unit in units(page.text)
+    ]
+    subjects = Subjects(question, placed)
+    assert [subjects.match(*one) for one in placed] == [SubjectMatch.OPEN, other, SubjectMatch.OPEN]
+
+
 def test_a_name_with_a_sign_is_not_the_name_without_it() -> None:
     here = passage(1, "| Plan | Stations |\n|---|---|\n| Reef | 15 |\n| Reef+ | 60 |", "Plans")
     rows = units(here.text)

@@ -18,6 +18,7 @@ _LEAD = re.compile(
     r"|(?P<plain>[^.:!?|]{2,40}?)(?::\s|\s{3,}))"
 )
 _LONGEST = 6  # words of a key
+_NAME = 2  # words of a title that a question can name: of one word it may be what is asked
 
 Group = tuple[str, ...]
 
@@ -45,6 +46,8 @@ class Subjects:
     def __init__(self, question: str, placed: Iterable[tuple[Passage, Unit]]) -> None:
         """Look at all units that may be quoted."""
         asked = frozenset(content_words(question))
+        placed = tuple(placed)
+        self._pages = _named_titles(asked, {passage.title for passage, _ in placed})
         named: dict[Group, set[frozenset[str]]] = {}
         signed: dict[tuple[Group, frozenset[str]], set[str]] = {}
         for passage, unit in placed:
@@ -63,6 +66,8 @@ class Subjects:
 
     def match(self, passage: Passage, unit: Unit) -> SubjectMatch:
         """Where a unit stands: another thing's wherever one group says so, else named where one does."""
+        if _is_of_similar_name(frozenset(content_words(passage.title)), self._pages):
+            return SubjectMatch.OTHER
         found = SubjectMatch.OPEN
         for key in keys_of(passage, unit):
             if named := self._named.get(key.group):
@@ -75,6 +80,18 @@ class Subjects:
         """Whether the question has another of the same words, by its sign."""
         written = self._written.get((key.group, key.stems))
         return bool(written) and key.said not in (written or ())
+
+
+def _named_titles(asked: frozenset[str], titles: Iterable[str]) -> set[frozenset[str]]:
+    """The stems of each title that a question has in full, but for those that it has in another's."""
+    stems = {frozenset(content_words(title)) for title in titles}
+    named = {one for one in stems if len(one) >= _NAME and one <= asked}
+    return {one for one in named if not any(one < other for other in named)}
+
+
+def _is_of_similar_name(title: frozenset[str], named: set[frozenset[str]]) -> bool:
+    """Whether a page is called like one that is named, but for a word: "Diversity team" beside "Diversity circle"."""
+    return title not in named and any(title & one and not one <= title and not title <= one for one in named)
 
 
 def _stands_so(said: str, question: str) -> bool:

@@ -111,6 +111,15 @@ _OWN_CASE = re.compile(
     r"|(?:i|we)\s+(?:live|work)\s+(?:in|at|on|for|from)\s+\S.*",
     re.IGNORECASE,
 )
+# "What if that's a sunday", "I'm a porter, so what is it for me?": the same, in a case of its own.
+_WHAT_IF = re.compile(
+    r"(?:(?:and|but|so)\s+)?what\s+(?:happens\s+)?(?:if|when)\s+(?:it|that|this)(?:['’]?s|\s+(?:is|was|falls))\s+"
+    r"(?P<case>(?:(?:on|in|at)\s+)?(?:an?\s+)?[^\W\d_]+(?:\s+[^\W\d_]+)?)",
+    re.IGNORECASE,
+)
+_FOR_ME = re.compile(
+    r",?\s+(?:and\s+|so\s+)*(?:what|how)\s+(?:is|about|does)\s+(?:it|that)\s+(?:mean\s+)?for\s+me$", re.IGNORECASE
+)
 _PUT_BEHIND = re.compile(r"\s*\([^)]*\)$")
 _LONGEST_NAME = 4  # words
 _LONGEST = 4  # content words; more is a question of its own
@@ -133,8 +142,8 @@ def continue_fragment(question: str, window: Sequence[Exchange], *, amends: bool
     if not asked or not said:
         return ""
     last, before = asked[-1], asked[-2] if len(asked) > 1 else ""
-    if _OWN_CASE.fullmatch(said) and not is_question(question) and len(content_words(said)) <= _LONGEST_CASE:
-        return f"{_PUT_BEHIND.sub('', last)} ({said})?"
+    if case := _case_of(said, question):
+        return f"{_PUT_BEHIND.sub('', last)} ({case})?"
     if not _is_fragment(said, leads=leads):
         alike = _put_alike(last, said)
         return f"{alike}?" if alike else ""
@@ -145,6 +154,15 @@ def continue_fragment(question: str, window: Sequence[Exchange], *, amends: bool
     whole = f"{whole} ({left})" if whole and put != said and (left := _replaced(last, whole)) else whole
     whole = whole or (f"{last} ({said})" if amends else "")
     return f"{whole}?" if whole else ""
+
+
+def _case_of(said: str, question: str) -> str:
+    """The case that the last question is asked for again: the asker's own, or "a sunday"; empty where it is none."""
+    if supposed := _WHAT_IF.fullmatch(said):
+        return supposed["case"]
+    own = _FOR_ME.sub("", said)
+    asks = is_question(question) and own == said
+    return own if _OWN_CASE.fullmatch(own) and not asks and len(content_words(own)) <= _LONGEST_CASE else ""
 
 
 def _is_fragment(said: str, *, leads: bool) -> bool:
