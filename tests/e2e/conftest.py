@@ -1,4 +1,4 @@
-"""What scenes begin with: a hang-up that is heard, a server that notes every violation, a bot that knows a document."""
+"""What scenes begin with: signals that are heard, a server that notes every violation, a bot that knows a document."""
 
 import signal
 from collections.abc import AsyncIterator, Iterator
@@ -11,12 +11,19 @@ from tests.fakes.discord import FakeDiscord
 REFUNDS = "Refunds are paid within 14 days."
 
 
-@pytest.fixture(autouse=True)
-def hang_ups_reach_processes() -> Iterator[None]:
-    """What is started here hears SIGHUP, though the suite may run under ``nohup``, whose deafness children inherit."""
-    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+@pytest.fixture(scope="session", autouse=True)
+def signals_reach_processes() -> Iterator[None]:
+    """What is started here hears hang-ups and interrupts, though the suite may not: children inherit its deafness.
+
+    A suite under ``nohup`` ignores SIGHUP, one behind ``&`` in a script SIGINT.
+    """
+    before = {sent: signal.getsignal(sent) for sent in (signal.SIGHUP, signal.SIGINT)}
+    for sent, handler in before.items():
+        if handler is signal.SIG_IGN:
+            signal.signal(sent, signal.default_int_handler if sent is signal.SIGINT else signal.SIG_DFL)
     yield
-    signal.signal(signal.SIGHUP, before)
+    for sent, handler in before.items():
+        signal.signal(sent, handler)
 
 
 @pytest.fixture
