@@ -1,6 +1,7 @@
 """What the reader of answers learns from our own sets: the units that the product finds for each question of theirs.
 
-Each is set against the gold passages. Of a share of the questions the same is kept with its gold passages removed, so
+Each is set against the gold passages. Where a reader is given, those that it takes for the answer come first, so that
+the next one learns from what this one confuses. Of a share of the questions the same is kept with its gold passages removed, so
 that the reader sees what comes near where nothing answers. A group drawn from the candidates differs each time: one or
 two that answer, most of those that come nearest by what is counted, and a few of the others.
 """
@@ -11,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.evidence.reading import text_of
+from adapters.reasoners.extractive.evidence.reading import AnswerReader, text_of
+from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from bot.container import Footnote
 from bot.evaluation.dataset_loader import Dataset, read
@@ -27,6 +29,7 @@ from tests.measure.sentences import DEEPER, TOP_K, holds_gold, is_gold, question
 TEXTS, FAR, RIGHT = 7, 2, 2  # of a group; of them, those that need not come near, and those that answer
 REMOVED_EVERY, REMOVED_WEIGHT = 4, 0.4
 NEAREST_SHARE, WIDER = 0.7, 2
+READ_ANEW = 24
 REWORDED_SHARE = 0.15
 
 
@@ -54,15 +57,23 @@ class Candidates:
         return Group(question, texts, tuple(at < len(right) for at in range(len(texts))), self.weight)
 
 
-async def candidates(folder: Path) -> list[Candidates]:
+async def candidates(folder: Path, reader: AnswerReader | None = None) -> list[Candidates]:
     """Of every question of a set that opens a conversation."""
     dataset = learning_set(folder) if (folder / FILE).is_file() else read(folder, None)
     async with open_temporary(Settings()) as footnote:
         await fill(footnote, dataset)
-        return await _found(footnote, dataset)
+        return await _found(footnote, dataset, reader)
 
 
-async def _found(footnote: Footnote, dataset: Dataset) -> list[Candidates]:
+async def _as_read(reader: AnswerReader, question: str, best: Sequence[ScoredUnit]) -> list[ScoredUnit]:
+    """The likeliest in the order in which the reader takes them for the answer, then the rest as they were."""
+    first = best[:READ_ANEW]
+    odds = await reader.read(question, [text_of(one) for one in first])
+    order = sorted(range(len(first)), key=lambda at: -odds[at])
+    return [*(first[at] for at in order), *best[READ_ANEW:]]
+
+
+async def _found(footnote: Footnote, dataset: Dataset, reader: AnswerReader | None) -> list[Candidates]:
     scope = Scope(frozenset({dataset.name}))
     sources = {one.id: one.source for one in await footnote.catalog.documents(scope.bases)}
     reasoner = ExtractiveReasoner(footnote.encoder)
@@ -72,6 +83,7 @@ async def _found(footnote: Footnote, dataset: Dataset) -> list[Candidates]:
         items = EvidenceLibrary().add(hits, question.text)[1]
         weighed = await reasoner.weigh(question.text, items, items)
         best = sorted((one for passage in weighed for one in passage.units), key=lambda one: -one.odds)
+        best = await _as_read(reader, question.text, best) if reader else best
         gold = tuple(
             not question.unanswerable
             and is_gold(question, sources.get(one.evidence.passage.document, ""), one.unit.text)
