@@ -1,19 +1,21 @@
 """What the reader of answers learns from our own sets: the units that the product finds for each question of theirs.
 
-Each is set against the gold passages. Where a reader is given, those that it takes for the answer come first, so that
-the next one learns from what this one confuses. Of a share of the questions the same is kept with its gold passages removed, so
-that the reader sees what comes near where nothing answers. A group drawn from the candidates differs each time: one or
-two that answer, most of those that come nearest by what is counted, and a few of the others.
+Each is set against the gold passages; words that lead to a list answer where one of its items does. Where a reader is
+given, what it takes for the answer comes first, so that the next one learns from what this one confuses. Of a share of
+the questions the same is kept with its gold passages removed, so that the reader sees what comes near where nothing
+answers. A group drawn from the candidates differs each time: one or two that answer, most of those that come nearest by
+what is counted, and a few of the others.
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.reading import AnswerReader, text_of
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
+from adapters.reasoners.extractive.evidence.units import announced
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from bot.container import Footnote
 from bot.evaluation.dataset_loader import Dataset, read
@@ -73,6 +75,13 @@ async def _as_read(reader: AnswerReader, question: str, best: Sequence[ScoredUni
     return [*(first[at] for at in order), *best[READ_ANEW:]]
 
 
+def _answers(question: LabelledQuestion, one: ScoredUnit, sources: Mapping[str, str]) -> bool:
+    passage = one.evidence.passage
+    source = sources.get(passage.document, "")
+    led = announced(passage.text).get(one.unit, ())
+    return any(is_gold(question, source, unit.text) for unit in (one.unit, *led))
+
+
 async def _found(footnote: Footnote, dataset: Dataset, reader: AnswerReader | None) -> list[Candidates]:
     scope = Scope(frozenset({dataset.name}))
     sources = {one.id: one.source for one in await footnote.catalog.documents(scope.bases)}
@@ -84,11 +93,7 @@ async def _found(footnote: Footnote, dataset: Dataset, reader: AnswerReader | No
         weighed = await reasoner.weigh(question.text, items, items)
         best = sorted((one for passage in weighed for one in passage.units), key=lambda one: -one.odds)
         best = await _as_read(reader, question.text, best) if reader else best
-        gold = tuple(
-            not question.unanswerable
-            and is_gold(question, sources.get(one.evidence.passage.document, ""), one.unit.text)
-            for one in best
-        )
+        gold = tuple(not question.unanswerable and _answers(question, one, sources) for one in best)
         nothing_found = not question.unanswerable and not any(gold)
         weight = REMOVED_WEIGHT if removed or nothing_found else 1.0
         if best:

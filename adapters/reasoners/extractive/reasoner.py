@@ -46,9 +46,8 @@ from adapters.reasoners.extractive.evidence.scoring import (
     WeighedPassage,
     Words,
     rarity_of,
-    repeats_title,
-    says_something,
     scored_by_words,
+    tells_by_itself,
 )
 from adapters.reasoners.extractive.evidence.similarity import Similarity
 from adapters.reasoners.extractive.evidence.source_searches import (
@@ -269,8 +268,7 @@ class ExtractiveReasoner:
         worded: list[list[ScoredUnit]] = []
         for item in found:
             listed = scored_by_words(asked, item)
-            speaking = (one for one in listed if says_something(one.unit, question))
-            worded.append([one for one in speaking if not repeats_title(one.unit, item.passage)])
+            worded.append([one for one in listed if tells_by_itself(one, question)])
             await asyncio.sleep(0)
         promising = most_promising(found, worded)
         placed = [(one.evidence.passage, one.unit) for listed in promising for one in listed]

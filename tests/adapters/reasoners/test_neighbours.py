@@ -39,7 +39,7 @@ def quoted_with(need: str, text: str, *picked: str) -> list[str]:
     """What stands in the answer where the units that begin so are picked."""
     everything = units(text)
     chosen = [unit for unit in everything if unit.text.startswith(picked)]
-    wanted = with_neighbours(need, chosen, everything, whole_tables=False)
+    wanted = with_neighbours(need, chosen, text, whole_tables=False)
     return [unit.text for unit in everything if unit in wanted]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Set as AbstractSet
 from itertools import takewhile
 
 from adapters.reasoners.extractive.answer.quote_markdown import BARE_ANSWER
-from adapters.reasoners.extractive.evidence.units import Form, Unit, looks_back, units
+from adapters.reasoners.extractive.evidence.units import Form, Unit, announced, looks_back, units
 from adapters.reasoners.extractive.question.answer_type import (
     NEUTRAL,
     asks_for_steps,
@@ -46,8 +46,9 @@ _WAY_OUT = re.compile(
 )
 
 
-def with_neighbours(need: str, picked: Sequence[Unit], everything: Sequence[Unit], *, whole_tables: bool) -> set[Unit]:
-    """The units that were picked of one passage, with what reads only together with them."""
+def with_neighbours(need: str, picked: Sequence[Unit], text: str, *, whole_tables: bool) -> set[Unit]:
+    """The units that were picked of a passage's text, with what reads only together with them."""
+    everything, led = units(text), announced(text)
     found = set(picked)
     for unit in picked:
         block = [one for one in everything if one.block == unit.block]
@@ -63,7 +64,12 @@ def with_neighbours(need: str, picked: Sequence[Unit], everything: Sequence[Unit
         found |= set(_steps_beside(found, everything))
     found |= {told for unit in picked for told in _way_out(need, unit, everything)}
     found |= _between(found, everything)
-    return found | {led for unit in found for led in _led_to(unit, everything)}
+    for unit in [one for one in found if one in led]:
+        block = [one for one in everything if one.block == unit.block]
+        found |= set(led[unit]) if unit in picked or len(led[unit]) <= _LIST_ITEMS else set()
+        if len(block) == 1 and led[unit][0].form is Form.ITEM:
+            found.discard(unit)  # stands over its list anyway
+    return found
 
 
 def _is_read_whole(need: str, item: Unit, block: Sequence[Unit]) -> bool:
@@ -114,16 +120,6 @@ def _way_out(need: str, unit: Unit, everything: Sequence[Unit]) -> Iterator[Unit
 
 def _tells_way_out(unit: Unit) -> bool:
     return tells_what_to_do(unit.text) or bool(_WAY_OUT.search(unit.text))
-
-
-def _led_to(unit: Unit, everything: Sequence[Unit]) -> Iterator[Unit]:
-    """The short list, small table or listing that a sentence announces: "Here is a quick comparison:"."""
-    if unit.form is not Form.SENTENCE or not _leads(unit.text):
-        return
-    after = everything[everything.index(unit) + 1 :]
-    led = [one for one in takewhile(lambda one: one.under == unit.text, after) if one.block == after[0].block]
-    most = _SMALL_TABLE if led and led[0].form is Form.ROW else _LIST_ITEMS
-    yield from led if len(led) <= most else ()
 
 
 def _leads(text: str) -> bool:

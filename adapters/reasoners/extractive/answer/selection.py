@@ -20,7 +20,7 @@ from adapters.reasoners.extractive.evidence.name_trail import Trail, TrailStep, 
 from adapters.reasoners.extractive.evidence.named_rows import is_named
 from adapters.reasoners.extractive.evidence.responsibility import tells_person
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage, says_something
-from adapters.reasoners.extractive.evidence.units import Form, Unit, topic_words, units
+from adapters.reasoners.extractive.evidence.units import Form, Unit, announced, topic_words, units
 from adapters.reasoners.extractive.evidence.versions import family, other_version
 from adapters.reasoners.extractive.question.answer_type import fits, is_broad, is_strict
 from core.model.evidence import Evidence, Grade
@@ -252,7 +252,7 @@ def _group_by_passage(
             items.setdefault(part.id, part)
             wanted.setdefault(part.id, set()).update(its_items)
         everything = units(items[evidence_id].passage.text)
-        found = with_neighbours(need, chosen, everything, whole_tables=whole_tables)
+        found = with_neighbours(need, chosen, items[evidence_id].passage.text, whole_tables=whole_tables)
         found |= list_of(chosen[0], everything) if lists else set()
         wanted.setdefault(evidence_id, set()).update(found)
     texts = {at: units(items[at].passage.text) for at in wanted}
@@ -263,9 +263,12 @@ def _parts_of_lists(
     need: str, item: Evidence, picked: Sequence[Unit], library: Sequence[Evidence], *, whole: bool
 ) -> Iterator[tuple[Evidence, tuple[Unit, ...]]]:
     """What other passages have of the lists that are quoted whole, and the passages of these lists in their order."""
+    led = announced(item.passage.text)
     for unit in picked:
-        parts = parts_of_list(unit, item, library)
-        if len(parts) > 1 and is_quoted_whole(need, unit, [one for _, part in parts for one in part], whole=whole):
+        first = led[unit][0] if unit in led else unit
+        parts = parts_of_list(first, item, library)
+        every = [one for _, part in parts for one in part]
+        if len(parts) > 1 and is_quoted_whole(need, first, every, whole=whole or first is not unit):
             yield from parts
 
 

@@ -18,9 +18,11 @@ from adapters.reasoners.extractive.evidence.units import (
     Form,
     Near,
     Unit,
+    announced,
     befores,
     coverage,
     inverse_frequency,
+    text_of_list,
     topic_words,
     units,
     word_weights,
@@ -116,11 +118,11 @@ def scored_by_words(asked: Words, item: Evidence) -> list[ScoredUnit]:
     """The units of a passage by how much of the question they cover, by themselves and under their headings."""
     passage = item.passage
     above = content_words(" ".join((passage.title, *passage.heading)))
-    everything = units(passage.text)
+    everything, led = units(passage.text), announced(passage.text)
     before = befores(everything)
     scored: list[ScoredUnit] = []
     for unit in everything:
-        own = content_words(" ".join((*unit.head[:1], unit.text)))
+        own = content_words(" ".join((*unit.head[:1], unit.text, text_of_list(led.get(unit, ())))))
         context = (*own, *content_words(f"{unit.under} {before[unit].text if unit in before else ''}"))
         alone, covered = asked.share(own), asked.share((*context, *above))
         worth = (
@@ -149,6 +151,14 @@ def _pairs(text: str) -> frozenset[tuple[str, str]]:
     """Neighbouring words as stems, one of which carries meaning at least."""
     bare = [(stem(word), word.casefold() in STOPWORDS) for word in words(text)]
     return frozenset((one, other) for (one, small), (other, little) in pairwise(bare) if not (small and little))
+
+
+def tells_by_itself(one: ScoredUnit, question: str) -> bool:
+    """Whether it can be an answer: it says something, also by the list or the listing that it leads to."""
+    led = announced(one.evidence.passage.text).get(one.unit, ())
+    if led and led[0].form is not Form.ROW:  # a table's rows are weighed one by one
+        return True
+    return says_something(one.unit, question) and not repeats_title(one.unit, one.evidence.passage)
 
 
 def says_something(unit: Unit, question: str = "") -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import lru_cache
-from itertools import pairwise, zip_longest
+from itertools import pairwise, takewhile, zip_longest
 
 from adapters.reasoners.extractive import weights
 from core.model.knowledge import Passage
@@ -315,6 +315,7 @@ def looks_back(unit: Unit) -> bool:
     return unit.form is Form.SENTENCE and bool(_LOOKS_BACK.match(unit.text))
 
 
+_ITEMS_LED, _ROWS_LED = 15, 10
 _NAMES_ANEW = re.compile(r"\b(?:these|such) [a-z]", re.IGNORECASE)  # "we pay £30 towards these lessons"
 
 
@@ -331,19 +332,53 @@ def _speaks_of_the_same(unit: Unit) -> bool:
     return unit.form is Form.SENTENCE and bool(_NAMES_ANEW.search(unit.text))
 
 
+@lru_cache(maxsize=1024)
+def announced(text: str) -> Mapping[Unit, tuple[Unit, ...]]:
+    """For each sentence or item of a passage that ends in a colon, the list, small table or listing that it leads to.
+
+    Not where that is longer than what is quoted whole.
+    """
+    everything = units(text)
+    found: dict[Unit, tuple[Unit, ...]] = {}
+    for at, unit in enumerate(everything[:-1]):
+        led = tuple(_led_by(unit, everything[at + 1 :]))
+        if led and len(led) <= (_ROWS_LED if led[0].form is Form.ROW else _ITEMS_LED):
+            found[unit] = led
+    return found
+
+
+def _led_by(unit: Unit, after: Sequence[Unit]) -> Iterator[Unit]:
+    if unit.form not in {Form.SENTENCE, Form.ITEM} or not unit.text.rstrip("*_ ").endswith(":"):
+        return iter(())
+    lead = LIST_ITEM.sub("", unit.text) if unit.form is Form.ITEM else unit.text
+    if after[0].under != lead or after[0].form is Form.SENTENCE:
+        return iter(())
+    whole = (one for one in after if one.block == after[0].block)
+    return takewhile(lambda one: one.under == lead, whole) if unit.form is Form.ITEM else whole
+
+
 def in_context(passage: Passage, unit: Unit, before: Unit | None = None) -> str:
     """A unit as somebody reads it who has come from the top of the page: what its vector is made of.
 
-    A row is told by its columns' names, a sentence that looks back after the one that it looks back to.
+    A row is told by its columns' names, a sentence that looks back after the one that it looks back to, and one that
+    leads to a list with the list.
     """
     place = [*passage.heading[-1:], *([unit.under] if unit.under else ())]
     where = ", ".join(dict.fromkeys((passage.title, *place)))
     said = f"{before.text} {unit.text}" if before else unit.text
+    if led := announced(passage.text).get(unit):
+        said = f"{said} {text_of_list(led)}"
     if unit.form is Form.ROW:
         cells, names = (cells_of(line) for line in (unit.text, unit.head[0] if unit.head else ""))
         pairs = zip_longest(names[: len(cells)], cells, fillvalue="")
         said = "; ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
     return f"{where}: {said}"
+
+
+def text_of_list(led: Iterable[Unit]) -> str:
+    """Items without their bullets, a listing without its fences, as one text."""
+    lines = (line for unit in led for line in unit.text.splitlines() if not FENCE.match(line))
+    return "; ".join(LIST_ITEM.sub("", line) for line in lines)
 
 
 def inverse_frequency(texts: Iterable[str]) -> Mapping[str, float]:
