@@ -22,11 +22,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from torch import nn
 from torch.nn.functional import linear
 from transformers import AutoModel, AutoTokenizer
 
+from adapters.encoders.answer_reader import LowRankAnswerReader
 from adapters.encoders.model_files import PACKAGED, find_model
 from tests.measure.reader_candidates import candidates
 from tests.measure.reader_groups import Group, from_fetaqa, from_prepared, from_squad, from_wikitables
@@ -35,7 +36,7 @@ RANK, SCALE = 64, 2.0
 TOKENS, STEP = 80, 16
 TEXTS = 5  # of a group of the public sets
 GROUPS, OWN_GROUPS = 16, 12  # of a batch
-PACE, OWN_PACE = 4e-4, 3e-4
+PACE, OWN_PACE, FURTHER_PACE = 4e-4, 3e-4, 2e-4
 WARM_UP, CLIP, DECAY = 0.05, 1.0, 0.01
 OWN_ROUNDS, PUBLIC_AMONG_OWN, PUBLIC_WEIGHT = 2, 2_000, 0.7
 LAYERS = (
@@ -101,6 +102,14 @@ class Reader(nn.Module):
         odds: torch.Tensor = self.head["out"](torch.tanh(self.head["dense"](first))).squeeze(-1)
         return odds.float()
 
+    def begin_with(self, path: Path) -> None:
+        """Take up what was learnt before, as ``changes`` wrote it."""
+        held = dict(self.named_parameters())
+        with torch.no_grad():
+            for name, tensor in load_file(path).items():
+                parameter = held[name] if name.startswith("head.") else held[f"encoder.{name}"]
+                parameter.copy_(tensor.float() / (SCALE if name.endswith(".up") else 1.0))
+
     def changes(self) -> dict[str, torch.Tensor]:
         """What was learnt, as ``adapters.encoders.answer_reader`` reads it."""
         found = {name.removeprefix("encoder."): one for name, one in self.named_parameters() if one.requires_grad}
@@ -156,15 +165,21 @@ def main() -> None:
     arguments.add_argument("--wikitables", type=Path)
     arguments.add_argument("--groups", nargs="*", type=Path, default=())
     arguments.add_argument("--own", nargs="*", type=Path, default=())
+    arguments.add_argument("--start", type=Path)
     chosen = arguments.parse_args()
     random.seed(0)
     torch.manual_seed(0)
     reader = Reader()
     public = list(_public(chosen))
-    learn(reader, [public], PACE, GROUPS)
-    own = [one for folder in chosen.own for one in asyncio.run(candidates(folder))]
+    if chosen.start:
+        reader.begin_with(chosen.start)
+    else:
+        learn(reader, [public], PACE, GROUPS)
+    confused = LowRankAnswerReader() if chosen.start else None
+    own = [one for folder in chosen.own for one in asyncio.run(candidates(folder, confused))]
     kept = [replace(one, weight=PUBLIC_WEIGHT) for one in random.sample(public, min(PUBLIC_AMONG_OWN, len(public)))]
-    learn(reader, [[*(one.draw() for one in own), *kept] for _ in range(OWN_ROUNDS)], OWN_PACE, OWN_GROUPS)
+    pace = FURTHER_PACE if chosen.start else OWN_PACE
+    learn(reader, [[*(one.draw() for one in own), *kept] for _ in range(OWN_ROUNDS)], pace, OWN_GROUPS)
     save_file(reader.changes(), chosen.out)
 
 

@@ -58,6 +58,10 @@ def test_a_passage_that_only_words_found_is_taken_for_as_far_as_the_farthest() -
     assert compared(most_promising(items, worded))[-1] == 3
 
 
-def test_of_a_long_passage_only_the_first_by_words_are_compared() -> None:
-    (long,) = library(*["The lift runs. It stops. It rests. It hums. It shakes. It sings."]).items_found()
-    assert compared(most_promising([long], by_words([long]))) == [weights.UNITS_OF_PASSAGE]
+def test_of_long_passages_only_the_first_by_words_are_compared_and_more_of_those_found_first() -> None:
+    text = " ".join(f"The lift has {number} doors." for number in range(10))
+    items = library(*[text] * 6).items_found()
+    of_first = [*weights.UNITS_OF_FIRST, weights.UNITS_OF_PASSAGE, weights.UNITS_OF_PASSAGE]
+    close = [replace(item, query="the lift" if at < 3 else "its doors") for at, item in enumerate(items)]
+    assert compared(most_promising(items[:4], by_words(items[:4]))) == of_first[:4]
+    assert compared(most_promising(close, by_words(close))) == of_first[:3] * 2

@@ -5,8 +5,8 @@ near their passage is as a whole, whose vector the index has.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
-from itertools import chain
+from collections.abc import Iterator, Sequence
+from itertools import chain, repeat
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
@@ -22,8 +22,9 @@ def most_promising(found: Sequence[Evidence], worded: Sequence[Sequence[ScoredUn
         return one.worth + (far if dense is None else dense)
 
     by_search = defaultdict[str, list[ScoredUnit]](list)
+    rooms = defaultdict[str, Iterator[int]](lambda: chain(weights.UNITS_OF_FIRST, repeat(weights.UNITS_OF_PASSAGE)))
     for item, listed in zip(found, worded, strict=True):
-        by_search[item.query].extend(listed[: weights.UNITS_OF_PASSAGE])
+        by_search[item.query].extend(listed[: next(rooms[item.query])])
     ranked = (sorted(of_one, key=promise, reverse=True)[: weights.UNITS_COMPARED] for of_one in by_search.values())
     kept = {id(one) for one in chain.from_iterable(ranked)}
     return [[one for one in listed if id(one) in kept] for listed in worded]
