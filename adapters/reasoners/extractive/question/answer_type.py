@@ -81,7 +81,8 @@ _TOLD_TO = re.compile(
     r"^[*_\s]*+(?:(?:[-+•]|\d{1,3}[.)])[*_\s]*+)?(?!(?:the|a|an|this|that|these|those|it|its|they|he|she|we|you|i|there|here"
     r"|each|every|all|any|some|no|none|nobody|both|most|if|when|while|after|before|as|since|so|for|in|on|at|by|to|of|with"
     r"|without|from|and|or|but|not|our|your|their|his|her|is|are|was|were|has|have|had|does|did|can|may|must|will)\b)"
-    r"[a-z]+ (?:`|(?:the|a|an|your|their|our|its|it|them|this|these|any|all|each|every|up|out|off|in|to|for|with)\b)",
+    r"[a-z]+ (?:`|\*\*|(?:the|a|an|your|their|our|its|it|them|this|these|any|all|each|every|up|out|off|in|to|for|with"
+    r"|on|over|into|from|through)\b)",
     re.IGNORECASE,
 )
 _EVENT = re.compile(r"\b(?:after|before|until|once|as soon as|at the (?:end|beginning|start) of|when)\b", re.IGNORECASE)
@@ -154,7 +155,9 @@ _KINDS = (  # the first that matches decides
     _kind(rf"{_ASKING}where\b", (_PLACE, 1.0), (_NAME, 0.6), strict=False),
     _kind(rf"{_ASKING}why\b", (_REASON, 1.0), strict=False),
     _kind(
-        r"^how (?:do|can|should|to|would|must|is|are)\b|\bhow to\b|\bsteps?\b",
+        rf"^how (?:is|are)\b|{_ASKING}how (?:do|can|could|should|to|would|must)\b|\bhow to\b|\bsteps?\b"
+        r"|\bwhat (?:do|should|can|must) (?:i|we|you) do\b|\bwhat now\b"
+        r"|\bwhat(?:['’]?s| is) the (?:right|best|proper|correct|easiest) way\b",
         (_TOLD_TO, 1.0),
         (_NUMBERED, 1.0),
         (_STEPS, 0.7),
