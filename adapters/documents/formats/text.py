@@ -7,6 +7,7 @@ import html
 import re
 
 from adapters.documents.encodings import decode
+from adapters.documents.formats.markdown_blocks import with_plain_blocks
 from adapters.documents.titles import choose_title, iso_date, safe_link
 from core.model.errors import NoText
 from core.model.markdown_lines import HEADING, fenced_runs, with_fences
@@ -15,6 +16,8 @@ from core.model.parsed_document import Block, ParsedDocument
 _UNDERLINE = re.compile(r"^\s{0,3}(=+|-+)\s*$")
 _NO_HEADING = re.compile(r"^\s{0,3}([-*+>|#]|\d+[.)])(\s|$)|^\s{4,}|\|")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_INDENTED_COMMENT = r"^((?: {4}|\t)[ \t]*<!--[^\n]*-->[ \t]*)$"
+_COMMENT_BUT_INDENTED = re.compile(rf"{_INDENTED_COMMENT}|{_COMMENT.pattern}", re.DOTALL | re.MULTILINE)
 # Templates of site generators (Jekyll, Hugo, Nunjucks): a reader of the site never sees them.
 _HIDDEN_PART = re.compile(r"\{%-?\s*comment\b.*?endcomment\s*-?%\}", re.DOTALL)
 _TAG = r"\{%[^{}]{0,300}%\}|\{\{[^{}]{0,300}\}\}"
@@ -44,7 +47,8 @@ _PAIR = re.compile(r"^([A-Za-z_][\w .-]*?)\s*[:=]\s*(.+?)\s*$")
 def read_markdown(name: str, data: bytes) -> ParsedDocument:
     """Markdown as it is: front matter read, and blanked but for what people ask for; all headings with '#'."""
     text, stated = _front_matter(decode(data))
-    lines = _atx_headings(_without_comments(text).split("\n"))
+    blocks = with_plain_blocks(_without_comments(text).split("\n"))
+    lines = _atx_headings(_without_marks(blocks).split("\n"))
     body, first = trim_lines(lines)
     if not body:
         raise NoText("There is no text in this file.")
@@ -93,13 +97,21 @@ def _atx_headings(lines: list[str], *, need: int = 2) -> list[str]:
 
 
 def _without_comments(text: str) -> str:
-    """HTML comments blanked: people do not see them, so answers must not quote them."""
+    """HTML comments blanked: people do not see them, so answers must not quote them. Of code, they are seen."""
     runs = ((fenced, "\n".join(lines)) for fenced, lines in fenced_runs(text.split("\n")))
-    return "\n".join(run if fenced else _without_site_marks(_COMMENT.sub(_blank, run)) for fenced, run in runs)
+    return "\n".join(run if fenced else _COMMENT_BUT_INDENTED.sub(_first_or_blank, run) for fenced, run in runs)
+
+
+def _without_marks(lines: list[str]) -> str:
+    """The text without what only its setting needs, outside of code."""
+    runs = [(fenced, "\n".join(run)) for fenced, run in fenced_runs("\n".join(lines).split("\n"))]
+    bare = (run if fenced else _without_site_marks(run) for fenced, run in runs)
+    return "\n".join(bare)
 
 
 def _without_site_marks(text: str) -> str:
-    bare = _TAG_IN_TEXT.sub(lambda found: found[1] or ("" if found["set"] else " ") + _blank(found), text)
+    bare = _COMMENT.sub(_blank, text)
+    bare = _TAG_IN_TEXT.sub(lambda found: found[1] or ("" if found["set"] else " ") + _blank(found), bare)
     bare = _CHARACTER.sub(lambda found: found[1] or _character(found[0]), _without_templates(bare))
     return "\n".join(map(_without_attributes, bare.split("\n")))
 
@@ -120,6 +132,10 @@ def _without_attributes(line: str) -> str:
 
 def _blank(found: re.Match[str]) -> str:
     return "\n" * found[0].count("\n")
+
+
+def _first_or_blank(found: re.Match[str]) -> str:
+    return found[1] or _blank(found)
 
 
 def _words_of_link(found: re.Match[str]) -> str:
