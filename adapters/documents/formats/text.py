@@ -8,6 +8,7 @@ import re
 
 from adapters.documents.encodings import decode
 from adapters.documents.formats.markdown_blocks import with_plain_blocks
+from adapters.documents.formats.markdown_links import addresses_in, with_inline_links
 from adapters.documents.titles import choose_title, iso_date, safe_link
 from core.model.errors import NoText
 from core.model.markdown_lines import HEADING, fenced_runs, with_fences
@@ -105,7 +106,8 @@ def _without_comments(text: str) -> str:
 def _without_marks(lines: list[str]) -> str:
     """The text without what only its setting needs, outside of code."""
     runs = [(fenced, "\n".join(run)) for fenced, run in fenced_runs("\n".join(lines).split("\n"))]
-    bare = (run if fenced else _without_site_marks(run) for fenced, run in runs)
+    addresses = addresses_in(run for fenced, run in runs if not fenced)
+    bare = (run if fenced else _without_site_marks(with_inline_links(run, addresses)) for fenced, run in runs)
     return "\n".join(bare)
 
 
