@@ -25,6 +25,11 @@ _TAG = r"\{%[^{}]{0,300}%\}|\{\{[^{}]{0,300}\}\}"
 _LINKED = r"[^\[\]\n]{1,300}(?:\n[^\[\]\n]{1,300})?"  # the words of a link, which may go over a line
 _TEMPLATED_LINK = re.compile(rf"(?<!!)\[({_LINKED})\]\([^()\n]{{0,100}}(?:{_TAG})[^()\n]{{0,100}}\)")
 _TEMPLATE = re.compile(rf"(`[^`\n]*`)|({_TAG})")
+# ERB, of Middleman: what stands beside a page and what is put in. Where a helper is given a sentence, people read that.
+_ERB_PART = re.compile(r"<%-?\s*content_for\b.{0,5000}?<%-?\s*end\s*-?%>", re.DOTALL)
+_ERB = re.compile(r"(`+[^`\n]*`+)|<%.{0,2000}?%>", re.DOTALL)
+_QUOTED = re.compile(r"""(["'])((?:(?!\1)[^\n])*)\1""")
+_NO_WORDS = re.compile(r"^ {0,3}#{1,6}[ \t]*$", re.MULTILINE)
 # HTML within Markdown, outside of code. Only elements that HTML has: "<project-key>" is for the reader to fill in.
 _TAG_IN_TEXT = re.compile(
     r"(`+[^`\n]*`+)|</?(?:(?P<set>abbr|a|b|code|em|font|i|kbd|mark|small|span|strong|sub|sup|u)"
@@ -112,10 +117,22 @@ def _without_marks(lines: list[str]) -> str:
 
 
 def _without_site_marks(text: str) -> str:
-    bare = _COMMENT.sub(_blank, text)
+    bare = _without_erb(_COMMENT.sub(_blank, text))
     bare = _TAG_IN_TEXT.sub(lambda found: found[1] or ("" if found["set"] else " ") + _blank(found), bare)
     bare = _CHARACTER.sub(lambda found: found[1] or _character(found[0]), _without_templates(bare))
-    return "\n".join(map(_without_attributes, bare.split("\n")))
+    return _NO_WORDS.sub("", "\n".join(map(_without_attributes, bare.split("\n"))))
+
+
+def _without_erb(text: str) -> str:
+    if "<%" not in text:
+        return text
+    return _ERB.sub(lambda found: found[1] or _said_by_erb(found[0]), _ERB_PART.sub(_blank, text))
+
+
+def _said_by_erb(tag: str) -> str:
+    """The sentence that a tag is given to set, as `warning_text("Never …")`; and as many line breaks as it had."""
+    quoted = (found[2] for found in _QUOTED.finditer(tag) if tag.startswith("<%="))
+    return next((said for said in quoted if len(said.split()) > 2), "") + "\n" * tag.count("\n")
 
 
 def _character(named: str) -> str:

@@ -38,6 +38,31 @@ Write `{{ name }}` yourself.
     assert lines[6:] == ["Write `{{ name }}` yourself.", "```", "{% raw %}", "```"]
 
 
+def test_tags_of_erb_are_not_text_but_the_sentence_that_one_is_given_is() -> None:
+    page = """<% content_for :sidebar do %>
+    <ul><li>Leave</li></ul>
+<% end %>
+# <%= current_page.data.title %>
+## Sick <%= leave %>
+<%= partial 'partials/site-banner' %>
+<%= warning_text('Do not <a href="/x">come in</a> when sick') %>
+Write `<%= year %>`.
+```
+<% kept %>
+```
+"""
+    [block] = read("leave.md", page.encode()).blocks
+    lines = [line.rstrip() for line in block.text.split("\n")]
+    assert lines[:4] == ["## Sick", "", "Do not come in when sick", "Write `<%= year %>`."]
+    assert lines[4:] == ["```", "<% kept %>", "```"]
+    assert block.first_line == 5
+
+
+@pytest.mark.parametrize("name", ["a.md.erb", "a.html.md.erb", "a.html.md", "a.markdown.erb"])
+def test_markdown_that_a_site_generator_fills_in_is_markdown(name: str) -> None:
+    assert detect(name, b"<html>\n# Leave\n") == "text/markdown"
+
+
 def test_what_names_an_anchor_or_a_class_for_a_site_is_no_text() -> None:
     page = "# Limits {: #limits .rule }\n\n{: .note }\nSet `{#id}` {#id}\n\n## Of {braces}\n\n```\n{: kept }\n```\n"
     [block] = read("limits.md", page.encode()).blocks
