@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from adapters.documents.html_tables import table_lines
 from core.model.markdown_lines import LIST_ITEM
 
 _DIRECTIVE = re.compile(r"^\s*\.\. (?P<kind>[\w:-]+)::(?:\s+(?P<argument>.*?))?\s*$")
@@ -60,12 +61,10 @@ class _Reading:
         self._lines = lines
         self._holders: list[_Holder] = []
         self._label: tuple[int, str] | None = None  # words over a body that has not begun, and their line
-        self._silent = 0  # lines before this one are blank
+        self._behind = 0  # lines before this one have been read
         self.done = list(lines)
         for at, line in enumerate(lines):
-            if at < self._silent:
-                self.done[at] = ""
-            elif line.strip():
+            if line.strip() and at >= self._behind:
                 self._read(at)
 
     def _read(self, at: int) -> None:
@@ -85,7 +84,10 @@ class _Reading:
 
     def _open(self, at: int, kind: str, argument: str, removed: int) -> None:
         if kind in _SILENT:
-            self._blank(at, self._end_of_body(at))
+            end = self._end_of_body(at)
+            self._blank(at, end)
+            if kind == "raw" and argument == "html":
+                self.done[at:end] = table_lines(self._lines[at:end])
             return
         self._label = None
         column = _column(self._lines[at])
@@ -107,7 +109,8 @@ class _Reading:
         title = bool(removed) and self._is_title(at)  # of a part of a body, which is no section of the document
         if title:
             text = text.rstrip() if text.rstrip().endswith(("?", "!", ":")) else f"{text.rstrip()}:"
-            self.done[at], self._silent = f"{indent}{text}", at + 2
+            self._blank(at, at + 2)
+            self.done[at] = f"{indent}{text}"
         elif text.rstrip().endswith("::"):
             self._holders.append(_Holder(_column(self._lines[at]), removed, kept=True))
         placed, self._label = self._label, None
@@ -127,7 +130,7 @@ class _Reading:
         column, end = _column(self._lines[at]), at + 1
         while end < len(self._lines) and _OPTION.match(self._lines[end]) and _column(self._lines[end]) > column:
             end += 1
-        self._silent = end
+        self._blank(at + 1, end)
         first = next((i for i in range(end, len(self._lines)) if self._lines[i].strip()), None)
         return first if first is not None and _column(self._lines[first]) > column else None
 
@@ -144,8 +147,8 @@ class _Reading:
         return end
 
     def _blank(self, at: int, end: int) -> None:
-        self.done[at] = ""
-        self._silent = end
+        self.done[at:end] = [""] * (end - at)
+        self._behind = end
 
 
 def _words_over(kind: str, argument: str) -> str:

@@ -9,6 +9,7 @@ import re
 from adapters.documents.encodings import decode
 from adapters.documents.formats.markdown_blocks import with_plain_blocks
 from adapters.documents.formats.markdown_links import addresses_in, with_inline_links
+from adapters.documents.html_tables import with_pipe_tables
 from adapters.documents.titles import choose_title, iso_date, safe_link
 from core.model.errors import NoText
 from core.model.markdown_lines import HEADING, fenced_runs, with_fences
@@ -53,7 +54,7 @@ _PAIR = re.compile(r"^([A-Za-z_][\w .-]*?)\s*[:=]\s*(.+?)\s*$")
 def read_markdown(name: str, data: bytes) -> ParsedDocument:
     """Markdown as it is: front matter read, and blanked but for what people ask for; all headings with '#'."""
     text, stated = _front_matter(decode(data))
-    blocks = with_plain_blocks(_without_comments(text).split("\n"))
+    blocks = with_plain_blocks(_without_html_blocks(text).split("\n"))
     lines = _atx_headings(_without_marks(blocks).split("\n"))
     body, first = trim_lines(lines)
     if not body:
@@ -102,10 +103,16 @@ def _atx_headings(lines: list[str], *, need: int = 2) -> list[str]:
     return done
 
 
-def _without_comments(text: str) -> str:
-    """HTML comments blanked: people do not see them, so answers must not quote them. Of code, they are seen."""
+def _without_html_blocks(text: str) -> str:
+    """HTML comments blanked: people do not see them, so answers must not quote them. Of code, they are seen.
+
+    Tables of HTML as pipe tables, before anything is taken for text.
+    """
     runs = ((fenced, "\n".join(lines)) for fenced, lines in fenced_runs(text.split("\n")))
-    return "\n".join(run if fenced else _COMMENT_BUT_INDENTED.sub(_first_or_blank, run) for fenced, run in runs)
+    bare = (
+        run if fenced else with_pipe_tables(_COMMENT_BUT_INDENTED.sub(_first_or_blank, run)) for fenced, run in runs
+    )
+    return "\n".join(bare)
 
 
 def _without_marks(lines: list[str]) -> str:
@@ -132,7 +139,7 @@ def _without_erb(text: str) -> str:
 def _said_by_erb(tag: str) -> str:
     """The sentence that a tag is given to set, as `warning_text("Never …")`; and as many line breaks as it had."""
     quoted = (found[2] for found in _QUOTED.finditer(tag) if tag.startswith("<%="))
-    return next((said for said in quoted if len(said.split()) > 2), "") + "\n" * tag.count("\n")
+    return next((said for said in quoted if len(said.split()) > 1), "") + "\n" * tag.count("\n")
 
 
 def _character(named: str) -> str:

@@ -84,6 +84,26 @@ def test_html_within_markdown_is_not_text_but_in_code_and_where_it_is_to_be_fill
     assert lines[8] == "If 2 < 3 and 5 > 4."  # the lines keep their numbers
 
 
+ROWS = "<tr>\n<th>Plan</th>\n<th>Fee</th>\n</tr>\n\n<tr>\n    <td>Basic</td>\n    <td>**3**</td>\n</tr>"
+
+
+def test_a_table_of_html_within_markdown_is_a_table_and_what_is_below_keeps_its_lines() -> None:
+    page = f"Fees:\n<table>\n{ROWS}\n</table>\nPaid monthly.\n\n<table><tr><td>a</td><td>b</td></tr></table>\n"
+    [block] = read("fees.md", page.encode()).blocks
+    lines = block.text.split("\n")
+    assert lines[:5] == ["Fees:", "", "| Plan | Fee |", "| --- | --- |", "| Basic | **3** |"]
+    assert page.split("\n")[12] == lines[12] == "Paid monthly."
+
+
+def test_a_table_of_html_within_rst_is_a_table_and_other_html_is_no_text() -> None:
+    rows = ROWS.replace("\n", "\n   ")
+    page = f"Fees:\n\n.. raw:: html\n\n   <table>\n   {rows}\n   </table>\n   <br>\n\nEnd.\n"
+    [block] = read("fees.rst", page.encode()).blocks
+    assert [line for line in block.text.split("\n") if line] == [
+        *("Fees:", "| Plan | Fee |", "| --- | --- |", "| Basic | **3** |", "End."),
+    ]
+
+
 def test_a_character_that_is_written_by_its_name_is_that_character_but_in_code_and_for_a_mark() -> None:
     source = (
         "# Moving &amp; copying\n\nPress &ldquo;Transfer&hellip;&rdquo;&nbsp;in 5&#8211;10 s:&#10;`a &amp;&amp; b`.\n"
