@@ -3,12 +3,17 @@
 import re
 from collections.abc import Sequence
 
-_TABLE = re.compile(r"^([ \t]*)<table\b.{0,60000}?</table>[ \t]*$", re.DOTALL | re.MULTILINE | re.IGNORECASE)
+_OPENING = re.compile(r"^([ \t]*)<table\b", re.MULTILINE | re.IGNORECASE)
+_CLOSING = re.compile(r"</table>[ \t]*(?:$|(?=\n))", re.IGNORECASE)
 
 
 def with_pipe_tables(text: str) -> str:
     """The text, each table of HTML that has enough lines for it as a pipe table among blank lines."""
-    return _TABLE.sub(lambda found: _as_lines(found[0], found[1]), text) if "<table" in text.lower() else text
+    done, at = "", 0
+    while (begun := _OPENING.search(text, at)) and (ended := _CLOSING.search(text, begun.end())):
+        done += text[at : begun.start()] + _as_lines(text[begun.start() : ended.end()], begun[1])
+        at = ended.end()
+    return done + text[at:]
 
 
 def table_lines(lines: Sequence[str]) -> list[str]:

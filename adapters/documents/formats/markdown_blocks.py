@@ -99,7 +99,7 @@ class _Reading:
 
     def _holds_more(self, at: int) -> bool:
         """Whether the next line with text is indented below this one."""
-        below = next((line for line in self._lines[at + 1 :] if line.strip()), "")
+        below = next((self._lines[i] for i in range(at + 1, len(self._lines)) if self._lines[i].strip()), "")
         return _column(below) >= _column(self._lines[at]) + _STEP
 
     def _open_note(self, at: int, note: re.Match[str]) -> None:

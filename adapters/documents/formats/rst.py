@@ -21,6 +21,7 @@ _REPLACEMENT = re.compile(r"^\s*\.\. \|([^|]+)\| replace::\s*(\S.*)$")
 _SUBSTITUTED = re.compile(r"(``.+?``|`[^`]+`)|(\s*)(?<![\w|\\])\|(\w(?:[\w .-]*\w)?)\|_{0,2}(?![\w|])")
 # Where nothing else names what is meant: "select the |favorite-icon| icon", and a line that begins with it.
 _NEEDS_NAME = re.compile(r"(?:^|\b(?:an?|the|your|select|selecting|choose|click|tap|press|use))$", re.IGNORECASE)
+_NEAR = 40  # characters before a name, in which the word stands that needs it
 _OF_PICTURES = frozenset(("icon", "button", "badge", "image", "img", "svg", "vertical", "horizontal"))
 _ROLE = re.compile(r":[\w:+.-]+:`~?([^`<]+?)(?:\s*<[^`>]*>)?`")
 _LINK = re.compile(r"`([^`<]+?)\s*<([^`>]+)>`_{1,2}")
@@ -163,8 +164,9 @@ def _put_in(found: re.Match[str], replacements: Mapping[str, str]) -> str:
     space, name = found[2], found[3]
     if name in replacements:
         return space + replacements[name]
-    before = LIST_ITEM.sub("", found.string[: found.start(3) - 1])
-    if not _NEEDS_NAME.search(before.rstrip()):
+    at = found.start(3) - 1
+    before = LIST_ITEM.sub("", found.string[max(0, at - _NEAR) : at]).rstrip()
+    if not _NEEDS_NAME.search(before) or (not before and at > _NEAR):
         return ""
     words = re.split(r"[\s_.-]+", name)
     return space + " ".join([word for word in words if word.lower() not in _OF_PICTURES] or words)

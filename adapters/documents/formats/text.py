@@ -17,9 +17,6 @@ from core.model.parsed_document import Block, ParsedDocument
 
 _UNDERLINE = re.compile(r"^\s{0,3}(=+|-+)\s*$")
 _NO_HEADING = re.compile(r"^\s{0,3}([-*+>|#]|\d+[.)])(\s|$)|^\s{4,}|\|")
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_INDENTED_COMMENT = r"^((?: {4}|\t)[ \t]*<!--[^\n]*-->[ \t]*)$"
-_COMMENT_BUT_INDENTED = re.compile(rf"{_INDENTED_COMMENT}|{_COMMENT.pattern}", re.DOTALL | re.MULTILINE)
 # Templates of site generators (Jekyll, Hugo, Nunjucks): a reader of the site never sees them.
 _HIDDEN_PART = re.compile(r"\{%-?\s*comment\b.*?endcomment\s*-?%\}", re.DOTALL)
 _TAG = r"\{%[^{}]{0,300}%\}|\{\{[^{}]{0,300}\}\}"
@@ -109,10 +106,20 @@ def _without_html_blocks(text: str) -> str:
     Tables of HTML as pipe tables, before anything is taken for text.
     """
     runs = ((fenced, "\n".join(lines)) for fenced, lines in fenced_runs(text.split("\n")))
-    bare = (
-        run if fenced else with_pipe_tables(_COMMENT_BUT_INDENTED.sub(_first_or_blank, run)) for fenced, run in runs
-    )
+    bare = (run if fenced else with_pipe_tables(_without_comments(run, but_indented=True)) for fenced, run in runs)
     return "\n".join(bare)
+
+
+def _without_comments(text: str, *, but_indented: bool = False) -> str:
+    """Without what stands between `<!--` and `-->`; a line that is indented like code and is but that may stay."""
+    done, at = "", 0
+    while (begun := text.find("<!--", at)) >= 0 and (ended := text.find("-->", begun) + 3) > 2:
+        line = text[text.rfind("\n", 0, begun) + 1 : begun]
+        comment = text[begun:ended]
+        stays = but_indented and "\n" not in comment and not line.strip() and len(line.expandtabs(4)) >= 4
+        done += text[at:begun] + (comment if stays else "\n" * comment.count("\n"))
+        at = ended
+    return done + text[at:]
 
 
 def _without_marks(lines: list[str]) -> str:
@@ -124,7 +131,7 @@ def _without_marks(lines: list[str]) -> str:
 
 
 def _without_site_marks(text: str) -> str:
-    bare = _without_erb(_COMMENT.sub(_blank, text))
+    bare = _without_erb(_without_comments(text))
     bare = _TAG_IN_TEXT.sub(lambda found: found[1] or ("" if found["set"] else " ") + _blank(found), bare)
     bare = _CHARACTER.sub(lambda found: found[1] or _character(found[0]), _without_templates(bare))
     return _NO_WORDS.sub("", "\n".join(map(_without_attributes, bare.split("\n"))))
@@ -158,10 +165,6 @@ def _without_attributes(line: str) -> str:
 
 def _blank(found: re.Match[str]) -> str:
     return "\n" * found[0].count("\n")
-
-
-def _first_or_blank(found: re.Match[str]) -> str:
-    return found[1] or _blank(found)
 
 
 def _words_of_link(found: re.Match[str]) -> str:
