@@ -249,7 +249,10 @@ def _is_json(head: str) -> bool:
 
 
 def _file_extension(name: str) -> str:
-    return PurePosixPath(name.replace("\\", "/").lower()).suffix.lstrip(".")
+    """The ending without its dot; of Markdown that a site generator fills in (`page.html.md.erb`), Markdown's."""
+    path = PurePosixPath(name.replace("\\", "/").lower())
+    within = PurePosixPath(path.stem).suffix.lstrip(".") if path.suffix == ".erb" else ""
+    return within if _TEXT_BY_ENDING.get(within) == "text/markdown" else path.suffix.lstrip(".")
 
 
 def is_image(media_type: str) -> bool:

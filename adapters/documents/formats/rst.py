@@ -1,23 +1,28 @@
 """RST: underlined titles as headings, directives and roles as the text they stand for. Lines keep their numbers."""
 
 import re
+from collections.abc import Mapping
 
 from adapters.documents.encodings import decode
+from adapters.documents.formats.rst_bodies import with_plain_bodies
 from adapters.documents.formats.rst_tables import with_pipe_tables
 from adapters.documents.formats.text import trim_lines
 from adapters.documents.titles import choose_title
 from core.model.errors import NoText
+from core.model.markdown_lines import LIST_ITEM, with_fences
 from core.model.parsed_document import Block, ParsedDocument
 
 _RULE = re.compile(r"^([=\-`:.'\"~^_*+#<>!$%&,/;?@\\|(){}\[\]])\1{2,}\s*$")
-_CODE = re.compile(r"^(\s*)\.\. (?:code-block|code|sourcecode|highlight|prompt|parsed-literal)::\s*([\w+#-]*)")
+_CODE = re.compile(r"^(\s*)\.\. (?:code-block|code|sourcecode|code-tab|prompt|parsed-literal)::\s*([\w+#-]*)")
 _DIRECTIVE = re.compile(r"^(\s*)\.\. ([\w:-]+)::\s*(.*)$")
-_NAMED = frozenset(
-    ("note", "warning", "tip", "important", "caution", "danger", "hint", "attention", "error", "seealso")
-)
-_SILENT = frozenset(
-    ("contents", "toctree", "index", "include", "raw", "meta", "only", "highlight", "currentmodule", "module")
-)
+_KEYS = re.compile(r":kbd:`[^`]+`(?:\s?\+?\s?:kbd:`[^`]+`)+")
+_KEY = re.compile(r":kbd:`([^`]+)`")
+_REPLACEMENT = re.compile(r"^\s*\.\. \|([^|]+)\| replace::\s*(\S.*)$")
+_SUBSTITUTED = re.compile(r"(``.+?``|`[^`]+`)|(\s*)(?<![\w|\\])\|(\w(?:[\w .-]*\w)?)\|_{0,2}(?![\w|])")
+# Where nothing else names what is meant: "select the |favorite-icon| icon", and a line that begins with it.
+_NEEDS_NAME = re.compile(r"(?:^|\b(?:an?|the|your|select|selecting|choose|click|tap|press|use))$", re.IGNORECASE)
+_NEAR = 40  # characters before a name, in which the word stands that needs it
+_OF_PICTURES = frozenset(("icon", "button", "badge", "image", "img", "svg", "vertical", "horizontal"))
 _ROLE = re.compile(r":[\w:+.-]+:`~?([^`<]+?)(?:\s*<[^`>]*>)?`")
 _LINK = re.compile(r"`([^`<]+?)\s*<([^`>]+)>`_{1,2}")
 _REFERENCE = re.compile(r"`([^`]+)`_{1,2}(?!\w)")
@@ -25,8 +30,10 @@ _REFERENCE = re.compile(r"`([^`]+)`_{1,2}(?!\w)")
 
 def read(name: str, data: bytes) -> ParsedDocument:
     """The document as Markdown, line for line."""
-    source, numbers = with_pipe_tables(decode(data).split("\n"))
-    lines = _inline(_literals(_directives(_headings(source))))
+    written = decode(data).split("\n")
+    replacements = {found[1]: found[2].strip() for line in written if (found := _REPLACEMENT.match(line))}
+    source, numbers = with_pipe_tables(with_plain_bodies(written))
+    lines = _inline(_marked(_headings(source)), replacements)
     body, first = trim_lines(lines)
     if not body:
         raise NoText("There is no text in this file.")
@@ -72,20 +79,20 @@ def _over(lines: list[str], at: int) -> bool:
     return at > 1 and bool(_RULE.match(lines[at - 2])) and lines[at - 2][0] == lines[at][0]
 
 
-def _directives(lines: list[str]) -> list[str]:
-    """Code as fences, admonitions as 'Note: …', what only steers the layout blanked."""
+def _marked(lines: list[str]) -> list[str]:
+    """Code as fences, a picture as what it shows, targets blanked; bodies of text have been read before."""
     done = list(lines)
+    behind = 0  # the code that is fenced, whose lines are what they are
     for i, line in enumerate(lines):
+        if i < behind:
+            continue
         if code := _CODE.match(line):
-            _fence(done, lines, i, len(code[1]), code[2])
+            behind = _fence(done, lines, i, len(code[1]), code[2])
+        elif line.rstrip().endswith("::") and not line.lstrip().startswith(".."):
+            behind = _literal(done, lines, i)
         elif found := _DIRECTIVE.match(line):
             indent, kind, argument = found.groups()
-            if kind in _NAMED:
-                done[i] = f"{indent}{kind.capitalize()}: {argument}".rstrip()
-            elif kind in _SILENT or kind in ("image", "figure"):
-                done[i] = ""
-            else:
-                done[i] = f"{indent}{argument}"
+            done[i] = "" if kind in ("image", "figure") else f"{indent}{argument}"
         elif alt := re.match(r"^\s+:alt:\s*(.+)$", line):
             done[i] = f"[Image: {alt[1].strip()}]"
         elif (
@@ -103,21 +110,22 @@ def _below_directive(lines: list[str], at: int) -> bool:
     return bool(_DIRECTIVE.match(lines[at]))
 
 
-def _literals(lines: list[str]) -> list[str]:
-    """Paragraphs that end in '::' open an indented literal block."""
-    done = list(lines)
-    for i, line in enumerate(lines):
-        if not line.rstrip().endswith("::") or line.lstrip().startswith(".."):
-            continue
-        rest = line.rstrip()[:-2].rstrip()
-        indent = len(line) - len(line.lstrip())
-        if i + 1 < len(lines) and not lines[i + 1].strip() and _fence(done, lines, i + 1, indent, ""):
-            done[i] = f"{rest}:" if rest else ""
-    return done
+def _literal(done: list[str], lines: list[str], at: int) -> int:
+    """A paragraph that ends in '::' opens an indented literal block."""
+    rest = lines[at].rstrip()[:-2].rstrip()
+    indent = len(lines[at]) - len(lines[at].lstrip())
+    below = at + 1 < len(lines) and not lines[at + 1].strip()
+    behind = _fence(done, lines, at + 1, indent, "") if below else 0
+    if behind:
+        done[at] = f"{rest}:" if rest else ""
+    return behind
 
 
-def _fence(done: list[str], lines: list[str], at: int, indent: int, language: str) -> bool:
-    """Fence the block below line `at`, which itself becomes the opening mark; a blank line after it closes."""
+def _fence(done: list[str], lines: list[str], at: int, indent: int, language: str) -> int:
+    """Fence the block below line `at`, which itself becomes the opening mark; a blank line after it closes.
+
+    The line behind the block; 0 where there is none.
+    """
     start = at + 1
     while start < len(lines) and (not lines[start].strip() or re.match(r"^\s+:[\w-]+:", lines[start])):
         done[start] = ""
@@ -129,25 +137,36 @@ def _fence(done: list[str], lines: list[str], at: int, indent: int, language: st
     while last > start and not lines[last - 1].strip():
         last -= 1
     if last == start:
-        return False
+        return 0
     done[at] = f"```{language}"
     if last < len(lines):
         done[last] = "```"
     else:
         done[-1] += "\n```"
-    return True
+    return last
 
 
-def _inline(lines: list[str]) -> list[str]:
-    """Roles, links and double backquotes, outside fences."""
-    done, fenced = [], False
-    for line in lines:
-        if line.startswith("```"):
-            fenced = not fenced
-            done.append(line)
-        elif not fenced:
-            linked = _LINK.sub(r"[\1](\2)", _ROLE.sub(r"`\1`", line))
-            done.append(_REFERENCE.sub(r"\1", linked).replace("``", "`"))
-        else:
-            done.append(line)
-    return done
+def _inline(lines: list[str], replacements: Mapping[str, str]) -> list[str]:
+    """Roles, links, double backquotes and what is put in by its name, outside fences."""
+    return [line if fenced else _inline_of(line, replacements) for line, fenced in with_fences(lines)]
+
+
+def _inline_of(line: str, replacements: Mapping[str, str]) -> str:
+    pressed = _KEYS.sub(lambda keys: f"`{'+'.join(_KEY.findall(keys[0]))}`", line)
+    named = _ROLE.sub(r"`\1`", pressed)
+    if not line.lstrip().startswith("|"):  # bars part the cells of a table
+        named = _SUBSTITUTED.sub(lambda found: found[1] or _put_in(found, replacements), named)
+    return _REFERENCE.sub(r"\1", _LINK.sub(r"[\1](\2)", named)).replace("``", "`")
+
+
+def _put_in(found: re.Match[str], replacements: Mapping[str, str]) -> str:
+    """The words that a name stands for; a picture says nothing, unless it stands where a name has to be."""
+    space, name = found[2], found[3]
+    if name in replacements:
+        return space + replacements[name]
+    at = found.start(3) - 1
+    before = LIST_ITEM.sub("", found.string[max(0, at - _NEAR) : at]).rstrip()
+    if not _NEEDS_NAME.search(before) or (not before and at > _NEAR):
+        return ""
+    words = re.split(r"[\s_.-]+", name)
+    return space + " ".join([word for word in words if word.lower() not in _OF_PICTURES] or words)

@@ -7,6 +7,9 @@ import html
 import re
 
 from adapters.documents.encodings import decode
+from adapters.documents.formats.markdown_blocks import with_plain_blocks
+from adapters.documents.formats.markdown_links import addresses_in, with_inline_links
+from adapters.documents.html_tables import with_pipe_tables
 from adapters.documents.titles import choose_title, iso_date, safe_link
 from core.model.errors import NoText
 from core.model.markdown_lines import HEADING, fenced_runs, with_fences
@@ -14,13 +17,17 @@ from core.model.parsed_document import Block, ParsedDocument
 
 _UNDERLINE = re.compile(r"^\s{0,3}(=+|-+)\s*$")
 _NO_HEADING = re.compile(r"^\s{0,3}([-*+>|#]|\d+[.)])(\s|$)|^\s{4,}|\|")
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 # Templates of site generators (Jekyll, Hugo, Nunjucks): a reader of the site never sees them.
 _HIDDEN_PART = re.compile(r"\{%-?\s*comment\b.*?endcomment\s*-?%\}", re.DOTALL)
 _TAG = r"\{%[^{}]{0,300}%\}|\{\{[^{}]{0,300}\}\}"
 _LINKED = r"[^\[\]\n]{1,300}(?:\n[^\[\]\n]{1,300})?"  # the words of a link, which may go over a line
 _TEMPLATED_LINK = re.compile(rf"(?<!!)\[({_LINKED})\]\([^()\n]{{0,100}}(?:{_TAG})[^()\n]{{0,100}}\)")
 _TEMPLATE = re.compile(rf"(`[^`\n]*`)|({_TAG})")
+# ERB, of Middleman: what stands beside a page and what is put in. Where a helper is given a sentence, people read that.
+_ERB_PART = re.compile(r"<%-?\s*content_for\b.{0,5000}?<%-?\s*end\s*-?%>", re.DOTALL)
+_ERB = re.compile(r"(`+[^`\n]*`+)|<%.{0,2000}?%>", re.DOTALL)
+_QUOTED = re.compile(r"""(["'])((?:(?!\1)[^\n])*)\1""")
+_NO_WORDS = re.compile(r"^ {0,3}#{1,6}[ \t]*$", re.MULTILINE)
 # HTML within Markdown, outside of code. Only elements that HTML has: "<project-key>" is for the reader to fill in.
 _TAG_IN_TEXT = re.compile(
     r"(`+[^`\n]*`+)|</?(?:(?P<set>abbr|a|b|code|em|font|i|kbd|mark|small|span|strong|sub|sup|u)"
@@ -44,7 +51,8 @@ _PAIR = re.compile(r"^([A-Za-z_][\w .-]*?)\s*[:=]\s*(.+?)\s*$")
 def read_markdown(name: str, data: bytes) -> ParsedDocument:
     """Markdown as it is: front matter read, and blanked but for what people ask for; all headings with '#'."""
     text, stated = _front_matter(decode(data))
-    lines = _atx_headings(_without_comments(text).split("\n"))
+    blocks = with_plain_blocks(_without_html_blocks(text).split("\n"))
+    lines = _atx_headings(_without_marks(blocks).split("\n"))
     body, first = trim_lines(lines)
     if not body:
         raise NoText("There is no text in this file.")
@@ -92,16 +100,53 @@ def _atx_headings(lines: list[str], *, need: int = 2) -> list[str]:
     return done
 
 
-def _without_comments(text: str) -> str:
-    """HTML comments blanked: people do not see them, so answers must not quote them."""
+def _without_html_blocks(text: str) -> str:
+    """HTML comments blanked: people do not see them, so answers must not quote them. Of code, they are seen.
+
+    Tables of HTML as pipe tables, before anything is taken for text.
+    """
     runs = ((fenced, "\n".join(lines)) for fenced, lines in fenced_runs(text.split("\n")))
-    return "\n".join(run if fenced else _without_site_marks(_COMMENT.sub(_blank, run)) for fenced, run in runs)
+    bare = (run if fenced else with_pipe_tables(_without_comments(run, but_indented=True)) for fenced, run in runs)
+    return "\n".join(bare)
+
+
+def _without_comments(text: str, *, but_indented: bool = False) -> str:
+    """Without what stands between `<!--` and `-->`; a line that is indented like code and is but that may stay."""
+    done, at = "", 0
+    while (begun := text.find("<!--", at)) >= 0 and (ended := text.find("-->", begun) + 3) > 2:
+        line = text[text.rfind("\n", 0, begun) + 1 : begun]
+        comment = text[begun:ended]
+        stays = but_indented and "\n" not in comment and not line.strip() and len(line.expandtabs(4)) >= 4
+        done += text[at:begun] + (comment if stays else "\n" * comment.count("\n"))
+        at = ended
+    return done + text[at:]
+
+
+def _without_marks(lines: list[str]) -> str:
+    """The text without what only its setting needs, outside of code."""
+    runs = [(fenced, "\n".join(run)) for fenced, run in fenced_runs("\n".join(lines).split("\n"))]
+    addresses = addresses_in(run for fenced, run in runs if not fenced)
+    bare = (run if fenced else _without_site_marks(with_inline_links(run, addresses)) for fenced, run in runs)
+    return "\n".join(bare)
 
 
 def _without_site_marks(text: str) -> str:
-    bare = _TAG_IN_TEXT.sub(lambda found: found[1] or ("" if found["set"] else " ") + _blank(found), text)
+    bare = _without_erb(_without_comments(text))
+    bare = _TAG_IN_TEXT.sub(lambda found: found[1] or ("" if found["set"] else " ") + _blank(found), bare)
     bare = _CHARACTER.sub(lambda found: found[1] or _character(found[0]), _without_templates(bare))
-    return "\n".join(map(_without_attributes, bare.split("\n")))
+    return _NO_WORDS.sub("", "\n".join(map(_without_attributes, bare.split("\n"))))
+
+
+def _without_erb(text: str) -> str:
+    if "<%" not in text:
+        return text
+    return _ERB.sub(lambda found: found[1] or _said_by_erb(found[0]), _ERB_PART.sub(_blank, text))
+
+
+def _said_by_erb(tag: str) -> str:
+    """The sentence that a tag is given to set, as `warning_text("Never …")`; and as many line breaks as it had."""
+    quoted = (found[2] for found in _QUOTED.finditer(tag) if tag.startswith("<%="))
+    return next((said for said in quoted if len(said.split()) > 1), "") + "\n" * tag.count("\n")
 
 
 def _character(named: str) -> str:

@@ -38,6 +38,31 @@ Write `{{ name }}` yourself.
     assert lines[6:] == ["Write `{{ name }}` yourself.", "```", "{% raw %}", "```"]
 
 
+def test_tags_of_erb_are_not_text_but_the_sentence_that_one_is_given_is() -> None:
+    page = """<% content_for :sidebar do %>
+    <ul><li>Leave</li></ul>
+<% end %>
+# <%= current_page.data.title %>
+## Sick <%= leave %>
+<%= partial 'partials/site-banner' %>
+<%= warning_text('Do not <a href="/x">come in</a> when sick') %>
+Write `<%= year %>`.
+```
+<% kept %>
+```
+"""
+    [block] = read("leave.md", page.encode()).blocks
+    lines = [line.rstrip() for line in block.text.split("\n")]
+    assert lines[:4] == ["## Sick", "", "Do not come in when sick", "Write `<%= year %>`."]
+    assert lines[4:] == ["```", "<% kept %>", "```"]
+    assert block.first_line == 5
+
+
+@pytest.mark.parametrize("name", ["a.md.erb", "a.html.md.erb", "a.html.md", "a.markdown.erb"])
+def test_markdown_that_a_site_generator_fills_in_is_markdown(name: str) -> None:
+    assert detect(name, b"<html>\n# Leave\n") == "text/markdown"
+
+
 def test_what_names_an_anchor_or_a_class_for_a_site_is_no_text() -> None:
     page = "# Limits {: #limits .rule }\n\n{: .note }\nSet `{#id}` {#id}\n\n## Of {braces}\n\n```\n{: kept }\n```\n"
     [block] = read("limits.md", page.encode()).blocks
@@ -57,6 +82,26 @@ def test_html_within_markdown_is_not_text_but_in_code_and_where_it_is_to_be_fill
         *("```", "<b>kept</b>", "```"),
     ]
     assert lines[8] == "If 2 < 3 and 5 > 4."  # the lines keep their numbers
+
+
+ROWS = "<tr>\n<th>Plan</th>\n<th>Fee</th>\n</tr>\n\n<tr>\n    <td>Basic</td>\n    <td>**3**</td>\n</tr>"
+
+
+def test_a_table_of_html_within_markdown_is_a_table_and_what_is_below_keeps_its_lines() -> None:
+    page = f"Fees:\n<table>\n{ROWS}\n</table>\nPaid monthly.\n\n<table><tr><td>a</td><td>b</td></tr></table>\n"
+    [block] = read("fees.md", page.encode()).blocks
+    lines = block.text.split("\n")
+    assert lines[:5] == ["Fees:", "", "| Plan | Fee |", "| --- | --- |", "| Basic | **3** |"]
+    assert page.split("\n")[12] == lines[12] == "Paid monthly."
+
+
+def test_a_table_of_html_within_rst_is_a_table_and_other_html_is_no_text() -> None:
+    rows = ROWS.replace("\n", "\n   ")
+    page = f"Fees:\n\n.. raw:: html\n\n   <table>\n   {rows}\n   </table>\n   <br>\n\nEnd.\n"
+    [block] = read("fees.rst", page.encode()).blocks
+    assert [line for line in block.text.split("\n") if line] == [
+        *("Fees:", "| Plan | Fee |", "| --- | --- |", "| Basic | **3** |", "End."),
+    ]
 
 
 def test_a_character_that_is_written_by_its_name_is_that_character_but_in_code_and_for_a_mark() -> None:

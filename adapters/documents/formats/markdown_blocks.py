@@ -1,0 +1,240 @@
+"""Blocks of Markdown that only their indentation marks: code, the notes and tabs of MkDocs, definitions.
+
+Later stages read line by line and know such blocks by other marks, or not at all. So code is fenced here, and what a
+note, a tab or a definition holds is moved to the margin, below words that say what it is. Every line keeps its number:
+fences take the blank lines around the code. Where it is in doubt whether something is code, it stays as it is.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.model.markdown_lines import FENCE, HEADING, LIST_ITEM, with_fences
+
+_STEP = 4  # columns by which a block's content is indented
+_NOTE = re.compile(r'^\s*(?:!!!|\?\?\?\+?)\s+(?P<kind>[\w-]+)(?:\s+[\w-]+)*(?:\s+"(?P<title>.*)")?\s*$')
+_TAB = re.compile(r'^\s*===[!+]?\s+"(?P<title>[^"]+)"\s*$')
+_DEFINITION = re.compile(r"^\s*:\s+(?P<told>\S.*)$")
+_FOOTNOTE = re.compile(r"^\s*\[\^[^\]]+\]:\s")
+_MARKS = (LIST_ITEM, HEADING, _NOTE, _TAB, _DEFINITION)
+# Kinds of note that are said with its title; of others the title says all: "Failure", "Quote".
+_SAID_OF_TITLE = frozenset(
+    ("note", "warning", "tip", "important", "caution", "danger", "hint", "attention", "info", "example", "bug")
+)
+_TERM = 100  # characters; what is longer is a paragraph
+_NOT_PROSE = ("|", "<", ">", "#", "![")
+# What an indented block does not begin with if it is code, for all one can tell.
+_NOT_CODE = re.compile(r"\||>|!?\[[^\[\]]*\][(:\[]|\{[%{:]|\*\[|\*\*|__|<%")
+_MARKED_UP = re.compile(r"(?<![\w$`])`[^`\n]+`(?!`)|\]\(\S|\*\*\w|^\s*(?:!!!|\?\?\?)\s")  # nobody marks code up
+_WORD = re.compile(r"[\"'“‘(*_\[]*(?:[A-Z]?[a-z][a-z'’-]*|[AI])[\"'”’)*_\]]*[.,:;!?]*")
+_PROSE_WORDS = 60  # of a block, that are looked at
+
+
+@dataclass(frozen=True, slots=True)
+class _Holder:
+    """A block that goes on below its first line, as far as that is indented."""
+
+    content: int
+    """The column from which a line is of it."""
+    removed: int = 0
+    """How many columns its content is moved to the left."""
+    may_hold_code: bool = True
+
+
+def with_plain_blocks(lines: Sequence[str]) -> list[str]:
+    """The lines with code in fences, and what notes, tabs and definitions hold as paragraphs, lists and listings."""
+    return _Reading(lines).done
+
+
+class _Reading:
+    """One reading from the first line to the last."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+        self._holders: list[_Holder] = []
+        self._label: tuple[int, str] | None = None  # words over a body that has not begun, and their line
+        self._defining = False  # whether something has been defined below the latest heading
+        self._decided = 0  # up to here indented lines have been looked at
+        self.done = list(lines)
+        block = 0
+        for at, (line, fenced) in enumerate(with_fences(lines)):
+            if fenced and fenced == block:
+                self.done[at] = _moved(line, self._removed)
+            elif line.strip() and at >= self._decided:
+                self._read(at)
+            block = fenced
+
+    @property
+    def _removed(self) -> int:
+        return sum(holder.removed for holder in self._holders)
+
+    def _read(self, at: int) -> None:
+        line = self._lines[at]
+        self._close(at)
+        if self._is_code(at):
+            return
+        self.done[at] = _moved(line, self._removed)
+        if (note := _NOTE.match(line) or _TAB.match(line)) and self._holds_more(at):
+            self._open_note(at, note)
+        elif (definition := _DEFINITION.match(line)) and self._defines(at):
+            self._place_label(at)
+            self._open_definition(at, definition["told"])
+        else:
+            self._place_label(at)
+            self._defining = self._defining and not HEADING.match(line)
+            if LIST_ITEM.match(line):
+                self._holders.append(_Holder(_column(line) + 2, may_hold_code=False))
+            elif _FOOTNOTE.match(line):
+                self._holders.append(_Holder(_column(line) + _STEP, may_hold_code=False))
+
+    def _close(self, at: int) -> None:
+        """End the blocks that this line is not of; one that goes on without a blank line may be of a paragraph."""
+        line = self._lines[at]
+        begins = self._after_blank(at) or any(mark.match(line) for mark in (*_MARKS, FENCE))
+        while begins and self._holders and _column(line) < self._holders[-1].content:
+            self._holders.pop()
+
+    def _after_blank(self, at: int) -> bool:
+        return at == 0 or not self._lines[at - 1].strip()
+
+    def _holds_more(self, at: int) -> bool:
+        """Whether the next line with text is indented below this one."""
+        below = next((self._lines[i] for i in range(at + 1, len(self._lines)) if self._lines[i].strip()), "")
+        return _column(below) >= _column(self._lines[at]) + _STEP
+
+    def _open_note(self, at: int, note: re.Match[str]) -> None:
+        self._place_label(at)
+        self._holders.append(_Holder(_column(self._lines[at]) + _STEP, removed=_STEP))
+        words = _words_over(note)
+        indent = self.done[at][: -len(self.done[at].lstrip())]
+        self.done[at] = f"{indent}{words}" if words else ""
+        if words.endswith(":"):
+            self._label = (at, words)
+
+    def _place_label(self, at: int) -> None:
+        """Words that lead to a paragraph stand on its first line; over anything else they keep their own."""
+        placed, self._label = self._label, None
+        text = self.done[at].lstrip()
+        leads = placed and not (LIST_ITEM.match(text) or FENCE.match(text) or text.startswith(_NOT_PROSE))
+        if placed and leads and not (_NOTE.match(text) or _TAB.match(text)):
+            indent = self.done[at][: len(self.done[at]) - len(text)]
+            self.done[placed[0]], self.done[at] = "", f"{indent}{placed[1]} {text}"
+
+    def _defines(self, at: int) -> bool:
+        """Whether a line with a colon before it stands below a term, a heading or another definition."""
+        above = self._above(at)
+        if above is None or _column(self._lines[at]) >= _STEP + self._base:
+            return False
+        line = self._lines[above]
+        more = _DEFINITION.match(line) or (self._defining and self._after_blank(at))
+        return bool(HEADING.match(line) or more) or self._is_term(above, at)
+
+    def _is_term(self, above: int, at: int) -> bool:
+        """Whether a line is short and alone enough to be what the one with the colon defines."""
+        line = self._lines[above]
+        if _column(line) != _column(self._lines[at]) or any(mark.match(line) for mark in (*_MARKS, FENCE)):
+            return False
+        alone = self._after_blank(above) or bool(HEADING.match(self._lines[above - 1]))
+        return alone and len(line) <= _TERM and line.rstrip()[-1] not in ".!?:;,|"
+
+    @property
+    def _base(self) -> int:
+        return self._holders[-1].content if self._holders else 0
+
+    def _above(self, at: int) -> int | None:
+        return next((i for i in range(at - 1, -1, -1) if self._lines[i].strip()), None)
+
+    def _open_definition(self, at: int, told: str) -> None:
+        """The mark goes; a term gets a colon behind it, and the line of its definition where a blank one parts them."""
+        above = self._above(at)
+        indent = self.done[at][: len(self.done[at]) - len(self.done[at].lstrip())]
+        self.done[at] = f"{indent}{told}"
+        if above is not None and self._is_term(above, at):
+            term = self.done[above].strip()
+            if above == at - 1:
+                self.done[above] = f"{indent}{term}:"
+            else:
+                self.done[above], self.done[at] = "", f"{indent}{term}: {told}"
+        self._defining = True
+        self._holders.append(_Holder(_column(self._lines[at]) + _STEP, removed=_STEP))
+
+    def _is_code(self, at: int) -> bool:
+        """Fence the block that begins here, if it is indented code."""
+        base = self._base
+        if at == 0 or not self._after_blank(at) or _column(self._lines[at]) < base + _STEP:
+            return False
+        if any(not holder.may_hold_code for holder in self._holders[-1:]):
+            return False
+        end = self._end_of_block(at, base + _STEP)
+        if not self._reads_as_code(at, end) or (end < len(self._lines) and self._lines[end].strip()):
+            self._holders.append(_Holder(base + _STEP, may_hold_code=False))
+            return False
+        self._fence(at, end, base)
+        return True
+
+    def _end_of_block(self, at: int, column: int) -> int:
+        """The line behind the last one that is indented as far."""
+        end = at
+        for number in range(at, len(self._lines)):
+            if self._lines[number].strip():
+                if _column(self._lines[number]) < column:
+                    break
+                end = number + 1
+        return end
+
+    def _reads_as_code(self, at: int, end: int) -> bool:
+        first = self._lines[at].strip()
+        above = self._above(at)
+        led = above is not None and self._lines[above].rstrip("*_ ").endswith(":")
+        if _NOT_CODE.match(first) or LIST_ITEM.match(first) or _NOTE.match(first) or _TAB.match(first):
+            return False
+        if FENCE.match(first) or (first.startswith("<") and not led):
+            return False
+        block = self._lines[at:end]
+        return not _is_prose(block, led=led) and not any(map(_MARKED_UP.search, block))
+
+    def _fence(self, at: int, end: int, base: int) -> None:
+        margin = " " * (base - self._removed)
+        self._label = None
+        for number in range(at, end):
+            self.done[number] = _moved(self._lines[number], self._removed + _STEP)
+        self.done[at - 1] = f"{margin}```"
+        if end < len(self._lines):
+            self.done[end] = f"{margin}```"
+        else:
+            self.done[-1] += f"\n{margin}```"
+        self._decided = end
+
+
+def _words_over(note: re.Match[str]) -> str:
+    """Over a note without a title "Note:", over one that has it "Note: Backups", over a tab "Linux:"."""
+    title = note["title"]
+    if "kind" not in note.groupdict():
+        return f"{title.strip().rstrip(':')}:"
+    kind = note["kind"]
+    if title is None:
+        return f"{kind.capitalize()}:"
+    title = title.strip()
+    return f"{kind.capitalize()}: {title}" if title and kind.lower() in _SAID_OF_TITLE else title
+
+
+def _is_prose(lines: Sequence[str], *, led: bool) -> bool:
+    """Whether indented lines are sentences rather than code; behind words that lead to code only whole ones are."""
+    tokens = [token for line in lines for token in line.split()][:_PROSE_WORDS]
+    plain = sum(bool(_WORD.fullmatch(token)) for token in tokens)
+    if len(tokens) < 3 or plain < 0.75 * len(tokens):
+        return False
+    return lines[-1].rstrip().endswith((".", "!", "?")) or (not led and tokens[0][:1].isupper())
+
+
+def _column(line: str) -> int:
+    """The column of the first sign."""
+    return len(line[: len(line) - len(line.lstrip())].expandtabs(_STEP))
+
+
+def _moved(line: str, columns: int) -> str:
+    """The line moved to the left, as far as there is room."""
+    if not columns:
+        return line
+    text = line.lstrip()
+    return " " * max(0, _column(line) - columns) + text if text else ""
