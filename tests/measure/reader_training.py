@@ -29,6 +29,7 @@ from transformers import AutoModel, AutoTokenizer
 
 from adapters.encoders.answer_reader import LowRankAnswerReader
 from adapters.encoders.model_files import PACKAGED, find_model
+from adapters.encoders.text_encoder import computes_in_bfloat16
 from tests.measure.reader_candidates import candidates
 from tests.measure.reader_groups import Group, from_fetaqa, from_prepared, from_squad, from_wikitables
 
@@ -97,7 +98,7 @@ class Reader(nn.Module):
             pad_to_multiple_of=STEP,
             return_tensors="pt",
         )
-        with torch.autocast("cpu", dtype=torch.bfloat16):
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=computes_in_bfloat16()):
             first = self.encoder(**tokens).last_hidden_state[:, 0].float()
         odds: torch.Tensor = self.head["out"](torch.tanh(self.head["dense"](first))).squeeze(-1)
         return odds.float()
