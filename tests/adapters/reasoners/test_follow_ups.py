@@ -745,6 +745,7 @@ def test_what_is_changed_is_how_often_or_how_long_it_is_done(before: str, said: 
         ),
         ("how can i stop that daily chess mail", "and the weekly one?", "how can i stop that weekly chess mail?"),
         ("which linter do we use for kotlin", "and swift", "which linter do we use for swift?"),
+        ("wich lintr do we use for kotln", "and swift", "wich lintr do we use for swift?"),
         (
             "how long is the link valid",
             "and when i come back another day and ask for a new link?",

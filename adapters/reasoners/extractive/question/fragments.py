@@ -342,7 +342,8 @@ def _put_behind_for(base: str, said: str) -> str:
     """What is asked for one thing asked for another: "swift" after "which linter do we use for kotlin"; else empty."""
     found = _ENDS_IN_FOR.search(base)
     single = re.fullmatch(r"[^\W\d_][\w'’-]*", said)
-    return f"{base[: found.end('before')]}{said}" if found and single and ASKING.search(base) else ""
+    asks = ASKING.search(base) or VERBISH.search(base)  # "wich linter do we use"
+    return f"{base[: found.end('before')]}{said}" if found and single and asks else ""
 
 
 def _asked_of_topic(base: str, said: str) -> str:
