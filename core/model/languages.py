@@ -42,7 +42,9 @@ _SMALL_WORDS = {
     "no",
 }
 _KNOWN = {language: frozenset(listed.split()) for language, listed in _SMALL_WORDS.items()}
-_FEWEST = 2  # small words
+_FEWEST = 2  # small words, each another: "en" stands in a link as often as it likes
+# Code, links and what is put together with signs: "en_US", "developer.mozilla.org/en-US/docs" are in no language.
+_NO_LANGUAGE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|[^\s\[\]()<>]*(?:://|[\w.]/\w|_)[^\s\[\]()<>]*", re.DOTALL)
 # A question that begins with one of these is in the language, however short: "Wer genehmigt Rückerstattungen?"
 _QUESTION_WORDS = {
     "de": "wer wem wessen wie wann wo wohin warum wieso welche welcher welches welchen wieviel",
@@ -50,6 +52,7 @@ _QUESTION_WORDS = {
     "es": "quién quiénes cuándo cuánto cuánta cuántos cuántas cuál cuáles dónde cómo qué",
 }
 _ASKING = {language: frozenset(listed.split()) for language, listed in _QUESTION_WORDS.items()}
+_NONE: frozenset[str] = frozenset()
 WORDINGS = {
     "en": Wording(
         "The documents don't say.",
@@ -103,12 +106,13 @@ WORDINGS = {
 @lru_cache(maxsize=1024)  # of one question the same passages are asked for with every search, and to answer
 def language_of(text: str) -> str:
     """The language of a text as a two-letter code, among those that a refusal can be said in; else English."""
-    said = [word.casefold() for word in words(re.sub(r"['’]", " ", text))]
+    said = [word.casefold() for word in words(re.sub(r"['’]", " ", _NO_LANGUAGE.sub(" ", text)))]
     counts = {language: sum(word in known for word in said) for language, known in _KNOWN.items()}
     for language, asking in _ASKING.items():
         counts[language] += _FEWEST * bool(asking.intersection(said[:1]))
     best = max(counts, key=lambda language: counts[language])
-    return best if counts[best] >= _FEWEST and counts[best] > counts["en"] else "en"
+    several = len(_KNOWN[best].intersection(said)) >= _FEWEST or bool(_ASKING.get(best, _NONE).intersection(said[:1]))
+    return best if several and counts[best] > counts["en"] else "en"
 
 
 def small_words_of(text: str) -> frozenset[str]:

@@ -64,6 +64,7 @@ from adapters.reasoners.extractive.question import intent
 from adapters.reasoners.extractive.question.answer_type import is_strict
 from adapters.reasoners.extractive.question.comparison import sides_of
 from adapters.reasoners.extractive.question.follow_up import ResolvedQuestion, resolve, resolve_part
+from adapters.reasoners.extractive.question.fragments import LEADING
 from adapters.reasoners.extractive.question.lexicon import lexicon_for
 from adapters.reasoners.extractive.question.phrases import names
 from adapters.reasoners.extractive.question.pronouns import pronoun_in
@@ -466,7 +467,7 @@ def _last_of(earlier: Sequence[Exchange]) -> Exchange | None:
 def _goes_on(need: str, resolved: ResolvedQuestion) -> bool:
     """Whether a question in a thread goes on with what was said: it was put in other words, or says little itself."""
     short = len(content_words(need)) <= _SAYS_LITTLE and not names(need)
-    return bool(resolved.reason or pronoun_in(need)) or short
+    return bool(resolved.reason or pronoun_in(need) or LEADING.match(need)) or short
 
 
 def _quoted_last(thread: Thread) -> tuple[str, ...]:

@@ -697,3 +697,73 @@ def test_the_one_before_is_counted_from_the_newest_that_was_asked_about() -> Non
     asked = resolve("until when is it covered?", after("which oven is the newest?")).question
     before = after("which oven is the newest?", asked)
     assert resolve("and the one before?", before).question == "until when is the one before the newest oven covered?"
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "understood"),
+    [
+        (
+            "how many spare codes do i get when i switch on 2fa",
+            "ok and where do i switch it on",
+            "ok and where do i switch 2fa on",
+        ),
+        ("what does it cost to book the sauna on a Sunday", "who can book it?", "who can book the sauna?"),
+    ],
+)
+def test_it_is_what_the_same_was_done_to(before: str, said: str, understood: str) -> None:
+    assert resolve(said, after(before)).question == understood
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "understood"),
+    [
+        (
+            "how often does it look into my mailbox?",
+            "where do i change that",
+            "where do i change how often it looks into my mailbox",
+        ),
+        (
+            "how long do deleted files sit in the trash?",
+            "can i set it to 10 days?",
+            "can i set how long deleted files sit in the trash to 10 days?",
+        ),
+        ("who owns the trash?", "can i change that?", "can i change the trash?"),
+    ],
+)
+def test_what_is_changed_is_how_often_or_how_long_it_is_done(before: str, said: str, understood: str) -> None:
+    assert resolve(said, after(before)).question == understood
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "understood"),
+    [
+        ("how fast do we react to a p2", "what about p4s?", "how fast do we react to a p4?"),
+        (
+            "how often do we post then (p2)",
+            "what about p4s? do we still have to run",
+            "how often do we post then (p4)? do we still have to run",
+        ),
+        ("how can i stop that daily chess mail", "and the weekly one?", "how can i stop that weekly chess mail?"),
+        ("which linter do we use for kotlin", "and swift", "which linter do we use for swift?"),
+        ("wich lintr do we use for kotln", "and swift", "wich lintr do we use for swift?"),
+        (
+            "how long is the link valid",
+            "and when i come back another day and ask for a new link?",
+            "how long is the link valid when i come back another day and ask for a new link?",
+        ),
+    ],
+)
+def test_another_case_takes_the_place_of_its_like(before: str, said: str, understood: str) -> None:
+    assert resolve(said, after(before)).question == understood
+
+
+def test_a_case_of_its_own_is_no_thing_that_was_spoken_of() -> None:
+    said = "and if it's only a new scan of the same letter, can the tool find those"
+    assert resolve(said, after("how do i refuse a file that came a second time?")).question == said
+
+
+def test_somebody_is_nobody_that_was_spoken_of() -> None:
+    assert "(somebody" not in resolve("does that work?", after("somebody posted the sheet, how do i hide it")).question
+    said = "what does someone see who opens it after that?"
+    asked = "what does someone see who opens the link after that?"
+    assert resolve(said, after("who may open the link")).question == asked

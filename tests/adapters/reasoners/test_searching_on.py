@@ -125,8 +125,9 @@ async def test_only_a_question_that_was_put_in_other_words_for_the_thread_is_sea
         ("no, I meant annual plans", ()),
         ("Who approves travel to Leeds?", ()),
         ("which form", ("Refunds",)),
+        ("and where do people see the ones on hold", ("Refunds",)),
     ],
-    ids=["goes on", "puts right", "a new topic", "says little of its own"],
+    ids=["goes on", "puts right", "a new topic", "says little of its own", "begins with and"],
 )
 async def test_what_goes_on_leans_on_what_was_quoted_last_and_what_puts_right_does_not(
     said: str, leans: tuple[str, ...]

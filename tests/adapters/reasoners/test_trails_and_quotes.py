@@ -291,3 +291,16 @@ async def test_all_of_a_kind_are_the_whole_table(reasoner: ExtractiveReasoner) -
 def test_an_amount_is_no_name_that_the_documents_lack(question: str, lacking: tuple[str, ...]) -> None:
     found = library("Shackles of 12 mm: 19. Pieces of which we have many cost less: up to 19,000, 20,000 to 99,000.")
     assert open_names(question, found) == lacking
+
+
+@pytest.mark.parametrize(
+    ("question", "lacking"),
+    [
+        ("Which release do we need before v3, on some old 2.x?", ()),
+        ("What changed in v2.20.x?", ()),
+        ("What changed in 4.x?", ("4.x",)),
+    ],
+)
+def test_any_release_of_a_line_is_one_that_the_documents_have(question: str, lacking: tuple[str, ...]) -> None:
+    found = library("Upgrading to v3 can only be performed from version 2.20.15: what changed, which release before.")
+    assert open_names(question, found) == lacking

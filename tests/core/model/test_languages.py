@@ -35,6 +35,18 @@ def test_the_language_of_a_question_is_told_by_its_small_words(question: str, la
     assert language_of(question) == language
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```jinja2\n{{ document.created | localize_date('short', 'en_US') }}\n{{ added | localize_date('de_DE') }}```",
+        "[fetch]: https://developer.mozilla.org/en-US/docs/Web/API/ [hover]: https://developer.mozilla.org/en-US/docs/CSS",
+        "Locales: en, en",
+    ],
+)
+def test_code_and_links_are_in_no_other_language_for_what_they_repeat(text: str) -> None:
+    assert language_of(text) == "en"
+
+
 async def test_a_question_in_german_about_english_documents_is_refused_in_german_with_a_remedy() -> None:
     scene = Scene(ExtractiveReasoner(HashingEncoder()))
     await scene.knows("The office has a bicycle room and the refunds are paid within 14 days.")

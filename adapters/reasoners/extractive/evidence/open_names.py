@@ -30,7 +30,10 @@ def open_names(question: str, evidence: Iterable[Evidence], typed: str = "") -> 
 
 
 def _numbered_so(word: str, evidence: Iterable[Evidence]) -> bool:
-    """Whether "v2" stands there as "version 2"."""
+    """Whether "v2" stands there as "version 2", and any of "2.x" as "2.20.15"."""
+    if any_of := re.fullmatch(r"[vVrR]?(\d+(?:\.\d+)*)\.[xX]", word):
+        one_of_them = re.compile(rf"(?<![\d.])[vVrR]?{re.escape(any_of[1])}\.\d")
+        return any(one_of_them.search(item.passage.searchable) for item in evidence)
     told = re.fullmatch(r"[vVrR](\d+(?:\.\d+)*)", word)
     if told is None:
         return False

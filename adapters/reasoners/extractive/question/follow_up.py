@@ -40,6 +40,26 @@ _DONE = re.compile(
     r"|(?:do|can|may|should|must)\s+(?:i|we|you)\s+(?P<act>.+)))$",
     re.IGNORECASE,
 )
+# "Where do I change that?" of how often or how long something is done: a setting, and no thing.
+_SET = re.compile(
+    r"\b(?:change|set|adjust|configure|alter|shorten|extend|lengthen|increase|decrease|customi[sz]e|tune)\s+"
+    r"(?P<what>it|that|this)(?=\s*(?:[?.,!;]|$|(?:to|for|in|on|by|if|when|myself|ourselves|somewhere|anywhere)\b))",
+    re.IGNORECASE,
+)
+_HOW_MUCH = re.compile(
+    r"(?P<how>\bhow (?:often|long|much|many|fast|soon|big|large|late|early|far)\b"
+    r"(?:\s+(?!(?:do|does|did)\b)[\w'’-]+){0,3}?)\s+(?:do|does|did)\s+(?P<done>\S.*)$",
+    re.IGNORECASE,
+)
+_IT_DOES = re.compile(r"^(?:it|he|she)\s+[a-z]+\b", re.IGNORECASE)
+# "What about p4s? do we still have to jump up that quickly": another case, and a sentence on the same that leans on it.
+_CASE_FIRST = re.compile(
+    r"^(?P<case>(?:(?:and|but|so|ok|okay)\b[\s,]*)*(?:what|how)\s+about\s+[^?.!]+)[?.!]+\s+"
+    r"(?P<rest>(?=.*\b(?:still|also|too|as well|the same|that|this|those|then)\b)\S.*)$",
+    re.IGNORECASE,
+)
+# "Where do I switch it on?" after "when I switch on 2fa": what that was done to before.
+_DONE_TO = r"\s+(?:(?:on|off|up|out|in|down|over|back|away)\s+)?(?:(?:the|an?|my|our|your|this|that|these|those)\s+)?"
 # "How many of them can I carry over?": of what was counted.
 _PART_OF = re.compile(
     r"\b(?:how (?:many|much)|which|all|any|most|none|some|both|each|\d+)\s+(?P<of>of\s+)$", re.IGNORECASE
@@ -140,8 +160,8 @@ def resolve(question: str, earlier: Sequence[Exchange], lexicon: Lexicon | None 
         return ResolvedQuestion(question)  # another language: its words are not ours to move
     if not window:
         return _alone(question)
-    if _HAPPENS.search(question) and (event := _event_of(window[-1].question)):
-        return ResolvedQuestion(_append_topic(question, event), f"about {event}")
+    if done := _happens_as_asked(question, window[-1].question) or _set_as_asked(question, window[-1].question):
+        return done
     bare = strip_frames(question)
     written = with_written_names(window, lexicon) if lexicon else window
     topics = topics_of(written)
@@ -173,9 +193,11 @@ def _alone(question: str) -> ResolvedQuestion:
 
 def _continue(bare: BareQuestion, window: Sequence[Exchange], written: Sequence[Exchange]) -> ResolvedQuestion | None:
     """A fragment put into the question before it, which ``written`` has with its names; None when it is none."""
-    whole = continue_fragment(bare.question, written, amends=bare.amends)
+    case = _CASE_FIRST.match(bare.question)
+    whole = continue_fragment(case["case"] if case else bare.question, written, amends=bare.amends)
     if not whole:
         return None
+    whole = f"{whole} {case['rest']}" if case else whole
     last = next(one.question.rstrip("?.! ") for one in reversed(window) if content_words(one.question))
     typed = as_typed(whole, written[-1].question, window[-1].question)
     put_in = bare.amends or not whole.startswith(last)  # and not behind it: "how do I order? why?"
@@ -243,7 +265,8 @@ def _replace_pronoun(
     if single and not _DETERMINED.search(before):
         text = f"{single}'s" if word in POSSESSIVE else single
         return ResolvedQuestion(f"{before}{text}{after}", f"“{pronoun.group()}” read as {single}")
-    chosen = _antecedent(question, word, topics, window[-1] if window else Exchange(""))
+    last_one = window[-1] if window else Exchange("")
+    chosen = _done_to(before, topics, last_one.question) or _antecedent(question, word, topics, last_one)
     if chosen is None:
         return ResolvedQuestion(question)
     text = chosen.phrase.text
@@ -255,6 +278,43 @@ def _replace_pronoun(
         text = f"{text}'" if text.endswith("s") and (chosen.phrase.plural or not chosen.phrase.name) else f"{text}'s"
     text = text[0].upper() + text[1:] if not before and pronoun.group()[0].isupper() else text
     return ResolvedQuestion(f"{before}{text}{after}", f"“{pronoun.group()}” read as {chosen.phrase.text}")
+
+
+def _happens_as_asked(question: str, last: str) -> ResolvedQuestion | None:
+    """How long it takes, or what happens, where something is done that was asked about; None where it is a thing."""
+    event = _event_of(last) if _HAPPENS.search(question) else ""
+    return ResolvedQuestion(_append_topic(question, event), f"about {event}") if event else None
+
+
+def _set_as_asked(question: str, last: str) -> ResolvedQuestion | None:
+    """Where what is set or changed is how often or how long something is done; None where it is a thing."""
+    found, asked = _SET.search(question), _HOW_MUCH.search(last.rstrip("?.! "))
+    if not found or not asked or names(question[: found.start()]):
+        return None
+    what = f"{asked['how']} {_IT_DOES.sub(_with_ending, asked['done'])}"
+    put = f"{question[: found.start('what')]}{what}{question[found.end('what') :]}"
+    return ResolvedQuestion(put, f"“{found['what']}” read as {what}")
+
+
+def _with_ending(said: re.Match[str]) -> str:
+    """What it does, where "does" is gone: "it looks"."""
+    return f"{said.group()}{'es' if said.group().endswith(('s', 'x', 'ch', 'sh', 'o')) else 's'}"
+
+
+def _done_to(before: str, topics: Sequence[Topic], last: str) -> Topic | None:
+    """What the same was done to in the last question: "2fa", where both switch something on."""
+    verb = re.search(r"([^\W\d_]{3,})\s+$", before)
+    if not verb or verb.group(1).casefold() in STOPWORDS or VERBISH.fullmatch(verb.group(1)):
+        return None
+    for word in re.finditer(r"[^\W\d_]{3,}", last):
+        if stem(word.group()) != stem(verb.group(1)):
+            continue
+        behind = re.compile(_DONE_TO, re.IGNORECASE).match(last, word.end())
+        rest = last[behind.end() :].casefold() if behind else ""
+        acted = (topic for topic in topics if rest.startswith(topic.phrase.text.casefold()))
+        if found := max(acted, key=lambda topic: len(topic.phrase.text), default=None):
+            return found
+    return None
 
 
 def _counted_last(window: Sequence[Exchange]) -> str:

@@ -62,6 +62,12 @@ _WHILE = re.compile(
     r"(?:i|i['’]?m|you|you['’]re|we|we['’]re|somebody|someone|nobody|the|my|our|your|an?)\b",
     re.IGNORECASE,
 )
+# A question of its own within it; else "and when i come back another day and lost the link?" is asked of the last.
+_ASKS = re.compile(
+    rf"(?<!^){ASKING.pattern}|\b(?:is|are|was|were|do|does|did|can|could|will|would|shall|should|may|must)\s+"
+    r"(?:i|you|we|they|it|he|she|the|my|our|your|this|that|there)\b|[,;.!]",
+    re.IGNORECASE,
+)
 _CLAUSE = re.compile(r"(?:if|when|while|after|before|during|since|until|without|because|as|per|than)\b", re.IGNORECASE)
 _AS = re.compile(r"as\s+(?:an?\s+)?(?!(?:far|long|soon|well|of|if|for|to|i|you|we|he|she|it|they)\b)\w", re.IGNORECASE)
 _BESIDE = re.compile(r"(?:than|per)\b", re.IGNORECASE)
@@ -69,6 +75,7 @@ _SMALL = re.compile(r"^(?:the|a|an|in|for|on|at|with|to|by|from|of|inside|outsid
 _NOT_BUT = re.compile(r"not\s+(?:the\s+|for\s+)?(?P<old>[^,–—-]+?)\s*(?:,|\s[–—-]\s|\bbut\b)\s*(?:but\s+)?(?P<new>.+)")
 _NOT = re.compile(r"(?P<new>[^,–—-]+?)(?: ?[,–—-])? (?:and )?not (?:the |for )?(?P<old>[^,–—-]+)")
 _ENDS_IN_OBJECT = re.compile(r"(?P<before>\b(?:for|of|at|in|on|from|to)\s+(?:the\s+)?)[^\W\d_]+$", re.IGNORECASE)
+_ENDS_IN_FOR = re.compile(r"(?P<before>\bfor\s+(?:(?:the|my|our)\s+)?)[^\W\d_][\w'’-]*$", re.IGNORECASE)
 _AT = r"(?:(?:in|for|on|at|with|to|by|from|over|since|until|till)\s+)?"
 _HOW = re.compile(rf"{_AT}how (?!come\b|about\b)[a-z]+", re.IGNORECASE)
 _ASKED_ANEW = re.compile(
@@ -168,7 +175,8 @@ def _case_of(said: str, question: str) -> str:
 def _is_fragment(said: str, *, leads: bool) -> bool:
     asks = ASKING.match(said)
     if _WHILE.match(said) and leads:
-        return len(content_words(said)) <= _LONGEST and not (PERSONAL.search(said) or THING.search(said))
+        short = len(content_words(said)) <= _LONGEST or not _ASKS.search(said)
+        return short and not (PERSONAL.search(said) or THING.search(said))
     if asks and len(words(said)) <= _BARE and not content_words(said) and not pronoun_in(said):
         return True  # "why?", "who did?", "what do I do then?"
     if _HOW.fullmatch(said) or (_ASKED_ANEW.fullmatch(said) and not content_words(said)):
@@ -218,7 +226,7 @@ def _put_in(last: str, said: str, before: str, *, amends: bool = False) -> str:
     if base != last and names(f"of {said}") == (said,) and names(f"of {last[len(base) :].strip(' ()')}"):
         return f"{base} ({said})"  # another in the place of what was put in
     kind = put_before_newest(base, said) or put_opposite(
-        base, re.sub(r"^per\s+", "", _SMALL.sub("", said), flags=re.IGNORECASE)
+        base, _ONE.sub("", re.sub(r"^per\s+", "", _SMALL.sub("", said), flags=re.IGNORECASE))
     )
     if not kind and (not content_words(said) or _HOW.fullmatch(said)):
         return _ask_anew(base, said) or f"{base}: {said}"
@@ -327,7 +335,15 @@ def _put_for_topic(base: str, said: str, new: Phrase, *, amends: bool) -> str:
     if not amends and (asked := _asked_of_topic(base, said)):
         return asked
     about = _about(base, new.text, amends=amends) or (put_as_subject(base, said) if amends else "")
-    return about or put_as_object(base, said)
+    return about or put_as_object(base, said) or _put_behind_for(base, said)
+
+
+def _put_behind_for(base: str, said: str) -> str:
+    """What is asked for one thing asked for another: "swift" after "which linter do we use for kotlin"; else empty."""
+    found = _ENDS_IN_FOR.search(base)
+    single = re.fullmatch(r"[^\W\d_][\w'’-]*", said)
+    asks = ASKING.search(base) or VERBISH.search(base)  # "wich linter do we use"
+    return f"{base[: found.end('before')]}{said}" if found and single and asks else ""
 
 
 def _asked_of_topic(base: str, said: str) -> str:

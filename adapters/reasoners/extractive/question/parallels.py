@@ -12,6 +12,7 @@ from core.model.text import content_words
 _PREPOSITION = re.compile(r"(?:in|for|on|at|with|to|by|from|under)\s+(?:(?:the|an?)\s+)?", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.,])v?\d[\d.,]*(?![\w%])")
 _COUNTED = re.compile(r"(?P<noun>[^\W\d_]+)\s+\d[\w.]*")
+_CODED = re.compile(r"(?<![\w.,-])(?P<letters>[^\W\d_]{1,4})(?P<sign>-?)\d+(?:(?=s?\b))")  # "p4" of "p4s"
 _MEASURE = re.compile(r"\d[\d.,]*\s?(?P<unit>[^\W\d_]{1,12})")
 _LONGEST = 4  # words of a place
 _OTHER = r"(?:in|for|on|at|with|to|by|from|under|of|and|or|per)"
@@ -31,6 +32,9 @@ def put_number(base: str, said: str) -> str:
     if counted := _COUNTED.fullmatch(said):  # "tier 3" after "tier 2"
         same = list(re.finditer(rf"\b{re.escape(counted['noun'])}\s+\d[\w.]*", base, re.IGNORECASE))
         return f"{base[: same[0].start()]}{said}{base[same[0].end() :]}" if len(same) == 1 else ""
+    if coded := _CODED.fullmatch(said.removesuffix("s")):  # "p4s" after "a p2"
+        same = [one for one in _CODED.finditer(base) if _kind_of(one) == _kind_of(coded)]
+        return f"{base[: same[0].start()]}{coded.group()}{base[same[0].end() :]}" if len(same) == 1 else ""
     new = _NUMBER.fullmatch(said) or _MEASURE.fullmatch(said)
     if not new:
         return ""
@@ -42,6 +46,10 @@ def put_number(base: str, said: str) -> str:
         if not alike and "." in said and "," not in said:  # "and 2.9?" of version 3
             alike = numbers
     return f"{base[: alike[0].start()]}{said}{base[alike[0].end() :]}" if len(alike) == 1 else ""
+
+
+def _kind_of(coded: re.Match[str]) -> tuple[str, str]:
+    return coded["letters"].casefold(), coded["sign"]
 
 
 def _form(number: str) -> str:

@@ -40,6 +40,7 @@ _PALE = word_list(
     different main major common many several various actually really currently however although since yes okay
     ok oh wow hi hello thanks hmm sure people person someone anyone something anything everything nothing aspect
     aspects article part parts explain describe discuss list define name find show learn hear heard understand
+    somebody anybody nobody everybody everyone omg
     want wanted wonder curious looking look today now besides behind aside typical normal overall
     """
 )

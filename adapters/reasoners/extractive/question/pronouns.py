@@ -47,7 +47,8 @@ _EMPTY_IT = re.compile(
     r"ok|okay|take|takes|took|seems?|rains?|mandatory to|hard to|easy to|common|good to|possible|likely)\b"
     r"|\b(?:is|was) it (?:\w+ )?to\b|\b(?:is|was|would|will|does|did) it (?:be )?(?:important|possible|true that"
     r"|necessary|better|worth|safe|legal|ok"
-    r"|okay|take|hard|easy|common|likely|necessary|normal|bad to|good to|mean to|makes? an?)\b|\bworth it\b",
+    r"|okay|take|hard|easy|common|likely|necessary|normal|bad to|good to|mean to|makes? an?)\b|\bworth it\b"
+    r"|\bif it(?:['’]?s| is| was)\s+(?:(?:only|just|really)\s+)?(?:an?\s+(?=\S+\s+\S)|one of)",  # a case of its own
     re.IGNORECASE,
 )
 # "Which Postgres does it need?": what it does is asked, so that it is something else than what it does that to.
@@ -69,9 +70,7 @@ def pronoun_in(question: str) -> re.Match[str] | None:
         bare = _REMARK.sub(lambda found: "_" * len(found.group()), bare)
     candidates = [pattern.search(bare) for pattern in (PERSONAL, THING, _POINTING, _ONE, _ANY_ONE)]
     for one in sorted((one for one in candidates if one), key=lambda one: one.start()):
-        before = question[: one.start()]
-        if one.group().casefold() == "one":  # "how long can someone keep one?" names no thing before it
-            before = _FRAME.sub("", before)
+        before = _FRAME.sub("", question[: one.start()])  # "how long can someone keep one?" names no thing before it
         if _OF_WHAT.fullmatch(before):
             return one
         # A name, or enough said, before the pronoun: it looks back inside the question.
