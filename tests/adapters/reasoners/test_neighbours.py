@@ -4,7 +4,8 @@ import pytest
 
 from adapters.reasoners.extractive.answer.neighbours import with_neighbours
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation, render_quotation
-from adapters.reasoners.extractive.evidence.scoring import says_something
+from adapters.reasoners.extractive.evidence.reading import text_of
+from adapters.reasoners.extractive.evidence.scoring import Words, says_something, scored_by_words, tells_by_itself
 from adapters.reasoners.extractive.evidence.units import Form, units
 from core.model.evidence import Evidence, Hit
 from tests.adapters.reasoners.scene import passage
@@ -111,5 +112,30 @@ def test_a_list_right_below_its_words_is_led_to_by_them() -> None:
     assert {unit.under for unit in items} == {"Leads are responsible for:"}
 
 
-def test_a_picture_alone_is_not_quoted() -> None:
-    assert not says_something(units("![The transfer dialog](transfer_check.png)")[0])
+@pytest.mark.parametrize("picture", ["![The transfer dialog](transfer_check.png)", "[Image: the menu of a message.]"])
+def test_a_picture_alone_is_not_quoted(picture: str) -> None:
+    assert not says_something(units(picture)[0])
+    assert not says_something(units(f"- Open it.\n- {picture}")[1])
+
+
+def test_words_that_lead_to_a_listing_are_quoted_with_it() -> None:
+    text = "The branch is called main.\n\nTo rename it, run:\n\n```\ngit branch -m main\n```\n\nThen tell the others."
+    assert quoted_with("what renames it", text, "To rename it") == [
+        "To rename it, run:",
+        "```\ngit branch -m main\n```",
+    ]
+
+
+def test_an_item_that_leads_to_items_within_it_is_quoted_with_them() -> None:
+    text = (
+        "- The menu is at the top.\n- A message is:\n  - Short, to the point.\n  - Long, with details.\n- It is sent."
+    )
+    told = quoted_with("which kinds are there", text, "- A message")
+    assert [line.strip() for line in told] == ["- A message is:", "- Short, to the point.", "- Long, with details."]
+
+
+def test_a_list_is_read_with_the_words_that_lead_to_it_and_is_an_answer_with_them() -> None:
+    item = evidence("Our languages for services are:\n\n- Java\n- [Python](https://python.example)\n\nSee below.")
+    lead = next(one for one in scored_by_words(Words("which languages", {}), item) if one.unit.text.endswith(":"))
+    assert tells_by_itself(lead, "which languages")
+    assert text_of(lead) == "Guide: Our languages for services are: Java; [Python](https://python.example)"

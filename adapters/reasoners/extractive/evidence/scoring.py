@@ -32,7 +32,7 @@ from adapters.reasoners.extractive.question.answer_type import asks_of_document,
 from adapters.reasoners.extractive.weights import Features
 from core.model.evidence import Evidence
 from core.model.knowledge import Passage
-from core.model.markdown_lines import cells_of
+from core.model.markdown_lines import LIST_ITEM, cells_of
 from core.model.text import STOPWORDS, content_words, stem, words
 
 _STAMP = re.compile(
@@ -163,15 +163,17 @@ def tells_by_itself(one: ScoredUnit, question: str) -> bool:
 
 def says_something(unit: Unit, question: str = "") -> bool:
     """Not a lead-in that ends in a colon, a picture, nor a stamp ("Last reviewed 12 January 2026.") not asked for."""
+    if _PICTURE.fullmatch(LIST_ITEM.sub("", unit.text)):
+        return False
     if unit.form is Form.SENTENCE:
-        if unit.text.rstrip("*_ ").endswith(":") or _PICTURE.fullmatch(unit.text):
+        if unit.text.rstrip("*_ ").endswith(":"):
             return False
         if _STAMP.match(unit.text) and not asks_of_document(question):
             return False
     return len(content_words(unit.text)) >= (1 if _DENIES.match(unit.text) else 2)
 
 
-_PICTURE = re.compile(r"!\[[^\]]*\]\([^)]*\)\W*")
+_PICTURE = re.compile(r"(?:!\[[^\]]*\]\([^)]*\)|\[Image: [^\]]*\])\W*")
 _DENIES = re.compile(r"\W*no\b", re.IGNORECASE)  # "No cheques." says all
 
 
