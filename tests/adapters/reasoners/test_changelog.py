@@ -70,7 +70,7 @@ class Literal:
 
 async def test_only_an_entry_is_read_for_the_change_alone() -> None:
     entry, elsewhere = await ExtractiveReasoner(HashingEncoder(), Literal()).weigh(LAMP, LAMPS, LAMPS)
-    assert entry.units[0].odds > elsewhere.units[0].odds + 6
+    assert entry.units[0].odds > elsewhere.units[0].odds + weights.READ * 6
     assert entry.asked.question == LAMP
 
 

@@ -81,7 +81,7 @@ class Literal:
 async def test_only_what_stands_in_the_named_version_is_read_without_its_name() -> None:
     items = found(LIMITS)
     one, two = await ExtractiveReasoner(HashingEncoder(), Literal()).weigh("requests a minute in v2", items, items)
-    assert two.units[0].odds > one.units[0].odds + 6
+    assert two.units[0].odds > one.units[0].odds + weights.READ * 6
     assert two.asked.question == "requests a minute in v2"
 
 
