@@ -292,7 +292,7 @@ def _agent(
     settings: Settings, search: _Search, stack: AsyncExitStack, budget: DailyBudget | None
 ) -> tuple[Reasoner, Agent]:
     """The agent and the reasoner it decides by: the model where one is configured, with quotes standing by."""
-    extractive = ExtractiveReasoner(search.encoder, search.answer_reader)
+    extractive = ExtractiveReasoner(search.encoder, search.answer_reader, search.index)
     reasoner = model_with_standby(settings, extractive, search.clock, stack, budget)
     deps = AgentDeps(
         reasoner=reasoner,

@@ -8,6 +8,7 @@ document is visible is the catalog's business: here several versions may stand s
 import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -28,6 +29,7 @@ from adapters.milvus.rows import (
     key,
     one_of,
     sees_nothing,
+    sentences_of,
     to_passage,
     to_row,
     within,
@@ -35,8 +37,9 @@ from adapters.milvus.rows import (
 from adapters.milvus.schema import INDEXED, check_server, create_collection, create_indexes
 from core.model.errors import StoreUnavailable
 from core.model.knowledge import Passage
+from core.model.sentence_vectors import cosines_of_nearest
 from core.model.text import without_stopwords
-from core.ports.index import DenseAndBm25Hits, Scope
+from core.ports.index import DenseAndBm25Hits, PassageVectors, Scope
 
 if TYPE_CHECKING:
     from core.ports.encoder import Vectors
@@ -64,6 +67,14 @@ class IndexState(StrEnum):
     CONNECTING = "connecting"
     LOADING = "loading"
     READY = "ready"
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """The passages that one leg found, with their scores, and by their ids the cosines of their nearest sentences."""
+
+    scored: tuple[tuple[Passage, float], ...] = ()
+    nearest: Mapping[str, float] = field(default_factory=dict)
 
 
 class MilvusIndex:
@@ -173,37 +184,37 @@ class MilvusIndex:
             self._collection, self._within(scope), limit, HIT_FIELDS if self._hashed else FIELDS, _SEARCH_SECONDS
         )
         if not any(character.isalnum() for character in lexical):
-            return DenseAndBm25Hits(dense=await self._dense_leg(search, vector, scope))
+            found = await self._dense_leg(search, vector, scope)
+            return DenseAndBm25Hits(found.scored, (), found.nearest)
         try:
             async with asyncio.TaskGroup() as legs:
                 # First the quicker one: Milvus Lite looks into one field at a time, and while it looks into the other
                 # the first one's passages are made.
-                bm25 = legs.create_task(self._lexical_leg(search, lexical, scope))
+                bm25 = legs.create_task(self._lexical_leg(search, lexical, vector, scope))
                 dense = legs.create_task(self._dense_leg(search, vector, scope))
         except* StoreUnavailable as failed:
             failure = failed.exceptions[0]
         else:
-            return DenseAndBm25Hits(dense.result(), bm25.result())
+            near, worded = dense.result(), bm25.result()
+            return DenseAndBm25Hits(near.scored, worded.scored, {**near.nearest, **worded.nearest})
         raise failure
 
-    async def _dense_leg(
-        self, search: DenseSearch, vector: "Vectors", scope: Scope
-    ) -> tuple[tuple[Passage, float], ...]:
+    async def _dense_leg(self, search: DenseSearch, vector: "Vectors", scope: Scope) -> Leg:
         find = search.nearest if await self._looks_into_lists() else search.near
         return await self._call(
-            lambda client: _scored_passages(find(client, "vector", vector), scope), 2 * _SEARCH_SECONDS
+            lambda client: _leg_of(find(client, "vector", vector), vector, scope), 2 * _SEARCH_SECONDS
         )
 
-    async def _lexical_leg(self, search: DenseSearch, text: str, scope: Scope) -> tuple[tuple[Passage, float], ...]:
+    async def _lexical_leg(self, search: DenseSearch, text: str, vector: "Vectors", scope: Scope) -> Leg:
         """The BM25 leg. Of an empty collection Milvus Lite divides by the number of its rows and refuses the NaN."""
         try:
             return await self._call(
-                lambda client: _scored_passages(search.near(client, "sparse", text), scope), _SEARCH_SECONDS
+                lambda client: _leg_of(search.near(client, "sparse", text), vector, scope), _SEARCH_SECONDS
             )
         except StoreUnavailable:
             if await self._count(""):
                 raise
-            return ()
+            return Leg()
 
     async def _looks_into_lists(self) -> bool:
         """Whether this is Milvus Lite with so many rows that a dense search sees a part of them only."""
@@ -218,22 +229,23 @@ class MilvusIndex:
         """The scope as a filter; with base hashes, what it lets through must still be looked at (``seen``)."""
         return by_base_hash(scope) if self._hashed else within(scope)
 
-    async def known_vectors(self, passage_ids: Sequence[str]) -> Mapping[str, "Vectors"]:
+    async def known_vectors(self, passage_ids: Sequence[str]) -> Mapping[str, PassageVectors]:
         """The vectors of those passages that are there."""
         import numpy as np
 
-        found: dict[str, Vectors] = {}
+        found: dict[str, PassageVectors] = {}
         by_key = {key(passage_id): passage_id for passage_id in passage_ids}
         for batch in _batches(list(by_key), _LOOKUP):
             condition = one_of("id", (by_key[name] for name in batch))
             try:
-                rows = await self._query(condition, ["id", "vector"], len(batch))
+                rows = await self._query(condition, ["id", "vector", "about"], len(batch))
             except StoreUnavailable:
                 if await self._count(""):
                     raise
                 return {}  # of an empty collection Milvus Lite refuses the vectors, rather than say that it has none
             for row in rows:
-                found[by_key[row["id"]]] = np.asarray(row["vector"], dtype=np.float32)
+                whole = np.asarray(row["vector"], dtype=np.float32)
+                found[by_key[row["id"]]] = PassageVectors(whole, sentences_of(row["about"]))
         return found
 
     async def passages(self, document: str, version: str, scope: Scope) -> Sequence[Passage]:
@@ -274,7 +286,7 @@ class MilvusIndex:
 
     # --- writing
 
-    async def add(self, passages: Sequence[Passage], vectors: "Vectors") -> None:
+    async def add(self, passages: Sequence[Passage], vectors: Sequence[PassageVectors]) -> None:
         """Insert or replace by id, in batches. This process finds them on return, others when they are confirmed."""
         rows = {row["id"]: row for row in (to_row(p, v) for p, v in zip(passages, vectors, strict=True))}
         if not self._hashed:
@@ -407,10 +419,15 @@ def _rows(pages: Any) -> Iterator[Any]:
         yield from page
 
 
-def _scored_passages(hits: Sequence[Any], scope: Scope) -> tuple[tuple[Passage, float], ...]:
-    """The hits as passages with their scores; the scope's own look at each, because a base's hash is only a number."""
-    found = ((to_passage({"id": hit["id"], **hit["entity"]}), float(hit["distance"])) for hit in hits)
-    return tuple((passage, score) for passage, score in found if passage.knowledge_base in scope.bases)
+def _leg_of(hits: Sequence[Any], vector: "Vectors", scope: Scope) -> Leg:
+    """The hits as passages; the scope's own look at each, because a base's hash is only a number."""
+    found = [(to_passage({"id": hit["id"], **hit["entity"]}), hit) for hit in hits]
+    seen = [(passage, hit) for passage, hit in found if passage.knowledge_base in scope.bases]
+    cosines = cosines_of_nearest([sentences_of(hit["entity"]["about"]) for _, hit in seen], vector)
+    return Leg(
+        tuple((passage, float(hit["distance"])) for passage, hit in seen),
+        {passage.id: cosine for (passage, _), cosine in zip(seen, cosines, strict=True) if cosine is not None},
+    )
 
 
 def _batches(items: list[T], size: int) -> Iterator[list[T]]:

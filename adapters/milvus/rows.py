@@ -9,21 +9,23 @@ stand once more in its JSON, so that a search reads two fields of each hit inste
 go on working.
 """
 
+import base64
 import re
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote
 
 from core.model.errors import DocumentRejected
 from core.model.knowledge import Locator, Passage
-from core.ports.index import Scope
-
-if TYPE_CHECKING:
-    from core.ports.encoder import Vectors
+from core.model.sentence_vectors import SentenceVectors
+from core.ports.index import PassageVectors, Scope
 
 VARCHAR_BYTES = 65_535  # Milvus's limit, in bytes of UTF-8
 KEY_BYTES = 1_024
+# Of a row's JSON, which holds 65,536 bytes; a third more as base64. 62 sentences of 384 numbers, and a batch of rows
+# stays within what a server takes at once.
+SENTENCE_BYTES = 24_000
 FIELDS = ("id", "knowledge_base", "document", "version", "section", "ordinal", "text", "about")
 HIT_FIELDS = ("text", "about")  # of a hit in a collection that has base hashes; its id comes with the score
 BASE_HASH = "shelf"
@@ -95,7 +97,7 @@ def sees_nothing(scope: Scope) -> bool:
     return not scope.bases or (scope.documents is not None and not scope.documents)
 
 
-def to_row(passage: Passage, vector: "Vectors") -> dict[str, Any]:
+def to_row(passage: Passage, vectors: PassageVectors) -> dict[str, Any]:
     """The row of a passage. ``text`` holds what is lexically indexed; the passage's own text is its end.
 
     Raises DocumentRejected when the passage is longer than a field can hold; the chunker makes none such.
@@ -119,9 +121,10 @@ def to_row(passage: Passage, vector: "Vectors") -> dict[str, Any]:
         "head": len(text) - len(passage.text),
         "keys": [row[name] for name in _KEYS[1:]],
         "ordinal": passage.ordinal,
+        **_sentences_at_rest(vectors.sentences, len(vectors.whole)),
     }
     hashed = {BASE_HASH: base_hash(passage.knowledge_base)}
-    return {**row, **hashed, "ordinal": passage.ordinal, "text": text, "about": about, "vector": vector}
+    return {**row, **hashed, "ordinal": passage.ordinal, "text": text, "about": about, "vector": vectors.whole}
 
 
 def to_passage(row: Mapping[str, Any]) -> Passage:
@@ -140,6 +143,20 @@ def to_passage(row: Mapping[str, Any]) -> Passage:
         url=about["url"],
         dated=about["dated"],
     )
+
+
+def _sentences_at_rest(sentences: SentenceVectors, dimension: int) -> dict[str, list[str]]:
+    """The sentences' vectors in the row's JSON, the first ones, as many as there is room for; nothing without any."""
+    if not sentences.numbers:
+        return {}
+    room = SENTENCE_BYTES // dimension * dimension
+    return {"sentences": [sentences.texts, base64.b64encode(sentences.numbers[:room]).decode()]}
+
+
+def sentences_of(about: Mapping[str, Any]) -> SentenceVectors:
+    """The sentences' vectors of a row by its JSON; none of a row that was written before they were kept."""
+    texts, numbers = about.get("sentences", ("", ""))
+    return SentenceVectors(texts, base64.b64decode(numbers))
 
 
 def _clean(text: str) -> str:

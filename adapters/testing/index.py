@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from core.model.errors import IndexMismatch
 from core.model.knowledge import Passage
+from core.model.sentence_vectors import cosines_of_nearest
 from core.model.text import content_words
-from core.ports.index import DenseAndBm25Hits, Scope
+from core.ports.index import DenseAndBm25Hits, PassageVectors, Scope
 
 if TYPE_CHECKING:
     from core.ports.encoder import Vectors
@@ -25,26 +26,31 @@ class InProcessIndex:
         self.identity = uuid.uuid4().hex
         self._dimension = dimension
         self._passages: dict[str, Passage] = {}
-        self._vectors: dict[str, Vectors] = {}
+        self._vectors: dict[str, PassageVectors] = {}
         self._words: dict[str, Counter[str]] = {}
 
     async def search(self, text: str, vector: "Vectors", scope: Scope, limit: int) -> DenseAndBm25Hits:
         """Both legs, at most ``limit`` of each."""
         seen = list(self._within(scope))
-        dense = ((passage, float(self._vectors[passage.id] @ vector)) for passage in seen)
-        return DenseAndBm25Hits(_best(dense, limit), _best(self._bm25(text, seen), limit))
+        scored = ((passage, float(self._vectors[passage.id].whole @ vector)) for passage in seen)
+        dense, bm25 = _best(scored, limit), _best(self._bm25(text, seen), limit)
+        found = list(dict.fromkeys(passage.id for passage, _ in (*dense, *bm25)))
+        nearest = cosines_of_nearest([self._vectors[name].sentences for name in found], vector)
+        told = {name: cosine for name, cosine in zip(found, nearest, strict=True) if cosine is not None}
+        return DenseAndBm25Hits(dense, bm25, told)
 
-    async def add(self, passages: Sequence[Passage], vectors: "Vectors") -> None:
+    async def add(self, passages: Sequence[Passage], vectors: Sequence[PassageVectors]) -> None:
         """Insert or replace by passage id."""
         for passage, vector in zip(passages, vectors, strict=True):
-            self._dimension = self._dimension or len(vector)
-            if len(vector) != self._dimension:
-                raise IndexMismatch(f"The index holds vectors of {self._dimension} dimensions, not of {len(vector)}.")
+            length = len(vector.whole)
+            self._dimension = self._dimension or length
+            if length != self._dimension:
+                raise IndexMismatch(f"The index holds vectors of {self._dimension} dimensions, not of {length}.")
             self._passages[passage.id] = passage
             self._vectors[passage.id] = vector
             self._words[passage.id] = Counter(content_words(passage.searchable))
 
-    async def known_vectors(self, passage_ids: Sequence[str]) -> Mapping[str, "Vectors"]:
+    async def known_vectors(self, passage_ids: Sequence[str]) -> Mapping[str, PassageVectors]:
         """The vectors of those passages that are there."""
         return {name: self._vectors[name] for name in passage_ids if name in self._vectors}
 

@@ -14,6 +14,7 @@ from core.ingestion.consistency import IndexConsistency
 from core.ingestion.dates import stated_date
 from core.ingestion.material import Material
 from core.ingestion.originals import Originals
+from core.ingestion.passage_vectors import is_current, vectors_of
 from core.model.clock import Clock
 from core.model.errors import DocumentRejected, FootnoteError, NoText, StoreUnavailable
 from core.model.jobs import JobStage
@@ -21,13 +22,13 @@ from core.model.knowledge import Document, KnowledgeBase, Passage
 from core.model.parsed_document import ParsedDocument
 from core.model.plain_text import one_line
 from core.ports.catalog import Catalog
-from core.ports.encoder import Encoder, Vectors
+from core.ports.encoder import Encoder
 from core.ports.index import Index
 from core.ports.parser import Parser
 
 REFILLED = "Its passages were missing in the index; they are there again."
 BATCH = 64  # passages encoded and written at a time
-RECIPE = "11"  # changes when the same bytes would be cut differently, so that they are read again
+RECIPE = "12"  # changes when the same bytes would be cut differently, so that they are read again
 
 
 class Change(StrEnum):
@@ -210,12 +211,13 @@ class Ingestor:
             progress(JobStage.EMBEDDING, start, len(passages))
             batch = passages[start : start + BATCH]
             known = await self._index.known_vectors([twins[p.id] for p in batch]) if twins else {}
-            vectors = {p.id: known[twins[p.id]] for p in batch if twins.get(p.id) in known}
+            taken = {p.id: known[twins[p.id]] for p in batch if twins.get(p.id) in known}
+            # What was written before sentences had vectors, or parted otherwise, is encoded anew.
+            vectors = {p.id: taken[p.id] for p in batch if p.id in taken and is_current(p, taken[p.id])}
             fresh = [passage for passage in batch if passage.id not in vectors]
-            if fresh:
-                encoded = await self._encoder.encode_passages([passage.searchable for passage in fresh])
-                vectors.update((passage.id, vector) for passage, vector in zip(fresh, encoded, strict=True))
-            await self._index.add(batch, _stack([vectors[passage.id] for passage in batch]))
+            encoded = await vectors_of(fresh, self._encoder)
+            vectors.update((passage.id, one) for passage, one in zip(fresh, encoded, strict=True))
+            await self._index.add(batch, [vectors[passage.id] for passage in batch])
         progress(JobStage.EMBEDDING, len(passages), len(passages))
         if passages and await self._index.confirm(passages[0].document, passages[0].version) < len(passages):
             raise StoreUnavailable("The index does not have all that was just written to it.", remedy="Try again.")
@@ -235,9 +237,3 @@ def _top(parsed: ParsedDocument) -> str:
 def document_id_of(base: str, source: str) -> str:
     """The id of a source in a base."""
     return hashlib.sha256(f"{base}\x1f{source}".encode()).hexdigest()[:24]
-
-
-def _stack(vectors: Sequence[Vectors]) -> Vectors:
-    import numpy as np
-
-    return np.stack(vectors).astype(np.float32)

@@ -1,15 +1,17 @@
 """A document's passages with their vectors, away from the index: set aside for a week, or in a backup."""
 
 import asyncio
-import base64
 import gzip
+from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from core.ingestion.passage_vectors import vectors_of
 from core.model.json_codec import from_json, to_json
 from core.model.knowledge import Document, Passage
+from core.model.sentence_vectors import SentenceVectors
 from core.ports.encoder import Encoder, Vectors
-from core.ports.index import Index, Scope
+from core.ports.index import Index, PassageVectors, Scope
 
 BATCH = 64  # passages written back at a time
 
@@ -22,6 +24,7 @@ class PassageCopy:
     passages: tuple[Passage, ...]
     dimension: int
     vectors: str  # base64 of little-endian float32, row by row
+    sentences: tuple[tuple[str, str], ...] = ()  # of each passage: digest of its sentences, base64 of their numbers
 
 
 async def copy_passages(document: Document, index: Index, encoder: Encoder) -> PassageCopy | None:
@@ -35,16 +38,21 @@ async def copy_passages(document: Document, index: Index, encoder: Encoder) -> P
 
 
 async def put_back(copy: PassageCopy, index: Index, encoder: Encoder) -> None:
-    """Write the passages, encoded anew where another model encoded them. They are visible when they are published."""
+    """Write the passages; encoded anew where another model encoded them, or none their sentences.
+
+    They are visible when they are published.
+    """
     import numpy as np
 
-    vectors: Vectors = np.frombuffer(base64.b64decode(copy.vectors), "<f4").reshape(-1, max(1, copy.dimension))
+    vectors: Vectors = np.frombuffer(b64decode(copy.vectors), "<f4").reshape(-1, max(1, copy.dimension))
     for start in range(0, len(copy.passages), BATCH):
         batch = copy.passages[start : start + BATCH]
-        kept = vectors[start : start + BATCH].astype(np.float32)
-        if copy.encoder != encoder.name:
-            kept = await encoder.encode_passages([passage.searchable for passage in batch])
-        await index.add(batch, kept)
+        if copy.encoder == encoder.name and copy.sentences:
+            wholes = vectors[start : start + BATCH].astype(np.float32)
+            kept = [SentenceVectors(texts, b64decode(data)) for texts, data in copy.sentences[start : start + BATCH]]
+            await index.add(batch, [PassageVectors(*pair) for pair in zip(wholes, kept, strict=True)])
+        else:
+            await index.add(batch, await vectors_of(batch, encoder))
     if copy.passages:
         await index.confirm(copy.passages[0].document, copy.passages[0].version)
 
@@ -60,10 +68,15 @@ def unpack(data: bytes) -> PassageCopy:
     return copy
 
 
-def _copy(encoder: str, passages: Sequence[Passage], vectors: Mapping[str, Vectors]) -> PassageCopy:
+def _copy(encoder: str, passages: Sequence[Passage], vectors: Mapping[str, PassageVectors]) -> PassageCopy:
     import numpy as np
 
-    rows = (
-        np.stack([vectors[passage.id] for passage in passages]).astype("<f4") if passages else np.zeros((0, 0), "<f4")
+    found = [vectors[passage.id] for passage in passages]
+    rows = np.stack([one.whole for one in found]).astype("<f4") if found else np.zeros((0, 0), "<f4")
+    return PassageCopy(
+        encoder,
+        tuple(passages),
+        rows.shape[1],
+        b64encode(rows.tobytes()).decode(),
+        tuple((one.sentences.texts, b64encode(one.sentences.numbers).decode()) for one in found),
     )
-    return PassageCopy(encoder, tuple(passages), rows.shape[1], base64.b64encode(rows.tobytes()).decode())

@@ -1,10 +1,11 @@
 """Passages with their vectors and their lexical index."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from core.model.knowledge import Passage
+from core.model.sentence_vectors import NO_SENTENCES, SentenceVectors
 
 if TYPE_CHECKING:
     from core.ports.encoder import Vectors
@@ -19,11 +20,24 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
+class PassageVectors:
+    """What a passage is found by: the vector of the whole, (dimension,), and those of its sentences, where known."""
+
+    whole: "Vectors"
+    sentences: SentenceVectors = NO_SENTENCES
+
+
+@dataclass(frozen=True, slots=True)
 class DenseAndBm25Hits:
-    """The two legs of one search, each best first: (passage, score)."""
+    """The two legs of one search, each best first: (passage, score).
+
+    ``nearest`` is, by a passage's id, the cosine of the one of its sentences that is nearest to the query; nothing is
+    said of a passage whose sentences have no vectors.
+    """
 
     dense: tuple[tuple[Passage, float], ...] = ()
     bm25: tuple[tuple[Passage, float], ...] = ()
+    nearest: Mapping[str, float] = field(default_factory=dict)
 
 
 class Index(Protocol):
@@ -32,13 +46,13 @@ class Index(Protocol):
     async def search(self, text: str, vector: "Vectors", scope: Scope, limit: int) -> DenseAndBm25Hits:
         """Both legs together, at most ``limit`` of each. ``vector`` is (dimension,). An empty scope finds nothing."""
 
-    async def add(self, passages: Sequence[Passage], vectors: "Vectors") -> None:
+    async def add(self, passages: Sequence[Passage], vectors: Sequence[PassageVectors]) -> None:
         """Insert or replace by passage id. Searchable on return."""
 
     async def confirm(self, document: str, version: str) -> int:
         """How many passages of this version there are, counted when whoever searches from now on finds all of them."""
 
-    async def known_vectors(self, passage_ids: Sequence[str]) -> Mapping[str, "Vectors"]:
+    async def known_vectors(self, passage_ids: Sequence[str]) -> Mapping[str, PassageVectors]:
         """The vectors of those passages that are already there, so that they need not be encoded again."""
 
     async def remove(self, document: str, *, keep_version: str | None = None) -> int:

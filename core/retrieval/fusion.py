@@ -3,10 +3,13 @@
 The order is a convex combination (Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval", 2022)
 of what each leg says of a passage: its score divided by that leg's best, and a tenth of its reciprocal rank (k = 60,
 Cormack et al. 2009), which holds where a leg's scores lie close together. A long question gives the lexical leg more to
-match, so that the dense leg weighs less there. ``tests/measure/fusion.py`` derives the four constants: on each of nine
-sets nDCG@10 is at or above min-max halves, min-max .7 to .3 and reciprocal ranks alone, and on eight of them where the
-constants come from the other eight. How sharply either leg's scores fall, the best cosine, how many hits both legs have
-in common, and how many of the question's words the best hit has, said nothing more about a set left out.
+match, so that the dense leg weighs less there. What the legs found is told by its nearest sentence as well (MaxP: Dai
+and Callan, "Deeper Text Understanding for IR with Contextual Neural Language Modeling", 2019): the
+vector of a whole passage hides the one that answers. ``tests/measure/fusion.py`` derives the
+constants: on each of nine sets nDCG@10 is at or above min-max halves, min-max .7 to .3 and reciprocal ranks alone, and
+on eight of them where the constants come from the other eight. How sharply either leg's scores fall, the best cosine,
+how many hits both legs have in common, and how many of the words the best hit has, said nothing more about a set
+left out.
 
 A passage that one leg did not return is not at zero there: it is somewhere below the last one returned, and gets that
 one's score. Taking zero instead cost up to 0.02; asking the index for the exact score gained nothing worth a call.
@@ -24,6 +27,7 @@ Fusion = Callable[[str, DenseAndBm25Hits, int], tuple[Hit, ...]]
 
 DENSE_WEIGHT = 0.58  # for a question of seven words that carry meaning
 PER_LENGTH = -0.135  # for each unit of the natural logarithm of their number
+SENTENCE_WEIGHT = 0.3  # of the nearest sentence, beside both legs together
 RANK_SHARE = 0.1  # what the first rank of a leg counts beside the leg's best score
 _TYPICAL_LENGTH = 2.03  # ln(1 + 6.6)
 _RANK_CONSTANT = 60
@@ -48,6 +52,8 @@ def fuse(query: str, legs: DenseAndBm25Hits, asked: int) -> tuple[Hit, ...]:
     weight = dense_weight(query)
     dense_worth, bm25_worth = _worth(dense, asked), _worth(bm25, asked)
     relative = {name: weight * dense_worth(name) + (1 - weight) * bm25_worth(name) for name in {**dense, **bm25}}
+    if legs.nearest:
+        relative = _with_sentences(relative, {**dense, **legs.nearest})
     passages = {passage.id: passage for passage, _ in (*legs.dense, *legs.bm25)}
     order = sorted(relative, key=lambda name: (-relative[name], name))
     if not order:
@@ -58,6 +64,13 @@ def fuse(query: str, legs: DenseAndBm25Hits, asked: int) -> tuple[Hit, ...]:
         Hit(passages[name], _logistic(level + slope * relative[name]), dense.get(name), bm25.get(name))
         for name in order
     )
+
+
+def _with_sentences(relative: Mapping[str, float], cosines: Mapping[str, float]) -> dict[str, float]:
+    """The nearest sentence beside the legs; of a passage whose sentences have no vectors its own counts for it."""
+    there = {name: cosines[name] for name in relative if name in cosines}
+    worth = _worth(there, len(there))
+    return {name: (1 - SENTENCE_WEIGHT) * legs + SENTENCE_WEIGHT * worth(name) for name, legs in relative.items()}
 
 
 def dense_weight(query: str) -> float:

@@ -102,7 +102,7 @@ class Retriever:
         def keep_published(leg: Sequence[tuple[Passage, float]]) -> tuple[tuple[Passage, float], ...]:
             return tuple((p, score) for p, score in leg if visible.get(p.document) == p.version)
 
-        legs = DenseAndBm25Hits(keep_published(found.dense), keep_published(found.bm25))
+        legs = replace(found, dense=keep_published(found.dense), bm25=keep_published(found.bm25))
         return legs, max(len(found.dense) - len(legs.dense), len(found.bm25) - len(legs.bm25))
 
     async def _rerank(self, query: str, hits: tuple[Hit, ...], depth: int) -> tuple[tuple[Hit, ...], int]:

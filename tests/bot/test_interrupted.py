@@ -22,7 +22,7 @@ from core.model.incoming_events import FileReference
 from core.model.jobs import ItemState, Job, JobKind, JobProgress, JobStage, JobState
 from core.model.knowledge import Passage
 from core.model.parsed_document import ParsedDocument
-from core.ports.encoder import Vectors
+from core.ports.index import PassageVectors
 from core.ports.parser import PageProgress
 from core.service.kb.commands import KbVerb
 from core.service.kb.job_queue import job_thread
@@ -189,7 +189,7 @@ async def test_a_store_that_fails_in_the_middle_is_one_line_with_what_is_in_and_
     paths = written(tmp_path, a_md="# A\n\nOne.", b_md="# B\n\nTwo.", c_md="# C\n\nThree.")
     adding, added = room.index.add, list[str]()
 
-    async def add(passages: Sequence[Passage], vectors: Vectors) -> None:
+    async def add(passages: Sequence[Passage], vectors: Sequence[PassageVectors]) -> None:
         if added:
             raise StoreUnavailable("Milvus does not answer.", remedy="Try again.")
         added.append(passages[0].source)

@@ -11,9 +11,12 @@ import pytest
 from adapters.milvus.index import MilvusIndex
 from adapters.testing.encoder import HashingEncoder
 from adapters.testing.index import InProcessIndex
+from core.ingestion.passage_vectors import vectors_of
 from core.model.errors import DocumentRejected
 from core.model.knowledge import Locator, Passage
-from core.ports.index import Index, Scope
+from core.model.passage_units import texts_of_units
+from core.model.sentence_vectors import NO_SENTENCES
+from core.ports.index import Index, PassageVectors, Scope
 
 ENCODER = HashingEncoder()
 ODD_NAMES = (
@@ -57,7 +60,7 @@ def passage(name: str, text: str, base: str = "handbook", **more: object) -> Pas
 
 
 async def add(index: Index, *passages: Passage) -> None:
-    await index.add(passages, await ENCODER.encode_passages([p.searchable for p in passages]))
+    await index.add(passages, await vectors_of(passages, ENCODER))
 
 
 async def find(index: Index, query: str, *bases: str, documents: Sequence[str] | None = None) -> set[str]:
@@ -235,10 +238,35 @@ async def test_many_documents_are_swept(index: Index) -> None:
 
 async def test_known_vectors_come_back_as_they_were_written(index: Index) -> None:
     await add(index, passage("a", "leave"), passage('"b"', "printer"))
+    (written,) = await vectors_of([passage("a", "leave")], ENCODER)
     known = await index.known_vectors(["a", '"b"', "c"])
     assert set(known) == {"a", '"b"'}
-    assert known["a"] == pytest.approx((await ENCODER.encode_passages(["Leave\nleave"]))[0], abs=1e-6)
+    assert known["a"].whole == pytest.approx(written.whole, abs=1e-6)
+    assert known["a"].sentences == written.sentences
     assert await index.known_vectors([]) == {}
+
+
+async def test_of_each_hit_the_nearest_of_its_sentences_is_told(index: Index) -> None:
+    two = passage("two", "The printer hums. Parking is free on Sundays.")
+    await add(index, two, passage("one", "Leave is thirty days."))
+    (query,) = await ENCODER.encode_queries(["parking on Sundays"])
+    found = await index.search("parking on Sundays", query, Scope(frozenset({"handbook"})), 5)
+    exact = await ENCODER.encode_passages(texts_of_units(two))
+    assert set(found.nearest) == {"one", "two"}
+    assert found.nearest["two"] == pytest.approx(float(max(exact @ query)), abs=0.01)
+    assert found.nearest["two"] > found.nearest["one"]
+
+
+async def test_of_a_passage_whose_sentences_have_no_vectors_nothing_is_told(index: Index) -> None:
+    """As an earlier version wrote it."""
+    older = passage("a", "Parking is free.")
+    (vectors,) = await vectors_of([older], ENCODER)
+    await index.add([older], [PassageVectors(vectors.whole)])
+    (query,) = await ENCODER.encode_queries(["parking"])
+    found = await index.search("parking", query, Scope(frozenset({"handbook"})), 5)
+    assert [one.id for one, _ in found.dense] == ["a"]
+    assert not found.nearest
+    assert (await index.known_vectors(["a"]))["a"].sentences == NO_SENTENCES
 
 
 async def test_many_passages_are_written_and_listed_in_batches(index: Index) -> None:

@@ -23,6 +23,7 @@ from adapters.testing.stores import (
 )
 from core.agent.agent import Agent
 from core.agent.run import AgentDeps
+from core.ingestion.passage_vectors import vectors_of
 from core.model.answer import Answer, Outcome
 from core.model.budget import Prices
 from core.model.channel_settings import ChannelSettings
@@ -182,7 +183,7 @@ class Scene:
             )
             for n, text in enumerate(texts, 1)
         ]
-        await self.index.add(passages, await self.encoder.encode_passages([p.searchable for p in passages]))
+        await self.index.add(passages, await vectors_of(passages, self.encoder))
         await self.catalog.publish(document)
 
     def key(self, thread: str = "t") -> ThreadKey:

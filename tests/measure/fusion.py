@@ -25,8 +25,10 @@ from ranx import Qrels, Run, evaluate
 from adapters.encoders.text_encoder import SentenceTransformerEncoder
 from adapters.milvus.index import MilvusIndex
 from core.model.knowledge import Passage
+from core.model.passage_units import texts_of_units
+from core.model.sentence_vectors import SentenceVectors
 from core.model.text import content_words
-from core.ports.index import DenseAndBm25Hits, Scope
+from core.ports.index import DenseAndBm25Hits, PassageVectors, Scope
 from core.retrieval import fusion
 from core.retrieval.fusion import fuse
 from core.retrieval.hybrid import POOL
@@ -94,7 +96,11 @@ def foreign_to(found: RetrievalSet, sets: Sequence[RetrievalSet]) -> list[Query]
 async def indexed(found: RetrievalSet, encoder: SentenceTransformerEncoder) -> AsyncIterator[MilvusIndex]:
     """The set's passages in an index of its own, which is removed after."""
     passages = await chunked(found, encoder)
-    vectors = await encoded([p.searchable for p in passages], encoder, kind="passage")
+    wholes = await encoded([p.searchable for p in passages], encoder, kind="passage")
+    texts = [texts_of_units(passage) for passage in passages]
+    rows = iter(await encoded([text for some in texts for text in some], encoder, kind="passage"))
+    sentences = [SentenceVectors.of(some, np.array([next(rows) for _ in some])) for some in texts]
+    vectors = [PassageVectors(*pair) for pair in zip(wholes, sentences, strict=True)]
     with tempfile.TemporaryDirectory(prefix="fusion-") as folder:
         async with MilvusIndex(f"{folder}/m.db", model=encoder.name, dimension=encoder.dimension) as index:
             await index.add(passages, vectors)

@@ -20,7 +20,6 @@ from adapters.encoders.answer_reader import LowRankAnswerReader
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.grading import chance, score_of
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
-from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from bot.container import Footnote
 from bot.evaluation.dataset_loader import read
@@ -31,6 +30,7 @@ from core.evaluation.answer_scoring import AnswerVerdict
 from core.evaluation.question_sets import LabelledQuestion
 from core.model.evidence import EvidenceLibrary
 from core.model.inquiry import CUTOFFS, Behaviour
+from core.model.passage_units import units
 from core.ports.index import Scope
 from tests.measure.sentences import DEEPER, TOP_K, holds_gold, is_gold
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.reading import AnswerReader, text_of
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
-from adapters.reasoners.extractive.evidence.units import announced
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from bot.container import Footnote
 from bot.evaluation.dataset_loader import Dataset, read
@@ -23,6 +22,7 @@ from bot.evaluation.temp_index import fill, open_temporary
 from bot.settings import Settings
 from core.evaluation.question_sets import LabelledQuestion
 from core.model.evidence import EvidenceLibrary, Hit
+from core.model.passage_units import announced
 from core.ports.index import Scope
 from tests.measure.learning_sets import FILE, learning_set
 from tests.measure.reader_groups import Group

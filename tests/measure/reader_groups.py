@@ -17,8 +17,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from adapters.reasoners.extractive.evidence.units import Form, befores, in_context, units
 from core.model.knowledge import Passage
+from core.model.passage_units import Form, befores, in_context, units
 from core.model.text import content_words
 
 CHARACTERS = 400

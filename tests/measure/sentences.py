@@ -21,7 +21,6 @@ import numpy.typing as npt
 
 from adapters.encoders.answer_reader import LowRankAnswerReader
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from bot.container import Footnote
 from bot.evaluation.dataset_loader import Dataset, read
@@ -30,6 +29,7 @@ from bot.settings import Settings
 from core.evaluation.answer_scoring import comparable, states
 from core.evaluation.question_sets import LabelledQuestion, QuestionKind
 from core.model.evidence import EvidenceLibrary, Hit
+from core.model.passage_units import units
 from core.ports.index import Scope
 from tests.measure.logistic import area
 

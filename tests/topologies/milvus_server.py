@@ -9,9 +9,8 @@ from importlib.util import find_spec
 from typing import Any
 
 from adapters.milvus.collection_record import CollectionRecord
-from adapters.milvus.index import MilvusIndex
+from adapters.milvus.index import Leg, MilvusIndex
 from adapters.milvus.schema import SERVER_CONSISTENCY, fields_of
-from core.model.knowledge import Passage
 
 AVAILABLE = find_spec("milvus") is not None
 SECONDS = 60.0
@@ -62,5 +61,5 @@ class DenseMilvusIndex(MilvusIndex):
             self._create(client)
         super()._ensure_collection(client)
 
-    async def _lexical_leg(self, *_: object) -> tuple[tuple[Passage, float], ...]:
-        return ()
+    async def _lexical_leg(self, *_: object) -> Leg:
+        return Leg()

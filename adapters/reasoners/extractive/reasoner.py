@@ -49,7 +49,7 @@ from adapters.reasoners.extractive.evidence.scoring import (
     scored_by_words,
     tells_by_itself,
 )
-from adapters.reasoners.extractive.evidence.similarity import Similarity
+from adapters.reasoners.extractive.evidence.similarity import KnownVectors, Similarity
 from adapters.reasoners.extractive.evidence.source_searches import (
     in_the_same_source,
     leant_on,
@@ -58,7 +58,6 @@ from adapters.reasoners.extractive.evidence.source_searches import (
 )
 from adapters.reasoners.extractive.evidence.subjects import Subjects
 from adapters.reasoners.extractive.evidence.table_searches import other_table, tables_to_look_for
-from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.evidence.version_numbers import numbers_near
 from adapters.reasoners.extractive.question import intent
 from adapters.reasoners.extractive.question.answer_type import is_strict
@@ -92,6 +91,7 @@ from core.model.inquiry import (
     Sufficient,
 )
 from core.model.languages import language_of
+from core.model.passage_units import units
 from core.model.text import content_words
 from core.ports.encoder import Encoder
 from core.ports.reasoner import DraftRemark
@@ -105,9 +105,12 @@ _SAYS_LITTLE = 2  # content words: a question that may go on with the last one, 
 class ExtractiveReasoner:
     """Implements ``core.ports.Reasoner`` by quoting."""
 
-    def __init__(self, encoder: Encoder, reader: AnswerReader | None = None) -> None:
-        """Compare sentences with this encoder, without its answer by words alone; read the best with this reader."""
-        self._similarity = Similarity(encoder)
+    def __init__(self, encoder: Encoder, reader: AnswerReader | None = None, known: KnownVectors | None = None) -> None:
+        """Compare sentences with this encoder, without its answer by words alone; read the best with this reader.
+
+        Sentences whose vectors are ``known`` are not encoded.
+        """
+        self._similarity = Similarity(encoder, known)
         self._reader = reader
 
     @property

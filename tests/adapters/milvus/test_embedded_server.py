@@ -14,6 +14,7 @@ import pytest
 
 from adapters.milvus.index import IndexState, MilvusIndex
 from adapters.testing.encoder import HashingEncoder
+from core.ingestion.passage_vectors import vectors_of
 from core.model.errors import ConfigurationError, IndexMismatch, StoreUnavailable
 from core.model.knowledge import Passage
 from core.ports.index import Scope
@@ -27,6 +28,7 @@ ALL = Scope(frozenset({"handbook"}))
 OTHER = """
 import asyncio, sys
 from adapters.milvus.index import MilvusIndex
+from core.ingestion.passage_vectors import vectors_of
 from core.model.knowledge import Passage
 from core.ports.index import Scope
 from adapters.testing.encoder import HashingEncoder
@@ -37,7 +39,7 @@ async def main():
         print("holding" if index.is_server_owner else "sharing", await index.count(), flush=True)
         for line in iter(sys.stdin.readline, ""):
             passage = Passage(line.strip(), "handbook", "doc", "v1", "s", 0, "T", line)
-            await index.add([passage], await encoder.encode_passages([line]))
+            await index.add([passage], await vectors_of([passage], encoder))
             print(await index.count(), flush=True)
 
 asyncio.run(main())
@@ -68,7 +70,7 @@ def state_of(index: MilvusIndex) -> IndexState:
 
 async def add(index: MilvusIndex, name: str) -> None:
     passage = Passage(name, "handbook", "doc", "v1", "s", 0, "T", name)
-    await index.add([passage], await ENCODER.encode_passages([name]))
+    await index.add([passage], await vectors_of([passage], ENCODER))
 
 
 @asynccontextmanager
@@ -242,9 +244,7 @@ def finds_rows_by_id(path: str) -> bool:
 
 async def test_the_file_finds_its_rows_by_id_from_the_first_start_and_after_an_older_one(path: str) -> None:
     async with opened(path) as index:
-        await index.add(
-            [Passage("a", "handbook", "doc", "v1", "s", 0, "T", "one")], await ENCODER.encode_passages(["1"])
-        )
+        await add(index, "a")
     assert finds_rows_by_id(path)
     with closing(sqlite3.connect(path)) as database:
         database.execute("DROP INDEX passages_milvus_id")

@@ -1,5 +1,6 @@
 """What a row of Milvus holds, and what a search asks of it."""
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -7,9 +8,20 @@ import numpy as np
 import pytest
 
 from adapters.milvus.dense_search import DenseSearch
-from adapters.milvus.rows import BASE_HASH, HIT_FIELDS, base_hash, both, by_base_hash, equal, to_passage, to_row
+from adapters.milvus.rows import (
+    BASE_HASH,
+    HIT_FIELDS,
+    base_hash,
+    both,
+    by_base_hash,
+    equal,
+    sentences_of,
+    to_passage,
+    to_row,
+)
 from core.model.knowledge import Locator, Passage
-from core.ports.index import Scope
+from core.model.sentence_vectors import SentenceVectors
+from core.ports.index import PassageVectors, Scope
 
 WHOLE = Passage(
     id="a%b",
@@ -32,7 +44,7 @@ PLAIN = replace(WHOLE, id="a", knowledge_base="handbook", document="doc", versio
 
 
 def row(passage: Passage = WHOLE) -> dict[str, Any]:
-    return to_row(passage, np.zeros(4, dtype=np.float32))
+    return to_row(passage, PassageVectors(np.zeros(4, dtype=np.float32)))
 
 
 @pytest.mark.parametrize("passage", [WHOLE, PLAIN, replace(WHOLE, id="a"), replace(PLAIN, id="%")])
@@ -103,3 +115,15 @@ def test_where_nothing_is_found_it_is_not_asked_again() -> None:
     client = Scripted([])
     assert SEARCH.nearest(client, "vector", [1.0]) == []
     assert len(client.asked) == 1
+
+
+def test_of_very_many_sentences_the_first_ones_are_kept_so_that_the_row_fits() -> None:
+    vectors = np.eye(384, dtype=np.float32)[np.arange(500) % 384]
+    whole = SentenceVectors.of([str(n) for n in range(500)], vectors)
+    about = to_row(WHOLE, PassageVectors(vectors[0], whole))["about"]
+    kept = sentences_of(about)
+    assert len(json.dumps(about)) < 65_536
+    assert kept.texts == whole.texts
+    assert whole.numbers.startswith(kept.numbers)
+    assert len(kept.numbers) % 384 == 0
+    assert len(kept.as_vectors(384)) > 50

@@ -7,13 +7,13 @@ import pytest
 
 from adapters.reasoners.extractive.evidence.about_itself import asked_of_document, head_of_document, titled
 from adapters.reasoners.extractive.evidence.scoring import says_something
-from adapters.reasoners.extractive.evidence.units import Form, Unit
 from adapters.reasoners.extractive.question.intent import split_question
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.testing.encoder import HashingEncoder
 from core.model.answer import Outcome
 from core.model.evidence import Evidence, EvidenceLibrary, Hit
 from core.model.inquiry import Investigate, Search, SearchSource
+from core.model.passage_units import Form, Unit
 from tests.adapters.reasoners.scene import inquiry, passage
 from tests.core.scene import Scene
 

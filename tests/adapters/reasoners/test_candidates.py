@@ -6,8 +6,8 @@ from dataclasses import replace
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.candidates import most_promising
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
-from adapters.reasoners.extractive.evidence.units import units
 from core.model.evidence import Evidence
+from core.model.passage_units import units
 from tests.adapters.reasoners.scene import library
 
 MANY = 20  # passages of one search

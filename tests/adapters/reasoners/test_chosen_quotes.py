@@ -10,7 +10,6 @@ import pytest
 from adapters.reasoners.extractive.answer.quote_markdown import shorten
 from adapters.reasoners.extractive.evidence.numbered_entities import contradicts
 from adapters.reasoners.extractive.evidence.similarity import Similarity
-from adapters.reasoners.extractive.evidence.units import Form, befores, in_context, units
 from adapters.reasoners.extractive.question.answer_type import fits, is_broad, lacks, thing_asked
 from adapters.reasoners.extractive.question.intent import final_question
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
@@ -18,6 +17,7 @@ from adapters.testing.encoder import HashingEncoder
 from core.model.evidence import EvidenceLibrary, Grade, Hit
 from core.model.inquiry import Investigate
 from core.model.knowledge import Passage
+from core.model.passage_units import Form, befores, in_context, units
 from core.model.text import content_words
 from core.ports.encoder import Vectors
 from tests.adapters.reasoners.scene import inquiry, meter, passage, thread

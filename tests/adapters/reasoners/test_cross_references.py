@@ -6,8 +6,8 @@ import pytest
 
 from adapters.reasoners.extractive.evidence.cross_references import judge_links
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage, Words, rarity_of
-from adapters.reasoners.extractive.evidence.units import units
 from core.model.evidence import Evidence, Hit
+from core.model.passage_units import units
 from tests.adapters.reasoners.scene import passage
 
 CONTENTS = "* [Canoe scheme](benefits/canoes.md) – we help you to pay for a canoe, it works for everybody"

@@ -4,8 +4,8 @@ import pytest
 
 from adapters.reasoners.extractive.evidence.denials import judge_denials
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage, Words, rarity_of
-from adapters.reasoners.extractive.evidence.units import units
 from core.model.evidence import Evidence, Hit
+from core.model.passage_units import units
 from tests.adapters.reasoners.scene import passage
 
 CASE = "In the case of a violin are bow, rosin and cloth. A shoulder rest is not included; we sell one for £14."

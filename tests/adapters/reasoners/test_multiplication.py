@@ -4,8 +4,8 @@ import pytest
 
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
 from adapters.reasoners.extractive.answer.tables.multiplication import multiply
-from adapters.reasoners.extractive.evidence.units import units
 from core.model.evidence import Evidence, Hit
+from core.model.passage_units import units
 from tests.adapters.reasoners.scene import passage
 
 LINEN = """\

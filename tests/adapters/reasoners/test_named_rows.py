@@ -5,8 +5,8 @@ import pytest
 from adapters.reasoners.extractive.answer.selection import choose_quotations
 from adapters.reasoners.extractive.evidence.named_rows import doubt_neighbours
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage, Words, rarity_of
-from adapters.reasoners.extractive.evidence.units import units
 from core.model.evidence import Evidence, Hit
+from core.model.passage_units import units
 from tests.adapters.reasoners.scene import passage
 
 PEOPLE = """\

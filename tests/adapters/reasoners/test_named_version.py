@@ -7,10 +7,10 @@ import pytest
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.named_version import NamedVersion, version_named
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
-from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.testing.encoder import HashingEncoder
 from core.model.evidence import Evidence, EvidenceLibrary, Hit
+from core.model.passage_units import units
 from tests.adapters.reasoners.scene import passage
 
 LIMITS = {

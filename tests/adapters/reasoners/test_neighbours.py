@@ -6,8 +6,8 @@ from adapters.reasoners.extractive.answer.neighbours import with_neighbours
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation, render_quotation
 from adapters.reasoners.extractive.evidence.reading import text_of
 from adapters.reasoners.extractive.evidence.scoring import Words, says_something, scored_by_words, tells_by_itself
-from adapters.reasoners.extractive.evidence.units import Form, units
 from core.model.evidence import Evidence, Hit
+from core.model.passage_units import Form, units
 from tests.adapters.reasoners.scene import passage
 
 RUN_IDS = (

@@ -10,12 +10,12 @@ from adapters.reasoners.extractive.evidence.leaning import ALONE, Leaning
 from adapters.reasoners.extractive.evidence.reading import AnswerReader, text_of
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage
 from adapters.reasoners.extractive.evidence.surroundings import stretch_around
-from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner, leaning_of
 from adapters.testing.encoder import HashingEncoder
 from core.model.conversation import Exchange
 from core.model.errors import ModelUnavailable
 from core.model.inquiry import Investigate
+from core.model.passage_units import units
 from tests.adapters.reasoners.scene import inquiry, library, meter, thread
 from tests.adapters.reasoners.scene import text_of as text_of_parts
 

@@ -8,9 +8,9 @@ from adapters.reasoners.extractive.evidence.responsibility import (
     search_for_owner,
 )
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage, Words, rarity_of
-from adapters.reasoners.extractive.evidence.units import units
 from core.model.evidence import Evidence, EvidenceLibrary, Grade, Hit
 from core.model.inquiry import ReadSection, Search, SearchKnowledge
+from core.model.passage_units import units
 from tests.adapters.reasoners.scene import inquiry, passage
 
 PEOPLE = """\

@@ -10,8 +10,8 @@ from adapters.reasoners.extractive.evidence.scoring import (
     rarity_of,
     scored_by_words,
 )
-from adapters.reasoners.extractive.evidence.units import Unit, units
 from core.model.evidence import Evidence, Hit
+from core.model.passage_units import Unit, units
 from tests.adapters.reasoners.scene import passage
 
 MACHINES = """\

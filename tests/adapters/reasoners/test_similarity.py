@@ -2,12 +2,19 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from adapters.reasoners.extractive.evidence.similarity import Similarity
 from adapters.testing.encoder import HashingEncoder
+from adapters.testing.index import InProcessIndex
+from core.ingestion.passage_vectors import vectors_of
+from core.model.errors import StoreUnavailable
+from core.model.knowledge import Passage
+from core.model.passage_units import texts_of_units, units
+from core.ports.index import PassageVectors
 
 if TYPE_CHECKING:
     from core.ports.encoder import Vectors
@@ -34,3 +41,60 @@ async def test_what_others_ask_for_meanwhile_takes_nothing_away() -> None:
     ]
     again, *_ = await asyncio.gather(similarity.of_sentences("doors", [*known, "Something new."]), *others)
     assert again[:-1] == pytest.approx(before)
+
+
+class Encodes(HashingEncoder):
+    """Remembers what it was asked to encode."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.encoded: list[str] = []
+
+    async def encode_passages(self, texts: Sequence[str]) -> "Vectors":
+        """As the other."""
+        self.encoded += texts
+        return await super().encode_passages(texts)
+
+
+class Away:
+    """An index that does not answer."""
+
+    async def known_vectors(self, passage_ids: Sequence[str]) -> dict[str, PassageVectors]:
+        """Never."""
+        raise StoreUnavailable("Milvus does not answer.")
+
+
+RULES = Passage("p", "handbook", "doc", "v1", "s", 0, "Rules", "The doors are closed at nine. They open again at six.")
+
+
+async def compared(index: "InProcessIndex | Away", passage: Passage = RULES) -> tuple[list[float], list[str]]:
+    """The cosines of a passage's units with a question, and what was encoded for them."""
+    encoder = Encodes()
+    placed = [(passage, unit) for unit in units(passage.text)]
+    return await Similarity(encoder, index).of_units("when do doors close", placed), encoder.encoded
+
+
+async def kept() -> InProcessIndex:
+    index = InProcessIndex()
+    await index.add([RULES], await vectors_of([RULES], HashingEncoder()))
+    return index
+
+
+async def test_sentences_that_the_index_has_vectors_of_are_not_encoded_again() -> None:
+    known, encoded = await compared(await kept())
+    fresh, all_encoded = await compared(InProcessIndex())
+    assert not encoded
+    assert sorted(all_encoded) == sorted(texts_of_units(RULES))
+    assert known == pytest.approx(fresh, abs=0.01)
+
+
+async def test_a_passage_that_reads_otherwise_here_than_there_is_encoded() -> None:
+    """One in another language is weighed by its English gloss, which has the same id."""
+    _, encoded = await compared(await kept(), replace(RULES, text="The gates shut at nine. At six they open again."))
+    assert len(encoded) == 2
+
+
+async def test_while_the_index_is_away_sentences_are_encoded() -> None:
+    cosines, encoded = await compared(Away())
+    assert len(encoded) == 2
+    assert all(cosines)

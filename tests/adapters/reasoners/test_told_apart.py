@@ -11,7 +11,6 @@ from adapters.reasoners.extractive.evidence.answer_odds import Asked
 from adapters.reasoners.extractive.evidence.grade_credit import credit_versions
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, Words, rarity_of
 from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
-from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.evidence.versions import calls_itself_outdated, other_version, states_only_version
 from adapters.reasoners.extractive.question.about_knowledge import overview_of
 from adapters.reasoners.extractive.question.aggregation import Aggregate, aggregation_of
@@ -20,6 +19,7 @@ from adapters.testing.encoder import HashingEncoder
 from core.model.conversation import Audience, ContextMessage
 from core.model.evidence import Evidence, Grade, Hit
 from core.model.inquiry import Overview
+from core.model.passage_units import units
 from core.model.text import sentences
 from core.service.question_service import Question
 from tests.adapters.reasoners.scene import inquiry, passage

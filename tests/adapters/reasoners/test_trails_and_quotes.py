@@ -10,7 +10,7 @@ import pytest
 from adapters.reasoners.extractive.evidence.name_trail import in_range
 from adapters.reasoners.extractive.evidence.open_names import open_names
 from adapters.reasoners.extractive.evidence.similarity import Similarity
-from adapters.reasoners.extractive.evidence.units import coverage
+from adapters.reasoners.extractive.evidence.word_coverage import coverage
 from adapters.reasoners.extractive.question.answer_type import fits
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.testing.encoder import HashingEncoder

@@ -2,8 +2,8 @@
 
 import pytest
 
-from adapters.reasoners.extractive.evidence.units import topic_words
 from adapters.reasoners.extractive.evidence.version_numbers import numbers_near
+from adapters.reasoners.extractive.evidence.word_coverage import topic_words
 
 TEXTS = ("Keeps a log of all queries, as of 2.16.0.", "Takes 20 minutes. Needs `gh` 2.99+ or v3.1.")
 

@@ -15,6 +15,7 @@ from adapters.web.ask.question_state import WebQuestionState
 from adapters.web.rendering.markdown import render_answer, render_passage, words_of
 from adapters.web.rendering.marks import mark_quote
 from adapters.web.routing import Visitor
+from core.ingestion.passage_vectors import vectors_of
 from core.model.answer import Outcome
 from core.model.conversation import Audience, Person, Turn
 from core.model.events import AgentEvent
@@ -129,7 +130,7 @@ async def test_no_document_and_no_base_holds_anything_that_acts() -> None:
             await catalog.save_base(base)
             document = Document(key, base.name, hostile, hostile, "v1", hostile, 1, url=hostile, dated=hostile)
             passage = Passage(key, base.name, key, "v1", "s", 0, hostile, hostile, (hostile,), source=hostile)
-            await office.scene.index.add([passage], await office.scene.encoder.encode_passages([hostile]))
+            await office.scene.index.add([passage], await vectors_of([passage], office.scene.encoder))
             await catalog.publish(document)
             await office.room.audit.record(hostile, hostile, hostile, allowed=False, detail=hostile)
             for path in (f"/documents/{key}", f"/knowledge/bases/{base.name}"):

@@ -11,6 +11,7 @@ from adapters.testing.index import InProcessIndex
 from adapters.testing.stores import InProcessCatalog, InProcessFeedbackStore, InProcessMemory
 from bot.evaluation.dataset_loader import read
 from bot.evaluation.feedback import export_feedback
+from core.ingestion.passage_vectors import vectors_of
 from core.model.answer import Citation, Outcome
 from core.model.conversation import Person, ThreadKey, Turn
 from core.model.knowledge import Document, KnowledgeBase, Passage
@@ -31,7 +32,7 @@ class Office:
     async def shelve(self, base: str, source: str, *texts: str) -> None:
         name = f"{base}-{source}"
         passages = [Passage(f"{name}{n}", base, name, "1", name, n, source, text) for n, text in enumerate(texts)]
-        await self.index.add(passages, await HashingEncoder().encode_passages(texts))
+        await self.index.add(passages, await vectors_of(passages, HashingEncoder()))
         await self.catalog.save_base(KnowledgeBase(base))
         await self.catalog.publish(Document(name, base, source, source, "1", "text/plain", len(texts)))
 

@@ -1,5 +1,7 @@
 """How two legs become one order."""
 
+from dataclasses import replace
+
 import pytest
 
 from core.model.knowledge import Passage
@@ -39,6 +41,17 @@ def test_where_scores_lie_together_the_rank_still_tells() -> None:
     first, second = fuse(SHORT, close, 2)
     assert first.passage is MEANING
     assert first.score - second.score > 0.0
+
+
+def test_the_sentence_that_answers_lifts_its_passage() -> None:
+    near = replace(LEGS, nearest={"meaning": 0.3, "words": 0.8})
+    assert [hit.passage for hit in fuse(SHORT, near, 2)] == [WORDS, MEANING]
+
+
+def test_a_passage_without_sentences_is_told_by_its_own_vector() -> None:
+    """One that an earlier version wrote stands beside one that has them: neither hides the other."""
+    mixed = replace(LEGS, nearest={"words": 0.5})
+    assert [hit.passage for hit in fuse(SHORT, mixed, 2)] == [MEANING, WORDS]
 
 
 def test_what_a_leg_left_out_is_not_worth_nothing_there() -> None:

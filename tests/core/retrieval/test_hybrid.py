@@ -9,6 +9,7 @@ import pytest
 
 from adapters.testing.encoder import HashingEncoder
 from adapters.testing.index import InProcessIndex
+from core.ingestion.passage_vectors import vectors_of
 from core.model.errors import ModelUnavailable
 from core.model.evidence import Hit
 from core.model.knowledge import Passage
@@ -62,7 +63,7 @@ async def retriever(
     *passages: Passage, versions: VisibleVersions | None = None, judge: Judge | None = None, pool: int = 50
 ) -> Retriever:
     index = InProcessIndex()
-    await index.add(passages, await ENCODER.encode_passages([p.searchable for p in passages]))
+    await index.add(passages, await vectors_of(passages, ENCODER))
     catalog = cast("Catalog", versions or VisibleVersions(**{p.document: "v1" for p in passages}))
     return Retriever(index, ENCODER, cast("Reranker | None", judge), catalog, pool=pool)
 

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.question.phrases import names
 from core.model.answer import Support
 from core.model.markdown_lines import LIST_ITEM, is_table_rule
+from core.model.passage_units import units
 from core.model.text import content_words, words
 
 _MARK = re.compile(r"\[\d+(?:\s*,\s*\d+)*\]")

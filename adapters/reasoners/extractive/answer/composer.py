@@ -16,11 +16,11 @@ from adapters.reasoners.extractive.answer.tables.multiplication import multiply
 from adapters.reasoners.extractive.answer.tables.wording import TableAnswer
 from adapters.reasoners.extractive.evidence.open_names import open_names
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
-from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.evidence.versions import calls_itself_outdated, family
 from adapters.reasoners.extractive.question.aggregation import aggregation_of
 from core.model.evidence import Evidence
 from core.model.inquiry import Inquiry
+from core.model.passage_units import units
 from core.ports.reasoner import DraftRemark
 
 _QUOTES = 3  # for one need, before what completes them

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
-from adapters.reasoners.extractive.evidence.units import Form, Unit, topic_words, units
+from adapters.reasoners.extractive.evidence.word_coverage import topic_words
 from core.model.evidence import Evidence
+from core.model.passage_units import Form, Unit, units
 from core.model.text import content_words
 
 _ASKS = re.compile(

@@ -8,12 +8,12 @@ from itertools import groupby
 
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, repeats_title, says_something
-from adapters.reasoners.extractive.evidence.units import units
 from core.model.answer import Outcome
 from core.model.citation_markers import without_markers
 from core.model.conversation import Thread, Turn
 from core.model.evidence import Evidence, EvidenceLibrary
 from core.model.markdown_lines import without_links
+from core.model.passage_units import units
 from core.model.source_names import list_titles
 from core.model.text import words
 

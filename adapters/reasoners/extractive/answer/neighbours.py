@@ -10,7 +10,6 @@ from collections.abc import Set as AbstractSet
 from itertools import takewhile
 
 from adapters.reasoners.extractive.answer.quote_markdown import BARE_ANSWER
-from adapters.reasoners.extractive.evidence.units import Form, Unit, announced, looks_back, units
 from adapters.reasoners.extractive.question.answer_type import (
     NEUTRAL,
     asks_for_steps,
@@ -19,6 +18,7 @@ from adapters.reasoners.extractive.question.answer_type import (
     tells_what_to_do,
 )
 from core.model.evidence import Evidence
+from core.model.passage_units import Form, Unit, announced, looks_back, units
 from core.model.text import words
 
 _LIST_ITEMS = 8

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
-from adapters.reasoners.extractive.evidence.units import Form, Unit, topic_words, units
 from adapters.reasoners.extractive.evidence.versions import family
+from adapters.reasoners.extractive.evidence.word_coverage import topic_words
 from core.ingestion.dates import stated_date
 from core.model.evidence import Evidence
 from core.model.markdown_lines import cells_of
+from core.model.passage_units import Form, Unit, units
 from core.model.text import content_words
 
 _ASKS = re.compile(

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from adapters.reasoners.extractive.evidence.units import Form, Unit, units
 from core.model.evidence import Evidence
 from core.model.markdown_lines import LIST_ITEM, without_links
+from core.model.passage_units import Form, Unit, units
 from core.model.text import content_words, sentences
 
 _LONG = 600  # characters of one sentence, item or row: longer ones are no prose, and end where they must

@@ -20,12 +20,13 @@ from adapters.reasoners.extractive.evidence.name_trail import Trail, TrailStep, 
 from adapters.reasoners.extractive.evidence.named_rows import is_named
 from adapters.reasoners.extractive.evidence.responsibility import tells_person
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage, says_something
-from adapters.reasoners.extractive.evidence.units import Form, Unit, announced, topic_words, units
 from adapters.reasoners.extractive.evidence.versions import family, other_version
+from adapters.reasoners.extractive.evidence.word_coverage import topic_words
 from adapters.reasoners.extractive.question.answer_type import fits, is_broad, is_strict
 from core.model.evidence import Evidence, Grade
 from core.model.inquiry import Inquiry
 from core.model.markdown_lines import cells_of
+from core.model.passage_units import Form, Unit, announced, units
 from core.model.text import content_words, sentences, words
 
 _OPENING = 3  # sentences from the beginning of a section that is itself the answer

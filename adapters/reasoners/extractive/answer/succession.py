@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
 from adapters.reasoners.extractive.evidence.figures import figures_in
-from adapters.reasoners.extractive.evidence.units import Unit, units
 from adapters.reasoners.extractive.evidence.versions import family, other_version
 from adapters.reasoners.extractive.question.answer_type import fits, is_strict
 from core.model.evidence import Evidence
+from core.model.passage_units import Unit, units
 from core.model.text import content_words
 
 _MOST = 3  # sentences or items of the successor

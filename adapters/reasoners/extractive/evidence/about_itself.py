@@ -12,12 +12,12 @@ from pathlib import PurePosixPath
 
 from adapters.reasoners.extractive.evidence.answer_odds import with_odds
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage
-from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.evidence.versions import other_version
 from adapters.reasoners.extractive.question.answer_type import NEUTRAL, fits
 from adapters.reasoners.extractive.question.intent import split_question
 from core.model.evidence import Evidence
 from core.model.inquiry import Inquiry, SearchAction, SearchSource
+from core.model.passage_units import units
 from core.model.text import content_words, words
 
 _STATED, _NOT_STATED = math.log(0.8 / 0.2), math.log(0.1 / 0.9)  # odds: as good as certain, and not evidence

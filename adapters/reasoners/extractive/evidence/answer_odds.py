@@ -17,12 +17,12 @@ from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.numbered_entities import contradicts
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, Words, doubts
 from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
-from adapters.reasoners.extractive.evidence.units import Form
 from adapters.reasoners.extractive.question.answer_type import NEUTRAL, fits, is_strict, thing_asked
 from adapters.reasoners.extractive.question.phrases import names
 from adapters.reasoners.extractive.weights import Features
 from core.model.evidence import Evidence
 from core.model.languages import language_of
+from core.model.passage_units import Form
 from core.model.text import content_words, words
 
 # A number that tells one thing from another: of a version or an error, after a name, with letters in it, a year. Not an

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.answer_odds import doubted
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
-from adapters.reasoners.extractive.evidence.units import Form, Unit, units
 from core.model.evidence import Evidence
 from core.model.inquiry import Inquiry, SearchAction, SearchKnowledge
 from core.model.knowledge import Passage
+from core.model.passage_units import Form, Unit, units
 from core.model.text import content_words
 
 _VERSIONS = "version|release|firmware|update|edition|build"

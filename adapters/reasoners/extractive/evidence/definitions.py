@@ -12,10 +12,10 @@ from pathlib import PurePosixPath
 
 from adapters.reasoners.extractive.evidence.answer_odds import with_odds
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage, says_something
-from adapters.reasoners.extractive.evidence.units import Form, Unit, units
 from core.model.evidence import Evidence
 from core.model.knowledge import Passage
 from core.model.markdown_lines import cells_of
+from core.model.passage_units import Form, Unit, units
 from core.model.text import STOPWORDS, content_words, stem, words
 
 _STATED, _NOT_STATED = math.log(0.8 / 0.2), math.log(0.1 / 0.9)  # odds: as good as certain, and not evidence

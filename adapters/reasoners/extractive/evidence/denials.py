@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from adapters.reasoners.extractive.evidence.answer_odds import with_odds
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage
-from adapters.reasoners.extractive.evidence.units import Form
+from core.model.passage_units import Form
 
 _ASKS = re.compile(
     r"^(?:and |so |but |then )*(?:what|which|who|whom|whose|where|when|how many|for what|in which|list|name|all)\b"

@@ -10,17 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.evidence.units import (
-    Form,
-    Unit,
-    coverage,
-    inverse_frequency,
-    topic_words,
-    word_weights,
-)
+from adapters.reasoners.extractive.evidence.word_coverage import coverage, inverse_frequency, topic_words, word_weights
 from adapters.reasoners.extractive.question.answer_type import fits
 from adapters.reasoners.extractive.question.phrases import names
 from core.model.evidence import Evidence
+from core.model.passage_units import Form, Unit
 from core.model.text import content_words, words
 
 _STEPS = 3  # quotes after the first ones

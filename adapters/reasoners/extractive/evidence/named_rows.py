@@ -10,9 +10,9 @@ from dataclasses import replace
 from adapters.reasoners.extractive.evidence.answer_odds import with_odds
 from adapters.reasoners.extractive.evidence.name_trail import mentions
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage
-from adapters.reasoners.extractive.evidence.units import Form, Unit
 from adapters.reasoners.extractive.question.aggregation import aggregation_of
 from core.model.markdown_lines import cells_of
+from core.model.passage_units import Form, Unit
 
 _YES_NO = re.compile(
     r"^(?:so |and |but )?(?:is|are|was|were|does|do|did|has|have|had|can|may|must|will|should)\b", re.IGNORECASE

@@ -9,7 +9,6 @@ from dataclasses import replace
 from functools import lru_cache
 
 from adapters.reasoners.extractive.evidence.scoring import WeighedPassage
-from adapters.reasoners.extractive.evidence.units import units
 from adapters.reasoners.extractive.question.query_translation import (
     LANGUAGES,
     dictionary_of,
@@ -19,6 +18,7 @@ from core.model.evidence import Evidence
 from core.model.inquiry import Inquiry, Investigate, SearchAction, SearchKnowledge, SearchSource
 from core.model.knowledge import Passage
 from core.model.languages import language_of
+from core.model.passage_units import units
 from core.model.text import content_words
 
 

@@ -14,10 +14,10 @@ from adapters.reasoners.extractive.evidence.answer_odds import with_odds
 from adapters.reasoners.extractive.evidence.leaning import ALONE, Leaning
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage
 from adapters.reasoners.extractive.evidence.surroundings import is_whole, stretch_around, text_of_stretch
-from adapters.reasoners.extractive.evidence.units import Form, Unit, befores, in_context, units
 from adapters.reasoners.extractive.question.answer_type import asks_for_steps, tells_what_to_do
 from core.model.errors import Unavailable
 from core.model.languages import language_of
+from core.model.passage_units import Form, Unit, befores, in_context, units
 from core.model.text import words
 
 _CHARACTERS = 400

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from adapters.reasoners.extractive.evidence.answer_odds import with_odds
 from adapters.reasoners.extractive.evidence.columns import stands_in
 from adapters.reasoners.extractive.evidence.scoring import WeighedPassage
-from adapters.reasoners.extractive.evidence.units import Form, Unit, units
 from core.model.evidence import Evidence
 from core.model.inquiry import Inquiry, ReadSection, SearchAction, SearchKnowledge
 from core.model.markdown_lines import cells_of
+from core.model.passage_units import Form, Unit, units
 from core.model.text import STOPWORDS, content_words, words
 
 _TABLES = 2  # whose sections are read to the end

@@ -14,25 +14,20 @@ from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.figures import figures_in
 from adapters.reasoners.extractive.evidence.name_trail import in_range
 from adapters.reasoners.extractive.evidence.numbered_entities import contradicts
-from adapters.reasoners.extractive.evidence.units import (
-    Form,
+from adapters.reasoners.extractive.evidence.versions import states_only_version
+from adapters.reasoners.extractive.evidence.word_coverage import (
     Near,
-    Unit,
-    announced,
-    befores,
     coverage,
     inverse_frequency,
-    text_of_list,
     topic_words,
-    units,
     word_weights,
 )
-from adapters.reasoners.extractive.evidence.versions import states_only_version
 from adapters.reasoners.extractive.question.answer_type import asks_of_document, fits, is_strict, lacks
 from adapters.reasoners.extractive.weights import Features
 from core.model.evidence import Evidence
 from core.model.knowledge import Passage
 from core.model.markdown_lines import LIST_ITEM, cells_of
+from core.model.passage_units import Form, Unit, announced, befores, text_of_list, units
 from core.model.text import STOPWORDS, content_words, stem, words
 
 _STAMP = re.compile(

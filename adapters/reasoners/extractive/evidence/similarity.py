@@ -1,18 +1,21 @@
 """Cosines between a question and sentences, a bounded number of them, and none when the encoder is away."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from cachetools import LRUCache
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.evidence.units import NOTHING_NEAR, Near, Unit, befores, in_context, units
+from adapters.reasoners.extractive.evidence.word_coverage import NOTHING_NEAR, Near
 from core.model.errors import Unavailable, first_of_ours
 from core.model.knowledge import Passage
+from core.model.passage_units import UNIT_CHARACTERS, Unit, befores, in_context, texts_of_units, units
+from core.model.sentence_vectors import digest_of
 from core.model.text import STOPWORDS, stem, words
 from core.ports.encoder import Encoder
+from core.ports.index import PassageVectors
 
 if TYPE_CHECKING:
     from core.ports.encoder import Vectors
@@ -21,24 +24,31 @@ SENTENCES = 96  # compared in one call: those of two searches
 SECONDS = 10.0  # then words alone must do; on a busy machine 3 cut off what a quiet one takes 0.1 for, and refused
 _SENTENCES_AT_ONCE = 16  # encoded and remembered: what a deadline cuts off is there when it is asked for again
 _WORDS_AT_ONCE = 128
-_CHARACTERS = 400
 _VOCABULARY = 800  # words compared for one call
 _KNOWN = 6_000  # words remembered, and as many sentences, 1.5 kB each
+
+
+class KnownVectors(Protocol):
+    """Where the vectors of passages and their sentences are kept; an index is such a place."""
+
+    async def known_vectors(self, passage_ids: Sequence[str]) -> Mapping[str, PassageVectors]:
+        """Of those passages that are there. Raises StoreUnavailable."""
 
 
 class Similarity:
     """Encodes few and short texts, with a deadline."""
 
-    def __init__(self, encoder: Encoder, seconds: float = SECONDS) -> None:
-        """Compare with this encoder's vectors, where they come within so many seconds."""
+    def __init__(self, encoder: Encoder, known: KnownVectors | None = None, seconds: float = SECONDS) -> None:
+        """Compare with this encoder's vectors, where they come within so many seconds; ``known`` need no encoding."""
         self._encoder = encoder
+        self._known = known
         self._seconds = seconds
         self._words: LRUCache[str, Vectors] = LRUCache(_KNOWN)
         self._sentences: LRUCache[str, Vectors] = LRUCache(_KNOWN)
 
     async def of_sentences(self, text: str, sentences: Sequence[str]) -> list[float]:
         """The cosine of each sentence with the text; 0 beyond the bound and when the encoder does not answer."""
-        few = [sentence[:_CHARACTERS] for sentence in sentences[:SENTENCES]]
+        few = [sentence[:UNIT_CHARACTERS] for sentence in sentences[:SENTENCES]]
         if not few:
             return []
         try:
@@ -54,8 +64,28 @@ class Similarity:
     async def of_units(self, question: str, placed: Sequence[tuple[Passage, Unit]]) -> list[float]:
         """The cosine of each unit, read in its context, with the question; 0 beyond the bound."""
         before = {passage.id: befores(units(passage.text)) for passage, _ in placed}
-        texts = [in_context(passage, unit, before[passage.id].get(unit)) for passage, unit in placed]
+        texts = [in_context(passage, unit, before[passage.id].get(unit))[:UNIT_CHARACTERS] for passage, unit in placed]
+        told = zip(placed, texts, strict=True)
+        await self._remember({passage.id: passage for (passage, _), text in told if text not in self._sentences})
         return await self.of_sentences(question, texts)
+
+    async def _remember(self, passages: Mapping[str, Passage]) -> None:
+        """Take over the vectors of the sentences that these passages have where they are kept.
+
+        Not of a passage that reads otherwise there: one in another language is weighed by its gloss.
+        """
+        if self._known is None or not passages:
+            return
+        try:
+            async with asyncio.timeout(self._seconds):
+                kept = await self._known.known_vectors(list(passages))
+        except (TimeoutError, Unavailable):
+            return  # they are encoded
+        for name, vectors in kept.items():
+            texts = texts_of_units(passages[name])
+            if vectors.sentences.texts == digest_of(texts):
+                rows = vectors.sentences.as_vectors(self._encoder.dimension)
+                self._sentences.update(zip(texts, rows, strict=False))  # the first ones are kept, where there are many
 
     async def slips_among(self, unknown: Sequence[str]) -> list[str]:
         """Those that are no word of the language: the encoder's vocabulary has its common words in one piece.

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from adapters.reasoners.extractive.evidence.units import Form, Unit
 from core.model.knowledge import Passage
+from core.model.passage_units import Form, Unit
 from core.model.text import content_words
 
 _LEAD = re.compile(

@@ -13,10 +13,11 @@ from adapters.reasoners.extractive.evidence.name_trail import TrailStep, leads_o
 from adapters.reasoners.extractive.evidence.open_names import open_names
 from adapters.reasoners.extractive.evidence.scoring import Words, rarity_of, scored_by_words
 from adapters.reasoners.extractive.evidence.searches_made import ASKED_ABOUT, planned_queries, searches_tried
-from adapters.reasoners.extractive.evidence.units import coverage, units, word_weights
+from adapters.reasoners.extractive.evidence.word_coverage import coverage, word_weights
 from adapters.reasoners.extractive.question.phrases import names, word_list
 from core.model.evidence import Evidence
 from core.model.inquiry import Inquiry, SearchAction, SearchKnowledge
+from core.model.passage_units import units
 from core.model.text import content_words, words
 
 _BRIDGES = 4  # searches that one decision proposes at most

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, takewhile, zip_longest
 
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
-from adapters.reasoners.extractive.evidence.units import Form, Unit, in_context, units
+from core.model.passage_units import Form, Unit, in_context, units
 
 _CHARACTERS = 350  # what the reader reads at once, but for the headings above
 _PROSE = {Form.SENTENCE, Form.ITEM}

@@ -4,11 +4,11 @@ import re
 from collections.abc import Sequence
 
 from adapters.reasoners.extractive.evidence.searches_made import ASKED_ABOUT
-from adapters.reasoners.extractive.evidence.units import Form, units
 from adapters.reasoners.extractive.question.aggregation import aggregation_of, lists_rows
 from adapters.reasoners.extractive.question.named_things import thing_picked
 from core.model.evidence import Evidence
 from core.model.inquiry import Inquiry, ReadSection, SearchAction, SearchKnowledge, SearchSource
+from core.model.passage_units import Form, units
 from core.model.text import content_words, words
 
 _TABLES = 2  # whose sections are read to the end

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.evidence.units import NOTHING_NEAR, Near
+from adapters.reasoners.extractive.evidence.word_coverage import NOTHING_NEAR, Near
 from core.model.text import content_words
 
 _ASKED = re.compile(r"\b(?:which|what) (?:[\w-]+ ){0,2}?(?P<word>version|release)\b", re.IGNORECASE)

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
-from adapters.reasoners.extractive.evidence.units import Form, Unit
 from core.model.evidence import Evidence
 from core.model.knowledge import Passage
+from core.model.passage_units import Form, Unit
 from core.model.text import content_words
 
 _NUMBERS = re.compile(r"[\W\d_]+")

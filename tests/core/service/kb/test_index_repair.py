@@ -8,6 +8,7 @@ import pytest
 from adapters.testing.index import InProcessIndex
 from core.ingestion.ingestor import Change
 from core.ingestion.material import Material
+from core.ingestion.passage_vectors import vectors_of
 from core.model.errors import IndexMismatch
 from core.model.jobs import ItemState, JobKind, JobState
 from core.service.kb.commands import KbVerb
@@ -145,7 +146,7 @@ async def test_a_report_says_what_is_missing_and_what_belongs_to_nobody(room: Ro
     assert (whole.same, whole.documents, whole.incomplete, whole.surplus) == (True, 1, (), 0)
     (passage,) = room.index._passages.values()
     left = replace(passage, id="x", version="never published")
-    await room.index.add([left], await room.encoder.encode_passages([left.searchable]))
+    await room.index.add([left], await vectors_of([left], room.encoder))
     assert (await room.consistency.report()).surplus == 1
     loses_its_index(room)
     lost = await room.consistency.report()

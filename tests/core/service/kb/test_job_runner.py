@@ -13,7 +13,7 @@ from core.model.incoming_events import FileReference
 from core.model.jobs import ItemState, Job, JobStage, JobState
 from core.model.knowledge import Passage
 from core.ports.encoder import Vectors
-from core.ports.index import Scope
+from core.ports.index import PassageVectors, Scope
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.kb.commands import KbVerb
 from core.service.kb.job_queue import job_thread
@@ -279,7 +279,7 @@ async def test_a_job_that_is_cancelled_between_two_batches_leaves_nothing_of_wha
     written: list[int] = []
     add = room.index.add
 
-    async def cancelled_after_the_first(passages: Sequence[Passage], vectors: Vectors) -> None:
+    async def cancelled_after_the_first(passages: Sequence[Passage], vectors: Sequence[PassageVectors]) -> None:
         await add(passages, vectors)
         written.append(await room.index.count())
         if len(written) == 1:
@@ -294,16 +294,16 @@ async def test_a_job_that_is_cancelled_between_two_batches_leaves_nothing_of_wha
 
 
 async def test_only_what_has_changed_is_encoded_again(room: Room) -> None:
-    encoded: list[int] = []
+    encoded: list[str] = []
     encode = room.encoder.encode_passages
 
     async def counted(texts: Sequence[str]) -> Vectors:
-        encoded.append(len(texts))
+        encoded.extend(texts)
         return await encode(texts)
 
     room.encoder.encode_passages = counted  # type: ignore[method-assign]
     await room.adds(rules_md=_long("first").decode())
-    assert sum(encoded) == 100
+    assert len(encoded) == 200  # each passage, and its one sentence
     encoded.clear()
     await room.adds(rules_md=_long("second", changed=70).decode())
-    assert sum(encoded) == 1
+    assert len(encoded) == 2

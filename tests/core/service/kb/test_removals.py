@@ -1,10 +1,12 @@
 """Taking out and putting back, of documents and whole bases; a search shows how it came out."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from adapters.testing.encoder import HashingEncoder
+from core.ingestion.passage_copy import copy_passages, pack, put_back, unpack
 from core.ingestion.trash import RESTORABLE
 from core.model.errors import NotFound, StoreUnavailable
 from core.model.incoming_events import FileReference
@@ -144,4 +146,18 @@ async def test_what_is_restored_under_another_encoder_is_encoded_anew(room: Room
     room.encoder = other = Other()
     room.assemble()
     assert is_success(await room.says(KbVerb.RESTORE, target="refunds"))
-    assert other.asked == 1
+    assert other.asked == 2  # the passage, and its one sentence
+
+
+async def test_a_copy_of_the_time_before_sentences_had_vectors_is_encoded_as_it_is_put_back(room: Room) -> None:
+    await room.adds(refunds_md="# Refunds\n\nThirty days.")
+    (document,) = await room.catalog.documents(frozenset({"handbook"}))
+    copy = await copy_passages(document, room.index, room.encoder)
+    assert copy is not None
+    (passage,) = copy.passages
+    before = await room.index.known_vectors([passage.id])
+    await room.index.remove(document.id)
+    await put_back(unpack(pack(replace(copy, sentences=()))), room.index, room.encoder)
+    after = await room.index.known_vectors([passage.id])
+    assert before[passage.id].sentences.numbers
+    assert after[passage.id].sentences == before[passage.id].sentences

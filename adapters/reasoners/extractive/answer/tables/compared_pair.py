@@ -10,7 +10,7 @@ from adapters.reasoners.extractive.answer.tables.operations import extreme_of
 from adapters.reasoners.extractive.answer.tables.rows import FEWEST, Row
 from adapters.reasoners.extractive.answer.tables.wording import TableAnswer, listed_beside
 from adapters.reasoners.extractive.evidence.columns import stands_in
-from adapters.reasoners.extractive.evidence.units import topic_words
+from adapters.reasoners.extractive.evidence.word_coverage import topic_words
 from adapters.reasoners.extractive.question.aggregation import Aggregation
 from adapters.reasoners.extractive.question.named_things import thing_picked
 from core.model.text import content_words, words

@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
 from adapters.reasoners.extractive.answer.tables.rows import FEWEST
 from adapters.reasoners.extractive.evidence.columns import stands_in
-from adapters.reasoners.extractive.evidence.units import Unit, topic_words
+from adapters.reasoners.extractive.evidence.word_coverage import topic_words
 from adapters.reasoners.extractive.question.aggregation import (
     COUNTED,
     Aggregation,
@@ -16,6 +16,7 @@ from adapters.reasoners.extractive.question.aggregation import (
 )
 from adapters.reasoners.extractive.question.named_things import thing_picked
 from core.model.markdown_lines import cells_of
+from core.model.passage_units import Unit
 from core.model.text import content_words
 
 _SAYS_NOT = frozenset(content_words("anything anyone cant cannot dont doesnt isnt arent havent hasnt wont lack lacks"))

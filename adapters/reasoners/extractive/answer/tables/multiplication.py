@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
-from adapters.reasoners.extractive.evidence.units import Form, Unit
 from core.model.markdown_lines import cells_of
+from core.model.passage_units import Form, Unit
 from core.model.text import content_words
 
 _ASKS_PRICE = re.compile(r"\b(?:costs?|price|pay|charged?|fees?|how much|total)\b|^(?:the )?rent\b", re.IGNORECASE)

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.evidence.units import Form, Unit, units
 from core.model.evidence import Evidence
 from core.model.markdown_lines import cells_of
+from core.model.passage_units import Form, Unit, units
 from core.model.text import content_words
 
 FEWEST = 2  # rows that can be compared
