@@ -27,7 +27,7 @@ Fusion = Callable[[str, DenseAndBm25Hits, int], tuple[Hit, ...]]
 
 DENSE_WEIGHT = 0.58  # for a question of seven words that carry meaning
 PER_LENGTH = -0.135  # for each unit of the natural logarithm of their number
-SENTENCE_WEIGHT = 0.3  # of the nearest sentence, beside both legs together
+SENTENCE_WEIGHT = 0.2  # of the nearest sentence, beside both legs together
 RANK_SHARE = 0.1  # what the first rank of a leg counts beside the leg's best score
 _TYPICAL_LENGTH = 2.03  # ln(1 + 6.6)
 _RANK_CONSTANT = 60

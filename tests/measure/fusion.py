@@ -36,6 +36,7 @@ from tests.measure.retrieval_sets import NAMES, Query, RetrievalSet, chunked, en
 
 WEIGHTS = (0.5, 0.55, 0.58, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9)
 GRID = tuple(product((0.54, 0.58, 0.62, 0.66), (0.0, -0.07, -0.135, -0.2), (0.0, 0.1, 0.2, 0.3)))  # Constants
+SENTENCE_WEIGHTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 FOREIGN = 60  # questions of other sets asked of each set: nothing answers them
 
 Ranking = Mapping[str, float]
@@ -66,6 +67,7 @@ async def main() -> None:
     plain_table(searched)
     constants_table(searched)
     weights_table(searched)
+    sentences_table(searched)
     calibration_table(searched)
 
 
@@ -285,6 +287,20 @@ def weights_table(searched: Sequence[Searched]) -> None:
         told = f"{WEIGHTS[chosen]:14.2f}: {table[row, chosen]:+.4f}"
         print(f"{one.found.name:22}" + "".join(f"{gain:+9.4f}" for gain in table[row]) + told)
     print(f"{'smallest gain':22}" + "".join(f"{gain:+9.4f}" for gain in table.min(axis=0)))
+
+
+def sentences_table(searched: Sequence[Searched]) -> None:
+    """What the nearest sentence counts: nDCG@10 at each weight, and the best plain fusion's beside it."""
+    print(f"\nnDCG@10 with the nearest sentence at each weight; in use: {fusion.SENTENCE_WEIGHT}")
+    print(f"{'set':22}" + "".join(f"{weight:9.1f}" for weight in SENTENCE_WEIGHTS) + "   best plain")
+    kept = fusion.SENTENCE_WEIGHT
+    for one in searched:
+        values = []
+        for fusion.SENTENCE_WEIGHT in SENTENCE_WEIGHTS:
+            values.append(measured(one, hybrid))
+        best = max(measured(one, lambda _, legs, rank=rank: rank(legs)) for rank in PLAIN.values())  # type: ignore[misc]
+        print(f"{one.found.name:22}" + "".join(f"{value:9.4f}" for value in values) + f"{best:13.4f}")
+        fusion.SENTENCE_WEIGHT = kept
 
 
 def calibration_table(searched: Sequence[Searched]) -> None:

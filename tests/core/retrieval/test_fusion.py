@@ -44,7 +44,7 @@ def test_where_scores_lie_together_the_rank_still_tells() -> None:
 
 
 def test_the_sentence_that_answers_lifts_its_passage() -> None:
-    near = replace(LEGS, nearest={"meaning": 0.3, "words": 0.8})
+    near = replace(LEGS, nearest={"meaning": 0.1, "words": 0.9})
     assert [hit.passage for hit in fuse(SHORT, near, 2)] == [WORDS, MEANING]
 
 
