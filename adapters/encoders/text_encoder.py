@@ -33,6 +33,7 @@ T = TypeVar("T")
 _BATCH = 8  # passages at once: fastest in bfloat16 (78 a second; 61 with 32), and a short hold on the processor
 _SHORT = 40  # characters; of a word or two
 _BRIEF = 400  # characters of a sentence with its heading, as answers are chosen from
+_FOR_AN_ANSWER = 128  # sentences or words of one call; more are an ingest's, which leaves a thread to those who ask
 _BRIEF_BATCH = 4  # of a dozen or two sentences, so that two cores end together: a batch holds one for 30 ms
 _SHORT_BATCH = 32  # single words: as wide as the longest among them, so that more at once are mostly padding
 _CACHED_QUERIES = 2_048  # vectors; 3 MB
@@ -155,11 +156,13 @@ class SentenceTransformerEncoder:
             await self._ensure_loaded(self._passage_thread)
         order = sorted(range(len(texts)), key=lambda position: -len(texts[position]))
         batches = iter(_batches(order, texts))
+        asked = len(texts) <= _FOR_AN_ANSWER
 
         async def encode_some() -> None:
             for batch in batches:
                 encode = partial(self._encode_batch, [texts[position] for position in batch])
-                async with self._brief_turns if len(texts[batch[0]]) <= _BRIEF else self._passage_turns:
+                brief = asked and len(texts[batch[0]]) <= _BRIEF
+                async with self._brief_turns if brief else self._passage_turns:
                     vectors[batch] = await self._in_thread(self._passage_thread, encode, _BATCH_SECONDS)
 
         try:

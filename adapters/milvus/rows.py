@@ -10,6 +10,7 @@ go on working.
 """
 
 import base64
+import json
 import re
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
@@ -23,9 +24,8 @@ from core.ports.index import PassageVectors, Scope
 
 VARCHAR_BYTES = 65_535  # Milvus's limit, in bytes of UTF-8
 KEY_BYTES = 1_024
-# Of a row's JSON, which holds 65,536 bytes; a third more as base64. 62 sentences of 384 numbers, and a batch of rows
-# stays within what a server takes at once.
-SENTENCE_BYTES = 24_000
+JSON_BYTES = 65_000  # of a field, of which Milvus takes 65,536
+SENTENCE_BYTES = 24_000  # a third more as base64: 62 sentences of 384 numbers; a batch of rows stays within 64 MB
 FIELDS = ("id", "knowledge_base", "document", "version", "section", "ordinal", "text", "about")
 HIT_FIELDS = ("text", "about")  # of a hit in a collection that has base hashes; its id comes with the score
 BASE_HASH = "shelf"
@@ -121,8 +121,8 @@ def to_row(passage: Passage, vectors: PassageVectors) -> dict[str, Any]:
         "head": len(text) - len(passage.text),
         "keys": [row[name] for name in _KEYS[1:]],
         "ordinal": passage.ordinal,
-        **_sentences_at_rest(vectors.sentences, len(vectors.whole)),
     }
+    about |= _sentences_at_rest(vectors.sentences, len(vectors.whole), JSON_BYTES - len(json.dumps(about)))
     hashed = {BASE_HASH: base_hash(passage.knowledge_base)}
     return {**row, **hashed, "ordinal": passage.ordinal, "text": text, "about": about, "vector": vectors.whole}
 
@@ -145,18 +145,18 @@ def to_passage(row: Mapping[str, Any]) -> Passage:
     )
 
 
-def _sentences_at_rest(sentences: SentenceVectors, dimension: int) -> dict[str, list[str]]:
+def _sentences_at_rest(sentences: SentenceVectors, dimension: int, room: int) -> dict[str, list[str]]:
     """The sentences' vectors in the row's JSON, the first ones, as many as there is room for; nothing without any."""
-    if not sentences.numbers:
+    if not sentences.digest:
         return {}
-    room = SENTENCE_BYTES // dimension * dimension
-    return {"sentences": [sentences.texts, base64.b64encode(sentences.numbers[:room]).decode()]}
+    numbers = sentences.numbers[: max(0, min(SENTENCE_BYTES, room * 3 // 4)) // dimension * dimension]
+    return {"sentences": [sentences.digest, base64.b64encode(numbers).decode()]}
 
 
-def sentences_of(about: Mapping[str, Any]) -> SentenceVectors:
+def read_sentences(about: Mapping[str, Any]) -> SentenceVectors:
     """The sentences' vectors of a row by its JSON; none of a row that was written before they were kept."""
-    texts, numbers = about.get("sentences", ("", ""))
-    return SentenceVectors(texts, base64.b64decode(numbers))
+    digest, numbers = about.get("sentences", ("", ""))
+    return SentenceVectors(digest, base64.b64decode(numbers))
 
 
 def _clean(text: str) -> str:

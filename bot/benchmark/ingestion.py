@@ -120,10 +120,11 @@ async def _throughput(
     while done < passages:
         encoder.texts.clear()
         started = time.perf_counter()
-        while len(encoder.texts) < min(TURN, passages):
-            await ingestor.ingest(next(material), BASE)
+        ingested = 0
+        while ingested < min(TURN, passages):
+            ingested += (await ingestor.ingest(next(material), BASE)).passages
         whole += time.perf_counter() - started
-        done += len(encoder.texts)
+        done += ingested
         started = time.perf_counter()
         await asyncio.to_thread(bare.encode, list(encoder.texts))
         plain += time.perf_counter() - started

@@ -14,7 +14,7 @@ from core.ingestion.consistency import IndexConsistency
 from core.ingestion.dates import stated_date
 from core.ingestion.material import Material
 from core.ingestion.originals import Originals
-from core.ingestion.passage_vectors import is_current, vectors_of
+from core.ingestion.passage_vectors import vectors_of
 from core.model.clock import Clock
 from core.model.errors import DocumentRejected, FootnoteError, NoText, StoreUnavailable
 from core.model.jobs import JobStage
@@ -28,7 +28,7 @@ from core.ports.parser import Parser
 
 REFILLED = "Its passages were missing in the index; they are there again."
 BATCH = 64  # passages encoded and written at a time
-RECIPE = "12"  # changes when the same bytes would be cut differently, so that they are read again
+RECIPE = "12"  # changes when the same bytes would come out otherwise in the index, so that they are read again
 
 
 class Change(StrEnum):
@@ -212,12 +212,7 @@ class Ingestor:
             batch = passages[start : start + BATCH]
             known = await self._index.known_vectors([twins[p.id] for p in batch]) if twins else {}
             taken = {p.id: known[twins[p.id]] for p in batch if twins.get(p.id) in known}
-            # What was written before sentences had vectors, or parted otherwise, is encoded anew.
-            vectors = {p.id: taken[p.id] for p in batch if p.id in taken and is_current(p, taken[p.id])}
-            fresh = [passage for passage in batch if passage.id not in vectors]
-            encoded = await vectors_of(fresh, self._encoder)
-            vectors.update((passage.id, one) for passage, one in zip(fresh, encoded, strict=True))
-            await self._index.add(batch, [vectors[passage.id] for passage in batch])
+            await self._index.add(batch, await vectors_of(batch, self._encoder, taken))
         progress(JobStage.EMBEDDING, len(passages), len(passages))
         if passages and await self._index.confirm(passages[0].document, passages[0].version) < len(passages):
             raise StoreUnavailable("The index does not have all that was just written to it.", remedy="Try again.")

@@ -14,6 +14,7 @@ from core.ports.encoder import Encoder, Vectors
 from core.ports.index import Index, PassageVectors, Scope
 
 BATCH = 64  # passages written back at a time
+_MOST_SENTENCES = 64_000_000  # bytes of vectors; those of a larger document are encoded as it is put back
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ async def copy_passages(document: Document, index: Index, encoder: Encoder) -> P
 
 
 async def put_back(copy: PassageCopy, index: Index, encoder: Encoder) -> None:
-    """Write the passages; encoded anew where another model encoded them, or none their sentences.
+    """Write the passages; encoded anew where another model encoded them, and their sentences where none did.
 
     They are visible when they are published.
     """
@@ -47,12 +48,12 @@ async def put_back(copy: PassageCopy, index: Index, encoder: Encoder) -> None:
     vectors: Vectors = np.frombuffer(b64decode(copy.vectors), "<f4").reshape(-1, max(1, copy.dimension))
     for start in range(0, len(copy.passages), BATCH):
         batch = copy.passages[start : start + BATCH]
-        if copy.encoder == encoder.name and copy.sentences:
-            wholes = vectors[start : start + BATCH].astype(np.float32)
-            kept = [SentenceVectors(texts, b64decode(data)) for texts, data in copy.sentences[start : start + BATCH]]
-            await index.add(batch, [PassageVectors(*pair) for pair in zip(wholes, kept, strict=True)])
-        else:
-            await index.add(batch, await vectors_of(batch, encoder))
+        wholes = vectors[start : start + BATCH].astype(np.float32)
+        told = copy.sentences[start : start + BATCH] or [("", "")] * len(batch)
+        sentences = [SentenceVectors(digest, b64decode(data)) for digest, data in told]
+        kept = [PassageVectors(*pair) for pair in zip(wholes, sentences, strict=True)]
+        known = {passage.id: one for passage, one in zip(batch, kept, strict=True)}
+        await index.add(batch, await vectors_of(batch, encoder, known if copy.encoder == encoder.name else None))
     if copy.passages:
         await index.confirm(copy.passages[0].document, copy.passages[0].version)
 
@@ -73,10 +74,13 @@ def _copy(encoder: str, passages: Sequence[Passage], vectors: Mapping[str, Passa
 
     found = [vectors[passage.id] for passage in passages]
     rows = np.stack([one.whole for one in found]).astype("<f4") if found else np.zeros((0, 0), "<f4")
+    size = sum(len(one.sentences.numbers) for one in found)
+    kept = found if size <= _MOST_SENTENCES else []
+    sentences = tuple((one.sentences.digest, b64encode(one.sentences.numbers).decode()) for one in kept)
     return PassageCopy(
         encoder,
         tuple(passages),
         rows.shape[1],
         b64encode(rows.tobytes()).decode(),
-        tuple((one.sentences.texts, b64encode(one.sentences.numbers).decode()) for one in found),
+        sentences,
     )

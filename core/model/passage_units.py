@@ -15,6 +15,7 @@ from core.model.knowledge import Passage
 from core.model.markdown_lines import FENCE, LIST_ITEM, cells_of, fenced_runs, first_piece, is_table_rule
 from core.model.text import sentences
 
+MOST_UNITS = 60  # of a passage that have vectors
 UNIT_CHARACTERS = 400  # of a unit in its context; a sentence encoder says no more of a longer one
 
 
@@ -53,7 +54,8 @@ _NAME_WORDS = 2  # of a heading in small letters: "make build"
 _ENTRY_WORDS = 20
 _ENTRY = re.compile(r"^(?:\*\*[^*]+\*\*:?|__[^_]+__:?|[^.!?]+\?|Q:.*\?)$")
 _ASKED = re.compile(  # "Q: A box was stolen. What now? A: The customer reports it."
-    r"^(?P<asked>(?:Q|Question|F|Frage)\d*\s?[:.)]\s.*?)\s+(?P<told>(?:A|Answer|Antwort)\d*\s?[:.)]\s.*)$", re.DOTALL
+    r"^(?P<asked>(?:Q|Question|F|Frage)\d*\s?[:.)]\s.*?)(?<!\s)\s+(?P<told>(?:A|Answer|Antwort)\d*\s?[:.)]\s.*)$",
+    re.DOTALL,
 )
 # "**9. Behaviour.** Quiet hours …": a heading at the beginning of its paragraph; not "**Mid** is 22 May to 3 July".
 _RUN_IN = re.compile(
@@ -376,7 +378,10 @@ def text_of_list(led: Iterable[Unit]) -> str:
 
 
 def texts_of_units(passage: Passage) -> tuple[str, ...]:
-    """Each unit of a passage as it is read in its context, in reading order: what its vector is made of."""
+    """The units of a passage as they are read in their context, in reading order: what their vectors are made of.
+
+    At most ``MOST_UNITS``: a passage has five, and a long table's rows are told by its passage and by their words.
+    """
     everything = units(passage.text)
     before = befores(everything)
-    return tuple(in_context(passage, unit, before.get(unit))[:UNIT_CHARACTERS] for unit in everything)
+    return tuple(in_context(passage, unit, before.get(unit))[:UNIT_CHARACTERS] for unit in everything[:MOST_UNITS])

@@ -1,7 +1,7 @@
 """Vectors of a passage's sentences, kept beside its own in eight bits a number.
 
 A passage's vector says what it is about as a whole; the sentence that answers may be one of ten. In eight bits a
-cosine differs from the one in 32 by at most .01, and a sentence takes as many bytes as a vector has numbers.
+cosine is that of 32 within some thousandths, and a sentence takes as many bytes as a vector has numbers.
 """
 
 from collections.abc import Sequence
@@ -17,21 +17,21 @@ _MOST = 127  # of a number in eight bits
 
 @dataclass(frozen=True, slots=True)
 class SentenceVectors:
-    """One vector for each of some texts, in order.
+    """The vectors of some texts, in order; of the first ones where there was no room for all.
 
-    ``texts`` is their digest, by which whoever parts the passage in another way notices; ``numbers`` are (n, dimension)
-    signed bytes, row by row, each row on a scale of its own.
+    ``digest`` is that of all the texts, by which whoever parts the passage in another way notices. ``numbers`` are
+    (n, dimension) signed bytes, row by row, each row on a scale of its own.
     """
 
-    texts: str = ""
+    digest: str = ""
     numbers: bytes = b""
 
     @classmethod
-    def of(cls, texts: Sequence[str], vectors: "Vectors") -> "SentenceVectors":
-        """From (n, dimension) vectors of n texts."""
+    def of(cls, texts: Sequence[str], vectors: "Vectors | None" = None) -> "SentenceVectors":
+        """From (n, dimension) vectors of n texts; of none where there are no texts."""
         import numpy as np
 
-        if not texts:
+        if not texts or vectors is None:
             return cls(digest_of(texts))
         scaled = vectors * (_MOST / np.maximum(np.abs(vectors).max(axis=1, keepdims=True), 1e-9))
         return cls(digest_of(texts), np.rint(scaled).astype(np.int8).tobytes())

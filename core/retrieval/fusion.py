@@ -8,8 +8,8 @@ and Callan, "Deeper Text Understanding for IR with Contextual Neural Language Mo
 vector of a whole passage hides the one that answers. ``tests/measure/fusion.py`` derives the
 constants: on each of nine sets nDCG@10 is at or above min-max halves, min-max .7 to .3 and reciprocal ranks alone, and
 on eight of them where the constants come from the other eight. How sharply either leg's scores fall, the best cosine,
-how many hits both legs have in common, and how many of the words the best hit has, said nothing more about a set
-left out.
+how many hits both legs have in common, and how many of the question's words the best hit has, said nothing more about
+a set left out.
 
 A passage that one leg did not return is not at zero there: it is somewhere below the last one returned, and gets that
 one's score. Taking zero instead cost up to 0.02; asking the index for the exact score gained nothing worth a call.
@@ -34,7 +34,8 @@ _RANK_CONSTANT = 60
 _LEAST, _MOST = 0.2, 0.8  # of the dense weight, however long the question
 
 # A logistic regression over the nine sets and questions that belong to other sets: is this hit relevant? Fitted on
-# eight sets and tried on the ninth, its mean error of calibration is 0.05 and its AUC 0.86 (tests/measure/fusion.py).
+# eight sets and tried on the ninth, before the nearest sentence counted, its mean error of calibration is 0.05 and its
+# AUC 0.86 (tests/measure/fusion.py).
 _INTERCEPT = -11.8
 _PER_COSINE = 5.7  # of the best hit
 _PER_COVERAGE = 1.75  # share of the question's words in the best hit

@@ -22,7 +22,7 @@ def test_a_cosine_stays_what_it_was_within_a_hundredth() -> None:
 
 def test_other_sentences_and_another_order_have_another_digest() -> None:
     vectors = unit_vectors(2)
-    made = [SentenceVectors.of(texts, vectors).texts for texts in (("a", "b"), ("b", "a"), ("ab", ""))]
+    made = [SentenceVectors.of(texts, vectors).digest for texts in (("a", "b"), ("b", "a"), ("ab", ""))]
     assert len(set(made)) == 3
 
 

@@ -1,6 +1,7 @@
 """Which units are compared by meaning: of each search the most promising, by what is known without encoding them.
 
-Encoding sentences is what takes longest of an answer. Which of them come near is told by their own words, and by how
+The more are compared, the more seem to answer; and where the index has no vectors of them, encoding them is what takes
+longest of an answer. Which of them come near is told by their own words, and by how
 near their passage is as a whole, whose vector the index has.
 """
 

@@ -1,7 +1,7 @@
 """Cosines between a question and sentences, a bounded number of them, and none when the encoder is away."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 SENTENCES = 96  # compared in one call: those of two searches
 SECONDS = 10.0  # then words alone must do; on a busy machine 3 cut off what a quiet one takes 0.1 for, and refused
+_KNOWN_SECONDS = 2.0  # for what the index has of them; then they are encoded
 _SENTENCES_AT_ONCE = 16  # encoded and remembered: what a deadline cuts off is there when it is asked for again
 _WORDS_AT_ONCE = 128
 _VOCABULARY = 800  # words compared for one call
@@ -65,27 +66,29 @@ class Similarity:
         """The cosine of each unit, read in its context, with the question; 0 beyond the bound."""
         before = {passage.id: befores(units(passage.text)) for passage, _ in placed}
         texts = [in_context(passage, unit, before[passage.id].get(unit))[:UNIT_CHARACTERS] for passage, unit in placed]
-        told = zip(placed, texts, strict=True)
-        await self._remember({passage.id: passage for (passage, _), text in told if text not in self._sentences})
+        await self._remember([passage for passage, _ in placed], {*texts} - {*self._sentences})
         return await self.of_sentences(question, texts)
 
-    async def _remember(self, passages: Mapping[str, Passage]) -> None:
-        """Take over the vectors of the sentences that these passages have where they are kept.
+    async def _remember(self, passages: Iterable[Passage], wanted: Collection[str]) -> None:
+        """Take over the vectors of these texts that the passages have where they are kept.
 
         Not of a passage that reads otherwise there: one in another language is weighed by its gloss.
         """
-        if self._known is None or not passages:
+        kept_there = {passage.id: passage for passage in passages if passage.knowledge_base}  # no attached file
+        if self._known is None or not wanted or not kept_there:
             return
         try:
-            async with asyncio.timeout(self._seconds):
-                kept = await self._known.known_vectors(list(passages))
+            async with asyncio.timeout(_KNOWN_SECONDS):
+                kept = await self._known.known_vectors(list(kept_there))
         except (TimeoutError, Unavailable):
             return  # they are encoded
         for name, vectors in kept.items():
-            texts = texts_of_units(passages[name])
-            if vectors.sentences.texts == digest_of(texts):
+            texts = texts_of_units(kept_there[name])
+            if vectors.sentences.digest == digest_of(texts):
                 rows = vectors.sentences.as_vectors(self._encoder.dimension)
-                self._sentences.update(zip(texts, rows, strict=False))  # the first ones are kept, where there are many
+                # Copies: a row would keep all of its passage's. Of very many the first ones are kept.
+                told = zip(texts, rows, strict=False)
+                self._sentences.update((text, row.copy()) for text, row in told if text in wanted)
 
     async def slips_among(self, unknown: Sequence[str]) -> list[str]:
         """Those that are no word of the language: the encoder's vocabulary has its common words in one piece.
