@@ -1,8 +1,9 @@
 """Vectors from any sentence-transformers model, never on the event loop.
 
 A thread for queries and, where there are two cores, two for passages, so that a query is never behind a batch of them;
-where there are fewer than four, long passages take but one of the two. Each has the model with a tokenizer of its own,
-which is not to be used by two at once; the weights are the same ones in memory.
+where there are fewer than four, long passages, and more texts than an answer asks for, take but one of the two. Each
+has the model with a tokenizer of its own, which is not to be used by two at once; the weights are the same ones in
+memory.
 
 Queries that come while one is encoded go together after it: fifty at once cost the processor what ten do one by one.
 All run in bfloat16 where the processor computes in it: three times as many passages a second as ``encode`` with its
