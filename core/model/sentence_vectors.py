@@ -10,7 +10,8 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from core.ports.encoder import Vectors
+    import numpy as np
+    import numpy.typing as npt
 
 _MOST = 127  # of a number in eight bits
 
@@ -27,7 +28,7 @@ class SentenceVectors:
     numbers: bytes = b""
 
     @classmethod
-    def of(cls, texts: Sequence[str], vectors: "Vectors | None" = None) -> "SentenceVectors":
+    def of(cls, texts: Sequence[str], vectors: "npt.NDArray[np.float32] | None" = None) -> "SentenceVectors":
         """From (n, dimension) vectors of n texts; of none where there are no texts."""
         import numpy as np
 
@@ -36,13 +37,13 @@ class SentenceVectors:
         scaled = vectors * (_MOST / np.maximum(np.abs(vectors).max(axis=1, keepdims=True), 1e-9))
         return cls(digest_of(texts), np.rint(scaled).astype(np.int8).tobytes())
 
-    def as_vectors(self, dimension: int) -> "Vectors":
+    def as_vectors(self, dimension: int) -> "npt.NDArray[np.float32]":
         """(n, dimension), float32, unit length."""
         import numpy as np
 
         rows = np.frombuffer(self.numbers, np.int8).reshape(-1, dimension).astype(np.float32)
-        found: Vectors = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
-        return found
+        unit: npt.NDArray[np.float32] = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+        return unit
 
 
 NO_SENTENCES = SentenceVectors()
@@ -53,7 +54,7 @@ def digest_of(texts: Sequence[str]) -> str:
     return blake2b("\x1f".join(texts).encode(errors="replace"), digest_size=6).hexdigest()
 
 
-def cosines_of_nearest(passages: Sequence[SentenceVectors], vector: "Vectors") -> list[float | None]:
+def cosines_of_nearest(passages: Sequence[SentenceVectors], vector: "npt.NDArray[np.float32]") -> list[float | None]:
     """For each passage the cosine of its nearest sentence with a vector of unit length; None where it has none."""
     import numpy as np
 
