@@ -50,8 +50,9 @@ def test_the_sentence_that_answers_lifts_its_passage() -> None:
 
 def test_a_passage_without_sentences_is_told_by_its_own_vector() -> None:
     """One that an earlier version wrote stands beside one that has them: neither hides the other."""
-    mixed = replace(LEGS, nearest={"words": 0.5})
-    assert [hit.passage for hit in fuse(SHORT, mixed, 2)] == [MEANING, WORDS]
+    assert [hit.passage for hit in fuse(LONG, LEGS, 2)] == [WORDS, MEANING]
+    mixed = replace(LEGS, nearest={"words": 0.3})
+    assert [hit.passage for hit in fuse(LONG, mixed, 2)] == [MEANING, WORDS]
 
 
 def test_what_a_leg_left_out_is_not_worth_nothing_there() -> None:
