@@ -11,17 +11,19 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cachetools import LRUCache
 
-from adapters.encoders.model_files import PACKAGED, ModelFiles, find_model, load, log_warning
+from adapters.encoders.model_files import PACKAGED, ModelFiles, find_model, load_folder, log_warning
 from adapters.encoders.model_thread import run_model
 from adapters.encoders.text_encoder import computes_in_bfloat16, use_one_core
 from core.model.errors import ModelUnavailable, first_of_ours
 
 if TYPE_CHECKING:
     import torch
+
+    Tensors = dict[str, torch.Tensor]
 
 WEIGHTS = Path(__file__).with_name("answer_reader.safetensors")
 _TOKENS = 80  # of question and sentence together: as it was learnt
@@ -46,7 +48,7 @@ class LowRankAnswerReader:
         self._failure: ModelUnavailable | None = None
         self._threads = ThreadPoolExecutor(_AT_A_TIME, thread_name_prefix="read-answers", initializer=use_one_core)
         self._loading = threading.Lock()
-        self._model: Any = None
+        self._model: _CrossEncoder | None = None
         self._known: LRUCache[tuple[str, str], float] = LRUCache(_KNOWN)
 
     async def open(self) -> None:
@@ -98,13 +100,13 @@ class LowRankAnswerReader:
         model = self._loaded()
         filled = [*texts, *texts[-1:] * (-len(texts) % _AT_ONCE)]
         with torch.inference_mode():
-            odds: list[float] = model.odds([question] * len(filled), filled).tolist()
+            odds: list[float] = model.odds(question, filled).tolist()
         return odds[: len(texts)]
 
-    def _loaded(self) -> Any:
+    def _loaded(self) -> "_CrossEncoder":
         with self._loading:
             if self._model is None:
-                self._model = load(self._files, _CrossEncoder)
+                self._model = load_folder(self._files, _CrossEncoder)
                 if computes_in_bfloat16():
                     self._model.halve()
         return self._model
@@ -113,29 +115,15 @@ class LowRankAnswerReader:
 class _CrossEncoder:
     """The packaged encoder with its changes merged in, and a head on its first token."""
 
-    def __init__(self, location: str, *, local_files_only: bool = False, device: None = None) -> None:
-        from transformers import AutoModel, AutoTokenizer
+    def __init__(self, folder: Path) -> None:
+        from adapters.encoders.bert import BertEncoder, read_config, read_tokenizer, read_weights
 
-        del device  # always the processor's
-        how = {"local_files_only": local_files_only}
-        self._tokenizing = threading.Lock()  # a tokenizer is not to be used by two at once
-        self._tokenizer: Any = AutoTokenizer.from_pretrained(location, **how)
-        self._encoder: Any = AutoModel.from_pretrained(location, add_pooling_layer=False, **how).eval()
-        changes = {name: tensor.float() for name, tensor in _read_weights().items()}
+        self._tokenizer = read_tokenizer(folder)
+        self._tokenizer.enable_truncation(_TOKENS)
+        self._tokenizer.enable_padding(pad_to_multiple_of=_STEP)
+        changes = {name: tensor.float() for name, tensor in _read_changes().items()}
         self._head = {name: changes.pop(name) for name in list(changes) if name.startswith("head.")}
-        self._merge(changes)
-
-    def _merge(self, changes: "dict[str, torch.Tensor]") -> None:
-        """Add the product of each pair of narrow matrices to its layer; put the other weights in place."""
-        import torch
-
-        with torch.no_grad():
-            for name, tensor in changes.items():
-                if name.endswith(".down"):
-                    layer = name.removesuffix(".down")
-                    self._encoder.get_submodule(layer).weight += changes[f"{layer}.up"] @ tensor
-                elif not name.endswith(".up"):
-                    self._encoder.get_parameter(name).copy_(tensor)
+        self._encoder = BertEncoder(read_config(folder), _merged(read_weights(folder), changes))
 
     def halve(self) -> None:
         """Compute in bfloat16; the head stays in float32."""
@@ -143,27 +131,30 @@ class _CrossEncoder:
 
         self._encoder = self._encoder.to(torch.bfloat16)
 
-    def odds(self, questions: list[str], texts: list[str]) -> "torch.Tensor":
+    def odds(self, question: str, texts: Sequence[str]) -> "torch.Tensor":
         """(n,) logarithms of odds."""
         import torch
         from torch.nn.functional import linear
 
-        with self._tokenizing:
-            tokens = self._tokenizer(
-                questions,
-                texts,
-                truncation=True,
-                max_length=_TOKENS,
-                padding=True,
-                pad_to_multiple_of=_STEP,
-                return_tensors="pt",
-            )
-        first = self._encoder(**tokens).last_hidden_state[:, 0].float()
+        from adapters.encoders.bert import Tokens
+
+        tokens = Tokens.of(self._tokenizer.encode_batch([(question, text) for text in texts]))
+        first = self._encoder(tokens)[:, 0].float()
         inner = torch.tanh(linear(first, self._head["head.dense.weight"], self._head["head.dense.bias"]))
         return linear(inner, self._head["head.out.weight"], self._head["head.out.bias"]).squeeze(-1)
 
 
-def _read_weights() -> "dict[str, torch.Tensor]":
+def _merged(weights: "Tensors", changes: "Tensors") -> "Tensors":
+    """The weights with the product of each pair of narrow matrices added to its layer, and the others in place."""
+    whole = {name: tensor for name, tensor in changes.items() if not name.endswith((".down", ".up"))}
+    for name, narrow in changes.items():
+        if name.endswith(".down"):
+            layer = name.removesuffix(".down")
+            whole[f"{layer}.weight"] = weights[f"{layer}.weight"] + changes[f"{layer}.up"] @ narrow
+    return weights | whole
+
+
+def _read_changes() -> "dict[str, torch.Tensor]":
     """What comes with us. Raises ModelUnavailable, which names the file, where it is not whole."""
     from safetensors import SafetensorError
     from safetensors.torch import load_file

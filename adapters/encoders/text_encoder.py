@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from cachetools import LRUCache
 
-from adapters.encoders.model_files import find_model, load
+from adapters.encoders.model_files import find_model, load, load_folder
 from adapters.encoders.model_thread import run_model
 from core.model.errors import ModelUnavailable, first_of_ours
 
@@ -226,19 +226,19 @@ class SentenceTransformerEncoder:
     def _load(self) -> Any:
         import torch
 
-        model = load(self._files, self._model_class())
+        model = self._load_whole()
         # Converted afterwards: asked for on loading, transformers would change torch's default type for every thread.
         return model.to(torch.bfloat16) if self._reduced and computes_in_bfloat16() else model
 
-    def _model_class(self) -> Any:
-        """What loads it: for the packaged model what comes with transformers is enough, and imported much sooner."""
+    def _load_whole(self) -> Any:
+        """In float32: the packaged model needs torch alone, which is imported much sooner than the library."""
         if self._files.packaged:
             from adapters.encoders.mean_pooling import MeanPoolingModel
 
-            return partial(MeanPoolingModel, window=self.window)
+            return load_folder(self._files, partial(MeanPoolingModel, window=self.window))
         from sentence_transformers import SentenceTransformer
 
-        return SentenceTransformer
+        return load(self._files, SentenceTransformer)
 
     async def _ensure_loaded(self, thread: ThreadPoolExecutor) -> None:
         """Loading has its own, longer deadline."""

@@ -4,7 +4,6 @@ import asyncio
 import os
 import signal
 import socket
-import subprocess
 import sys
 from asyncio.subprocess import DEVNULL, Process
 from collections.abc import AsyncIterator, Iterator
@@ -15,6 +14,7 @@ import pytest
 
 from adapters.redis.embedded_server import EmbeddedValkey
 from tests.fakes.slack import FakeSlack, Message, specs_are_here
+from tests.sample_home import copy_sample_home
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "bot" / "samples" / "documents"
@@ -35,11 +35,10 @@ def free_port() -> int:
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def home(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Path]:
     """A data directory with the sample documents in it."""
-    home = tmp_path_factory.mktemp("home")
-    ingest = [sys.executable, "-m", "bot", "ingest", str(SAMPLES)]
-    subprocess.run(ingest, env=environment(home), cwd=ROOT, check=True, stdout=DEVNULL, timeout=300)
+    home = tmp_path_factory.mktemp("footnote") / "home"
+    copy_sample_home(tmp_path_factory, worker_id, home)
     yield home
     asyncio.run(end_server(home))
 

@@ -9,11 +9,9 @@ import pytest
 import pytest_asyncio
 from rich.console import Console
 
-from adapters.documents.folders import files_in
-from adapters.terminal.ingest_view import ingest_files
 from bot.container import Footnote, open_footnote
-from bot.demo import SAMPLES
 from bot.settings import Settings
+from tests.sample_home import BASE, copy_sample_home
 
 if TYPE_CHECKING:
     from adapters.terminal.chat import Chat
@@ -25,17 +23,15 @@ def settings_for(home: Path, **more: object) -> Settings:
 
 
 @pytest.fixture(scope="session")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("footnote")
+def home(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    home = tmp_path_factory.mktemp("footnote") / "home"
+    copy_sample_home(tmp_path_factory, worker_id, home)
+    return home
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def footnote(home: Path) -> AsyncIterator[Footnote]:
     async with open_footnote(settings_for(home)) as opened:
-        files = [
-            (path, str(Path(source).relative_to("documents"))) for path, source in files_in([SAMPLES / "documents"])
-        ]
-        await ingest_files(Console(quiet=True), opened.knowledge_stack.ingest_client(), files, "samples")
         yield opened
 
 
@@ -44,7 +40,7 @@ class Dialogue:
 
     def __init__(self, footnote: Footnote) -> None:
         self._screen = io.StringIO()
-        self.chat: Chat = footnote.chat(Console(file=self._screen, width=200, no_color=True), frozenset({"samples"}))
+        self.chat: Chat = footnote.chat(Console(file=self._screen, width=200, no_color=True), frozenset({BASE}))
 
     async def say(self, text: str) -> str:
         """What is shown after this line; white space folded."""

@@ -27,7 +27,7 @@ from tests.core.service.kb.knowledge_room import job_in
 from tests.live.conftest import settings_for
 
 DOCUMENTS = 4
-SECTIONS = 150
+SECTIONS = 50
 
 
 class Telling(Ingestor):

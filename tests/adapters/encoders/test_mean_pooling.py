@@ -1,4 +1,4 @@
-"""The packaged model by transformers alone against the library that it is made for: the same vectors."""
+"""The packaged model by torch alone against the library that it is made for: the same vectors."""
 
 import random
 import subprocess
@@ -46,7 +46,8 @@ def model() -> "MeanPoolingModel":
     files = find_model("")
     window = files.window()
     assert window is not None
-    return MeanPoolingModel(files.location, window=window, local_files_only=True)
+    assert files.folder is not None
+    return MeanPoolingModel(files.folder, window=window)
 
 
 @pytest.mark.parametrize("batch", [1, 3, 64])
@@ -80,7 +81,7 @@ async def main():
     await reranker.close()
 
 asyncio.run(main())
-print(sorted({"torch", "sentence_transformers", "sklearn"} & set(sys.modules)))
+print(sorted({"torch", "sentence_transformers", "sklearn", "transformers"} & set(sys.modules)))
 """
     done = subprocess.run(
         [sys.executable, "-c", encode_and_rerank],
