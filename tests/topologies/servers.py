@@ -120,14 +120,18 @@ def _info(server: Server) -> str:
 
 
 @contextmanager
-def redis_cluster(binary: str) -> Iterator[Cluster]:
-    """Six servers, joined."""
+def redis_cluster(binary: str, *, patience: float = PATIENCE) -> Iterator[Cluster]:
+    """Six servers, joined; after ``patience``, in seconds, without a word from one of them the others take it for dead.
+
+    Where none is to die it is long: on a busy machine a node may be silent for seconds.
+    """
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cluster-")))
         cluster = Cluster()
         for number in range(6):
             port = free_port()
-            options = ["--port", str(port), "--cluster-enabled", "yes", "--cluster-node-timeout", "3000"]
+            options = ["--port", str(port), "--cluster-enabled", "yes"]
+            options += ["--cluster-node-timeout", str(round(patience * 1000))]
             options += ["--cluster-replica-validity-factor", "0"]
             cluster.servers.append(stack.enter_context(running(binary, folder / str(number), port, *options)))
         clients = [server.client for server in cluster.servers]
@@ -161,8 +165,8 @@ class Watched:
 
 
 @contextmanager
-def sentinel_trio(binary: str) -> Iterator[Watched]:
-    """A primary, a replica and three Sentinels that agree by two."""
+def sentinel_trio(binary: str, *, patience: float = PATIENCE) -> Iterator[Watched]:
+    """A primary, a replica and three Sentinels that agree by two; ``patience`` as for a Cluster."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sentinel-")))
         port = free_port()
@@ -176,7 +180,8 @@ def sentinel_trio(binary: str) -> Iterator[Watched]:
             listens = free_port()
             conf = (
                 f"port {listens}\nsentinel monitor {SERVICE} 127.0.0.1 {port} 2\n"
-                f"sentinel down-after-milliseconds {SERVICE} 2000\nsentinel failover-timeout {SERVICE} 6000\n"
+                f"sentinel down-after-milliseconds {SERVICE} {round(patience * 1000)}\n"
+                f"sentinel failover-timeout {SERVICE} 6000\n"
             )
             sentinels.append(stack.enter_context(running(binary, folder / f"s{number}", listens, conf=conf)))
         for one in sentinels:

@@ -22,7 +22,7 @@ from tests.topologies.milvus_server import AVAILABLE, DenseMilvusIndex, milvus_s
 
 pytestmark = [
     pytest.mark.live,
-    pytest.mark.timeout(600),
+    pytest.mark.timeout(900),
     pytest.mark.skipif(not AVAILABLE, reason="There is no Milvus server here: pip install milvus==2.3.5 --no-deps."),
 ]
 ENCODER = HashingEncoder()

@@ -65,6 +65,7 @@ async def test_a_question_is_answered_remembered_and_forgotten(redis: Redis, red
 
 async def test_doctor_tries_what_is_needed_on_the_real_servers(redis: Redis, redis_url: str, tmp_path: Path) -> None:
     found = {check.name: check async for check in checks_of(settings(tmp_path, redis_url), seconds=120)}
+    assert "stores" not in found, found["stores"].detail
     assert found["Redis"].health is Health.OK
     assert ("a Cluster of 3 primaries" in found["Redis"].detail) == redis_url.startswith("redis+cluster")
     keys = [key async for key in redis.scan_iter(match="*probe*")]
@@ -109,7 +110,8 @@ def started(shape: str) -> Iterator[Cluster | Watched]:
     binary = server_binary()
     if binary is None:
         pytest.skip("There is no Redis or Valkey server here.")
-    with redis_cluster(binary) if shape == "cluster" else sentinel_trio(binary) as servers:
+    start = redis_cluster if shape == "cluster" else sentinel_trio
+    with start(binary, patience=3.0) as servers:
         yield servers
 
 
