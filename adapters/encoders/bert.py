@@ -1,7 +1,7 @@
 """BERT's encoder (Devlin et al., 2019) by torch alone: what the packaged model is computed with.
 
 transformers has it too, and takes three of the five seconds that a command would wait for its models to be imported;
-torch's own ``TransformerEncoderLayer`` imports SymPy for its mask, or takes a third longer for passages of 200 tokens.
+torch's own encoder layer imports SymPy for its mask, or takes a third longer for passages of 200 tokens.
 """
 
 import json

@@ -76,10 +76,10 @@ async def serve_http(server: MCPServer, host: str, port: int, announce: Callable
     app = server.streamable_http_app(
         streamable_http_path=PATH, stateless_http=True, max_request_body_size=BODY_LIMIT, host=host
     )
-    listening = _listen(host, port)
-    announce(f"http://{host}:{listening.getsockname()[1]}{PATH}")
     config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=25)
-    await uvicorn.Server(config).serve(sockets=[listening])
+    with _listen(host, port) as listening:
+        announce(f"http://{host}:{listening.getsockname()[1]}{PATH}")
+        await uvicorn.Server(config).serve(sockets=[listening])
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -88,6 +88,7 @@ def _listen(host: str, port: int) -> socket.socket:
     one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         one.bind((host, port))
+        one.listen()  # before the address is told: who comes at once waits, and is not refused
     except OSError as error:
         one.close()
         why = (error.strerror or str(error)).lower()
