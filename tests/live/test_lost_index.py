@@ -78,7 +78,7 @@ async def test_ingest_fills_another_index_and_says_while_something_is_missing(
 
 
 async def test_an_unreadable_index_file_names_its_remedy_which_works(run: Run, tmp_path: Path) -> None:
-    sections = "\n\n".join(f"## Rule {n}\n\nParcel {n} leaves at gate {n * 31}, rain or shine." for n in range(400))
+    sections = "\n\n".join(f"## Rule {n}\n\nParcel {n} leaves at gate {n * 31}, rain or shine." for n in range(100))
     Path("rules.md").write_text(f"# Rules\n\n{sections}")
     Path("ferry.md").write_text("# Ferry\n\nThe ferry leaves at nine from the north pier.")
     assert (await run(documents.ingest_paths([Path("ferry.md"), Path("rules.md")], "default", as_json=False)))[0] == 0
