@@ -38,6 +38,7 @@ class ActionResult:
     action: SearchAction
     retrieval: Retrieval | None = None
     note: str = ""
+    known_sources: str = ""  # for whoever named one that is not there; too long for a person who asks why
     seconds: float = 0.0
 
 
@@ -119,7 +120,9 @@ async def _search_source(run: Run, action: SearchSource) -> ActionResult:
     documents = await run.deps.catalog.documents(run.inquiry.scope)
     chosen = matching_sources(documents, action.source)
     if not chosen:
-        return ActionResult(action, note=f"There is no source called {action.source!r}. {_source_list(documents)}")
+        return ActionResult(
+            action, note=f"There is no source called {action.source!r}.", known_sources=_source_list(documents)
+        )
     ids = frozenset(document.id for document in chosen)
     scope = Scope(run.inquiry.scope, ids)
     return ActionResult(action, await run.deps.retriever.search(action.query, scope, run.reasoner.top_k))
@@ -150,7 +153,8 @@ async def keep(run: Run, result: ActionResult) -> AsyncIterator[AgentEvent]:
     run.iteration += 1
     retrieval = result.retrieval or Retrieval()
     library, added = run.inquiry.library.add(retrieval.hits, describe(result.action), retrieval.further)
-    search = Search(result.action, found=len(retrieval.hits), new=len(added), note=result.note)
+    note = " ".join(filter(None, (result.note, result.known_sources)))
+    search = Search(result.action, found=len(retrieval.hits), new=len(added), note=note)
     run.update(library=library, searches=(*run.inquiry.searches, search))
     if retrieval.reranked:
         yield RerankingCompleted(retrieval.reranked, retrieval.seconds.get("rerank", 0.0) * 1000)

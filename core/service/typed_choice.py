@@ -16,6 +16,12 @@ _ASKS = re.compile(
     r"(?:who|whom|whose|what(?:'?s)?|when|where|why|how|which|is|are|was|were|do|does|did|can|could|should|would|will|has|have|may|must|tell|show"
     r"|list|explain|find|compare|give|summari[sz]e|describe|define|look up)\b"
 )
+_CLAUSE = re.compile(r"[,;:.!?]\s+|\s[–—-]\s")
+# Who thanks is done with it, whatever the checkpoint asks.
+_THANKS = re.compile(
+    r"(?i)^\W*(?:(?:ok(?:ay)?|no|great|cool|super|fine)[\s,.!]+)*(?:many |vielen )?"
+    r"(?:thanks|thank you|thx|cheers|danke|merci)\b"
+)
 _SAID_OTHERWISE: dict[str, str] = {
     ChoiceId.KEEP: r"(?i)^(?:yes|yeah|sure|ok(?:ay)?|please|go on|carry on|continue|keep (?:going|looking)|search on)"
     r"\b",
@@ -47,9 +53,14 @@ def match_typed_choice(message: str, checkpoint: Checkpoint) -> TypedChoice | No
         pattern = _SAID_OTHERWISE.get(choice.id)
         if pattern and re.match(pattern, message):
             return TypedChoice(choice)
-    if _ASKS.match(message) or message.endswith("?"):
+    if _is_question(message) or _THANKS.match(message):
         return None
     return _own_words(message, checkpoint)
+
+
+def _is_question(message: str) -> bool:
+    """Whether it asks something, be it behind what it tells first ("we are a food bank, do we get a discount")."""
+    return message.endswith("?") or any(_ASKS.match(clause) for clause in _CLAUSE.split(message))
 
 
 def _own_words(message: str, checkpoint: Checkpoint) -> TypedChoice | None:
@@ -70,11 +81,11 @@ def _matching_choice(message: str, checkpoint: Checkpoint) -> TypedChoice | None
         for choice, mine in readings.items()
     }
     best = max(own, key=lambda choice: own[choice], default=None)
-    asks = bool(_ASKS.match(message)) or message.endswith("?")
+    asks = _is_question(message)
     if best is not None and own[best] and list(own.values()).count(own[best]) == 1:
         about_it = len(said & readings[best]) >= MOSTLY * len(said)
         return TypedChoice(best) if about_it or not asks else None
-    if asks or not said:
+    if asks or not said or _THANKS.match(message):
         return None
     other = next((choice for choice in checkpoint.choices if choice.asks_text), None)
     return TypedChoice(other, message) if other else None

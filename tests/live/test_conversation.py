@@ -109,3 +109,19 @@ async def test_only_the_named_base_is_read(footnote: Footnote) -> None:
     assert isinstance(events[-1], AgentCompleted)
     assert events[-1].answer.outcome is Outcome.ABSTAINED
     assert any(isinstance(event, RetrievalStarted) for event in events)
+
+
+async def test_no_step_of_a_scale_is_left_out_between_two_that_are_quoted(dialogue: Dialogue) -> None:
+    await dialogue.say("How long do customers have to ask for their money back?")
+    await dialogue.say("no, I meant the monthly plan")
+    answer = await dialogue.say("and who approves it?")
+    steps = ("The support agent who handles the case", "Above €250 and up to €2,000 The Head of", "The Finance lead")
+    assert all(step in answer for step in steps), answer
+
+
+async def test_why_does_not_list_all_that_there_is_where_a_source_was_not_found(dialogue: Dialogue) -> None:
+    await dialogue.say("What is the job timeout?")
+    await dialogue.say("what is its maximum?")
+    why = await dialogue.say("why?")
+    assert "(“its” read as job timeout)" in why
+    assert "Sources:" not in why

@@ -60,10 +60,26 @@ def test_words_that_fit_no_reading_are_the_askers_own() -> None:
     assert (understood.choice.id, understood.text) == ("other", "the webhook delivery one")
 
 
-@pytest.mark.parametrize("message", ["What is the refund period?", "who leads Team Compass"])
+@pytest.mark.parametrize(
+    "message",
+    [
+        "What is the refund period?",
+        "who leads Team Compass",
+        "we are a food bank, do we get a discount",
+        "i start on monday. when does my laptop come",
+    ],
+)
 def test_a_new_question_is_a_new_question(message: str) -> None:
     assert choice_of(message, WHICH) is None
     assert choice_of(message, LONG) is None
+
+
+@pytest.mark.parametrize("message", ["danke!", "ok, thanks a lot", "Merci", "no thanks", "many thanks, that will do"])
+def test_thanks_are_no_words_to_search_for(message: str) -> None:
+    nothing = checkpoint(CheckpointKind.NOTHING_RELEVANT, Choice("caveats", "Answer with caveats"))
+    for where in (WHICH, nothing, LONG):
+        assert choice_of(message, where) in {None, "stop", "keep", "answer"}
+    assert choice_of("danke!", nothing) is None
 
 
 @pytest.mark.parametrize(

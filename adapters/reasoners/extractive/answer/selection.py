@@ -29,6 +29,7 @@ from core.model.markdown_lines import cells_of
 from core.model.passage_units import Form, Unit, announced, units
 from core.model.text import content_words, sentences, words
 
+_MOST_BETWEEN = 4  # rows from the first quoted one to the last
 _OPENING = 3  # sentences from the beginning of a section that is itself the answer
 _SEVERAL = re.compile(
     r"^(?:which|what) (?!(?:is|was|does|has|this|was)\b)[\w-]*[^siu\W]s\b|^what are\b|^who are\b|^(?:list|name)\b"
@@ -100,6 +101,7 @@ def choose_quotations(
             open_words -= own
             held = max(held, fits(need, one.unit.text))
     kept = _section_opened(need, _with_rows_in_range(need, kept, found)) if kept else kept
+    kept = _with_rows_between(need, kept, found)
     told = bool(kept) and (tells_person(need, kept[0].unit) or is_named(need, kept[0].unit))
     kept = kept[:1] if told else kept
     found_on = Trail() if told else trail(need, [TrailStep(one.evidence, one.unit) for one in kept], _pool(library))
@@ -178,6 +180,23 @@ def _with_rows_in_range(need: str, kept: list[ScoredUnit], found: Sequence[Score
         return kept
     rest = [one for one in found if one not in kept and _of_one_table(one, kept[0]) and in_range(need, one.unit.text)]
     return [*kept, *rest]
+
+
+def _with_rows_between(need: str, kept: list[ScoredUnit], found: Sequence[ScoredUnit]) -> list[ScoredUnit]:
+    """With what stands between two rows that are quoted of one passage, where the need names neither.
+
+    "Who approves it?" is answered by all steps of a scale: two of three would be read as if there were no third.
+    """
+    first = next((one for one in kept if one.unit.form is Form.ROW), None)
+    if first is None:
+        return kept
+    rows = [unit for unit in units(first.evidence.passage.text) if unit.head == first.unit.head]
+    quoted = [rows.index(one.unit) for one in kept if one.evidence.id == first.evidence.id and one.unit in rows]
+    named = set(topic_words(need)) & {word for at in quoted for word in content_words(cells_of(rows[at].text)[0])}
+    between = rows[min(quoted, default=0) : max(quoted, default=0)]
+    if named or len(between) > _MOST_BETWEEN:
+        return kept
+    return [*kept, *(one for one in found if one not in kept and _of_one_table(one, first) and one.unit in between)]
 
 
 def _of_one_table(one: ScoredUnit, other: ScoredUnit) -> bool:
