@@ -17,10 +17,12 @@ _ASKS = re.compile(
     r"|list|explain|find|compare|give|summari[sz]e|describe|define|look up)\b"
 )
 _CLAUSE = re.compile(r"[,;:.!?]\s+|\s[–—-]\s")
-# Who thanks is done with it, whatever the checkpoint asks.
-_THANKS = re.compile(
-    r"(?i)^\W*(?:(?:ok(?:ay)?|no|great|cool|super|fine)[\s,.!]+)*(?:many |vielen )?"
+# Who thanks is done with it, and who objects speaks of what was said: neither names what to search for.
+_NO_TERMS = re.compile(
+    r"(?i)^\W*(?:(?:ok(?:ay)?|no|great|cool|super|fine)[\s,.!]+)*(?:(?:many |vielen )?"
     r"(?:thanks|thank you|thx|cheers|danke|merci)\b"
+    r"|(?:that|this|it)(?:['’]?s| is| was) (?:wrong|incorrect|not (?:right|true|correct|what i (?:asked|meant)))\b"
+    r"|(?:wrong|incorrect)(?: answer)?\W*$)"
 )
 _SAID_OTHERWISE: dict[str, str] = {
     ChoiceId.KEEP: r"(?i)^(?:yes|yeah|sure|ok(?:ay)?|please|go on|carry on|continue|keep (?:going|looking)|search on)"
@@ -53,7 +55,7 @@ def match_typed_choice(message: str, checkpoint: Checkpoint) -> TypedChoice | No
         pattern = _SAID_OTHERWISE.get(choice.id)
         if pattern and re.match(pattern, message):
             return TypedChoice(choice)
-    if _is_question(message) or _THANKS.match(message):
+    if _is_question(message) or _NO_TERMS.match(message):
         return None
     return _own_words(message, checkpoint)
 
@@ -85,7 +87,7 @@ def _matching_choice(message: str, checkpoint: Checkpoint) -> TypedChoice | None
     if best is not None and own[best] and list(own.values()).count(own[best]) == 1:
         about_it = len(said & readings[best]) >= MOSTLY * len(said)
         return TypedChoice(best) if about_it or not asks else None
-    if asks or not said or _THANKS.match(message):
+    if asks or not said or _NO_TERMS.match(message):
         return None
     other = next((choice for choice in checkpoint.choices if choice.asks_text), None)
     return TypedChoice(other, message) if other else None

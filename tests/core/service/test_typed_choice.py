@@ -74,12 +74,13 @@ def test_a_new_question_is_a_new_question(message: str) -> None:
     assert choice_of(message, LONG) is None
 
 
-@pytest.mark.parametrize("message", ["danke!", "ok, thanks a lot", "Merci", "no thanks", "many thanks, that will do"])
-def test_thanks_are_no_words_to_search_for(message: str) -> None:
+@pytest.mark.parametrize("message", ["danke!", "ok, thanks a lot", "Merci", "no thanks", "that's wrong", "no, wrong"])
+def test_thanks_and_objections_are_no_words_to_search_for(message: str) -> None:
     nothing = checkpoint(CheckpointKind.NOTHING_RELEVANT, Choice("caveats", "Answer with caveats"))
     for where in (WHICH, nothing, LONG):
         assert choice_of(message, where) in {None, "stop", "keep", "answer"}
-    assert choice_of("danke!", nothing) is None
+    assert {choice_of(message, nothing) for message in ("danke!", "that's wrong", "wrong answer")} == {None}
+    assert choice_of("wrong invoice sent", nothing) == "own-terms"
 
 
 @pytest.mark.parametrize(
