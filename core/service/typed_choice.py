@@ -17,6 +17,12 @@ _ASKS = re.compile(
     r"|list|explain|find|compare|give|summari[sz]e|describe|define|look up)\b"
 )
 _CLAUSE = re.compile(r"[,;:.!?]\s+|\s[–—-]\s")
+# Behind a remark a question has its subject, or "refunds, May 2025" would be one.
+_ASKS_BEHIND = re.compile(
+    r"(?i)^\s*(?:(?:and|but|so)\s+)?(?:(?:who|whom|whose|what(?:'?s)?|when|where|why|how|which)\b"
+    r"|(?:is|are|was|were|do|does|did|can|could|should|would|will|has|have|may|must)"
+    r" (?:i|we|you|he|she|it|they|there|that|this|the|my|our|your|any\w*|some\w*)\b)"
+)
 # Who thanks is done with it, and who objects speaks of what was said: neither names what to search for.
 _NO_TERMS = re.compile(
     r"(?i)^\W*(?:(?:ok(?:ay)?|no|great|cool|super|fine)[\s,.!]+)*(?:(?:many |vielen )?"
@@ -62,7 +68,8 @@ def match_typed_choice(message: str, checkpoint: Checkpoint) -> TypedChoice | No
 
 def _is_question(message: str) -> bool:
     """Whether it asks something, be it behind what it tells first ("we are a food bank, do we get a discount")."""
-    return message.endswith("?") or any(_ASKS.match(clause) for clause in _CLAUSE.split(message))
+    behind = _CLAUSE.split(message)[1:]
+    return message.endswith("?") or bool(_ASKS.match(message)) or any(map(_ASKS_BEHIND.match, behind))
 
 
 def _own_words(message: str, checkpoint: Checkpoint) -> TypedChoice | None:

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from adapters.encoders.answer_reader import LowRankAnswerReader
-from adapters.encoders.model_files import ModelFiles
+from adapters.encoders.answer_reader import WEIGHTS, LowRankAnswerReader
+from adapters.encoders.model_files import ModelFiles, find_model
+from adapters.encoders.text_encoder import computes_in_bfloat16
 from core.model.errors import ModelUnavailable
 
 pytestmark = pytest.mark.live
@@ -41,6 +42,33 @@ async def test_what_answers_has_better_odds_than_what_speaks_of_the_same(
 ) -> None:
     good, bad = await reader.read(question, [answers, same_matter])
     assert good > bad + 0.5
+
+
+async def test_its_odds_are_those_of_transformers_with_the_same_changes(reader: LowRankAnswerReader) -> None:
+    import torch
+    from safetensors.torch import load_file
+    from torch.nn.functional import linear
+    from transformers import AutoModel, AutoTokenizer
+
+    location = find_model("").location
+    encoder = AutoModel.from_pretrained(location, add_pooling_layer=False).eval()
+    changes = {name: tensor.float() for name, tensor in load_file(WEIGHTS).items()}
+    texts = [ROW, "Nobody runs it.", "Stops " * 200, ""]
+    tokens = AutoTokenizer.from_pretrained(location)(
+        ["who runs the depot in Leith?"] * 4, texts, truncation=True, max_length=80, padding=True, return_tensors="pt"
+    )
+    with torch.no_grad():
+        for name, tensor in changes.items():
+            if name.endswith(".down"):
+                layer = name.removesuffix(".down")
+                encoder.get_submodule(layer).weight += changes[f"{layer}.up"] @ tensor
+            elif not name.startswith("head.") and not name.endswith(".up"):
+                encoder.get_parameter(name).copy_(tensor)
+        first = encoder(**tokens).last_hidden_state[:, 0]
+        inner = torch.tanh(linear(first, changes["head.dense.weight"], changes["head.dense.bias"]))
+        expected = linear(inner, changes["head.out.weight"], changes["head.out.bias"]).squeeze(-1).tolist()
+    within = 0.1 if computes_in_bfloat16() else 1e-4
+    assert list(await reader.read("who runs the depot in Leith?", texts)) == pytest.approx(expected, abs=within)
 
 
 async def test_odds_keep_their_places_and_do_not_depend_on_what_is_read_beside_them(

@@ -249,7 +249,9 @@ class TestGathering:
         answer = await scene.asks("days?")
         by_source, unknown = answer.all(RetrievalCompleted)[1:]
         assert by_source.sources == ("Leave",)
-        assert "There is no source called 'nope'" in unknown.note
+        assert unknown.note == "There is no source called 'nope'."  # to a person; the model is told which there are
+        inquiry = scene.script.calls_of("compose")[0].given[0]
+        assert "Leave" in inquiry.searches[-1].note
 
     async def test_sources_can_be_listed_and_a_section_read(self, scene: Scene) -> None:
         scene.script.enqueue("decide", Insufficient("x", (ListSources(), ReadSection(1), ReadSection(99))))

@@ -91,6 +91,8 @@ def test_thanks_and_objections_are_no_words_to_search_for(message: str) -> None:
         ("answer now", "answer"),
         ("1", "keep"),
         ("only the EU region", "narrow"),
+        ("refunds, May 2025", "narrow"),
+        ("the north depot, list prices", "narrow"),
     ],
 )
 def test_a_long_search_is_answered_in_words(message: str, choice: str) -> None:
