@@ -43,9 +43,12 @@ def ada(discord: FakeDiscord, office: Office) -> Person:
     return discord.person("ada", admin=True)
 
 
-async def card_of(discord: FakeDiscord, given: Interaction, containing: str) -> Message:
-    """The card that a command leads to, once it shows this."""
-    await discord.until(lambda: given.messages and containing in given.messages[-1].text, what=f"a card: {containing}")
+async def card_of(discord: FakeDiscord, given: Interaction, *containing: str) -> Message:
+    """The card that a command leads to, once it shows all of this."""
+    await discord.until(
+        lambda: given.messages and all(one in given.messages[-1].text for one in containing),
+        what=f"a card: {containing}",
+    )
     return given.messages[-1]
 
 
@@ -78,7 +81,7 @@ async def test_a_link_is_fetched_and_looked_at_again_at_no_cost(
 ) -> None:
     library.site.pages["https://docs.example/router"] = ROUTER
     for outcome in ("1 added", "1 unchanged"):
-        await card_of(discord, await ada.slash("kb add link", link="https://docs.example/router"), outcome)
+        await card_of(discord, await ada.slash("kb add link", link="https://docs.example/router"), "Done", outcome)
     assert await library.titles() == ["Router"]
 
 
@@ -92,7 +95,7 @@ async def test_a_form_for_files_names_the_base_that_was_chosen_and_takes_ten(
     await discord.reply_to(await ada.slash("kb bases create", kb="minutes"))
     files = [(f"page{n}.md", f"# Page {n}\nIt says {n}.".encode()) for n in range(10)]
     given = await add_files(ada, *files, kb="minutes")
-    await card_of(discord, given, "10 added")
+    await card_of(discord, given, "Done", "10 added")
     assert "minutes" in given.messages[-1].text
     opened = await ada.slash("kb add files")
     with pytest.raises(ValueError, match="more files than the form takes"):
@@ -138,7 +141,7 @@ async def test_a_thread_is_kept_from_within_it(discord: FakeDiscord, library: Li
     question = await discord.person("bob").says("How do we reset the router?")
     thread = await ada.starts_thread(question, "Router")
     await ada.says("Hold the button for ten seconds.", thread=thread)
-    await card_of(discord, await ada.slash("kb add here", channel=thread), "1 added")
+    await card_of(discord, await ada.slash("kb add here", channel=thread), "Done", "1 added")
     assert await library.titles() == ["Router"]
 
 
@@ -166,7 +169,7 @@ async def test_a_whole_base_is_removed_with_one_confirmation_and_comes_back(
     discord: FakeDiscord, library: Library, ada: Person
 ) -> None:
     files = (("router.md", ROUTER.encode()), ("keys.md", b"# Keys\nIn the red box."))
-    await card_of(discord, await add_files(ada, *files), "2 added")
+    await card_of(discord, await add_files(ada, *files), "Done", "2 added")
     asked = await discord.reply_to(await ada.slash("kb sources remove", kb="default"))
     assert "its 2 documents" in asked.text
     await ada.clicks(asked, "Remove default")
@@ -180,7 +183,7 @@ async def test_a_whole_base_is_removed_with_one_confirmation_and_comes_back(
 async def test_a_long_list_is_turned_page_by_page_in_its_place(discord: FakeDiscord, ada: Person) -> None:
     for half in (range(6), range(6, 12)):
         files = [(f"page{n:02}.md", f"# Page {n:02}\nIt says {n}.".encode()) for n in half]
-        await card_of(discord, await add_files(ada, *files), "6 added")
+        await card_of(discord, await add_files(ada, *files), "Done", "6 added")
     first = await discord.reply_to(await ada.slash("kb list", kb="default"))
     assert "Page 1 of 2." in first.text
     await ada.clicks(first, "Next page")
@@ -224,7 +227,7 @@ async def test_what_somebody_would_add_waits_for_an_admin(discord: FakeDiscord, 
     assert "/kb proposals approve" in waiting.text
     (choice,) = await ada.autocompletes("kb proposals approve", option="id", typed="rout")
     assert choice.name.startswith("Router, by Bob")
-    await card_of(discord, await ada.slash("kb proposals approve", id=choice.value), "1 added")
+    await card_of(discord, await ada.slash("kb proposals approve", id=choice.value), "Done", "1 added")
     assert await ada.autocompletes("kb proposals reject", option="id", typed="") == []
     answer = await discord.reply_to(await bob.says("<@bot> how is the router reset?"))
     assert question.thread is not None
@@ -273,7 +276,7 @@ async def test_an_admin_decides_by_buttons_and_the_outcome_takes_the_place_of_th
     pressed = await ada.clicks(listed, approve)
     again = await ada.clicks(listed, approve, stale=True)
     assert "done already" in (await discord.reply_to(again)).text
-    card = await card_of(discord, pressed, "1 added")
+    card = await card_of(discord, pressed, "Done", "1 added")
     assert "Adding Refunds take 30 days" in listed.text
     assert "Lunch is at noon." in listed.text
     assert card is not listed
@@ -374,7 +377,7 @@ async def test_a_job_goes_on_in_the_next_process_and_on_the_same_card(discord: F
     assert await library.titles() == []
     library.parser.opened.set()
     async with office.open():
-        await card_of(discord, given, "1 added")
+        await card_of(discord, given, "Done", "1 added")
     assert given.messages == [card]
     assert await library.titles() == ["Router"]
 
@@ -417,7 +420,7 @@ async def test_who_knows_better_says_so_and_an_admin_decides(
     assert proposal.title == "how is the router reset?"
     assert "Hold its button." in proposal.text
     assert proposal.permalink == f"https://discord.com/channels/{discord.guild_id}/{answer.channel.id}/{answer.id}"
-    await card_of(discord, await ada.slash("kb proposals approve", id=proposal.id), "1 added")
+    await card_of(discord, await ada.slash("kb proposals approve", id=proposal.id), "Done", "1 added")
     assert await library.titles() == ["Old notes", "how is the router reset?"]
 
 

@@ -59,15 +59,15 @@ class Office:
         await who.slash("/kb", words, "general")
         return await who.next_private(30)
 
-    async def card(self, number: int, containing: str, within: float = 60.0) -> Message:
-        """The admin's newest card, of so many, once it says this."""
+    async def card(self, number: int, *containing: str, within: float = 60.0) -> Message:
+        """The admin's newest card, of so many, once it says all of this."""
 
         def there() -> bool:
             cards = self.slack.visible(self.ada.dm)
-            return len(cards) == number and containing in cards[-1].markdown
+            return len(cards) == number and all(one in cards[-1].markdown for one in containing)
 
         try:
-            await self.slack.until(there, within, what=f"a card with {containing!r}")
+            await self.slack.until(there, within, what=f"a card with {containing}")
         except AssertionError as error:
             error.add_note("\n\n".join(one.markdown for one in self.slack.visible(self.ada.dm)))
             raise
@@ -101,7 +101,7 @@ async def two_files_through_the_form(office: Office) -> None:
     form = await office.ada.next_modal()
     await office.ada.submits(form, {"files": [("parking.md", PARKING), ("travel.md", TRAVEL)]})
     assert "Adding 2 documents" in (await office.ada.next_private(30)).markdown
-    card = await office.card(1, "2 added")
+    card = await office.card(1, "Done", "2 added")
     assert [state.markdown for state in card.history if "Queued." in state.markdown]
     assert card.buttons() == []
     answer = await office.asks("who issues parking permits?", "reception desk")
@@ -113,18 +113,18 @@ async def two_files_through_the_form(office: Office) -> None:
 async def a_link_a_canvas_and_a_channel(office: Office, link: str) -> None:
     slack = office.slack
     assert "Adding http://127.0.0.1" in (await office.told(f"ingest {link}")).markdown
-    await office.card(2, "1 added")
+    await office.card(2, "Done", "1 added")
     await office.asks("who decides holiday requests?", "team lead")
     canvas = await slack.person("bob").writes_canvas("Onboarding", CANVAS, "general")
     assert "Adding canvas" in (await office.told(f"ingest {canvas.link(slack.world.domain, slack.team_id)}")).markdown
-    await office.card(3, "1 added")
+    await office.card(3, "Done", "1 added")
     await office.asks("where do new colleagues receive their laptop?", "hardware counter")
     kitchen = slack.channel("kitchen")
     said = await slack.person("bob").says("When is the coffee machine descaled?", kitchen)
     await slack.person("bob").says("The coffee machine is descaled on the last Friday.", kitchen, thread=said)
     await office.ada.slash("/kb", "ingest --here", kitchen)
     assert "Adding the conversations of #kitchen" in (await office.ada.next_private(30)).markdown
-    await office.card(4, "1 added")
+    await office.card(4, "Done", "1 added")
     await office.asks("when is the coffee machine descaled?", "last Friday")
 
 
@@ -148,7 +148,7 @@ async def a_proposal_and_a_correction(office: Office) -> None:
     await asyncio.gather(*(office.ada.clicks(listed, "Approve") for _ in range(3)))
     await office.slack.until(lambda: "Nothing waits" in listed.markdown, 30, what="the outcome")
     assert "Adding The lift is inspected" in listed.markdown
-    await office.card(5, "1 added")
+    await office.card(5, "Done", "1 added")
     answer = await office.asks("who inspects the lift?", "facility team")
     await office.alice.clicks(answer, "👎")
     form = await office.alice.next_modal()
