@@ -45,9 +45,11 @@ types: $(STAMP)
 architecture: $(STAMP)
 	$(BIN)/lint-imports
 
-# Five at a time: the scenes with real processes wait far more than they compute, also on two cores.
+# Five at a time: the scenes with real processes wait far more than they compute, also on two cores. Compiled modules are
+# kept, also where the environment says otherwise: hundreds of processes would compile the whole of Footnote anew.
 test: check
-	$(BIN)/pytest -n 5 --dist worksteal
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m compileall -q -j 0 adapters bot core
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 5 --dist worksteal
 
 # Everything that needs no embedded store and no process: seconds, not minutes.
 fast: $(STAMP)

@@ -1,8 +1,9 @@
 """Question and sentence read together by the packaged encoder: the odds that the one answers the other.
 
 An encoder compares two vectors that were made apart; here every word of the question meets every word of the sentence
-(a cross-encoder, Nogueira and Cho, 2019). It is the packaged model with low-rank changes of its layers (Hu et al.,
-2021) that come with us in ``answer_reader.safetensors``, 6 MB; ``docs/extractive.md`` says what they were learnt from.
+(a cross-encoder, Nogueira and Cho, 2019). It is the packaged model with low-rank changes of its layers (as of Hu et
+al., 2021) that come with us in ``answer_reader.safetensors``, 11 MB; ``docs/extractive.md`` says what they were learnt
+from.
 """
 
 import asyncio
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     Tensors = dict[str, torch.Tensor]
 
 WEIGHTS = Path(__file__).with_name("answer_reader.safetensors")
-_TOKENS = 80  # of question and sentence together: as it was learnt
+_TOKENS = 112  # of question and sentence together: as it was learnt
 # Of one size, and of lengths in steps: torch's library keeps a compiled plan for each shape that it meets.
 _AT_ONCE, _STEP = 4, 8
 _AT_A_TIME = 2  # of these, each on a core

@@ -30,12 +30,16 @@ Table = list[list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A question, texts that might answer it, and which of them do; ``weight`` is what it counts in the loss."""
+    """A question, texts that might answer it, and which of them do.
+
+    ``weight`` is what it counts in the loss, ``counted`` the odds of each text by what is counted, where known.
+    """
 
     question: str
     texts: tuple[str, ...]
     answers: tuple[bool, ...]
     weight: float = 1.0
+    counted: tuple[float, ...] = ()
 
 
 def told_units(title: str, text: str) -> list[tuple[Form, str, str]]:

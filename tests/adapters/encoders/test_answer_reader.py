@@ -55,7 +55,7 @@ async def test_its_odds_are_those_of_transformers_with_the_same_changes(reader: 
     changes = {name: tensor.float() for name, tensor in load_file(WEIGHTS).items()}
     texts = [ROW, "Nobody runs it.", "Stops " * 200, ""]
     tokens = AutoTokenizer.from_pretrained(location)(
-        ["who runs the depot in Leith?"] * 4, texts, truncation=True, max_length=80, padding=True, return_tensors="pt"
+        ["who runs the depot in Leith?"] * 4, texts, truncation=True, max_length=112, padding=True, return_tensors="pt"
     )
     with torch.no_grad():
         for name, tensor in changes.items():
