@@ -4,7 +4,7 @@ From groups of public sets (``reader_groups``) and of our own (``reader_candidat
 choice among all texts of a group and none of them, by the odds that are read and those that are counted together: the
 reader learns what counting does not tell. What is written is the change of each layer, as the product of two narrow
 matrices.
-On a GPU some thousand groups a second are learnt from, on four cores some twenty.
+On an H100 some thousand groups a second were learnt from, on two busy cores two.
 
     python -m tests.measure.reader_training OUT.safetensors --squad FILE ... --fetaqa FILE ... --wikitables FOLDER
         --groups FILE ... --own tests/questions/learn/* ... --pages FOLDER ... [--start]
@@ -34,7 +34,8 @@ from tests.measure.reader_groups import Group, from_fetaqa, from_prepared, from_
 
 RANK, TOKENS, STEP = 128, 112, 8
 TEXTS = 10  # of a group of the public sets
-GROUPS, BUCKETS = 256, 4  # of a batch, and its parts, each of texts of like length
+GROUPS = 256 if torch.cuda.is_available() else 24  # of a batch; 256 fill 24 GB
+BUCKETS = 4  # of a batch, each of texts of like length
 PACE, FURTHER_PACE = 3e-4, 2e-4
 WARM_UP, CLIP, DECAY, SLOWEST = 100, 1.0, 0.01, 0.02
 ROUNDS, PUBLIC_SHARE, PAGES_TIMES = 4, 0.5, 2
