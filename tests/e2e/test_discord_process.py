@@ -122,7 +122,7 @@ async def _an_admin_adds_files(discord: FakeDiscord) -> None:
     assert [card.buttons() for card in given.messages] == [[]]
     page = await alice.says("Our guide to the printer is here.", files=[("printer.html", GUIDE.encode())])
     fetched = await ada.slash("kb add link", link=page.attachments[0].url)
-    await discord.until(lambda: "1 added" in fetched.text, 60, what="the page")
+    await discord.until(lambda: "Done" in fetched.text and "1 added" in fetched.text, 60, what="the page")
     asked = await discord.bot("deploybot").says("<@bot> which paper does the printer take?")
     assert "A4" in (await discord.reply_to(asked, 60)).text
     asked = await alice.says("<@bot> how is the router reset?")

@@ -114,7 +114,8 @@ async def test_in_socket_mode_it_answers_outlives_a_kill_and_drains(home: Path, 
         await answered(slack, second, "Show quotes")
         assert len(slack.answers_to(second)) == 1
         assert len(slack.answers_to(question)) == 1
-        await slack.until(lambda: "1 added" in card.markdown, 60, what="the end of the job that was interrupted")
+        await slack.until(lambda: "Done" in card.markdown, 60, what="the end of the job that was interrupted")
+        assert "1 added" in card.markdown
         assert slack.visible(slack.person("ada").dm) == [card]
         process.send_signal(signal.SIGTERM)
         assert await asyncio.wait_for(process.wait(), 30) == 0

@@ -41,8 +41,9 @@ def main() -> None:
     for name in ("folder", "clone", "out"):
         arguments.add_argument(name, type=Path)
     chosen = arguments.parse_args()
-    for place in restore(chosen.folder, chosen.clone, chosen.out):
-        print(f"{place}: not in {chosen.clone}")
+    if missing := restore(chosen.folder, chosen.clone, chosen.out):
+        print(*missing, sep="\n")
+        raise SystemExit(f"These {len(missing)} pages are not in {chosen.clone}: is it what README.md names?")
 
 
 if __name__ == "__main__":

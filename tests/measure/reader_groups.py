@@ -22,7 +22,7 @@ from core.model.passage_units import Form, befores, in_context, units
 from core.model.text import content_words
 
 CHARACTERS = 400
-SENTENCES_AT_MOST, ROWS_AT_MOST = 8, 6
+SENTENCES_AT_MOST, ROWS_AT_MOST = 10, 8
 REMOVED_SHARE, COLUMN_REMOVED_SHARE, REWORDED_SHARE = 0.3, 0.6, 0.5
 PATTERNS = ("what is the {c} of {k}?", "{k} {c}?", "what {c} does {k} have?", "{c} for {k}", "what's {k}'s {c}")
 Table = list[list[str]]

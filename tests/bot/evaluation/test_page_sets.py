@@ -1,0 +1,48 @@
+"""Pages of others come back word for word from what their owners published, and nothing is asked of other pages."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from bot.evaluation.dataset_loader import read
+from tests.measure.learning_sets import DOCUMENT, FILE, NOTHING
+from tests.measure.page_sets import PAGES, restore
+
+FOLDERS = sorted(path.parent for path in (Path(__file__).parents[2] / "questions" / "pages").glob(f"*/{PAGES}"))
+PAGE = "# Leave\n\nEveryone has 27 days.\n"
+
+
+def places(folder: Path) -> set[str]:
+    return {line.split("\t")[1] for line in (folder / PAGES).read_text(encoding="utf-8").splitlines()}
+
+
+@pytest.mark.parametrize("folder", [one for one in FOLDERS if (one / FILE).exists()], ids=lambda folder: folder.name)
+def test_what_is_asked_is_asked_of_the_pages_that_are_listed(folder: Path) -> None:
+    lines = (folder / FILE).read_text(encoding="utf-8").splitlines()
+    asked = {line.removeprefix(DOCUMENT).strip() for line in lines if line.startswith(DOCUMENT)}
+    assert NOTHING in asked
+    assert asked - {NOTHING} <= places(folder)
+
+
+def published(clone: Path) -> str:
+    """A repository that has the page; its blob."""
+    subprocess.run(["git", "init", "-q", str(clone)], check=True)
+    hashed = ["git", "-C", str(clone), "hash-object", "-w", "--stdin"]
+    return subprocess.run(hashed, input=PAGE, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_pages_come_back_word_for_word_and_what_a_clone_lacks_is_named(tmp_path: Path) -> None:
+    folder, out = tmp_path / "set", tmp_path / "out"
+    folder.mkdir()
+    blob = published(tmp_path / "clone")
+    (folder / PAGES).write_text(f"{blob}\thr/leave.md\n{'0' * 40}\thr/pay.md\n", encoding="utf-8")
+    asked = (
+        '{"id": "q", "text": "how much leave?", "kind": "fact", "documents": ["hr/leave.md"], "facts": [["27 days"]]}'
+    )
+    (folder / "questions.jsonl").write_text(asked, encoding="utf-8")
+    (folder / "documents.json").write_text('{"hr/leave.md": "handbook"}', encoding="utf-8")
+    assert restore(folder, tmp_path / "clone", out) == ["hr/pay.md"]
+    assert (out / "documents" / "hr" / "leave.md").read_text(encoding="utf-8") == PAGE
+    assert read(out, None).questions is not None
+    assert not (out / PAGES).exists()
