@@ -1,5 +1,6 @@
 """Pages of others come back word for word from what their owners published, and nothing is asked of other pages."""
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from tests.measure.learning_sets import DOCUMENT, FILE, NOTHING
 from tests.measure.page_sets import PAGES, restore
 
 FOLDERS = sorted(path.parent for path in (Path(__file__).parents[2] / "questions" / "pages").glob(f"*/{PAGES}"))
+LEARNING = [folder for folder in FOLDERS if (folder / FILE).exists()]
+JUDGING = [folder for folder in FOLDERS if folder not in LEARNING]
 PAGE = "# Leave\n\nEveryone has 27 days.\n"
 
 
@@ -17,7 +20,7 @@ def places(folder: Path) -> set[str]:
     return {line.split("\t")[1] for line in (folder / PAGES).read_text(encoding="utf-8").splitlines()}
 
 
-@pytest.mark.parametrize("folder", [one for one in FOLDERS if (one / FILE).exists()], ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", LEARNING, ids=lambda folder: folder.name)
 def test_what_is_asked_is_asked_of_the_pages_that_are_listed(folder: Path) -> None:
     lines = (folder / FILE).read_text(encoding="utf-8").splitlines()
     asked = {line.removeprefix(DOCUMENT).strip() for line in lines if line.startswith(DOCUMENT)}
@@ -25,11 +28,20 @@ def test_what_is_asked_is_asked_of_the_pages_that_are_listed(folder: Path) -> No
     assert asked - {NOTHING} <= places(folder)
 
 
-def published(clone: Path) -> str:
+@pytest.mark.parametrize("folder", JUDGING, ids=lambda folder: folder.name)
+def test_what_judges_names_only_pages_that_are_listed(folder: Path) -> None:
+    lines = (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    asked = {document for line in lines for document in json.loads(line).get("documents", ())}
+    assert asked
+    assert asked <= places(folder)
+    assert set(json.loads((folder / "documents.json").read_text(encoding="utf-8"))) == places(folder)
+
+
+def published(clone: Path, page: str = PAGE) -> str:
     """A repository that has the page; its blob."""
     subprocess.run(["git", "init", "-q", str(clone)], check=True)
     hashed = ["git", "-C", str(clone), "hash-object", "-w", "--stdin"]
-    return subprocess.run(hashed, input=PAGE, capture_output=True, text=True, check=True).stdout.strip()
+    return subprocess.run(hashed, input=page, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def test_pages_come_back_word_for_word_and_what_a_clone_lacks_is_named(tmp_path: Path) -> None:
@@ -42,7 +54,16 @@ def test_pages_come_back_word_for_word_and_what_a_clone_lacks_is_named(tmp_path:
     )
     (folder / "questions.jsonl").write_text(asked, encoding="utf-8")
     (folder / "documents.json").write_text('{"hr/leave.md": "handbook"}', encoding="utf-8")
-    assert restore(folder, tmp_path / "clone", out) == ["hr/pay.md"]
+    assert restore(folder, [tmp_path / "clone"], out) == ["hr/pay.md"]
     assert (out / "documents" / "hr" / "leave.md").read_text(encoding="utf-8") == PAGE
     assert read(out, None).questions is not None
     assert not (out / PAGES).exists()
+
+
+def test_pages_of_two_repositories_come_back_from_both_clones(tmp_path: Path) -> None:
+    folder, out = tmp_path / "set", tmp_path / "out"
+    folder.mkdir()
+    blobs = [published(tmp_path / "one"), published(tmp_path / "two", "# Pay\n")]
+    (folder / PAGES).write_text(f"{blobs[0]}\tleave.md\n{blobs[1]}\tpay.md\n", encoding="utf-8")
+    assert restore(folder, [tmp_path / "one", tmp_path / "two"], out) == []
+    assert (out / "documents" / "pay.md").read_text(encoding="utf-8") == "# Pay\n"
