@@ -122,6 +122,22 @@ def test_a_table_is_worked_out_only_as_far_as_its_cells_can_be_read(question: st
     assert worked_out(question) == lead
 
 
+@pytest.mark.parametrize(
+    ("question", "begins"),
+    [
+        ("has North House more beds than Mill Lodge?", "No. The highest *Beds* of the 2 rows compared"),
+        ("are there more beds in Quay Court than in Mill Lodge", "The highest *Beds*"),
+        ("is Mill Lodge older than Quay Court", "Yes. The earliest *Opened* of the 2 rows compared"),
+        ("is Mill Lodge older than the others", ""),
+        ("which is older, Mill Lodge or Quay Court", "The earliest *Opened* of the 2 rows compared"),
+    ],
+)
+def test_a_comparison_of_two_that_asks_for_yes_or_no_begins_with_it(question: str, begins: str) -> None:
+    lead = worked_out(question)
+    assert lead.startswith(begins)
+    assert lead or not begins
+
+
 VANS = """\
 | Call sign | Van | Built | price_gbp | deposit_gbp | Domestic trips | Foreign trips | Keeper |
 |---|---|---|---|---|---|---|---|

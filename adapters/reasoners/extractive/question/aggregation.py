@@ -75,7 +75,7 @@ _WORDS = (  # longest, longer: what they are said of
         r"(?:high|large|bigg|great|strong|tall|wid|deep|busi)(?:est|er)|(?:the )?most(?! of\b)|maximum|(?<!on )top",
         "",
     ),
-    (Aggregate.MOST, r"more(?= .*\bor\b)", ""),
+    (Aggregate.MOST, r"more(?= .*\b(?:or|than)\b)", ""),
     (Aggregate.LEAST, r"(?:low|small|weak|narrow)(?:est|er)|(?:the )?(?:least|fewest)|fewer|minimum", ""),
 )
 _SUPERLATIVES = tuple(

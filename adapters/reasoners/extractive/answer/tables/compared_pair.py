@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
 from adapters.reasoners.extractive.answer.tables.column_choice import column_between
@@ -13,12 +14,17 @@ from adapters.reasoners.extractive.evidence.columns import stands_in
 from adapters.reasoners.extractive.evidence.word_coverage import topic_words
 from adapters.reasoners.extractive.question.aggregation import Aggregation
 from adapters.reasoners.extractive.question.named_things import thing_picked
+from core.model.markdown_lines import cells_of
 from core.model.text import content_words, words
 
 _OR = re.compile(r",? or (?:(?:in|at|on|for|of|from|with) )?(?:the |a |an |our )?", re.IGNORECASE)
 _DIFFERENCE = re.compile(
     r"\b(?:differences? between|compare)\s+(?:the |an? |our )?(?P<one>.+?)\s+(?:and|with|to)\s+(?:the |an? |our )?"
     r"(?P<other>[^?.!]+)",
+    re.IGNORECASE,
+)
+_THAN = re.compile(  # asked of the one thing, and of the other
+    r"^(?:is|are|was|were|do|does|did|has|have|will|would)\b(?P<one>.+?)\b(?:[^\W\d_]+er|more|less)\b.*?\bthan\b",
     re.IGNORECASE,
 )
 _LONGEST = 4  # words of a name
@@ -32,6 +38,20 @@ def compare_pair(question: str, asked: Aggregation, rows: Sequence[Row]) -> Tabl
         return None
     column = column_between(asked, frozenset(content_words(question)), rows, pair)
     return None if column is None else extreme_of(asked, pair, column, with_others=True)
+
+
+def with_verdict(question: str, found: TableAnswer) -> TableAnswer:
+    """What was compared, behind the yes or no that it comes to: "is Fleet cheaper than Depot?"."""
+    asked = _THAN.match(question)
+    rows = [unit for one in found.quotations for unit in one.units]  # the one with most or least first
+    if asked is None or len(rows) != FEWEST:
+        return found
+    said = set(content_words(asked["one"]))
+    keys = [set(content_words(cells_of(row.text)[0])) for row in rows]
+    named = [bool(key) and key <= said for key in keys]
+    if sum(named) != 1:
+        return found
+    return replace(found, lead=f"{'Yes' if named[0] else 'No'}. {found.lead}")
 
 
 def asks_difference(question: str) -> bool:

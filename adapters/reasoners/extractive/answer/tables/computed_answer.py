@@ -13,6 +13,7 @@ from adapters.reasoners.extractive.answer.tables.compared_pair import (
     compare_pair,
     has_most_of,
     set_beside,
+    with_verdict,
 )
 from adapters.reasoners.extractive.answer.tables.coverage import names_what_is_added, picks_rows, says_all
 from adapters.reasoners.extractive.answer.tables.operations import (
@@ -61,12 +62,12 @@ def compute_answer(
     if differs:
         return _set_beside(question, tables)
     if compared := _compared(question, asked, tables):
-        return compared
+        return with_verdict(question, compared)
     extreme = asked is not None and asked.kind in {Aggregate.MOST, Aggregate.LEAST}
     for rows in tables:
         found = _of_table(question, asked, wanted, with_siblings(wanted, rows, tables_of(pool)))
         if found and (not extreme or _is_on_topic(question, found, (*evidence, *pool))):
-            return found
+            return with_verdict(question, found)
         if extreme and len(named_rows(question, rows)) == 1:
             return None  # "the fastest an engineer comes on the basic plan" asks what stands in the row of that plan
     return None
