@@ -102,7 +102,7 @@ def park_run(
         kind=kind,
         thread=run.inquiry.thread,
         asker=run.inquiry.asker,
-        question=run.inquiry.standalone,
+        question=run.inquiry.question,
         message=message,
         choices=choices,
         found=tuple(dict.fromkeys(_source_titles(run)))[:FOUND],

@@ -72,6 +72,7 @@ from adapters.reasoners.extractive.question.spelling import (
     correct_spelling,
     unknown_words,
     vocabulary_of,
+    with_versions,
     without_haste,
 )
 from core.model.answer import Claim, ClaimVerdict, Outcome, Support
@@ -291,8 +292,9 @@ class ExtractiveReasoner:
         return english_of(await self._without_slips(question, pool))
 
     async def _without_slips(self, question: str, pool: Sequence[Evidence]) -> str:
-        vocabulary = vocabulary_of(item.passage.searchable for item in pool)
-        question = without_haste(question, vocabulary)
+        texts = [item.passage.searchable for item in pool]
+        vocabulary = vocabulary_of(texts)
+        question = with_versions(without_haste(question, vocabulary), texts)
         slips = await self._similarity.slips_among(unknown_words(question, vocabulary))
         if not slips:
             return question

@@ -88,6 +88,10 @@ def test_one_of_several_is_not_the_topic(said: str) -> None:
     assert resolve(said, after("How much is a scrub top?")).question == said
 
 
+def test_day_one_is_no_thing_that_was_spoken_of() -> None:
+    assert "day one" in resolve("what else is on day one", after("When do I meet my buddy?")).question
+
+
 @pytest.mark.parametrize(
     ("before", "said", "understood"),
     [

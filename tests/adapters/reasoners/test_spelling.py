@@ -9,6 +9,7 @@ from adapters.reasoners.extractive.question.spelling import (
     correct_spelling,
     unknown_words,
     vocabulary_of,
+    with_versions,
     without_haste,
 )
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
@@ -154,6 +155,18 @@ def test_what_is_rare_or_a_name_or_a_code_stays(question: str) -> None:
 
 def test_what_the_passages_write_so_is_no_haste() -> None:
     assert read("what does the minit cost til may", "The minit is a van.") == "what does the minit cost until may"
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("Version 1 ends in May; its path is `/v1/jobs`.", "when does version 1 end?"),
+        ("The path of v1 is `/v1/jobs`.", "when does v1 end?"),
+        ("Version 1.2 ends in May.", "when does v1 end?"),
+    ],
+)
+def test_a_version_is_read_as_it_is_written_out(text: str, meant: str) -> None:
+    assert with_versions("when does v1 end?", [text]) == meant
 
 
 @pytest.mark.parametrize("question", ["quand ferme la porte, à minuit ou avant", "wie lange gilt das til"])

@@ -806,6 +806,15 @@ class TestCheckpoints:
         with pytest.raises(NotFound):
             await scene.presses(parked.checkpoint, "1")
 
+    async def test_what_is_set_aside_is_shown_as_it_was_typed(self, scene: Scene) -> None:
+        plan = Investigate("How long is the notice?", ("notice",), resolved_from_thread=True)
+        scene.script.enqueue("understand", plan)
+        scene.script.enqueue("decide", AskBack("Which notice do you mean?", ("A", "B")))
+        parked = await scene.asks("and the notice?")
+        assert parked.checkpoint.question == "and the notice?"
+        answer = await scene.asks("Who approves refunds above 2,000 euros?")
+        assert "set “and the notice?” aside" in answer.noticed
+
     async def test_when_nobody_says_which_reading_each_is_searched_for(self, scene: Scene) -> None:
         await scene.asks("refunds")  # what an earlier question found is no answer to this one
         options = ("How long do refunds take?", "How many days of annual leave are there?")

@@ -8,15 +8,15 @@ answer is there, questions that nothing answers, and the former with their answe
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache
 from operator import attrgetter
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.numbered_entities import contradicts
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, Words, doubts
 from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
+from adapters.reasoners.extractive.evidence.words_of_names import words_of_names
 from adapters.reasoners.extractive.question.answer_type import NEUTRAL, fits, is_strict, thing_asked
 from adapters.reasoners.extractive.question.phrases import names
 from adapters.reasoners.extractive.weights import Features
@@ -57,32 +57,9 @@ class Asked:
         lacking = [word for word in wanted if word not in there]
         open_share = sum(1 - max(asked.near.get(word, _NOTHING).values(), default=0.0) for word in lacking)
         best = max((item.hit.score for item in pool), default=0.0)
-        known = _written_as_names(item.passage.searchable for item in pool)
+        known = words_of_names(item.passage.searchable for item in pool)
         named = frozenset(word for word in words(asked.question) if word.casefold() in known)
         return cls(asked, best, open_share / len(wanted) if wanted else 0.0, layered, named)
-
-
-_WITHIN = re.compile(r"(?<=[a-z0-9,;)] )[A-Z][^\W\d_]{2,}")  # a capital where no sentence begins
-_SMALL = re.compile(r"(?<![\w’'-])[a-zß-ÿ][^\W\d_]{2,}")
-
-
-def _written_as_names(texts: Iterable[str]) -> frozenset[str]:
-    """The words, in lower case, that stand in these texts with a capital within a sentence, and never without one."""
-    names: set[str] = set()
-    small: set[str] = set()
-    for text in texts:
-        here, there = _capitals_of(text)
-        names |= here
-        small |= there
-    return frozenset(names - small)
-
-
-@lru_cache(maxsize=1024)
-def _capitals_of(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The words with a capital within a sentence, in lower case, and those that begin with a small letter."""
-    if language_of(text) == "de":
-        return frozenset(), frozenset()
-    return frozenset(word.casefold() for word in _WITHIN.findall(text)), frozenset(_SMALL.findall(text))
 
 
 _NOTHING: Mapping[str, float] = {}

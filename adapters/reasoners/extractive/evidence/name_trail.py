@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.word_coverage import coverage, inverse_frequency, topic_words, word_weights
@@ -129,6 +130,7 @@ def gives_range(text: str) -> bool:
     return _RANGE.search(text) is not None
 
 
+@lru_cache(maxsize=2048)  # the question is asked for with every unit, a unit with every search and the answer
 def _with_signs(text: str) -> str:
     """The text with each amount of money written with the sign of its currency in front: "3,000 euros" as "€3,000"."""
     for sign, named in _CURRENCIES:

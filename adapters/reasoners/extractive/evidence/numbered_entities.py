@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from core.model.text import STOPWORDS, stem
 
@@ -27,7 +28,12 @@ def contradicts(question: str, text: str) -> bool:
     )
 
 
-def _find_numbered(text: str) -> Iterator[tuple[str, str]]:
+@lru_cache(maxsize=2048)  # the question's are asked for with every unit, a unit's with every search and the answer
+def _find_numbered(text: str) -> tuple[tuple[str, str], ...]:
+    return tuple(_numbered_in(text))
+
+
+def _numbered_in(text: str) -> Iterator[tuple[str, str]]:
     for found in _NUMBERED.finditer(text):
         kind = found[1].casefold()
         if kind in STOPWORDS or len(found[2]) > _MOST or _COUNTED_AFTER.match(text, found.end()):

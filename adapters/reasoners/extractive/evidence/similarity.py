@@ -1,14 +1,17 @@
 """Cosines between a question and sentences, a bounded number of them, and none when the encoder is away."""
 
 import asyncio
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
 from cachetools import LRUCache
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.word_coverage import NOTHING_NEAR, Near
+from adapters.reasoners.extractive.evidence.words_of_names import words_of_names
 from core.model.errors import Unavailable, first_of_ours
 from core.model.knowledge import Passage
 from core.model.passage_units import UNIT_CHARACTERS, Unit, befores, in_context, texts_of_units, units
@@ -25,8 +28,10 @@ SECONDS = 10.0  # then words alone must do; on a busy machine 3 cut off what a q
 _KNOWN_SECONDS = 2.0  # for what the index has of them; then they are encoded
 _SENTENCES_AT_ONCE = 16  # encoded and remembered: what a deadline cuts off is there when it is asked for again
 _WORDS_AT_ONCE = 128
-_VOCABULARY = 800  # words compared for one call
-_KNOWN = 6_000  # words remembered, and as many sentences, 1.5 kB each
+_DIGIT = re.compile(r"\d")
+_VOCABULARY = 300  # words compared for one call: with 800 no verdict of five sets differs
+_KNOWN = 6_000  # sentences remembered, 1.5 kB each
+_KNOWN_WORDS = 20_000  # as long as a base of some 10,000 passages has words
 
 
 class KnownVectors(Protocol):
@@ -44,7 +49,7 @@ class Similarity:
         self._encoder = encoder
         self._known = known
         self._seconds = seconds
-        self._words: LRUCache[str, Vectors] = LRUCache(_KNOWN)
+        self._words: LRUCache[str, Vectors] = LRUCache(_KNOWN_WORDS)
         self._sentences: LRUCache[str, Vectors] = LRUCache(_KNOWN)
 
     async def of_sentences(self, text: str, sentences: Sequence[str]) -> list[float]:
@@ -105,11 +110,19 @@ class Similarity:
         return [word for word, count in zip(unknown, pieces, strict=True) if count > 1]
 
     async def of_words(self, wanted: Iterable[str], there: Iterable[str]) -> Near:
-        """Which words of some texts are near in meaning to the wanted ones, by stem: "km" to "kilometre"."""
-        ours, theirs = _by_stem(wanted), _by_stem(there)
+        """Which words of some texts are near in meaning to the wanted ones, by stem: "km" to "kilometre".
+
+        Of the first texts, since what is compared is encoded, and no names and numbers: nothing is like them but them.
+        """
+        texts = tuple(there)
+        ours, theirs = _by_stem(wanted), _by_stem(texts)
         missing = {found: word for found, word in ours.items() if found not in theirs}
-        few = dict(list(theirs.items())[:_VOCABULARY])
-        if not missing or not few:
+        if not missing:
+            return NOTHING_NEAR
+        named = words_of_names(texts)
+        plain = ((by, word) for by, word in theirs.items() if word not in named and not _DIGIT.search(word))
+        few = dict(islice(plain, _VOCABULARY))
+        if not few:
             return NOTHING_NEAR
         try:
             async with asyncio.timeout(self._seconds):

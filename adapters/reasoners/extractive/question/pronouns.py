@@ -31,9 +31,10 @@ _STATED = re.compile(
     re.IGNORECASE,
 )
 # "How heavy is one?", "when I see one", "is there one before security too": of the things just spoken of, and not the
-# first of them or each.
+# first of them or each, nor "day one".
 _COUNTED_OUT = word_list(
     "the any which what each every only this that no last next both than first other new own good best"
+    " day week month year step stage phase part level tier version chapter section round zone grade class room floor"
 )
 _ANY_ONE = re.compile(
     "".join(rf"(?<!\b{word} )" for word in sorted(_COUNTED_OUT))

@@ -16,6 +16,7 @@ from core.model.text import STOPWORDS, stem
 # A word that stands alone between white space, but for the marks of a sentence: no flag, path, address or code.
 _WORD = re.compile(r"(?<!\S)(\(?)([^\W\d_]{3,})(?=(?:['’]s)?[.,;:?!)]*(?:\s|$))")
 _LETTERS = re.compile(r"[^\W\d_]+")
+_VERSION = re.compile(r"(?<!\S)v(\d+(?:\.\d+)*)(?=[.,;:?!)]*(?:\s|$))", re.IGNORECASE)
 _ASKING = frozenset(
     {"what", "which", "where", "when", "who", "why", "how", "much", "many", "long", "often", "does", "number", "price"}
 )
@@ -109,6 +110,17 @@ def without_haste(question: str, vocabulary: Collection[str]) -> str:
         if found and found[0].casefold() not in vocabulary:
             question = typed.sub(meant, question)
     return question
+
+
+def with_versions(question: str, texts: Collection[str]) -> str:
+    """The question with "v1" as "version 1", where some text writes it so; code and paths of these have v1 anyway."""
+
+    def as_written(found: re.Match[str]) -> str:
+        written = f"version {found[1]}"
+        there = re.compile(rf"\b{re.escape(written)}(?!\w|\.\d)", re.IGNORECASE)
+        return written if any(there.search(text) for text in texts) else found[0]
+
+    return _VERSION.sub(as_written, question)
 
 
 def _meant(slip: str, vocabulary: Collection[str], forms: Collection[str], lexicon: Lexicon) -> str:
