@@ -29,7 +29,6 @@ from adapters.reasoners.extractive.evidence.candidates import most_promising
 from adapters.reasoners.extractive.evidence.changelog import change_asked, search_for_change
 from adapters.reasoners.extractive.evidence.clarification import chosen_reading, noun_of, readings
 from adapters.reasoners.extractive.evidence.cross_references import judge_links
-from adapters.reasoners.extractive.evidence.denials import judge_denials
 from adapters.reasoners.extractive.evidence.grade_credit import credit_link, credit_offered, credit_versions
 from adapters.reasoners.extractive.evidence.layered import is_layered, known_by_name
 from adapters.reasoners.extractive.evidence.leaning import ALONE, Leaning, lean
@@ -259,7 +258,7 @@ class ExtractiveReasoner:
             alone = not (lent or is_strict(question))
             weighed = await read_best(reader, question, weighed, leaning, version, in_stretches=alone)
             weighed = weighed[: len(evidence)]
-        weighed = judge_denials(question, doubt_neighbours(question, judge_links(question, weighed)))
+        weighed = doubt_neighbours(question, judge_links(question, weighed))
         weighed = judge_responsibility(question, weighed)
         weighed = definitions.judge(question, lean(weighed, leaning.titles))
         judged = about_itself.judge(question, weighed, pool)

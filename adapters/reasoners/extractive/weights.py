@@ -109,12 +109,8 @@ UNGRADED = 5
 LEANT_ON = 1.25  # in the document that a follow-up leans on
 IN_RANGE, OUT_OF_RANGE = 1.4, 0.3
 OTHER_NUMBER = 0.4  # "version 1", where version 5 is asked for
-POINTS_ELSEWHERE = 0.6
 DEBRIS = 0.4
 LACKS_KIND = 0.6  # a sentence without any time, where "how long" is asked
-HEADLESS_ROW = (
-    0.6  # a row of a table without a header, such as a page's date: it tells a figure or a name, else nothing
-)
 EMPTY_CELL = 0.02  # the row is of what is asked about, and has nothing in the very column that is asked for
 ONLY_VERSION = 0.02  # says but which edition the document is, where something in it is asked for
 OTHER_SUBJECT = 0.5  # of a neighbour of what the question names

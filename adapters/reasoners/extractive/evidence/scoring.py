@@ -22,7 +22,7 @@ from adapters.reasoners.extractive.evidence.word_coverage import (
     topic_words,
     word_weights,
 )
-from adapters.reasoners.extractive.question.answer_type import asks_of_document, fits, is_strict, lacks
+from adapters.reasoners.extractive.question.answer_type import asks_of_document, fits, lacks
 from adapters.reasoners.extractive.weights import Features
 from core.model.evidence import Evidence
 from core.model.knowledge import Passage
@@ -34,11 +34,6 @@ _STAMP = re.compile(
     r"^[*_]{0,2}(?:last (?:reviewed|updated|changed|rehearsed)|applies to|owner|updated|effective date"
     r"|version\b(?! \S+ (?:is|was|are|will|has|had|can|cannot|does|did|gets|stops|ends|needs|of)\b)"
     r"|published|exported|rolled out|saved on|generated)\b",
-    re.IGNORECASE,
-)
-_ELSEWHERE = re.compile(
-    r"\b(?:see|described|explained|defined|documented|listed|stated|stands?|found|covered|part of|are|is)\s+(?:in |on "
-    r"|under |at )?(?:the |our )?(?:\[|\*[A-Z])",
     re.IGNORECASE,
 )
 _CODE = re.compile(r"[`{};=_]|\(\)|::|->")
@@ -188,8 +183,6 @@ def doubts(need: str, one: ScoredUnit) -> float:
         factor *= weights.OTHER_NUMBER
     if lacks(need, one.text_with_context):
         factor *= weights.LACKS_KIND
-    if unit.form is Form.ROW and not is_strict(need) and not content_words(" ".join(unit.head)):
-        factor *= weights.HEADLESS_ROW
     if unit.form is Form.ROW and is_asked_cell_empty(need, unit):
         factor *= weights.EMPTY_CELL
     if states_only_version(need, passage.title, one.text_with_context):
@@ -200,8 +193,6 @@ def doubts(need: str, one: ScoredUnit) -> float:
     around = passage.text if unit.form is Form.ROW and not content_words(" ".join(unit.head)) else said
     if figures and not any(figure in around for figure in figures):
         factor *= weights.OTHER_FIGURE
-    if unit.form is Form.SENTENCE and _ELSEWHERE.search(text):
-        factor *= weights.POINTS_ELSEWHERE
     if unit.form is Form.SENTENCE and _is_debris(text):
         factor *= weights.DEBRIS
     return factor
