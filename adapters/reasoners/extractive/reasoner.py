@@ -28,7 +28,6 @@ from adapters.reasoners.extractive.evidence import (
 from adapters.reasoners.extractive.evidence.candidates import most_promising
 from adapters.reasoners.extractive.evidence.changelog import change_asked, search_for_change
 from adapters.reasoners.extractive.evidence.clarification import chosen_reading, noun_of, readings
-from adapters.reasoners.extractive.evidence.cross_references import judge_links
 from adapters.reasoners.extractive.evidence.grade_credit import credit_link, credit_offered, credit_versions
 from adapters.reasoners.extractive.evidence.layered import is_layered, known_by_name
 from adapters.reasoners.extractive.evidence.leaning import ALONE, Leaning, lean
@@ -57,7 +56,6 @@ from adapters.reasoners.extractive.evidence.source_searches import (
 )
 from adapters.reasoners.extractive.evidence.subjects import Subjects
 from adapters.reasoners.extractive.evidence.table_searches import other_table, tables_to_look_for
-from adapters.reasoners.extractive.evidence.version_numbers import numbers_near
 from adapters.reasoners.extractive.question import intent
 from adapters.reasoners.extractive.question.answer_type import is_strict
 from adapters.reasoners.extractive.question.comparison import sides_of
@@ -234,8 +232,7 @@ class ExtractiveReasoner:
         # Whether a unit stands out shows only beside everything that this question found.
         found = (*evidence, *(item for item in pool if item.query and item.id not in wanted))
         texts = [item.passage.searchable for item in found]
-        near = {**await self._similarity.of_words((bare,), texts), **numbers_near(bare, texts)}
-        asked = Words(bare, rarity_of(pool), near)
+        asked = Words(bare, rarity_of(pool), await self._similarity.of_words((bare,), texts))
         weighable = await self._weighable(asked, found, corrected=question != need)
         standing = answer_odds.Standing.of(weighable)
         subjects = Subjects(bare, ((item.passage, unit) for item in pool for unit in units(item.passage.text)))
@@ -258,7 +255,7 @@ class ExtractiveReasoner:
             alone = not (lent or is_strict(question))
             weighed = await read_best(reader, question, weighed, leaning, version, in_stretches=alone)
             weighed = weighed[: len(evidence)]
-        weighed = doubt_neighbours(question, judge_links(question, weighed))
+        weighed = doubt_neighbours(question, weighed)
         weighed = judge_responsibility(question, weighed)
         weighed = definitions.judge(question, lean(weighed, leaning.titles))
         judged = about_itself.judge(question, weighed, pool)
