@@ -55,6 +55,7 @@ from adapters.reasoners.extractive.evidence.source_searches import (
     version_behind,
 )
 from adapters.reasoners.extractive.evidence.subjects import Subjects
+from adapters.reasoners.extractive.evidence.superseded import prefer_current
 from adapters.reasoners.extractive.evidence.table_searches import other_table, tables_to_look_for
 from adapters.reasoners.extractive.question import intent
 from adapters.reasoners.extractive.question.answer_type import is_strict
@@ -258,7 +259,7 @@ class ExtractiveReasoner:
         weighed = doubt_neighbours(question, weighed)
         weighed = judge_responsibility(question, weighed)
         weighed = definitions.judge(question, lean(weighed, leaning.titles))
-        judged = about_itself.judge(question, weighed, pool)
+        judged = about_itself.judge(question, prefer_current(question, weighed), pool)
         return other_languages.as_written(judged, written)
 
     async def _weighable(

@@ -116,6 +116,12 @@ def test_where_two_questions_differ_the_next_differs_too() -> None:
     assert resolve("no, I meant flex", before).question == "Can I get a refund for a flex ticket?"
 
 
+def test_who_meant_the_old_one_asks_no_more_for_the_current_one() -> None:
+    before = after("How many months does the current API keep orders?")
+    understood = resolve("No, I meant the old one, version 1.", before).question
+    assert understood == "How many months does the API keep orders (the old one, version 1)?"
+
+
 def test_questions_that_differ_everywhere_tell_no_place() -> None:
     before = after("Who approves refunds?", "How long is the job timeout?")
     assert resolve("and the retry timeout?", before).question == "How long is the retry timeout?"

@@ -230,6 +230,12 @@ def test_titles_tell_which_version_is_the_newer_one_where_no_dates_do(older: str
     assert [item.id for item in pool if other_version("rate limit of booking", item, pool)] == [1]
 
 
+def test_the_title_says_which_version_it_is_though_the_head_names_the_one_that_replaced_it() -> None:
+    old = found(1, "Replaced by version 2 on 4 November.", "Booking API, version 1 (superseded)", dated="2024-11-04")
+    new = found(2, "120 requests a minute.", "Booking API, version 2", dated="2025-02-01")
+    assert [item.id for item in (old, new) if other_version("rate limit of version 1", item, [old, new])] == [2]
+
+
 def test_a_code_that_only_the_older_version_has_is_asked_of_that_one() -> None:
     old = found(1, "ERR 15 means that the slot is taken.", "Booking API, version 1", dated="")
     new = found(2, "`slot_taken` means that someone was faster.", "Booking API, version 2", dated="")

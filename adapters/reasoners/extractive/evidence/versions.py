@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from core.model.evidence import Evidence
 from core.model.knowledge import Passage
-from core.model.passage_units import Form, Unit
+from core.model.passage_units import Form, Unit, units
 from core.model.text import content_words
 
 _NUMBERS = re.compile(r"[\W\d_]+")
@@ -114,6 +114,29 @@ def other_version(question: str, item: Evidence, pool: Sequence[Evidence]) -> bo
     return item.passage.document != _select_version(question, versions, numbered).document
 
 
+_HEAD_UNITS = 4
+# Beside its name or at its end: "Price list (superseded)", "API v2, deprecated". "Deprecated features" is in force.
+_TITLED_OLD = re.compile(
+    r"[(\[,:–—-]\s*(?:deprecated|superseded|obsolete|outdated|archived|withdrawn)\b"
+    r"|\b(?:deprecated|superseded|obsolete|outdated|archived|withdrawn)\W*$",
+    re.IGNORECASE,
+)
+
+
+def is_superseded(passage: Passage) -> bool:
+    """Whether a passage says that its document holds no longer, in its title or where the document begins."""
+    head = units(passage.text)[:_HEAD_UNITS] if passage.ordinal == 0 else ()
+    told = any(calls_itself_outdated(passage, unit) for unit in head)
+    return told or _TITLED_OLD.search(passage.title) is not None
+
+
+def asks_of_old(question: str, passage: Passage) -> bool:
+    """Whether a question is about what was, or names the version or the year of this very document."""
+    numbers = {*NUMBERED.findall(question), *YEAR.findall(question)}
+    named = {*re.findall(r"\d+(?:\.\d+)*", passage.title), passage.dated[:4]}
+    return bool(_OLD.search(question) or _BEFORE.search(question) or numbers & named)
+
+
 _CODED = re.compile(r"(?<!\w)(?:[A-Z]{3,}|[a-z]+(?:_[a-z]+)+)(?!\w)")
 _OLD_TITLE = re.compile(r"\b(?:deprecated|superseded|obsolete|outdated|archived?|withdrawn)\b", re.IGNORECASE)
 
@@ -181,11 +204,12 @@ def _select_version(question: str, versions: Sequence[Passage], numbered: Mappin
     years = YEAR.findall(question)
     if until := _BEFORE.search(question):
         return next((passage for passage in versions if "" < passage.dated[:4] < until[1]), versions[-1])
-    if numbers and (of_number := [passage for passage in versions if numbered[passage.document] in numbers]):
-        return of_number[0]
     for passage in versions:
         if numbers & set(re.findall(r"\d+(?:\.\d+)*", passage.title)) or any(year in passage.title for year in years):
             return passage
+    # The title first: the head of version 1 may say that version 2 has replaced it.
+    if numbers and (of_number := [passage for passage in versions if numbered[passage.document] in numbers]):
+        return of_number[0]
     if years:
         held = [passage for passage in versions if passage.dated[:4] <= max(years)]
         return held[0] if held else versions[-1]

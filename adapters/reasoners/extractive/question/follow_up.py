@@ -75,6 +75,10 @@ _ADVERBS = frozenset({"last", "ever", "still", "also", "always", "usually", "rea
 _THAT_VERSION = re.compile(r"\b(?:this|that) (?:version|release|edition|update|year)\b", re.IGNORECASE)
 _VERSION = re.compile(r"(?:\b[\w-]+ )?\b(?:v?\d+(?:\.\d+)+|(?:19|20)\d\d)\b")
 
+# "No, I meant the old one, version 1" takes back that the current one was asked for.
+_OLD_MEANT = re.compile(r"\b(?:old(?:er)?|previous|former)\b|\bversion \d", re.IGNORECASE)
+_CURRENT = re.compile(r"\b(?:current|latest|newest|present)\s+", re.IGNORECASE)
+
 # Questions that leave their topic out.
 EXCHANGES = 8  # further back, nothing is leaned on
 _FEW = 2  # content words: with three, p is below F/2 on MTRAG
@@ -198,6 +202,8 @@ def _continue(bare: BareQuestion, window: Sequence[Exchange], written: Sequence[
     if not whole:
         return None
     whole = f"{whole} {case['rest']}" if case else whole
+    if bare.amends and _OLD_MEANT.search(bare.question):
+        whole = _CURRENT.sub("", whole)
     last = next(one.question.rstrip("?.! ") for one in reversed(window) if content_words(one.question))
     typed = as_typed(whole, written[-1].question, window[-1].question)
     put_in = bare.amends or not whole.startswith(last)  # and not behind it: "how do I order? why?"
