@@ -138,6 +138,20 @@ def test_a_comparison_of_two_that_asks_for_yes_or_no_begins_with_it(question: st
     assert lead or not begins
 
 
+ROUNDS = """\
+| Round | Area | Leaves | Miles | Days |
+|---|---|---|---|---|
+| E | Furness (Ulverston) | 03:40 | 92 | Mon–Sat |
+| H | Settle and Skipton | 03:45 | 88 | Mon–Sat |
+"""
+
+
+@pytest.mark.parametrize("asked", ["Which round is longer in miles", "which is the longer round"])
+def test_what_is_longer_is_not_looked_for_in_a_column_without_figures(asked: str) -> None:
+    lead = "The highest *Miles* of the 2 rows compared, worked out from the table, is that of E:"
+    assert worked_out(f"{asked}, Furness or Settle and Skipton?", ROUNDS) == lead
+
+
 VANS = """\
 | Call sign | Van | Built | price_gbp | deposit_gbp | Domestic trips | Foreign trips | Keeper |
 |---|---|---|---|---|---|---|---|

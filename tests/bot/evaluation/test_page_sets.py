@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.evaluation.dataset_loader import read
+from core.evaluation.answer_scoring import comparable, place_of
 from tests.measure.learning_sets import DOCUMENT, FILE, NOTHING
 from tests.measure.page_sets import PAGES, restore
 
@@ -35,6 +36,21 @@ def test_what_judges_names_only_pages_that_are_listed(folder: Path) -> None:
     assert asked
     assert asked <= places(folder)
     assert set(json.loads((folder / "documents.json").read_text(encoding="utf-8"))) == places(folder)
+
+
+@pytest.mark.parametrize("folder", JUDGING, ids=lambda folder: folder.name)
+def test_a_fact_that_stands_in_a_gold_passage_is_found_there(folder: Path) -> None:
+    """Not only as a part of a longer word, as "2.1.4" in "v2.1.4": nobody could answer that right."""
+    lines = (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    hidden = [
+        (asked["id"], alternatives)
+        for asked in map(json.loads, lines)
+        for said in [comparable("\n".join(asked.get("passages") or ()))]
+        for alternatives in asked.get("facts") or ()
+        if any(comparable(fact) in said for fact in alternatives)
+        and all(place_of(comparable(fact), said) is None for fact in alternatives)
+    ]
+    assert not hidden
 
 
 def published(clone: Path, page: str = PAGE) -> str:

@@ -51,12 +51,12 @@ _WORDS = (  # longest, longer: what they are said of
     (
         Aggregate.MOST,
         r"long(?:est|er)",
-        "length duration term time days hours years months weeks minutes notice within",
+        "length distance miles km duration term time days hours years months weeks minutes notice within",
     ),
     (
         Aggregate.LEAST,
         r"short(?:est|er)",
-        "length duration term time days hours years months weeks minutes notice within",
+        "length distance miles km duration term time days hours years months weeks minutes notice within",
     ),
     (Aggregate.LEAST, r"(?:fast|quick|soon)(?:est|er)", "time duration hours minutes seconds days response within"),
     (Aggregate.MOST, r"slow(?:est|er)", "time duration hours minutes seconds days response within"),

@@ -20,14 +20,9 @@ def column_of(asked: Aggregation, wanted: frozenset[str], rows: Sequence[Row], k
     key = frozenset(content_words(rows[0].names[0]))  # "which stage has the most" does not ask for "Stage width"
     by_date = "date" in asked.column  # or by the time in a column that is named: "which lorry leaves earliest"
     picked = frozenset(content_words(asked.picked)[:1])
-    hinted = {
-        at
-        for at in range(1, len(rows[0].names))
-        if any(_hints(hint, rows[0].names[at], kept[0].cells, at) for hint in asked.column)
-    }
-    for at in range(1, len(rows[0].names)):
-        if _figures(kept, at) < min(FEWEST, len(kept)):
-            continue
+    compared = [at for at in range(1, len(rows[0].names)) if _figures(kept, at) >= min(FEWEST, len(kept))]
+    hinted = {at for at in compared if any(_hints(hint, rows[0].names[at], kept[0].cells, at) for hint in asked.column)}
+    for at in compared:
         stems = frozenset(content_words(rows[0].names[at])) - (frozenset() if asked.column else key) - _WHICH_TIME
         if by_date and hinted:  # "the oldest vehicle" does not ask for a column "Vehicle"
             stems -= picked
