@@ -29,7 +29,7 @@ _KNOWN_SECONDS = 2.0  # for what the index has of them; then they are encoded
 _SENTENCES_AT_ONCE = 16  # encoded and remembered: what a deadline cuts off is there when it is asked for again
 _WORDS_AT_ONCE = 128
 _DIGIT = re.compile(r"\d")
-_VOCABULARY = 300  # words compared for one call: with 800 no verdict of five sets differs
+_VOCABULARY = 300  # words compared for one call: with 800 no verdict of four sets differs
 _KNOWN = 6_000  # sentences remembered, 1.5 kB each
 _KNOWN_WORDS = 20_000  # as long as a base of some 10,000 passages has words
 
