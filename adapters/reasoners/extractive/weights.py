@@ -117,7 +117,8 @@ OTHER_SUBJECT = 0.5  # of a neighbour of what the question names
 STAMP_ASKED_FOR = 1.3  # "Reviewed on 9 February 2026.", where that is asked for
 OTHER_FIGURE = 0.8  # no number of the question's
 
-SUPERSEDED = -3.0  # added to the logarithm of its odds, where another document speaks of the same
+# Added to the logarithm of its odds, where another document speaks of the same with odds that lie at most so far below.
+SUPERSEDED, REPLACES_WITHIN = -3.0, 5.0
 OTHER_VERSION = 0.4  # of a document whose version that is asked for is there as well
 
 # --- which further quotes are good enough, as a share of the best one's worth ---------------------------------------

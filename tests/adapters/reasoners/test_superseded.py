@@ -13,8 +13,8 @@ NEW = "| code | product | price_gbp |\n| --- | --- | --- |\n| B205 | Burger bun 
 OLD_TITLE = "Trade price list, autumn 2024 (superseded)"
 
 
-def order(question: str, old: str = OLD, new: str = NEW, *, title: str = OLD_TITLE) -> list[str]:
-    """What is quoted first: the old one's units have odds of 3, the new one's of 1."""
+def order(question: str, old: str = OLD, new: str = NEW, *, title: str = OLD_TITLE, odds: float = 1.0) -> list[str]:
+    """What is quoted first: the old one's units have odds of 3, the new one's of 1 where nothing is said."""
     items = [
         Evidence(number, Hit(passage(number, text, called), 0.8), "asked")
         for number, (text, called) in enumerate([(old, title), (new, "prices-spring-2025")], 1)
@@ -23,10 +23,10 @@ def order(question: str, old: str = OLD, new: str = NEW, *, title: str = OLD_TIT
         WeighedPassage(
             item,
             Words(question, rarity_of(items)),
-            tuple(ScoredUnit(item, unit, 1.0, 0.5, odds=odds) for unit in units(item.passage.text)),
+            tuple(ScoredUnit(item, unit, 1.0, 0.5, odds=likely) for unit in units(item.passage.text)),
             0.5,
         )
-        for item, odds in zip(items, (3.0, 1.0), strict=True)
+        for item, likely in zip(items, (3.0, odds), strict=True)
     ]
     judged = [one for passage in prefer_current(question, weighed) for one in passage.units]
     return [one.unit.text.strip("| ") for one in sorted(judged, key=lambda one: -one.odds)]
@@ -38,6 +38,11 @@ def test_the_row_of_the_current_list_comes_first_and_the_old_one_stays_where_not
         "B205 | Burger bun | 15.84",
         "B205 | Burger bun | 15.12",
     ]
+
+
+def test_another_table_with_the_same_key_replaces_nothing_where_it_does_not_answer() -> None:
+    """The oven's temperature for B205 is no price."""
+    assert order("price of a burger bun", odds=-3.0)[:2] == ["B205 | Burger bun | 15.12", "B118 | Farl | 12.60"]
 
 
 @pytest.mark.parametrize("question", ["price of a burger bun in 2024", "what did a bun cost before the change"])

@@ -5,8 +5,8 @@ another format, is no version by its title; that the old one holds no longer, it
 """
 
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from functools import lru_cache
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.answer_odds import with_odds
@@ -30,7 +30,7 @@ def prefer_current(question: str, weighed: Sequence[WeighedPassage]) -> list[Wei
         for one in weighed
         if one.evidence.passage.document in old
         for unit in one.units
-        if (same := [other for other in current if speaks_of(unit.unit, other.unit)])
+        if (same := [other for other in current if _replaces(other, unit)])
     ]
     odds: dict[int, float] = {}
     for unit, same in pairs:
@@ -42,21 +42,28 @@ def prefer_current(question: str, weighed: Sequence[WeighedPassage]) -> list[Wei
     return [replace(one, units=_with(odds, one.units)) for one in weighed] if pairs else list(weighed)
 
 
+def _replaces(other: ScoredUnit, old: ScoredUnit) -> bool:
+    """Whether it is of the same, and not much less likely to answer: a plan has a price here, its rate limits there."""
+    return other.odds >= old.odds - weights.REPLACES_WITHIN and speaks_of(old.unit, other.unit)
+
+
 def speaks_of(said: Unit, other: Unit) -> bool:
     """Whether another unit is of the same: a row with the same first cell, a sentence with most of the words."""
     if said.form is Form.ROW or other.form is Form.ROW:
-        return said.form is other.form and _key_of(said) == _key_of(other) != ""
-    wanted = _words_of(said)
-    return bool(wanted) and len(wanted & _words_of(other)) >= weights.SAME_CONTENT * len(wanted)
+        return said.form is other.form and _key_of(said.text) == _key_of(other.text) != ""
+    wanted = _words_of(said.text)
+    return bool(wanted) and len(wanted & _words_of(other.text)) >= weights.SAME_CONTENT * len(wanted)
 
 
-def _key_of(row: Unit) -> str:
-    return cells_of(row.text)[0].strip("*_` ").casefold()
+@lru_cache(maxsize=2048)  # of each unit asked for with every one of the superseded document
+def _key_of(row: str) -> str:
+    return cells_of(row)[0].strip("*_` ").casefold()
 
 
-def _words_of(unit: Unit) -> AbstractSet[str]:
+@lru_cache(maxsize=2048)
+def _words_of(text: str) -> frozenset[str]:
     """Its stems but for figures, which are what another version changes."""
-    return {word for word in content_words(unit.text) if not word[0].isdigit()}
+    return frozenset(word for word in content_words(text) if not word[0].isdigit())
 
 
 def _with(odds: dict[int, float], units: Sequence[ScoredUnit]) -> tuple[ScoredUnit, ...]:
