@@ -91,11 +91,15 @@ def test_the_gold_passages_word_for_word_are_a_right_answer(name: str) -> None:
 @pytest.mark.parametrize("name", SETS)
 def test_another_questions_gold_passages_are_hardly_ever_a_right_answer(name: str) -> None:
     asked = [one for one in questions(name) if one.passages]
+    said = {one.id: comparable("\n".join(one.passages)) for one in asked}
+    facts = {one.id: [[comparable(fact) for fact in alternatives] for alternatives in one.facts] for one in asked}
     lucky = Counter(
         one.id
         for one in asked
         for other in asked
         if not set(one.documents) & set(other.documents)
+        # Looked at first, since nearly no pair gets further: of some 400 questions there are 160,000.
+        and all(any(fact in said[other.id] for fact in alternatives) for alternatives in facts[one.id])
         and score_reply(one, Prediction(Outcome.ANSWERED, "\n".join(other.passages)), {}).verdict is AnswerVerdict.RIGHT
     )
     assert not {name: times for name, times in lucky.items() if times > 2}
