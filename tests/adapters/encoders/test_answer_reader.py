@@ -50,6 +50,9 @@ async def test_its_odds_are_those_of_transformers_with_the_same_changes(reader: 
     from torch.nn.functional import linear
     from transformers import AutoModel, AutoTokenizer
 
+    from adapters.encoders.text_encoder import use_one_core
+
+    use_one_core()  # as in test_mean_pooling.py
     location = find_model("").location
     encoder = AutoModel.from_pretrained(location, add_pooling_layer=False).eval()
     changes = {name: tensor.float() for name, tensor in load_file(WEIGHTS).items()}
