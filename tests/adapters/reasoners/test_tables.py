@@ -130,6 +130,8 @@ def test_a_table_is_worked_out_only_as_far_as_its_cells_can_be_read(question: st
         ("is Mill Lodge older than Quay Court", "Yes. The earliest *Opened* of the 2 rows compared"),
         ("is Mill Lodge older than the others", ""),
         ("which is older, Mill Lodge or Quay Court", "The earliest *Opened* of the 2 rows compared"),
+        ("is Mill Lodge not older than Quay Court", "The earliest *Opened*"),  # which of the two is a yes?
+        ("has North House together with Mill Lodge in total more beds than 90", "Added up from 2 rows"),
     ],
 )
 def test_a_comparison_of_two_that_asks_for_yes_or_no_begins_with_it(question: str, begins: str) -> None:

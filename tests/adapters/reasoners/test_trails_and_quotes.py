@@ -226,6 +226,19 @@ class Kindred(HashingEncoder):
         return vectors
 
 
+class Recording(HashingEncoder):
+    """An encoder that keeps what it was given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.encoded: set[str] = set()
+
+    async def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        """As the encoder it is, and noted."""
+        self.encoded |= set(texts)
+        return await super().encode_passages(texts)
+
+
 class Away(HashingEncoder):
     """An encoder that does not answer."""
 
@@ -238,6 +251,21 @@ async def test_a_word_of_like_meaning_counts_in_part() -> None:
     without, with_it = (coverage({"km": 1.0}, ("kilometr",), known) for known in ({}, near))
     assert without == 0.0
     assert 0.5 < with_it < 1.0
+
+
+async def test_names_and_numbers_are_like_nothing_and_of_the_rest_the_first_texts_count() -> None:
+    encoder = Recording()
+    many = " ".join(f"{first}{second}word" for first in "bcdfghjklmnpqrstvwxz" for second in "bcdfghjklmnpqrstvwxz")
+    await Similarity(encoder).of_words(("picture",), ("we met Gotha in 2024 with a b2b photo", many))
+    assert {"picture", "photo", "met"} <= encoder.encoded
+    assert not {"gotha", "Gotha", "2024", "b2b"} & encoder.encoded
+    assert len(encoder.encoded) == 1 + 300
+
+
+async def test_where_the_texts_have_every_word_none_is_encoded() -> None:
+    encoder = Recording()
+    assert await Similarity(encoder).of_words(("photo",), ("a photo of it",)) == {}
+    assert not encoder.encoded
 
 
 async def test_without_the_encoder_only_the_word_itself_counts() -> None:

@@ -7,14 +7,13 @@ same figures, as a superseded document, and it is older than that one's successo
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
 from adapters.reasoners.extractive.evidence.figures import figures_in
+from adapters.reasoners.extractive.evidence.superseded import has_most_words_of
 from adapters.reasoners.extractive.evidence.versions import family, other_version
 from adapters.reasoners.extractive.question.answer_type import fits, is_strict
 from core.model.evidence import Evidence
 from core.model.passage_units import Unit, units
-from core.model.text import content_words
 
 _MOST = 3  # sentences or items of the successor
 
@@ -60,7 +59,8 @@ def _successors(need: str, quoted: Quotation, pool: Sequence[Evidence]) -> Itera
             if not figures or not any(_repeats(said, unit, figures) for one in old for unit in units(one.passage.text)):
                 continue
             for unit in units(item.passage.text):
-                if _speaks_of(said, unit) and fits(need, unit.text) == 1.0 and not figures & figures_in(unit.text):
+                same = has_most_words_of(said.text, unit.text)
+                if same and fits(need, unit.text) == 1.0 and not figures & figures_in(unit.text):
                     yield item, unit
 
 
@@ -71,10 +71,4 @@ def _is_superseded_by(new: Evidence, old: Evidence, need: str, pool: Sequence[Ev
 
 
 def _repeats(said: Unit, old: Unit, figures: frozenset[str]) -> bool:
-    return figures <= figures_in(old.text) and _speaks_of(said, old)
-
-
-def _speaks_of(said: Unit, other: Unit) -> bool:
-    """Whether another sentence has most of the words of what is quoted, whatever its figures."""
-    wanted = {word for word in content_words(said.text) if not word[0].isdigit()}
-    return len(wanted & set(content_words(other.text))) >= weights.SAME_CONTENT * len(wanted)
+    return figures <= figures_in(old.text) and has_most_words_of(said.text, old.text)

@@ -31,7 +31,7 @@ _WORDS_AT_ONCE = 128
 _DIGIT = re.compile(r"\d")
 _VOCABULARY = 300  # words compared for one call: with 800 no verdict of four sets differs
 _KNOWN = 6_000  # sentences remembered, 1.5 kB each
-_KNOWN_WORDS = 20_000  # as long as a base of some 10,000 passages has words
+_KNOWN_WORDS = 20_000  # single words, 30 MB
 
 
 class KnownVectors(Protocol):

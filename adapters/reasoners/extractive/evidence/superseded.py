@@ -51,8 +51,13 @@ def speaks_of(said: Unit, other: Unit) -> bool:
     """Whether another unit is of the same: a row with the same first cell, a sentence with most of the words."""
     if said.form is Form.ROW or other.form is Form.ROW:
         return said.form is other.form and _key_of(said.text) == _key_of(other.text) != ""
-    wanted = _words_of(said.text)
-    return bool(wanted) and len(wanted & _words_of(other.text)) >= weights.SAME_CONTENT * len(wanted)
+    return has_most_words_of(said.text, other.text)
+
+
+def has_most_words_of(said: str, other: str) -> bool:
+    """Whether a text has most of the words of what is said, whatever its figures."""
+    wanted = _words_of(said)
+    return bool(wanted) and len(wanted & _words_of(other)) >= weights.SAME_CONTENT * len(wanted)
 
 
 @lru_cache(maxsize=2048)  # of each unit asked for with every one of the superseded document

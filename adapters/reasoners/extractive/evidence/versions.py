@@ -115,19 +115,13 @@ def other_version(question: str, item: Evidence, pool: Sequence[Evidence]) -> bo
 
 
 _HEAD_UNITS = 4
-# Beside its name or at its end: "Price list (superseded)", "API v2, deprecated". "Deprecated features" is in force.
-_TITLED_OLD = re.compile(
-    r"[(\[,:–—-]\s*(?:deprecated|superseded|obsolete|outdated|archived|withdrawn)\b"
-    r"|\b(?:deprecated|superseded|obsolete|outdated|archived|withdrawn)\W*$",
-    re.IGNORECASE,
-)
 
 
 def is_superseded(passage: Passage) -> bool:
     """Whether a passage says that its document holds no longer, in its title or where the document begins."""
     head = units(passage.text)[:_HEAD_UNITS] if passage.ordinal == 0 else ()
     told = any(calls_itself_outdated(passage, unit) for unit in head)
-    return told or _TITLED_OLD.search(passage.title) is not None
+    return told or _OLD_TITLE.search(passage.title) is not None
 
 
 def asks_of_old(question: str, passage: Passage) -> bool:
@@ -138,7 +132,12 @@ def asks_of_old(question: str, passage: Passage) -> bool:
 
 
 _CODED = re.compile(r"(?<!\w)(?:[A-Z]{3,}|[a-z]+(?:_[a-z]+)+)(?!\w)")
-_OLD_TITLE = re.compile(r"\b(?:deprecated|superseded|obsolete|outdated|archived?|withdrawn)\b", re.IGNORECASE)
+# Beside its name or at its end: "Price list (superseded)", "API v2, deprecated". "Deprecated features" is in force.
+_OLD_TITLE = re.compile(
+    r"[(\[,:–—-]\s*(?:deprecated|superseded|obsolete|outdated|archived?|withdrawn)\b"
+    r"|\b(?:deprecated|superseded|obsolete|outdated|archived|withdrawn)\W*$",
+    re.IGNORECASE,
+)
 
 
 def _has_alone(question: str, item: Evidence, pool: Iterable[Evidence]) -> bool:

@@ -27,6 +27,7 @@ _THAN = re.compile(  # asked of the one thing, and of the other
     r"^(?:is|are|was|were|do|does|did|has|have|will|would)\b(?P<one>.+?)\b(?:[^\W\d_]+er|more|less)\b.*?\bthan\b",
     re.IGNORECASE,
 )
+_TURNED = re.compile(r"\b(?:not?|never|together|combined)\b", re.IGNORECASE)  # "is Fleet not cheaper than Depot?"
 _LONGEST = 4  # words of a name
 _KNOWN = 0.65  # of what is asked beside the two names, which the table must have to answer though no row does
 
@@ -44,7 +45,7 @@ def with_verdict(question: str, found: TableAnswer) -> TableAnswer:
     """What was compared, behind the yes or no that it comes to: "is Fleet cheaper than Depot?"."""
     asked = _THAN.match(question)
     rows = [unit for one in found.quotations for unit in one.units]  # the one with most or least first
-    if asked is None or len(rows) != FEWEST:
+    if asked is None or _TURNED.search(question) or len(rows) != FEWEST:
         return found
     said = set(content_words(asked["one"]))
     keys = [set(content_words(cells_of(row.text)[0])) for row in rows]
