@@ -4,6 +4,8 @@ import pytest
 
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage, Words, rarity_of
 from adapters.reasoners.extractive.evidence.superseded import prefer_current
+from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
+from adapters.testing.encoder import HashingEncoder
 from core.model.evidence import Evidence, Hit
 from core.model.passage_units import units
 from tests.adapters.reasoners.scene import passage
@@ -38,6 +40,15 @@ def test_the_row_of_the_current_list_comes_first_and_the_old_one_stays_where_not
         "B205 | Burger bun | 15.84",
         "B205 | Burger bun | 15.12",
     ]
+
+
+async def test_so_it_is_weighed() -> None:
+    items = [
+        Evidence(1, Hit(passage(1, OLD, OLD_TITLE), 0.8), "asked"),
+        Evidence(2, Hit(passage(2, NEW, "prices-spring-2025"), 0.8), "asked"),
+    ]
+    old, new = await ExtractiveReasoner(HashingEncoder()).weigh("price of a burger bun", items, items)
+    assert new.units[0].odds > next(one.odds for one in old.units if "Burger" in one.unit.text)
 
 
 def test_another_table_with_the_same_key_replaces_nothing_where_it_does_not_answer() -> None:

@@ -27,7 +27,7 @@ _THAN = re.compile(  # asked of the one thing, and of the other
     r"^(?:is|are|was|were|do|does|did|has|have|will|would)\b(?P<one>.+?)\b(?:[^\W\d_]+er|more|less)\b.*?\bthan\b",
     re.IGNORECASE,
 )
-_TURNED = re.compile(r"\b(?:not?|never|together|combined)\b", re.IGNORECASE)  # "is Fleet not cheaper than Depot?"
+_TURNED = re.compile(r"\b(?:not?|never)\b", re.IGNORECASE)  # "is Fleet not cheaper than Depot?"
 _LONGEST = 4  # words of a name
 _KNOWN = 0.65  # of what is asked beside the two names, which the table must have to answer though no row does
 
