@@ -100,7 +100,7 @@ class MilvusConnection:
 
         def call_client() -> T:
             client = self._client
-            if client is None and self._changing.locked():  # another call is reconnecting
+            if client is None:  # another call is reconnecting, or the last one that tried could not
                 raise _NothingListens(f"Milvus at {self.uri} does not answer.")
             return do(client)
 

@@ -1,17 +1,19 @@
 """What a failure of Milvus becomes: one line that names the place, and no function of the client's."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import grpc  # type: ignore[import-untyped]
 import pytest
 from pymilvus.decorators import retry_on_rpc_failure
 from pymilvus.exceptions import MilvusException
+from pymilvus.grpc_gen import milvus_pb2, milvus_pb2_grpc
 
 from adapters.milvus.connection import MilvusConnection
 from core.model.errors import StoreUnavailable
 
-ANSWERS = "Milvus at http://127.0.0.1:9"
 LOOK = "Check MILVUS_URI and MILVUS_TOKEN, and that the server runs."
 
 
@@ -28,6 +30,28 @@ class Failed(grpc.RpcError):  # type: ignore[misc]
         return "not with this token\nand more"
 
 
+class Empty(milvus_pb2_grpc.MilvusServiceServicer):  # type: ignore[misc]
+    """As much of the protocol as a client needs to connect and to list no collection."""
+
+    def Connect(self, *_: object) -> Any:  # noqa: N802 - the names of the protocol
+        return milvus_pb2.ConnectResponse(identifier=1)
+
+    def ShowCollections(self, *_: object) -> Any:  # noqa: N802 - the names of the protocol
+        return milvus_pb2.ShowCollectionsResponse()
+
+
+@contextmanager
+def listening(port: int = 0) -> Iterator[int]:
+    """A gRPC server on a port, until the block ends."""
+    with ThreadPoolExecutor(2) as threads:
+        server = grpc.server(threads)
+        milvus_pb2_grpc.add_MilvusServiceServicer_to_server(Empty(), server)
+        port = server.add_insecure_port(f"127.0.0.1:{port}")
+        server.start()
+        yield port
+        server.stop(None).wait()
+
+
 def meets(error: Exception) -> Callable[[Any], None]:
     """A call that meets this error, inside the client's own decorator."""
 
@@ -41,19 +65,37 @@ def meets(error: Exception) -> Callable[[Any], None]:
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (Failed(grpc.StatusCode.DEADLINE_EXCEEDED), f"{ANSWERS} did not answer in time. {LOOK}"),
-        (Failed(grpc.StatusCode.INTERNAL), f"{ANSWERS} gave no usable answer within 0.02 s. {LOOK}"),
-        (Failed(grpc.StatusCode.PERMISSION_DENIED), f"{ANSWERS} reports: not with this token."),
+        (Failed(grpc.StatusCode.DEADLINE_EXCEEDED), f"did not answer in time. {LOOK}"),
+        (Failed(grpc.StatusCode.INTERNAL), f"gave no usable answer within 0.02 s. {LOOK}"),
+        (Failed(grpc.StatusCode.PERMISSION_DENIED), "reports: not with this token."),
         (
             MilvusException(8, "rate limit exceeded\nand more"),
-            f"{ANSWERS} reports again and again: rate limit exceeded.",
+            "reports again and again: rate limit exceeded.",
         ),
-        (MilvusException(5, "[upsert_rows] no such field."), f"{ANSWERS} reports: no such field."),
+        (MilvusException(5, "[upsert_rows] no such field."), "reports: no such field."),
     ],
 )
 async def test_every_failure_is_one_line_without_the_clients_own_names(error: Exception, said: str) -> None:
-    connection = MilvusConnection("http://127.0.0.1:9")
-    with pytest.raises(StoreUnavailable) as raised:
-        await connection.call(meets(error), 5)
-    await connection.close()
-    assert str(raised.value) == said
+    with listening() as port:
+        connection = MilvusConnection(f"http://127.0.0.1:{port}")
+        await connection.open()
+        with pytest.raises(StoreUnavailable) as raised:
+            await connection.call(meets(error), 5)
+        await connection.close()
+    assert str(raised.value) == f"Milvus at http://127.0.0.1:{port} {said}"
+
+
+async def test_a_server_that_was_away_for_several_calls_is_found_again_by_the_next_one() -> None:
+    with listening() as port:
+        connection = MilvusConnection(f"http://127.0.0.1:{port}")
+        await connection.open()
+    for _ in range(3):
+        with pytest.raises(StoreUnavailable, match="does not answer"):
+            await connection.call(collections, 2)
+    with listening(port):
+        assert await connection.call(collections, 5) == []
+        await connection.close()
+
+
+def collections(client: Any) -> Any:
+    return client.list_collections(timeout=2)
