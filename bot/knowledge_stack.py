@@ -18,7 +18,9 @@ from adapters.redis.schedule_store import RedisScheduleStore
 from adapters.redis.site_store import RedisSiteStore
 from adapters.redis.trash_store import RedisTrashStore
 from adapters.terminal.ingest_view import IngestClient
+from adapters.terminal.operator import PLATFORM as TERMINAL
 from adapters.terminal.operator import operator
+from adapters.web.routing import PLATFORM as PAGE
 from bot.settings import Settings
 from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import Ingestor
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
 
 JOBS = "jobs"  # the inbox's namespace
+# What the terminal and the page ask for brings its bytes along: any process can do it, whether or not they run there.
+_SERVED_EVERYWHERE = {TERMINAL: PlatformCapabilities(), PAGE: PlatformCapabilities()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,7 @@ class KnowledgeStack:
             deps.catalog,
             deps.blobs,
             WebCrawler(Fetcher(self.rules)),
-            platforms,
+            {**_SERVED_EVERYWHERE, **platforms},
             originals=deps.originals,
             consistency=deps.consistency,
             stores=deps.files,

@@ -10,9 +10,10 @@ from rich.padding import Padding
 from rich.text import Text
 
 from adapters.terminal.answer_view import TerminalAnswerView
+from adapters.terminal.operator import OPERATOR, terminal_thread
 from adapters.terminal.trace_view import print_trace
 from core.model.answer import Answer
-from core.model.conversation import Audience, Person, ThreadKey
+from core.model.conversation import Audience
 from core.model.errors import FootnoteError
 from core.model.event_text import explanation_steps
 from core.model.events import AgentCompleted, AgentEvent, CheckpointReached
@@ -23,7 +24,6 @@ from core.service.event_presenter import EventPresenter
 from core.service.question_service import Question, QuestionService
 from core.service.visible_bases import VisibleBases
 
-OPERATOR = Person("console:operator", "you")
 HELP = """\
 Ask a question, then follow up as you would with a colleague.
   /sources     what is indexed here
@@ -92,8 +92,8 @@ class Chat:
         return self._open
 
     def _question(self, text: str) -> Question:
-        key = ThreadKey("console", "", "terminal", self.thread)
-        return Question(text, key, OPERATOR, Audience(unrestricted=True), self.policy, self.bases)
+        key, audience = terminal_thread(self.thread), Audience(unrestricted=True)
+        return Question(text, key, OPERATOR, audience, self.policy, self.bases)
 
     async def _show(self, events: AsyncGenerator[AgentEvent, None]) -> None:
         view = TerminalAnswerView(self.console)
@@ -111,12 +111,10 @@ class Chat:
         if isinstance(final, CheckpointReached | AgentCompleted):
             self._last = final.answer
         await self._note_trace()
-        await self.question_service.reflect(
-            ThreadKey("console", "", "terminal", self.thread), Audience(unrestricted=True)
-        )
+        await self.question_service.reflect(terminal_thread(self.thread), Audience(unrestricted=True))
 
     async def _note_trace(self) -> None:
-        self._trace = await self.question_service.last_trace(ThreadKey("console", "", "terminal", self.thread))
+        self._trace = await self.question_service.last_trace(terminal_thread(self.thread))
 
     async def _command(self, text: str) -> bool:
         name, _, rest = text[1:].partition(" ")

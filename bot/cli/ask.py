@@ -42,9 +42,9 @@ async def _ask(question: str, kb: str | None, thread: str | None, profile: Profi
     import uuid
     from dataclasses import replace
 
-    from adapters.terminal.chat import OPERATOR
     from adapters.terminal.console import SafeConsole
-    from core.model.conversation import Audience, ThreadKey
+    from adapters.terminal.operator import OPERATOR, terminal_thread
+    from core.model.conversation import Audience
     from core.model.errors import NotFound
     from core.service.question_service import Question
 
@@ -53,7 +53,7 @@ async def _ask(question: str, kb: str | None, thread: str | None, profile: Profi
     async with open_to_read(SafeConsole(stderr=True)) as footnote:
         bases = await footnote.only(kb)
         policy = footnote.policy if profile is None else replace(footnote.policy, profile=profile)
-        key = ThreadKey("console", "", "terminal", thread or uuid.uuid4().hex[:8])
+        key = terminal_thread(thread or uuid.uuid4().hex[:8])
         asked = Question(question, key, OPERATOR, Audience(unrestricted=True), policy, bases)
         try:
             return await _show(footnote, footnote.question_service.ask(asked), key, as_json)
@@ -71,8 +71,8 @@ def resume(
 
 
 async def _resume(checkpoint_id: str, pressed: str, as_json: bool) -> int:
-    from adapters.terminal.chat import OPERATOR
     from adapters.terminal.console import SafeConsole
+    from adapters.terminal.operator import OPERATOR
     from core.model.conversation import Audience
     from core.model.errors import NotFound
     from core.service.typed_choice import match_typed_choice

@@ -74,7 +74,7 @@ async def _gaps(period: "timedelta", as_json: bool, csv: Path | None, draft: str
 
 
 async def _draft(footnote: "Footnote", gap_id: str, period: "timedelta", reader: "Reader", *, propose: bool) -> int:
-    from adapters.terminal.chat import OPERATOR
+    from adapters.terminal.operator import OPERATOR
     from core.model.plain_text import remove_controls
 
     drafts = footnote.gap_drafts()

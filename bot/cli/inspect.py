@@ -77,9 +77,10 @@ async def _forget(thread: str | None, person: str | None) -> int:
 
 
 def _thread_key(name: str) -> "ThreadKey":
+    from adapters.terminal.operator import terminal_thread
     from core.model.conversation import ThreadKey
 
-    return ThreadKey.parse(name) if name.count("/") == 3 else ThreadKey("console", "", "terminal", name)
+    return ThreadKey.parse(name) if name.count("/") == 3 else terminal_thread(name)
 
 
 def doctor(

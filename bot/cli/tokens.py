@@ -36,7 +36,7 @@ def create(
 
 
 async def _create(name: str, scope: str, bases: list[str], rate: int, public: bool, as_json: bool) -> int:
-    from adapters.terminal.chat import OPERATOR
+    from adapters.terminal.operator import OPERATOR
     from bot.container import open_footnote
     from bot.programs import api_clients
     from bot.settings import load_settings
@@ -88,7 +88,7 @@ def revoke(token_id: Annotated[str, typer.Argument(help="The token's id, as the 
 
 
 async def _revoke(token_id: str) -> int:
-    from adapters.terminal.chat import OPERATOR
+    from adapters.terminal.operator import OPERATOR
     from bot.container import open_footnote
     from bot.programs import api_clients
     from bot.settings import load_settings

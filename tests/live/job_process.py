@@ -9,17 +9,16 @@ from pathlib import Path
 from adapters.documents.web.crawler import WebCrawler
 from adapters.documents.web.fetcher import Fetcher
 from adapters.redis.inbox import RedisInbox
-from adapters.terminal.chat import OPERATOR
+from adapters.terminal.operator import PLATFORM as TERMINAL
+from adapters.terminal.operator import operator
 from bot.container import Footnote, open_footnote
 from bot.knowledge_stack import JOBS
 from core.ingestion.ingestor import Ingestor, IngestResult, Progress
 from core.ingestion.material import Material
-from core.model.conversation import Audience, ThreadKey
 from core.model.file_content import FileContent
-from core.model.incoming_events import Permissions
 from core.model.jobs import JobStage
 from core.ports.index import Index
-from core.service.kb.commands import Caller
+from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.kb.item_sources import ItemSources
 from core.service.kb.job_runner import JobRunner
 from core.service.kb.job_worker import JobWorker
@@ -85,17 +84,13 @@ def worker(footnote: Footnote, ingestor: Ingestor | None = None) -> JobWorker:
         catalog=kept.deps.catalog,
         trash=kept.deps.trash,
         site_store=kept.deps.site_store,
-        item_sources=ItemSources(kept.deps.catalog, kept.deps.blobs, WebCrawler(Fetcher(kept.rules)), {}),
+        item_sources=ItemSources(
+            kept.deps.catalog, kept.deps.blobs, WebCrawler(Fetcher(kept.rules)), {TERMINAL: PlatformCapabilities()}
+        ),
         clock=kept.deps.clock,
     )
     inbox = RedisInbox(footnote.redis, namespace=JOBS, lease=timedelta(seconds=4), look_again=timedelta(seconds=1))
     return JobWorker(name="killed", inbox=inbox, runner=runner, tick=kept.scheduler.tick, lanes=1)
-
-
-def operator() -> Caller:
-    """Who asks."""
-    place = ThreadKey("console", "", "terminal", "kb")
-    return Caller(OPERATOR, Permissions(is_admin=True), Audience(unrestricted=True), place)
 
 
 async def documents(edition: str) -> AsyncIterator[FileContent]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.terminal.chat import OPERATOR
+from adapters.terminal.operator import OPERATOR
 from bot.container import Footnote
 from core.model.answer import Outcome
 from core.model.conversation import Audience, ThreadKey

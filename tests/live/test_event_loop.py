@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from adapters.terminal.chat import OPERATOR
+from adapters.terminal.operator import OPERATOR
 from bot.container import Footnote
 from bot.garbage_collection import freeze_loaded_objects
 from core.ingestion.ingestor import Change

@@ -2,18 +2,21 @@
 
 import asyncio
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from adapters.terminal.operator import operator
 from bot.container import Footnote, open_footnote
 from core.ingestion.material import Material
+from core.model.conversation import ThreadKey
 from core.model.jobs import ItemState, Job, JobState
 from core.ports.index import Scope
 from core.service.kb.commands import KbCommand, KbVerb
-from tests.core.service.kb.knowledge_room import asked_in, words
+from tests.core.service.kb.knowledge_room import asked_in, job_in, words
 from tests.live.conftest import settings_for
-from tests.live.job_process import DOCUMENTS, documents, operator, worker
+from tests.live.job_process import DOCUMENTS, documents, worker
 
 pytestmark = [pytest.mark.live, pytest.mark.e2e, pytest.mark.asyncio(loop_scope="session")]
 ROOT = Path(__file__).parents[2]
@@ -106,3 +109,20 @@ async def test_a_document_taken_out_is_gone_from_both_legs_and_comes_back_as_it_
     assert legs.dense[0][0] == legs.bm25[0][0]
     assert legs.dense[0][0].text.endswith("north pier.")
     await kb_service.handle(KbCommand(KbVerb.REMOVE, "shelf", confirmed=True), caller)
+
+
+async def test_what_was_dropped_on_the_page_is_taken_in_by_a_process_in_which_the_page_does_not_run(
+    footnote: Footnote,
+) -> None:
+    kept = footnote.knowledge_stack
+    await footnote.ingestor.ensure_base("dropped")
+    at_the_page = replace(operator(), thread=ThreadKey("web", "", "you", "kb"))
+    job = job_in(await kept.kb_service.ingest_bytes(documents("first"), "dropped", at_the_page))
+    stop = asyncio.Event()
+    working = asyncio.create_task(kept.worker("elsewhere", {}).run(stop))
+    async with asyncio.timeout(60):
+        while (now := await kept.deps.jobs.read(job.id)) is None or not now.over:
+            await asyncio.sleep(0.05)
+    stop.set()
+    await working
+    assert now.state is JobState.DONE

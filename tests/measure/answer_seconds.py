@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from adapters.terminal.chat import OPERATOR
+from adapters.terminal.operator import OPERATOR
 from bot.container import Footnote
 from bot.evaluation.dataset_loader import Dataset, read
 from bot.evaluation.temp_index import fill, open_temporary

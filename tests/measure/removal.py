@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
 from pathlib import Path
 
+from adapters.terminal.operator import operator
 from bot.container import Footnote, open_footnote
 from core.model.conversation import ThreadKey
 from core.model.file_content import FileContent
@@ -25,7 +26,6 @@ from core.service.kb.results import KbResult
 from core.service.question_service import Question
 from tests.core.service.kb.knowledge_room import job_in, words
 from tests.live.conftest import settings_for
-from tests.live.job_process import operator
 
 BASE, DOCUMENTS, SECTIONS, TRIES = "measured", 20, 100, 30
 SCOPE = Scope(frozenset({BASE}))

@@ -13,9 +13,8 @@ from rich.console import Console
 
 from adapters.redis.client import bounded_call, connect
 from adapters.redis.inbox import RedisInbox
-from adapters.terminal.chat import OPERATOR
 from adapters.terminal.ingest_view import ingest_files
-from adapters.terminal.operator import operator
+from adapters.terminal.operator import OPERATOR, operator
 from bot.container import open_footnote
 from bot.doctor import checks_of
 from bot.settings import Settings

@@ -6,7 +6,7 @@ A long job goes back to the end of its base's queue from time to time, so that n
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -96,14 +96,11 @@ class JobRunner:
         self._site_sync = SiteSync(site_store, catalog, trash)
 
     async def is_ours(self, job_id: str) -> bool:
-        """Whether this process can do a job: it is over, or its platform is connected here."""
+        """Whether this process can do a job: it is over, the clock asked for it, or its platform is connected here."""
         job = await self._jobs.read(job_id)
-        return job is None or bool(job.over or job.cancelled_by) or job.platform in self._platforms
-
-    @property
-    def _platforms(self) -> Mapping[str, PlatformCapabilities]:
-        """What can be served: besides what is connected, what the clock and the terminal asked for."""
-        return {"": PlatformCapabilities(), "console": PlatformCapabilities(), **self._item_sources.platforms}
+        if job is None or job.over or job.cancelled_by or not job.platform:
+            return True
+        return job.platform in self._item_sources.platforms
 
     async def work(self, job_id: str, guard: Guard, *, seconds: float = TURN_SECONDS) -> Job | None:
         """Go on with a job for about so long; the job as it is then, over or not. None when there is nothing to do.
@@ -278,7 +275,7 @@ class JobRunner:
             return
         run.shown, run.shown_at = run.job, now
         await self._jobs.record(run.job)
-        card = self._platforms.get(run.job.platform, PlatformCapabilities()).card
+        card = self._item_sources.platforms.get(run.job.platform, PlatformCapabilities()).card
         if card is None:
             return
         try:

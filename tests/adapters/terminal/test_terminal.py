@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from adapters.terminal.chat import OPERATOR, Chat
+from adapters.terminal.chat import Chat
+from adapters.terminal.operator import OPERATOR
 from adapters.terminal.passage_view import print_documents, print_hits
 from adapters.terminal.trace_view import print_trace
 from core.model.answer import ResourceUsage

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from adapters.documents.sources.file_stores import FsspecFileStores
 from adapters.documents.web.crawler import WebCrawler
 from adapters.documents.web.fetcher import Fetcher
+from adapters.terminal.operator import PLATFORM as TERMINAL
 from adapters.testing.clock import ManualClock
 from adapters.testing.encoder import HashingEncoder
 from adapters.testing.inbox import InProcessInbox
@@ -220,7 +221,8 @@ class Room:
         self.queries, self.proposals = wired.service.queries, wired.service.proposals
 
     def runner(self, platforms: Mapping[str, PlatformCapabilities] | None = None) -> JobRunner:
-        capabilities = {"paper": self.platform.capabilities()} if platforms is None else platforms
+        connected = {"paper": self.platform.capabilities()} if platforms is None else platforms
+        capabilities = {TERMINAL: PlatformCapabilities(), **connected}
         return JobRunner(
             jobs=self.jobs,
             ingestor=self.ingestor,
