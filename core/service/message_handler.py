@@ -150,10 +150,10 @@ class MessageHandler:
         """Show its answer; where nobody asked us for one, only a certain one."""
         trace_id = trace_of(lease)
         view = platform.answer_view(message, message_state, trace_id)
-        asked = _AskedQuestion(message, message_state, trace_id, opened.record)
-        events = self._ask(lease, platform, asked, opened, unasked=unasked)
+        asked = _AskedQuestion(message, message_state, trace_id, opened.record, unasked=unasked)
+        events = self._ask(lease, platform, asked, opened)
         if unasked:
-            certain = await self._certain(events, trace_id)
+            certain = await self._certain(events, lease, trace_id)
             if certain is None:
                 return
             events = certain
@@ -204,9 +204,12 @@ class MessageHandler:
             await self._answer_late_edit(platform, message, message_state)
         return over
 
-    async def _certain(self, events: Events, trace_id: str) -> Events | None:
-        """The events of an answer that nobody asked us for, once it is there; None where it is better not to speak."""
-        if self.warming():
+    async def _certain(self, events: Events, lease: Lease, trace_id: str) -> Events | None:
+        """The events of an answer that nobody asked us for, once it is there; None where it is better not to speak.
+
+        The run counts before it begins: a message that ends its worker is not tried for ever.
+        """
+        if self.warming() or await self.inbox.begin(lease) > MOST_RUNS:
             await events.aclose()
             return None
         try:
@@ -250,9 +253,7 @@ class MessageHandler:
         await platform.withdraw(message, message_state)
         await message_state.settle(message_state.kept, DELETED)
 
-    async def _ask(
-        self, lease: Lease, platform: Platform, asked: "_AskedQuestion", opened: OpenThread, *, unasked: bool = False
-    ) -> Events:
+    async def _ask(self, lease: Lease, platform: Platform, asked: "_AskedQuestion", opened: OpenThread) -> Events:
         message = asked.message
         settings = await platform.settings(message.thread)
         audience = await platform.audience(message)
@@ -275,7 +276,7 @@ class MessageHandler:
         service, confidence = self.question_service, settings.auto_answer or CERTAIN
         answered = (
             service.answer_if_certain(question, opened, confidence=confidence)
-            if unasked
+            if asked.unasked
             else service.ask(question, opened)
         )
         async with aclosing(answered) as events:
@@ -371,6 +372,8 @@ class MessageHandler:
             await self._fail(platform, view, asked, WENT_WRONG)
         else:
             await self._reflect(platform, asked)
+        finally:
+            self.question_service.release(asked.trace_id)
 
     async def _fail(self, platform: Platform, view: AnswerView, asked: "_AskedQuestion", text: str) -> None:
         """Say in the view that it did not work; where the view itself is what fails, to the asker."""
@@ -401,7 +404,7 @@ class MessageHandler:
     ) -> FinalEvent | None:
         """Wait until there is an index to look in, count the run, and show it."""
         await self._warm(view)
-        if await self.inbox.begin(lease) > MOST_RUNS:
+        if not asked.unasked and await self.inbox.begin(lease) > MOST_RUNS:
             await view.fail(GIVEN_UP, asked.trace_id)
             return None
         async with aclosing(self._keep_checkpoint(events, lease, asked)) as stream:
@@ -501,6 +504,7 @@ class _AskedQuestion:
     message_state: MessageState[Any]
     trace_id: str
     record: ThreadRecord  # of its thread, before it is answered
+    unasked: bool = False  # put to nobody in particular, and counted as a run already
 
 
 def trace_of(lease: Lease) -> str:

@@ -120,9 +120,11 @@ async def test_what_was_dropped_on_the_page_is_taken_in_by_a_process_in_which_th
     job = job_in(await kept.kb_service.ingest_bytes(documents("first"), "dropped", at_the_page))
     stop = asyncio.Event()
     working = asyncio.create_task(kept.worker("elsewhere", {}).run(stop))
-    async with asyncio.timeout(60):
-        while (now := await kept.deps.jobs.read(job.id)) is None or not now.over:
-            await asyncio.sleep(0.05)
-    stop.set()
-    await working
+    try:
+        async with asyncio.timeout(60):
+            while (now := await kept.deps.jobs.read(job.id)) is None or not now.over:
+                await asyncio.sleep(0.05)
+    finally:
+        stop.set()
+        await working
     assert now.state is JobState.DONE

@@ -25,7 +25,7 @@ from core.ports.message_state import CancelReason
 from core.ports.platform import MessageState
 from core.service.deletions import take_in_deletion
 from core.service.delivery_codec import delivery
-from core.service.message_handler import EDITED_LATE, MOST_RUNS, WENT_WRONG, MessageHandler
+from core.service.message_handler import EDITED_LATE, MOST_RUNS, WENT_WRONG, MessageHandler, trace_of
 from core.service.queue_worker import Worker
 from tests.core.scene import Scene
 
@@ -306,6 +306,23 @@ async def test_stopping_later_offers_what_was_found(room: Room) -> None:
         await room.settled()
     assert page.text == f"{REFUNDS} [1]"
     assert len(room.paper.visible) == 1
+
+
+@pytest.mark.parametrize("reason", [CancelReason.DELETED, CancelReason.EDITED])
+async def test_of_a_question_that_is_withdrawn_nothing_stays_in_the_process(room: Room, reason: CancelReason) -> None:
+    async def never(*_: object) -> None:
+        await asyncio.Event().wait()
+
+    room.scene.script.decide = never  # type: ignore[method-assign,assignment]
+    async with room.working():
+        message = await room.asks("How long do refunds take?")
+        async with asyncio.timeout(PATIENCE):
+            while not room.scene.script.calls_of("grade"):
+                await asyncio.sleep(0.01)
+        await room.message_states.request_cancel(str(THREAD), message.id, reason)
+        await room.settled()
+    asked = Lease(delivery(f"event-{message.id}", message), 1)
+    assert await room.scene.question_service.stop(trace_of(asked)) is None
 
 
 async def parked(room: Room) -> VisibleMessage:

@@ -1,7 +1,9 @@
 """Questions in a channel that nobody put to us: answered where an admin wants it and the evidence is strong."""
 
+import asyncio
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import count
 
 import pytest
@@ -20,7 +22,8 @@ from core.model.channel_settings import (
 from core.model.conversation import ThreadKey
 from core.ports.daily_budget import DailyBudget
 from core.service.auto_answer_limiter import MOST_A_DAY, MOST_AN_HOUR, SHARE_OF_BUDGET, AutoAnswerLimiter
-from tests.core.service.test_message_handler import ADA, BOB, REFUNDS, THREAD, Room, room
+from core.service.message_handler import MOST_RUNS
+from tests.core.service.test_message_handler import ADA, BOB, PATIENCE, REFUNDS, THREAD, Room, room
 
 __all__ = ["room"]
 
@@ -69,6 +72,32 @@ async def test_an_answer_of_which_a_part_does_not_hold_is_not_given(room: Room) 
     async with room.working():
         await _asks_all(room)
     assert not room.paper.visible
+
+
+async def test_one_that_ends_its_worker_again_and_again_is_not_tried_for_ever(room: Room) -> None:
+    async def never(*_: object) -> None:
+        await asyncio.Event().wait()
+
+    _channel(room, ChannelSettings(auto_answer=0.9))
+    script = room.scene.script
+    script.decide = never  # type: ignore[method-assign,assignment]
+    await room.asks(ASKED, BOB, mentions_us=False, in_channel=True)
+    for number in range(1, MOST_RUNS + 1):
+        lease = await room.inbox.take(f"dies-{number}", timedelta(seconds=PATIENCE))
+        assert lease is not None
+        dying = asyncio.create_task(room.worker()._message_handler.handle(lease))
+        async with asyncio.timeout(PATIENCE):
+            while len(script.calls_of("understand")) < number:
+                await asyncio.sleep(0.01)
+        dying.cancel()
+        with suppress(asyncio.CancelledError):
+            await dying
+        room.scene.clock.advance(31)  # its lease runs out
+    async with room.working():
+        await room.settled()
+    assert len(script.calls_of("understand")) == MOST_RUNS
+    assert not room.paper.visible
+    assert not room.paper.told
 
 
 async def test_nothing_is_tried_where_no_admin_wants_it(room: Room) -> None:
