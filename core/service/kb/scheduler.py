@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import logging
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -15,6 +16,10 @@ from core.service.kb.housekeeping import Housekeeping
 from core.service.kb.job_queue import JobQueue
 from core.service.kb.place_watch import PlaceWatch
 from core.service.kb.proposals import Proposals
+
+LOOKS_AT_ONCE = 4  # at places that are watched: a look may take half a minute
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +48,24 @@ class Scheduler:
         await self.proposals.enqueue_approved()
         await self.job_queue.requeue_orphaned()
         await self.housekeeping.sweep()
-        await asyncio.gather(*(self._look_at(one) for one in due if one.every is Every.ON_CHANGE))
+        lanes = asyncio.Semaphore(LOOKS_AT_ONCE)
+        async with asyncio.TaskGroup() as group:
+            for schedule in due:
+                if schedule.every is Every.ON_CHANGE:
+                    group.create_task(self._look_in_turn(schedule, lanes))
 
     async def _refresh(self, schedule: Schedule) -> None:
         """Put the refresh of a link in line; its job has the same id in every process."""
         marks = f"{schedule.base}\x1f{schedule.link}\x1f{schedule.next_at.isoformat()}"
         await self._accept(hashlib.sha256(marks.encode()).hexdigest()[:12], schedule)
         await self._postpone(schedule, schedule.every.interval or timedelta(days=1))
+
+    async def _look_in_turn(self, schedule: Schedule, lanes: asyncio.Semaphore) -> None:
+        async with lanes:
+            try:
+                await self._look_at(schedule)
+            except FootnoteError as error:  # the other places are looked at all the same
+                log.warning("place_not_looked_at", extra={"base": schedule.base, "reason": str(error)})
 
     async def _look_at(self, schedule: Schedule) -> None:
         """Look at a place that is watched, and put its sync in line where something is new."""

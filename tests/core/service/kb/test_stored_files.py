@@ -1,12 +1,15 @@
 """Files where a team keeps them, in places of every kind: added, changed, removed, watched, interrupted, forbidden."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
+from adapters.testing.site_store import InProcessSiteStore
+from core.model.errors import StoreUnavailable
 from core.model.incoming_events import FileReference
 from core.model.jobs import ItemState, Job, JobState
+from core.model.sites import Site
 from core.service.kb.commands import KbVerb
 from core.service.kb.job_queue import MOST_STORED
 from core.service.kb.results import is_success
@@ -213,6 +216,31 @@ async def test_a_watched_place_that_cannot_be_looked_at_holds_up_no_other_schedu
     await room.works()
     room.site.pages["https://docs.example/a"] = "# A\n\nTwo."
     assert (await after(room, DAY)).counts == {ItemState.UPDATED: 1}
+
+
+class ForgetfulSiteStore(InProcessSiteStore):
+    """Cannot tell what was seen of one base."""
+
+    async def sites(self, base: str) -> Sequence[Site]:
+        if base == "broken":
+            raise StoreUnavailable("The store is away.")
+        return await super().sites(base)
+
+
+async def test_a_watched_place_of_which_nothing_is_known_holds_up_no_other_watched_place(memory: Place) -> None:
+    room = room_beside(memory)
+    write(memory, hotels="Oslo costs 190.")
+    for base in ("broken", "handbook"):
+        await room.says(KbVerb.CREATE, base=base)
+        await room.says(KbVerb.SCHEDULE, base=base, target=memory.address, every="on-change")
+        await room.works()
+    kept, room.site_store = room.site_store, ForgetfulSiteStore()
+    for site in await kept.sites("handbook"):
+        await room.site_store.save_site(site)
+    room.assemble()
+    write(memory, trains="Trains are preferred.")
+    assert (await after(room, MINUTE)).counts == {ItemState.ADDED: 1, ItemState.UNCHANGED: 1}
+    assert await sources(room, memory) == {"hotels.md", "trains.md"}
 
 
 async def test_a_place_that_the_installation_does_not_name_is_refused_with_what_it_names(memory: Place) -> None:
