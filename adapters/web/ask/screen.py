@@ -165,8 +165,13 @@ class AskScreen:
             checkpoint.id, choice.id, visitor.person, message.thread, text=words, subject=message.id
         )
         state = WebQuestionState(thread=message.thread, message=message.id, asker=visitor.person.id)
-        await self.turns.message_states.save(replace(state, stage=AnswerStage.CHOSEN, chosen=chosen))
-        await self.actions.choices.enqueue(f"web:{checkpoint.id}:{choice.id}", pressed, chosen)
+        taken, states = replace(state, stage=AnswerStage.CHOSEN, chosen=chosen), self.turns.message_states
+        await states.save(taken)
+        try:
+            await self.actions.choices.enqueue(f"web:{checkpoint.id}:{choice.id}", pressed, chosen)
+        except FootnoteError:  # it is not in line: the card can be answered still
+            await states.save(replace(state, stage=AnswerStage.ENDED), was=taken)
+            raise
 
     # --- what people think of it
 

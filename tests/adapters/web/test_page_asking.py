@@ -70,16 +70,40 @@ async def test_a_choice_counts_once() -> None:
         )
         browser = await office.operator()
         question = await office.asked(browser, "What is the timeout?")
-        page = (await browser.get(question.rpartition("/")[0])).text
-        (checkpoint, *_) = [one["value"] for one in Elements(page).all("input") if one.get("name") == "checkpoint"]
-        (choice, *_) = [one["value"] for one in Elements(page).all("button") if one.get("name") == "choice"]
-        pressed = {"checkpoint": checkpoint, "choice": choice}
+        pressed = choices_on((await browser.get(question.rpartition("/")[0])).text)
         assert (await browser.post(f"{question}/choose", pressed)).status == 303
         again = (await browser.post(f"{question}/choose", pressed)).status
         assert again in {303, 404}, "the same press once more, or it is worked on already"
         await office.works()
         assert (await browser.post(f"{question}/choose", pressed)).status == 404, "when it is done"
         assert "45 minutes" in (await browser.get(question.rpartition("/")[0])).text
+
+
+async def test_a_choice_that_could_not_be_put_in_line_can_be_made_again() -> None:
+    async with PageOffice().open() as office:
+        await office.scene.knows("The job timeout is 45 minutes.", title="Timeouts")
+        office.scene.script.enqueue(
+            "understand", AskBack("Which timeout?", ("What is the job timeout?", "Which other?"))
+        )
+        browser = await office.operator()
+        question = await office.asked(browser, "What is the timeout?")
+        conversation = question.rpartition("/")[0]
+        pressed = choices_on((await browser.get(conversation)).text)
+        while (await browser.post("/ask", {"question": "one?"})).status == 303:
+            pass
+        assert (await browser.post(f"{question}/choose", pressed)).status == 429
+        assert choices_on((await browser.get(conversation)).text) == pressed
+        await office.works()
+        assert (await browser.post(f"{question}/choose", pressed)).status == 303
+        await office.works()
+        assert "45 minutes" in (await browser.get(conversation)).text
+
+
+def choices_on(page: str) -> dict[str, str]:
+    """What the form of the first choice on a page sends."""
+    (checkpoint, *_) = [one["value"] for one in Elements(page).all("input") if one.get("name") == "checkpoint"]
+    (choice, *_) = [one["value"] for one in Elements(page).all("button") if one.get("name") == "choice"]
+    return {"checkpoint": checkpoint, "choice": choice}
 
 
 @pytest.mark.parametrize("question", ["", "   ", "x" * 4_001])
