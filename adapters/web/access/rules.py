@@ -20,6 +20,7 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 # scrypt as RFC 7914 parametrises it for interactive logins, a little more: 32 MB and about a tenth of a second.
 _N, _R, _P, _MEMORY = 2**15, 8, 1, 64 * 1024 * 1024
 _LONGEST_PASSWORD = 1_000
+_LONGEST_ADDRESS = 60  # an IPv6 address, with a port
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,12 @@ class AccessRules:
         person = Person(f"{_USER}{name}", name)
         is_admin = name.casefold() in {one.casefold() for one in self.admins}
         return _session(person, SignInMethod.PROXY, is_admin=is_admin)
+
+    def client_address(self, peer: str, forwarded: str) -> str:
+        """Where a request began: for a proxy of ours the last address in X-Forwarded-For that is none of them."""
+        passed = [one.strip() for one in forwarded.split(",")] if _among(peer, self.proxies) else []
+        before = next((one for one in reversed(passed) if not _among(one, self.proxies)), "")
+        return before[:_LONGEST_ADDRESS] or peer
 
     def of_password(self, given: str) -> WebSession | None:
         """Whom the password lets in. Takes a tenth of a second of a core: for a thread."""

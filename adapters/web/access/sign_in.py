@@ -79,7 +79,9 @@ class SignIn:
         return await self._signed_in(session, _own_path(str(form.get("next", ""))))
 
     async def _slowly(self, request: web.Request) -> None:
-        if await self.sessions.count(f"sign-in:{request.remote}", _MINUTE) > ATTEMPTS_A_MINUTE:
+        forwarded = ",".join(request.headers.getall("X-Forwarded-For", []))
+        address = self.guard.rules.client_address(request.remote or "", forwarded)
+        if await self.sessions.count(f"sign-in:{address}", _MINUTE) > ATTEMPTS_A_MINUTE:
             raise Busy("That was tried too often.", remedy="Wait a minute.")
 
     async def _signed_in(self, session: WebSession, there: str) -> web.StreamResponse:

@@ -1,6 +1,7 @@
 """Who gets to see what of the page, and what is turned away at its door."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -120,6 +121,24 @@ async def test_who_guesses_passwords_is_slowed_down() -> None:
         browser = office.browser()
         statuses = [await sign_in(browser, "guess") for _ in range(11)]
         assert statuses == [403] * 10 + [429]
+
+
+async def test_who_guesses_behind_a_proxy_slows_nobody_else_down() -> None:
+    async with PageOffice(replace(PASSWORDS, proxies=("127.0.0.1",))).open() as office:
+        guesser = office.browser(**{"X-Forwarded-For": "10.0.0.9, 192.0.2.7"})
+        assert [await sign_in(guesser, "guess") for _ in range(11)] == [403] * 10 + [429]
+        other = office.browser(
+            **{"X-Forwarded-For": "192.0.2.7, 192.0.2.8"}
+        )  # what somebody says before, is not believed
+        assert await sign_in(other, "read me") == 303
+        again = office.browser(**{"X-Forwarded-For": "made up, 192.0.2.7"})
+        assert await sign_in(again, "guess") == 429
+
+
+async def test_who_comes_by_no_proxy_is_counted_by_where_they_come_from_whatever_they_say() -> None:
+    async with PageOffice(PASSWORDS).open() as office:
+        browsers = [office.browser(**{"X-Forwarded-For": f"192.0.2.{number}"}) for number in range(11)]
+        assert [await sign_in(browser, "guess") for browser in browsers] == [403] * 10 + [429]
 
 
 async def test_two_readers_with_one_password_do_not_see_each_others_questions() -> None:
