@@ -8,6 +8,7 @@ import asyncio
 import hashlib
 import re
 from collections.abc import AsyncIterator, Callable, Collection
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
@@ -30,6 +31,7 @@ class ObjectBlobStore(BlobStore):
     def __init__(self, url: str) -> None:
         self._url = url.rstrip("/")
         self._opened: tuple[Any, str] | None = None
+        self._threads = ThreadPoolExecutor(4, thread_name_prefix="footnote-blobs")  # none of those that others need
 
     async def keep(self, name: str, data: bytes) -> None:
         """Keep them durably. Raises StoreUnavailable."""
@@ -90,7 +92,7 @@ class ObjectBlobStore(BlobStore):
         """``do`` in a thread. Raises StoreUnavailable, or ConfigurationError where the protocol is not there."""
         try:
             async with asyncio.timeout(seconds):
-                return await asyncio.to_thread(lambda: do(*self._open()))
+                return await asyncio.get_running_loop().run_in_executor(self._threads, lambda: do(*self._open()))
         except (ImportError, ValueError) as error:
             raise ConfigurationError(
                 f"BLOB_STORE_URL cannot be used: {error}.", remedy="For s3:// install footnote[s3]."

@@ -89,7 +89,7 @@ def connection_options(scheme: str, peer: Peer | None) -> dict[str, Any]:
     """What a driver is given so that it connects to the peer that was checked, and to nothing else. Raises OSError."""
     if peer is None or scheme not in PINNED:
         return {}
-    options: dict[str, Any] = {"host_key_policy": _host_keys()}
+    options: dict[str, Any] = {"host_key_policy": _host_keys(), "channel_timeout": CONNECT_SECONDS}
     if peer.addresses:
         options["sock"] = _connect(peer)
     return options

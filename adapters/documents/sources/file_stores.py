@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 from adapters.documents.sources.address import join_address, public_link, scheme_of, why_not_allowed
 from adapters.documents.sources.connections import (
+    PINNED,
     HostGuard,
     Peer,
     Resolve,
@@ -143,6 +144,8 @@ def _open(address: str, peer: Peer | None) -> tuple[Any, str]:
     sign = _URL_SIGNS.search(address) if scheme_of(address) in _READ_AS_URLS else None
     whole, rest = (address[: sign.start()], address[sign.start() :]) if sign else (address, "")
     system, path = fsspec.core.url_to_fs(whole, skip_instance_cache=True, **options)
+    if scheme_of(address) in PINNED:  # paramiko waits for ever for what a server does not send, and keeps the thread
+        system.ftp.get_channel().settimeout(SECONDS)
     return system, f"{path}{rest}"
 
 

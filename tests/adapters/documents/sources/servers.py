@@ -32,8 +32,8 @@ def s3_server() -> Iterator[str]:
 
 
 @contextmanager
-def sftp_server(root: Path, key: Any = None) -> Iterator[int]:
-    """The port of an SFTP server that shows this folder to anybody with the password."""
+def sftp_server(root: Path, key: Any = None, answers: threading.Event | None = None) -> Iterator[int]:
+    """The port of an SFTP server that shows this folder to anybody with the password, as soon as it ``answers``."""
     import paramiko
 
     key = key or paramiko.ECDSAKey.generate()
@@ -50,7 +50,7 @@ def sftp_server(root: Path, key: Any = None) -> Iterator[int]:
                 continue
             transport = paramiko.Transport(connection)
             transport.add_server_key(key)
-            transport.set_subsystem_handler("sftp", paramiko.SFTPServer, _files_below(root))
+            transport.set_subsystem_handler("sftp", paramiko.SFTPServer, _files_below(root, answers))
             transport.start_server(server=_door())
             transports.append(transport)
 
@@ -82,7 +82,7 @@ def _door() -> Any:
     return Door()
 
 
-def _files_below(root: Path) -> Any:
+def _files_below(root: Path, answers: threading.Event | None) -> Any:
     import paramiko
 
     class Files(paramiko.SFTPServerInterface):  # type: ignore[misc]
@@ -97,6 +97,8 @@ def _files_below(root: Path) -> Any:
             ]
 
         def stat(self, path: str) -> Any:
+            if answers is not None:
+                answers.wait()
             try:
                 return paramiko.SFTPAttributes.from_stat(self._real(path).stat())
             except OSError as error:

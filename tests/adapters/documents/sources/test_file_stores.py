@@ -3,9 +3,12 @@
 Each kind of place is a real one: memory, a folder, an S3 server (moto), an SFTP server (paramiko), a git repository.
 """
 
+import asyncio
 import base64
 import importlib.util
+import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -183,6 +186,32 @@ async def test_the_connection_that_was_checked_is_the_one_that_is_read_from(
         system, path = fsspec.core.url_to_fs(f"sftp://files.example:{port}/a.md", skip_instance_cache=True, **options)
         assert system.cat_file(path) == b"# One"
         system.client.close()
+
+
+@pytest.mark.e2e
+async def test_servers_that_fall_silent_keep_no_other_place_from_being_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("paramiko")
+    import fsspec
+
+    monkeypatch.setitem(fsspec.config.conf, "sftp", {"username": "ada", "password": PASSWORD})
+    monkeypatch.setattr("adapters.documents.sources.file_stores.SECONDS", 2.0)
+    (tmp_path / "a.md").write_text("# One")
+    answers = threading.Event()
+    with sftp_server(tmp_path, answers=answers) as port:
+        place = f"sftp://127.0.0.1:{port}"
+        allowed = [place, f"file://{tmp_path}"]
+        ours = FsspecFileStores(allowed, allow_private=frozenset({f"127.0.0.1:{port}"}))
+        silent = await asyncio.gather(*(ours.read(f"{place}/a.md") for _ in range(8)), return_exceptions=True)
+        assert {str(one) for one in silent} == {"sftp:// did not answer within 2 seconds."}
+        read = None
+        async with asyncio.timeout(60):
+            while read is None:
+                with suppress(FetchRefused):  # while the threads still wait
+                    read = await ours.read(f"file://{tmp_path}/a.md")
+        answers.set()
+    assert read[1] == b"# One"
 
 
 @pytest.mark.parametrize("kind", ["ftp", "smb", "webhdfs"])
