@@ -1,4 +1,7 @@
-"""The composition root: the one module that names concrete classes. Opens everything in order, closes it in reverse."""
+"""The composition root: opens everything in order, closes it in reverse.
+
+With ``knowledge_stack``, ``page`` and ``platforms``, whose parts are put together there, it names the concrete classes.
+"""
 
 import asyncio
 import re

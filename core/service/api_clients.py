@@ -22,7 +22,7 @@ from core.ports.catalog import Catalog
 from core.service.visible_bases import VisibleBases
 
 PREFIX = "footnote"  # of every token, so that whoever scans for leaked secrets finds them
-PLATFORM = "api"  # in thread keys
+API_PLATFORM = "api"  # in thread keys
 MOST_RATE = 6_000  # a minute
 _ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 _TOKEN = re.compile(rf"{PREFIX}_([A-Z0-9]{{8}})_([A-Za-z0-9_-]{{43}})")
@@ -50,13 +50,13 @@ class ApiClient:
         """Whose question it is: the program's, or that of somebody it names. Raises NotFound for no name."""
         if user and not _NAME.fullmatch(user):
             raise NotFound("That is no user's name.", remedy="Up to 64 letters, digits and . _ - @ make one.")
-        return Person(f"{PLATFORM}:{self.id}/{user}" if user else f"{PLATFORM}:{self.id}", user or self.name)
+        return Person(f"{API_PLATFORM}:{self.id}/{user}" if user else f"{API_PLATFORM}:{self.id}", user or self.name)
 
     def thread(self, conversation: str, user: str = "") -> ThreadKey:
         """A conversation of this client and this user: nobody else's name leads to it. Raises NotFound."""
         if not _NAME.fullmatch(conversation):
             raise NotFound("That is no conversation's name.", remedy="Up to 64 letters, digits and . _ - @ make one.")
-        return ThreadKey(PLATFORM, "", self.person(user).id, conversation)
+        return ThreadKey(API_PLATFORM, "", self.person(user).id, conversation)
 
     def check(self, scope: TokenScope) -> None:
         """Raise Denied unless it may."""

@@ -38,7 +38,7 @@ from core.ports.api_tokens import TokenScope
 from core.ports.checkpoints import Checkpoints
 from core.ports.metrics import Metrics, NoMetrics
 from core.service.actions.user_actions import UserActions
-from core.service.api_clients import PLATFORM, ApiClient, ApiClients
+from core.service.api_clients import API_PLATFORM, ApiClient, ApiClients
 from core.service.knowledge_reader import KnowledgeReader
 from core.service.question_service import Question, QuestionService
 
@@ -216,7 +216,7 @@ class Api:
     def _take_in(self, recording: _Recorder, event: AgentEvent) -> None:
         recording.take_in(event)
         if isinstance(event, AgentCompleted | AgentFailed | CheckpointReached):
-            self.metrics.count_outcome(PLATFORM, event)
+            self.metrics.count_outcome(API_PLATFORM, event)
 
     async def _reflect(self, run: _Run) -> None:
         """The thread's summary is of use to later questions; the answer is with the program already."""

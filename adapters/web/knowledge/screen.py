@@ -73,7 +73,7 @@ class KnowledgeScreen:
             Route("GET", "/knowledge/jobs", self._jobs, Right.ADMIN),
             Route("GET", "/knowledge/jobs/{job}", self._job, Right.ADMIN),
             Route("GET", "/knowledge/proposals", self._proposals, Right.ADMIN),
-            Route("GET", "/knowledge/removed", self._remove, Right.ADMIN),
+            Route("GET", "/knowledge/removed", self._removed_documents, Right.ADMIN),
             Route("GET", "/knowledge/audit", self._audit, Right.ADMIN),
         )
 
@@ -113,7 +113,7 @@ class KnowledgeScreen:
         view = await self._look(visitor, KbCommand(KbVerb.PROPOSALS, page=_page(request)))
         return self._html(request, visitor, "proposals.html", view=view)
 
-    async def _remove(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
+    async def _removed_documents(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         view = await self._look(visitor, KbCommand(KbVerb.RESTORE, page=_page(request)))
         return self._html(request, visitor, "removed.html", view=view)
 
