@@ -104,7 +104,7 @@ class QuestionService:
         self._clock = clock
         self._recorder = recorder
         self._beginning = asyncio.Semaphore(BEGINNING)
-        self._running: dict[str, Run] = {}  # those under a lease, until they end or nobody can stop them any more
+        self._running: dict[str, Run] = {}  # by trace, until they end or nobody can stop them any more
 
     async def open_thread(self, key: ThreadKey) -> OpenThread:
         """Recall a thread, with its open checkpoint where there is one. Raises StoreUnavailable."""
@@ -257,7 +257,7 @@ class QuestionService:
     async def stop(self, trace_id: str, fence: int | None = None) -> AgentEvent | None:
         """What to show of a run that was cancelled: a checkpoint over what it had found, or just that it stopped.
 
-        None when no such run was under way here under a lease. Call it after the run's stream is closed.
+        None when no such run was under way here. Call it after the run's stream is closed.
         """
         run = self._running.pop(trace_id, None)
         if run is None:
@@ -332,8 +332,9 @@ class QuestionService:
 
     async def _pursue(self, inquiry: Inquiry, thread: Thread, fence: int | None) -> AsyncGenerator[AgentEvent, None]:
         run = self._agent.run(inquiry, thread)
-        if fence is not None:
-            self._keep_running(run)
+        while len(self._running) >= MOST_RUNNING:
+            del self._running[next(iter(self._running))]
+        self._running[inquiry.id] = run
         try:
             async with aclosing(self._agent.pursue(run)) as events:
                 async for found in events:
@@ -346,11 +347,6 @@ class QuestionService:
             self.release(inquiry.id)
             raise
         self.release(inquiry.id)
-
-    def _keep_running(self, run: Run) -> None:
-        while len(self._running) >= MOST_RUNNING:
-            del self._running[next(iter(self._running))]
-        self._running[run.inquiry.id] = run
 
     async def _settle(self, run: Run, event: AgentEvent, fence: int | None) -> None:
         """Make an event durable before anybody is shown it."""

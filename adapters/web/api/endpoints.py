@@ -184,15 +184,20 @@ class Api:
             raise Busy(f"{MOST_ASKING} questions are worked on already.", remedy="Wait a moment, then go on.")
         async with self.asking:
             recording = _Recorder(run.thread.thread)
-            if EVENT_STREAM in request.headers.get("Accept", ""):
-                response = await self._stream(request, run, recording)
-            else:
-                async with aclosing(run.events) as events:
-                    async for event in events:
-                        self._take_in(recording, event)
-                response = await _send(request, recording.end)
+            try:
+                response = await self._respond(request, run, recording)
+            finally:
+                self.questions.release(recording.trace_id)
         await self._reflect(run)
         return response
+
+    async def _respond(self, request: web.Request, run: _Run, recording: _Recorder) -> web.StreamResponse:
+        if EVENT_STREAM in request.headers.get("Accept", ""):
+            return await self._stream(request, run, recording)
+        async with aclosing(run.events) as events:
+            async for event in events:
+                self._take_in(recording, event)
+        return await _send(request, recording.end)
 
     async def _stream(self, request: web.Request, run: _Run, recording: _Recorder) -> web.StreamResponse:
         async with EventStream(request) as stream:
