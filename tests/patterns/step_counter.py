@@ -32,12 +32,15 @@ class TooManySteps(Exception):
 
 
 class StepCounter:
-    """Counts the steps of searching one text with one pattern."""
+    """Counts the steps of searching texts with one pattern."""
 
     def __init__(self, pattern: re.Pattern[str], limit: int) -> None:
         self.tree = _parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG)
-        self.flags = pattern.flags
+        self.ignores_case, self.is_multiline, self.dot_is_all = (
+            bool(pattern.flags & flag) for flag in (re.IGNORECASE, re.MULTILINE, re.DOTALL)
+        )
         self.limit = limit
+        self._accepted: dict[tuple[int, str], bool] = {}  # by a node and a character: asked for again and again
         self.steps = 0
         self.text = ""
         self.groups: dict[int, tuple[int, int]] = {}
@@ -48,7 +51,7 @@ class StepCounter:
         start = 0
         while start <= len(text):
             self.groups = {}
-            end = self._sequence(list(self.tree), 0, start, lambda position: position)
+            end = self._sequence(self.tree.data, 0, start, lambda position: position)
             start = max(end, start + 1) if end != FAILED else start + 1
         return self.steps
 
@@ -62,24 +65,24 @@ class StepCounter:
         if self.steps > self.limit:
             raise TooManySteps
         kind, value = item
-        match str(kind):
+        match kind.name:
             case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
-                return self._repeat(str(kind), value, position, then)
+                return self._repeat(kind.name, value, position, then)
             case "SUBPATTERN":
                 number, _, _, inner = value
-                return self._sequence(list(inner), 0, position, self._closing(number, position, then))
+                return self._sequence(inner.data, 0, position, self._closing(number, position, then))
             case "ATOMIC_GROUP":
-                end = self._sequence(list(value), 0, position, lambda reached: reached)
+                end = self._sequence(value.data, 0, position, lambda reached: reached)
                 return then(end) if end != FAILED else FAILED
             case "BRANCH":
                 for branch in value[1]:
-                    if (end := self._sequence(list(branch), 0, position, then)) != FAILED:
+                    if (end := self._sequence(branch.data, 0, position, then)) != FAILED:
                         return end
                 return FAILED
             case "ASSERT" | "ASSERT_NOT":
-                return then(position) if self._holds(value, position) is (str(kind) == "ASSERT") else FAILED
+                return then(position) if self._holds(value, position) is (kind.name == "ASSERT") else FAILED
             case "AT":
-                return then(position) if self._at(str(value), position) else FAILED
+                return then(position) if self._at(value.name, position) else FAILED
             case "GROUPREF":
                 start, end = self.groups.get(value, (0, 0))
                 same = self.text.startswith(self.text[start:end], position)
@@ -100,7 +103,7 @@ class StepCounter:
         if kind == "POSSESSIVE_REPEAT":
             count = 0
             while count < most:
-                end = self._sequence(list(body), 0, position, lambda reached: reached)
+                end = self._sequence(body.data, 0, position, lambda reached: reached)
                 if end in (FAILED, position):
                     break
                 position, count = end, count + 1
@@ -110,7 +113,7 @@ class StepCounter:
             def more() -> int:
                 if count >= most:
                     return FAILED
-                return self._sequence(list(body), 0, at, lambda end: again(count + 1, end) if end > at else FAILED)
+                return self._sequence(body.data, 0, at, lambda end: again(count + 1, end) if end > at else FAILED)
 
             if count < least:
                 return more() if least else then(at)
@@ -124,39 +127,44 @@ class StepCounter:
     def _holds(self, value: Any, position: int) -> bool:
         direction, inner = value
         if direction > 0:
-            return self._sequence(list(inner), 0, position, lambda reached: reached) != FAILED
+            return self._sequence(inner.data, 0, position, lambda reached: reached) != FAILED
         width = inner.getwidth()[0]
         if position < width:
             return False
-        end = self._sequence(list(inner), 0, position - width, lambda reached: reached)
+        end = self._sequence(inner.data, 0, position - width, lambda reached: reached)
         return end == position
 
     def _at(self, where: str, position: int) -> bool:
         text, before = self.text, self.text[position - 1 : position]
         match where:
             case "AT_BEGINNING":
-                return position == 0 or (bool(self.flags & re.MULTILINE) and before == "\n")
+                return position == 0 or (self.is_multiline and before == "\n")
             case "AT_BEGINNING_STRING":
                 return position == 0
             case "AT_END":
                 last = position == len(text) or (position == len(text) - 1 and text[position] == "\n")
-                return last or (bool(self.flags & re.MULTILINE) and text[position : position + 1] == "\n")
+                return last or (self.is_multiline and text[position : position + 1] == "\n")
             case "AT_END_STRING":
                 return position == len(text)
         word = [bool(one) and (one.isalnum() or one == "_") for one in (before, text[position : position + 1])]
         return (word[0] != word[1]) is (where == "AT_BOUNDARY")
 
     def _accepts(self, item: Any, position: int) -> bool:
+        asked = id(item), self.text[position]
+        if asked not in self._accepted:
+            self._accepted[asked] = self._takes(item, self.text[position])
+        return self._accepted[asked]
+
+    def _takes(self, item: Any, character: str) -> bool:
         kind, value = item
-        character = self.text[position]
-        forms = {character, character.lower(), character.upper()} if self.flags & re.IGNORECASE else {character}
-        match str(kind):
+        forms = {character, character.lower(), character.upper()} if self.ignores_case else {character}
+        match kind.name:
             case "LITERAL":
                 return chr(value) in forms
             case "NOT_LITERAL":
                 return chr(value) not in forms
             case "ANY":
-                return character != "\n" or bool(self.flags & re.DOTALL)
+                return character != "\n" or self.dot_is_all
             case "IN":
                 inside = any(_in_set(one, form) for one in value for form in forms)
                 return inside is (str(value[0][0]) != "NEGATE")
