@@ -53,6 +53,12 @@ def find_refused_files(paths: Iterable[Path]) -> list[RefusedFile]:
     return found
 
 
+def find_missing_sources(paths: Iterable[Path], found: Iterable[str], indexed: Iterable[str]) -> list[str]:
+    """Of the sources that are indexed, those that came from folders of these names and are not found there now."""
+    folders, there = {path.resolve().name for path in paths if path.is_dir()}, set(found)
+    return sorted(one for one in indexed if "/" in one and one.partition("/")[0] in folders and one not in there)
+
+
 def _entries(root: Path) -> Iterator[Path]:
     """Everything below a folder that is not hidden, folders that are links included."""
     for folder, inside, names in os.walk(root):

@@ -59,7 +59,7 @@ class Chat:
             return await self._command(text)
         if text.rstrip("?").casefold() == "why" and self._trace:
             return await self._command("/why")
-        if self._open is not None and await self._chose(text, self._open):
+        if await (self._chose(text, self._open) if self._open is not None else self._chose_nothing(text)):
             return True
         await self._show(self.question_service.ask(self._question(text)))
         return True
@@ -70,11 +70,17 @@ class Chat:
         if choice is not None and not choice.asks_text:
             await self.press(choice)
             return True
-        if choice is None and text.isdecimal() and len(text) <= _LIKE_A_CHOICE:
+        if choice is None and _is_like_a_choice(text):
             told = f"There is no choice {text}; there are 1 to {len(checkpoint.choices)}."
             self.console.print(Text(told, style="red"))
             return True
         return False
+
+    async def _chose_nothing(self, text: str) -> bool:
+        """Whether the line is a choice's number where nothing waits for one; that is no question."""
+        if _is_like_a_choice(text):
+            self.console.print(Text(f"There is nothing to choose {text} of just now. Ask a question.", style="red"))
+        return _is_like_a_choice(text)
 
     async def press(self, choice: Choice, text: str = "") -> None:
         """Press a choice of the open checkpoint."""
@@ -122,8 +128,11 @@ class Chat:
             case "quit" | "exit" | "q":
                 return False
             case "new":
+                told = (
+                    f"A new conversation. The earlier one is kept; footnote forget --thread {self.thread} forgets it."
+                )
                 self.thread, self._last, self._open, self._trace = uuid.uuid4().hex[:8], None, None, ""
-                self.console.print(Text("A new conversation. The earlier one is kept under its thread.", style="dim"))
+                self.console.print(Text(told, style="dim"))
             case "sources":
                 await self._sources()
             case "quote":
@@ -156,7 +165,8 @@ class Chat:
 
     def _quote(self, wanted: str) -> None:
         sources = self._last.citations if self._last else ()
-        source = next((source for source in sources if str(source.n) == wanted.strip("[]")), None)
+        named = wanted.strip("[]") or (str(sources[0].n) if len(sources) == 1 else "")
+        source = next((source for source in sources if str(source.n) == named), None)
         if source is None:
             numbers = ", ".join(str(source.n) for source in sources) or "none"
             self.console.print(Text(f"The last answer has no source {wanted or '…'}; it has: {numbers}.", style="red"))
@@ -167,3 +177,7 @@ class Chat:
                 Text(" · ".join(filter(None, (source.title, source.locator, source.dated))), style="dim"), (0, 0, 0, 2)
             )
         )
+
+
+def _is_like_a_choice(text: str) -> bool:
+    return text.isdecimal() and len(text) <= _LIKE_A_CHOICE

@@ -36,6 +36,7 @@ from core.service.kb.knowledge_commands import KnowledgeUploads
 from core.service.kb.results import Refused, accepted_jobs
 from core.service.kb.text_spans import count
 
+MISSING_SHOWN = 10
 TOGETHER = 500  # files set aside at a time, as one job
 ENDING_SECONDS = 3.0  # for what is under way when somebody presses Ctrl-C
 
@@ -209,6 +210,19 @@ def _results(job: Job, sources: Collection[str], left: str = "") -> list[IngestR
     ]
     waiting = [one for one in items if one.state is ItemState.WAITING]
     return made + [IngestResult(one.source, Change.FAILED, reason=left) for one in waiting if left]
+
+
+def report_missing(console: Console, sources: Sequence[str]) -> None:
+    """What is indexed and no longer in its folder: it goes on answering until it is taken out."""
+    if not sources:
+        return
+    shown = sources[:MISSING_SHOWN]
+    console.print(Text(f"Indexed, and not in the folder any more: {count(len(sources), 'document')}.", style="yellow"))
+    for source in shown:
+        console.print(Text.assemble(("  ? ", "yellow"), (source, "bold")))
+    rest = len(sources) - len(shown)
+    more = f"  … and {rest} more: footnote sources list has all. " if rest else "  "
+    console.print(Text(f"{more}footnote sources remove SOURCE takes one out.", style="dim"), soft_wrap=True)
 
 
 def report(console: Console, results: Sequence[IngestResult]) -> None:

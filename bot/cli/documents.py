@@ -46,10 +46,10 @@ async def ingest_paths(paths: list[Path], kb: str, *, as_json: bool = False, dry
 
     Raises BadParameter when there is nothing to read.
     """
-    from adapters.documents.folders import files_in, find_refused_files
+    from adapters.documents.folders import files_in, find_missing_sources, find_refused_files
     from adapters.terminal.console import SafeConsole
     from adapters.terminal.ingest_preview import preview_files
-    from adapters.terminal.ingest_view import ingest_files, report
+    from adapters.terminal.ingest_view import ingest_files, report, report_missing
     from bot.container import open_footnote
     from bot.settings import load_settings
     from core.ingestion.ingestor import Change, IngestResult
@@ -66,6 +66,9 @@ async def ingest_paths(paths: list[Path], kb: str, *, as_json: bool = False, dry
         else:
             results = await ingest_files(console, client, files, kb, quiet=as_json)
         results = [*results, *refused]
+        bases = frozenset(base.name for base in await footnote.catalog.bases() if base.name.casefold() == kb.casefold())
+        indexed = [document.source for document in await footnote.catalog.documents(bases)]
+        missing = find_missing_sources(paths, (result.source for result in results), indexed)
         complete = dry_run or await footnote.knowledge_stack.deps.consistency.settle()
     if as_json:
         print_json(_ingest_json(results))
@@ -73,6 +76,7 @@ async def ingest_paths(paths: list[Path], kb: str, *, as_json: bool = False, dry
         if dry_run:
             console.print("Nothing is changed. This is what would be:")
         report(console, results)
+        report_missing(console, missing)
     if not complete:
         console.print(INDEX_INCOMPLETE, soft_wrap=True)
     return 1 if any(r.change == "failed" for r in results) else 0

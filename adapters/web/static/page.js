@@ -28,6 +28,9 @@ document.addEventListener("htmx:afterSettle", (event) => {
   if (answer) {
     answer.removeAttribute("data-announce");
     one("#announce").textContent = answer.textContent.trim().slice(0, 1500);
+    // What can be chosen would begin under the field to ask in, where nobody sees that anything is asked.
+    const choices = answer.closest("article")?.querySelectorAll(".checkpoint");
+    if (choices?.length) choices[choices.length - 1].scrollIntoView({ block: "nearest" });
   }
   if (event.detail.target?.id === "source") showSource();
 });

@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 from adapters.terminal.chat import Chat
+from adapters.terminal.ingest_view import report_missing
 from adapters.terminal.operator import OPERATOR
 from adapters.terminal.passage_view import print_documents, print_hits
 from adapters.terminal.trace_view import print_trace
@@ -101,3 +102,33 @@ async def test_a_number_that_is_no_choice_is_said_and_the_checkpoint_stays_open(
     assert await chat.say("0")
     assert shown(console) == [f"There is no choice {n}; there are 1 to 2." for n in (7, 0)]
     assert chat.open_checkpoint is checkpoint
+
+
+async def test_a_number_where_nothing_is_to_be_chosen_is_no_question() -> None:
+    console = screen()
+    nobody: Any = None
+    chat = Chat(console, nobody, nobody, nobody, AnswerPolicy())
+    assert await chat.say("2")
+    assert shown(console) == ["There is nothing to choose 2 of just now. Ask a question."]
+
+
+async def test_a_new_conversation_says_how_the_earlier_one_can_be_forgotten() -> None:
+    console = screen()
+    nobody: Any = None
+    chat = Chat(console, nobody, nobody, nobody, AnswerPolicy())
+    earlier = chat.thread
+    assert await chat.say("/new")
+    assert f"footnote forget --thread {earlier} forgets it" in " ".join(shown(console))
+    assert chat.thread != earlier
+
+
+def test_what_is_no_longer_in_its_folder_is_named_up_to_a_bound() -> None:
+    console = screen()
+    report_missing(console, [])
+    assert shown(console) == []
+    report_missing(console, [f"docs/{n:02}.md" for n in range(12)])
+    lines = shown(console)
+    assert lines[0] == "Indexed, and not in the folder any more: 12 documents."
+    assert lines[1].strip() == "? docs/00.md"
+    assert "… and 2 more" in " ".join(lines)
+    assert "footnote sources remove SOURCE takes one out." in " ".join(lines)
