@@ -124,6 +124,23 @@ def test_a_checkpoint_is_pressed_after_a_restart(office: Watched, server: PageSe
 
 
 @pytest.mark.usefixtures("library")
+def test_what_can_be_chosen_is_not_hidden_below_the_field_to_ask_in(office: Watched) -> None:
+    page = office.open("/ask")
+    page.set_viewport_size({"width": 1280, "height": 620})
+    ask(page, "What is new in the latest release?")
+    page.wait_for_selector(DONE)
+    ask(page, "How do I configure the timeout?")
+    page.wait_for_selector(f"{DONE} .checkpoint button")
+    page.wait_for_function(
+        """() => [...document.querySelectorAll(".checkpoint button")].every((button) => {
+            const at = button.getBoundingClientRect();
+            return button.contains(document.elementFromPoint(at.x + at.width / 2, at.y + at.height / 2));
+        })"""
+    )
+    picture(page, "checkpoint-below-others")
+
+
+@pytest.mark.usefixtures("library")
 def test_two_tabs_show_the_same_conversation(office: Watched) -> None:
     first = office.open("/ask")
     ask(first, "Who approves refunds?")
