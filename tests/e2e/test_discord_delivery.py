@@ -33,6 +33,15 @@ def outcomes(discord: FakeDiscord, asked: Message, asker: Person) -> list[Messag
     return [*discord.answers_to(asked), *(one for one in told if one not in discord.answers_to(asked))]
 
 
+async def worked_off(office: Office) -> None:
+    """Until nothing waits; what was put off is tried again at once."""
+    async with asyncio.timeout(LONG):
+        await office.discord.quiet(0.1)
+        while await office.inbox.count_waiting():
+            await office.work.wait_for_rest()
+            office.scene.clock.advance(31.0)  # the pause of what failed
+
+
 async def settled_on(discord: FakeDiscord, office: Office, asked: Message, asker: Person) -> Message:
     """The one outcome there is, once everything has been worked off."""
     await discord.until(lambda: outcomes(discord, asked, asker), LONG, what="anything visible")
@@ -140,6 +149,19 @@ async def test_who_asks_where_answers_are_private_and_takes_no_direct_messages_h
     assert found.reference is asked
     assert "Allow direct messages" in found.text
     assert REFUNDS not in found.text
+
+
+async def test_a_member_who_could_not_be_looked_up_is_not_taken_for_one_who_may_read_nothing(
+    discord: FakeDiscord,
+) -> None:
+    office = Office(discord, timed_by_scene=True)
+    grants = frozenset({f"discord:guild:{discord.guild_id}"})
+    await office.scene.knows("The canary sings at dawn.", title="Secret", base="team", grants=grants)
+    discord.fail("GET", "/guilds/{guild_id}/members/{user_id}", status=503)
+    async with office.open():
+        asked = await discord.person("alice").dm("when does the canary sing?")
+        await worked_off(office)
+        assert "dawn" in (await discord.reply_to(asked, LONG)).text
 
 
 # --- threads that cannot be started

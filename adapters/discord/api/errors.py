@@ -1,8 +1,9 @@
 """Where Discord's errors become ours: every call goes out through ``api_call``, with a deadline."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
+from typing import TypeVar
 
 import aiohttp
 import discord
@@ -20,6 +21,8 @@ NOT_NOW = frozenset(
     {20016, 20022, 20028, 20029, 30046, 40003, 40004, 40006, 40062, 40333, 110000, 110001, 130000}
 )  # fmt: skip
 RESET_REMEDY = "Copy it anew from the developer portal: your application, Bot, Reset Token."
+
+Found = TypeVar("Found")
 
 log = structlog.get_logger(__name__)
 
@@ -61,6 +64,20 @@ async def api_call(doing: str, seconds: float = CALL_SECONDS) -> AsyncIterator[N
         # The library takes answers apart inside of its calls: one that is cut off, or not of its documented shape.
         log.exception("discord_misunderstood", doing=doing)
         raise PlatformUnavailable(f"Discord's answer makes no sense ({doing}).") from error
+
+
+async def find(doing: str, seconds: float, asking: Awaitable[Found]) -> Found | None:
+    """What is asked for; None where Discord says that it is not there, or not for us.
+
+    Raises PlatformUnavailable: who does not answer has not said that it is not there.
+    """
+    try:
+        async with api_call(doing, seconds):
+            return await asking
+    except PlatformUnavailable:
+        raise
+    except FootnoteError:
+        return None
 
 
 def _translate(error: discord.HTTPException, doing: str) -> FootnoteError:

@@ -8,18 +8,15 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 import discord
-import structlog
 from cachetools import TTLCache
 
-from adapters.discord.api.errors import api_call
+from adapters.discord.api.errors import find
 from adapters.discord.api.ids import guild_principal, role_principal, user_principal
-from core.model.errors import FootnoteError
 from core.model.principals import channel_principal
 
 MEMBER_SECONDS = 30.0  # how old a member's roles may be: someone removed is out within a minute
 MEMBERS_REMEMBERED = 2_000
-
-log = structlog.get_logger(__name__)
+LOOK_SECONDS = 10.0
 
 FetchMember = Callable[[discord.Guild, int], Awaitable[discord.Member | None]]
 
@@ -31,17 +28,12 @@ class Members:
         self._kept: TTLCache[tuple[int, int], discord.Member | None] = TTLCache(MEMBERS_REMEMBERED, MEMBER_SECONDS)
 
     async def get(self, guild: discord.Guild, user_id: int) -> discord.Member | None:
-        """The member as of the last half minute; None when they are not in the server or nobody can tell."""
+        """The member as of the last half minute; None when they are not in the server. Raises PlatformUnavailable."""
         with suppress(KeyError):
             return self._kept[guild.id, user_id]
-        member: discord.Member | None
-        try:
-            async with api_call("look up a member", 10):
-                member = await guild.fetch_member(user_id)
-        except FootnoteError:
-            member = None
-        self._kept[guild.id, user_id] = member
-        return member
+        found = await find("look up a member", LOOK_SECONDS, guild.fetch_member(user_id))
+        self._kept[guild.id, user_id] = found
+        return found
 
     def forget(self, guild_id: int, user_id: int) -> None:
         """Look them up anew next time: they have changed or gone."""

@@ -10,8 +10,7 @@ from contextlib import suppress
 import discord
 from cachetools import TTLCache
 
-from adapters.discord.api.errors import api_call
-from core.model.errors import FootnoteError, PlatformUnavailable
+from adapters.discord.api.errors import api_call, find
 
 REMEMBERED_SECONDS = 30.0
 MOST_REMEMBERED = 2_000
@@ -38,7 +37,8 @@ class Servers:
             return known
         with suppress(KeyError):
             return self._servers[server_id]
-        self._servers[server_id] = found = await self._fetch(server_id)
+        asking = self._client().fetch_guild(server_id, with_counts=False)
+        self._servers[server_id] = found = await find("look at that server", LOOK_SECONDS, asking)
         return found
 
     async def servers(self) -> Sequence[discord.Guild]:
@@ -71,35 +71,11 @@ class Servers:
             return known
         with suppress(KeyError):
             return self._us[server.id]
-        self._us[server.id] = found = await _member_of(server, us.id)
+        asking = server.fetch_member(us.id)
+        self._us[server.id] = found = await find("look up a member", LOOK_SECONDS, asking)
         return found
-
-    async def _fetch(self, server_id: int) -> discord.Guild | None:
-        try:
-            async with api_call("look at that server", LOOK_SECONDS):
-                return await self._client().fetch_guild(server_id, with_counts=False)
-        except PlatformUnavailable:
-            raise
-        except FootnoteError:
-            return None
-
-
-async def _member_of(server: discord.Guild, user_id: int) -> discord.Member | None:
-    try:
-        async with api_call("look up a member", LOOK_SECONDS):
-            return await server.fetch_member(user_id)
-    except PlatformUnavailable:
-        raise
-    except FootnoteError:
-        return None
 
 
 async def _channel_of(server: discord.Guild, channel_id: int) -> discord.abc.GuildChannel | None:
-    try:
-        async with api_call("look at that channel", LOOK_SECONDS):
-            found = await server.fetch_channel(channel_id)
-    except PlatformUnavailable:
-        raise
-    except FootnoteError:
-        return None
+    found = await find("look at that channel", LOOK_SECONDS, server.fetch_channel(channel_id))
     return found if isinstance(found, discord.abc.GuildChannel) else None
