@@ -5,9 +5,14 @@ from collections.abc import Callable
 
 import pytest
 
+from adapters.discord.inbound import interaction_responses
+from adapters.discord.inbound.ordered_queue import Job
 from adapters.discord.outbound import messages
 from core.model.channel_settings import ChosenSettings
+from core.model.errors import Busy
+from core.model.inquiry import AskBack
 from core.model.principals import channel_principal
+from core.ports.inbox import Delivery
 from tests.e2e.conftest import REFUNDS
 from tests.e2e.discord_office import Office
 from tests.fakes.discord import SPECIFICATION, FakeDiscord, Message, Person
@@ -21,6 +26,8 @@ pytestmark = [
 ASKED = "<@bot> how long do refunds take?"
 MESSAGES, MESSAGE = "/channels/{channel_id}/messages", "/channels/{channel_id}/messages/{message_id}"
 THREADS = "/channels/{channel_id}/messages/{message_id}/threads"
+WEBHOOK = "/webhooks/{webhook_id}/{webhook_token}"
+ORIGINAL = f"{WEBHOOK}/messages/@original"
 DIRECT = "/users/@me/channels"
 CALLBACK = "/interactions/{interaction_id}/{interaction_token}/callback"
 FOR_GOOD = 10_000
@@ -354,3 +361,85 @@ async def test_a_stranger_who_shares_a_private_answer_is_refused_and_on_record(
     assert "Only the person who asked" in (await bob.clicks(answer, "Share with channel")).text
     refused = [(one.actor, one.action) for one in await office.audit.recent() if not one.allowed]
     assert refused == [(f"discord:user:{bob.id}", "share")]
+
+
+TWICE: dict[str, Callable[[FakeDiscord], object]] = {
+    "repeated by the library": lambda d: d.break_down("POST", CALLBACK, status=503, done=True),
+    "cut off": lambda d: d.fail("POST", CALLBACK, drops=True, done=True),
+}
+
+
+@pytest.mark.parametrize("trouble", TWICE)
+@pytest.mark.parametrize("button", ["Show quotes", "Why"])
+async def test_a_press_whose_acknowledgement_is_lost_on_its_way_back_is_answered(
+    discord: FakeDiscord, office: Office, button: str, trouble: str
+) -> None:
+    alice = discord.person("alice")
+    answer = await discord.reply_to(await alice.says(ASKED), LONG)
+    TWICE[trouble](discord)
+    pressed = await alice.clicks(answer, button)
+    await discord.until(lambda: [one.loading for one in pressed.messages] == [False], LONG, what="an answer")
+    assert "Refund policy" in pressed.text
+
+
+@pytest.mark.parametrize("trouble", TWICE)
+async def test_a_choice_whose_acknowledgement_is_lost_on_its_way_back_is_made(
+    discord: FakeDiscord, office: Office, trouble: str
+) -> None:
+    office.script.enqueue("understand", AskBack("Which refunds?", ("How long do refunds take?",)))
+    alice = discord.person("alice")
+    asked = await alice.says("<@bot> refunds?")
+    card = await discord.reply_to(asked, LONG)
+    TWICE[trouble](discord)
+    await alice.clicks(card, "How long do refunds take?")
+    assert REFUNDS in (await discord.reply_to(asked, LONG, until=lambda one: REFUNDS in one.text)).text
+
+
+async def test_a_choice_that_cannot_be_kept_is_not_acknowledged_and_can_be_made_again(
+    discord: FakeDiscord, office: Office
+) -> None:
+    office.script.enqueue("understand", AskBack("Which refunds?", ("How long do refunds take?",)))
+    alice = discord.person("alice")
+    asked = await alice.says("<@bot> refunds?")
+    card = await discord.reply_to(asked, LONG)
+    put = office.inbox.put
+
+    async def full(delivery: Delivery) -> bool:
+        raise Busy("You have too many questions waiting.")
+
+    office.inbox.put = full  # type: ignore[method-assign]
+    assert "too many" in (await alice.clicks(card, "How long do refunds take?")).text
+    office.inbox.put = put  # type: ignore[method-assign]
+    await alice.clicks(card, "How long do refunds take?")
+    await discord.until(lambda: REFUNDS in card.text, LONG, what="the answer in the card's place")
+
+
+async def test_a_command_for_which_there_is_no_room_in_the_line_says_so(discord: FakeDiscord, office: Office) -> None:
+    line, full = office.platform._ordered_queue, asyncio.Queue[Job](1)
+    full.put_nowait(office.settled)
+    roomy, line._line = line._line, full
+    asked = await discord.person("alice").slash("ask", question="how long do refunds take?", private=False)
+    await discord.until(lambda: [one.loading for one in asked.messages] == [False], LONG, what="a word")
+    line._line = roomy
+    assert "try again" in asked.text
+
+
+REFUSALS: dict[str, dict[str, object]] = {
+    "blocked": {"status": 400, "code": 200000},
+    "limited": {"status": 429, "retry_after": 20.0},
+    "away": {"status": 503},
+}
+
+
+@pytest.mark.parametrize("refusal", REFUSALS)
+async def test_what_a_press_led_to_is_shown_or_it_is_said_that_it_cannot_be(
+    discord: FakeDiscord, office: Office, monkeypatch: pytest.MonkeyPatch, refusal: str
+) -> None:
+    monkeypatch.setattr(interaction_responses, "PAUSES", (0.02,))
+    alice = discord.person("alice")
+    answer = await discord.reply_to(await alice.says(ASKED), LONG)
+    for method, template in (("POST", WEBHOOK), ("PATCH", ORIGINAL)):
+        discord.fail(method, template, **REFUSALS[refusal])
+    pressed = await alice.clicks(answer, "Show quotes")
+    await discord.until(lambda: [one.loading for one in pressed.messages] == [False], LONG, what="an answer")
+    assert ("refuses" if refusal == "blocked" else "Refund policy") in pressed.text

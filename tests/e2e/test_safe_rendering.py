@@ -210,7 +210,6 @@ async def discord_beside(platform: DiscordPlatform, discord: FakeDiscord, asked:
     quotes = text.quote_blocks(hostile, (citation(hostile),), 1)
     shown = {
         "quotes": layouts.text_layout(quotes[:3_900], (citation(hostile),)),
-        "chosen": layouts.choice_note(hostile, hostile),
         "job": discord_cards.card(summarize_job(job(hostile)), hostile_lines(hostile)),
         "reply": layouts.layout(Text(markdown_lines(hostile_lines(hostile)), mentions=True)),
     }

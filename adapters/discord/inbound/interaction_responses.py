@@ -1,23 +1,29 @@
 """The outer edge of a press or a command: what goes wrong is said to the one who pressed, and to nobody else."""
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 
 import aiohttp
 import discord
 import structlog
 
-from adapters.discord.api.errors import api_call
+from adapters.discord.api.errors import ALREADY_ACKNOWLEDGED, api_call
+from adapters.discord.api.responses import LimitedForLong
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.buttons import Interaction
 from adapters.discord.outbound.messages import NOBODY
-from core.model.errors import FootnoteError
+from adapters.discord.outbound.sanitizer import SanitizedView
+from core.model.errors import FootnoteError, PlatformUnavailable
 from core.model.reply_target import ReplyMode, ReplyTarget
 
 LOOK_UP_SECONDS = 2.0  # of the 3 within which a press must be acknowledged
 TELL_SECONDS = 30.0
+PAUSES = (2.0, 30.0)  # seconds between tries to show what a press led to, while Discord takes nothing
 TRY_AGAIN = "I cannot look that up right now. Please try again in a moment."
 WENT_WRONG = "Something went wrong on my side. Please try again."
+# What we note beside an interaction, in the place that the library leaves to its users.
+_ACKNOWLEDGED, _THINKING = "acknowledged", "thinking"
 
 log = structlog.get_logger(__name__)
 
@@ -26,30 +32,94 @@ async def tell(interaction: Interaction, text: str, *, mentions: bool = False) -
     """Say something to the one who pressed, and to nobody else, whether or not it was acknowledged already."""
     shown = layouts.text_layout(text, mentions=mentions)
     try:
+        if _is_acknowledged(interaction):
+            await show(interaction, shown)
+            return
         async with api_call("answer you", TELL_SECONDS):
-            if interaction.response.is_done():
-                await interaction.followup.send(view=shown, ephemeral=True, allowed_mentions=NOBODY)
-            else:
-                await interaction.response.send_message(view=shown, ephemeral=True, allowed_mentions=NOBODY)
+            await respond(interaction.response.send_message(view=shown, ephemeral=True, allowed_mentions=NOBODY))
     except FootnoteError as error:
         log.warning("not_told", reason=str(error))
+
+
+async def show(interaction: Interaction, view: SanitizedView, *, in_place: bool = False) -> int:
+    """Show something to the one who pressed, once that is acknowledged; the message's id.
+
+    It fills the message that says that we are thinking, or replaces the one whose button was pressed (``in_place``);
+    else it is a further message. Tried again for a while, but not where a further message may stand there already.
+    Raises what ``api_call`` raises.
+    """
+    fills = in_place or _THINKING in interaction.extras
+
+    async def send() -> int:
+        async with api_call("answer you", TELL_SECONDS):
+            if fills:
+                return (await interaction.edit_original_response(view=view, allowed_mentions=NOBODY)).id
+            return (await interaction.followup.send(view=view, ephemeral=True, allowed_mentions=NOBODY, wait=True)).id
+
+    for pause in PAUSES:
+        try:
+            shown = await send()
+            break
+        except PlatformUnavailable as error:
+            if not (fills or isinstance(error.__cause__, discord.HTTPException | LimitedForLong)):
+                raise
+            await asyncio.sleep(pause)
+    else:
+        shown = await send()
+    interaction.extras.pop(_THINKING, None)
+    return shown
 
 
 async def acknowledge(interaction: Interaction, *, alone: bool) -> str:
     """Say that an answer comes, for the one who asks ``alone`` or for all; the id of the message it will fill.
 
+    Raises what the library raises.
+    """
+    answered = await _defer(interaction, alone=alone, thinking=True)
+    interaction.extras[_THINKING] = True
+    return answered
+
+
+async def acknowledge_press(interaction: Interaction) -> None:
+    """Say that a press was heard, and nothing more: what it was pressed on stays. Raises what the library raises."""
+    await _defer(interaction, alone=False, thinking=False)
+
+
+async def _defer(interaction: Interaction, *, alone: bool, thinking: bool) -> str:
+    """Acknowledge; the id of the message that stands for it.
+
     Where only the confirmation of that was lost, Discord shows that we are thinking, and the answer has to come: so it
-    is looked up whether it does. Raises what the library raises.
+    is looked up whether it does. The library's own repetition is then refused, as already acknowledged.
     """
     try:
-        answered = await interaction.response.defer(ephemeral=alone, thinking=True)
+        answered = await interaction.response.defer(ephemeral=alone, thinking=thinking)
     except (discord.HTTPException, aiohttp.ClientError):
         try:
-            return str((await interaction.original_response()).id)
+            original = await interaction.original_response()
         except (discord.DiscordException, aiohttp.ClientError):
             log.info("not_acknowledged", interaction=interaction.id)
+        else:
+            interaction.extras[_ACKNOWLEDGED] = True
+            return str(original.id)
         raise
     return str(answered.message_id or "") if answered is not None else ""
+
+
+async def respond(responding: Awaitable[object]) -> None:
+    """A first response that is an answer or a form: one that stands there already is not refused for that.
+
+    The library repeats what Discord failed at after it was done. Raises what the library raises.
+    """
+    try:
+        await responding
+    except discord.HTTPException as error:
+        if error.code != ALREADY_ACKNOWLEDGED:
+            raise
+
+
+def _is_acknowledged(interaction: Interaction) -> bool:
+    """Also where the library does not know of it, since the confirmation was lost."""
+    return interaction.response.is_done() or _ACKNOWLEDGED in interaction.extras
 
 
 @asynccontextmanager
@@ -63,6 +133,8 @@ async def report_errors(interaction: Interaction) -> AsyncIterator[None]:
         await tell(interaction, str(error))
     except (discord.HTTPException, discord.InteractionResponded, aiohttp.ClientError) as error:
         log.warning("press_not_answered", reason=str(error)[:200])
+        if _is_acknowledged(interaction):
+            await tell(interaction, WENT_WRONG)
     except Exception:
         log.exception("press_failed")
         await tell(interaction, WENT_WRONG)

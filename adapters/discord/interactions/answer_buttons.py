@@ -13,9 +13,11 @@ from adapters.discord.api.ids import handoff_role, person_of
 from adapters.discord.inbound.interaction_responses import (
     LOOK_UP_SECONDS,
     acknowledge,
+    acknowledge_press,
     administers,
     private_target,
     report_errors,
+    show,
     tell,
 )
 from adapters.discord.inbound.ordered_queue import OrderedQueue
@@ -25,7 +27,7 @@ from adapters.discord.outbound import layouts
 from adapters.discord.outbound.answer_index import AnsweredQuestion, AnswerIndex
 from adapters.discord.outbound.answer_records import DiscordQuestionState
 from adapters.discord.outbound.buttons import Interaction
-from adapters.discord.outbound.messages import NOBODY, Messages, Spot, nonce
+from adapters.discord.outbound.messages import Messages, Spot, nonce
 from adapters.discord.outbound.sanitizer import SanitizedView
 from adapters.discord.outbound.text import answer_parts, clip, escape, markdown, quote_blocks
 from core.model.answer import Answer
@@ -71,7 +73,7 @@ class AnswerButtons:
                 await self._user_actions.cancellation.stop(
                     question, person_of(interaction.user), partial(administers, interaction)
                 )
-            await interaction.response.defer()
+            await acknowledge_press(interaction)
 
     async def act(self, interaction: Interaction, action: AnswerAction, trace_id: str) -> None:
         """One of an answer's buttons."""
@@ -120,25 +122,23 @@ class AnswerButtons:
 
     async def _explain(self, interaction: Interaction, shown: AnsweredQuestion, trace_id: str) -> None:
         """How the answer came about, as far as the one who pressed may read what it is made of."""
-        await interaction.response.defer(ephemeral=True, thinking=True)
+        await acknowledge(interaction, alone=True)
         reader = await self._channel_access.audience_of_interaction(interaction)
         explanation = await self._user_actions.answers.explain(shown.thread, reader, trace_id)
         await tell(interaction, markdown(explanation_text(explanation)))
 
     async def _quotes(self, interaction: Interaction, shown: AnsweredQuestion, trace_id: str) -> None:
         """The passages, as far as the one who pressed may read them now."""
-        await interaction.response.defer(ephemeral=True, thinking=True)
+        await acknowledge(interaction, alone=True)
         reader = await self._channel_access.audience_of_interaction(interaction)
         quotes = await self._user_actions.answers.quotes(shown.thread, trace_id, reader)
         text = quote_blocks(quotes.question, quotes.citations, quotes.withheld)
         for part in split_markdown(text, ANSWER_LIMIT)[:MOST_QUOTE_MESSAGES]:
-            await interaction.followup.send(
-                view=layouts.text_layout(part, quotes.citations), ephemeral=True, allowed_mentions=NOBODY
-            )
+            await show(interaction, layouts.text_layout(part, quotes.citations))
 
     async def _handoff(self, interaction: Interaction, shown: AnsweredQuestion, trace_id: str) -> None:
         """Call the place's group, once for an answer."""
-        await interaction.response.defer(ephemeral=True, thinking=True)
+        await acknowledge(interaction, alone=True)
         role = handoff_role((await self._channel_access.settings(shown.thread)).handoff)
         if role is None or interaction.channel_id is None or interaction.guild_id is None:
             raise NotFound(NOBODY_TO_CALL)
@@ -155,7 +155,7 @@ class AnswerButtons:
         """Show a private answer to the channel, if everything in it may be read there."""
 
         async def audience() -> Audience:
-            await interaction.response.defer(ephemeral=True, thinking=True)
+            await acknowledge(interaction, alone=True)
             return await self._channel_access.audience_of_channel(shown.thread)
 
         async with self._user_actions.sharing.share(

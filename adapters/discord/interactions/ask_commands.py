@@ -11,7 +11,13 @@ from discord import app_commands
 
 from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.ids import base_channel_id, direct_key, key_of, person_of, private_key
-from adapters.discord.inbound.interaction_responses import LOOK_UP_SECONDS, acknowledge, report_errors, tell
+from adapters.discord.inbound.interaction_responses import (
+    LOOK_UP_SECONDS,
+    TRY_AGAIN,
+    acknowledge,
+    report_errors,
+    tell,
+)
 from adapters.discord.inbound.message_parser import MOST_FILES, bot_identity, readable_text
 from adapters.discord.inbound.options import context_menu
 from adapters.discord.inbound.ordered_queue import OrderedQueue
@@ -71,7 +77,7 @@ class AskCommands:
             files = (FileReference(str(file.id), file.filename, file.size),) if file is not None else ()
             asked = _question(interaction, question, response, alone=alone)
             target = replace(asked.reply_target, file=file.url if file is not None else "")
-            self._enqueue(interaction, replace(asked, reply_target=target, files=files, bases=bases))
+            await self._enqueue(interaction, replace(asked, reply_target=target, files=files, bases=bases))
 
     async def answer_this(self, interaction: Interaction, message: discord.Message) -> None:
         """Somebody else's message as the question: for the one who asks alone, where answers are private."""
@@ -86,7 +92,7 @@ class AskCommands:
                 return await self._answer_for_all(interaction, message, text, settings)
             asked = _question(interaction, text, await acknowledge(interaction, alone=True), alone=True)
             files = tuple(FileReference(one.url, one.filename, one.size) for one in message.attachments[:MOST_FILES])
-            self._enqueue(interaction, replace(asked, files=files))
+            await self._enqueue(interaction, replace(asked, files=files))
         return None
 
     async def _answer_for_all(
@@ -117,7 +123,7 @@ class AskCommands:
             direct=interaction.guild_id is None,
             files=tuple(FileReference(str(one.id), one.filename, one.size) for one in files),
         )
-        self._enqueue(interaction, asked)
+        await self._enqueue(interaction, asked)
 
     async def _settings_here(self, interaction: Interaction) -> ChannelSettings | None:
         """What applies where a command was used; None where nobody can tell in time, and in direct messages."""
@@ -157,13 +163,14 @@ class AskCommands:
         names = [base.name for base in bases if base.name.casefold().startswith(typed.strip().casefold())]
         return [choice(name, name) for name in names[:25]]
 
-    def _enqueue(self, interaction: Interaction, incoming: IncomingMessage) -> None:
+    async def _enqueue(self, interaction: Interaction, incoming: IncomingMessage) -> None:
         async def keep() -> None:
             await self._ordered_queue.put(
                 f"discord:{interaction.id}", incoming, busy=lambda text: tell(interaction, text)
             )
 
-        self._ordered_queue.add(keep)
+        if not self._ordered_queue.add(keep):
+            await tell(interaction, TRY_AGAIN)
 
 
 def _question(interaction: Interaction, text: str, response: str, *, alone: bool) -> IncomingMessage:

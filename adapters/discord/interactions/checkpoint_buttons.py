@@ -6,19 +6,17 @@ from functools import partial
 from adapters.discord.api.ids import person_of
 from adapters.discord.inbound.interaction_responses import (
     LOOK_UP_SECONDS,
-    TRY_AGAIN,
+    acknowledge_press,
     administers,
     private_target,
     report_errors,
+    respond,
     tell,
 )
-from adapters.discord.inbound.ordered_queue import OrderedQueue
-from adapters.discord.outbound import layouts
 from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.answer_records import DiscordQuestionState
 from adapters.discord.outbound.buttons import Interaction
 from adapters.discord.outbound.forms import words_form
-from adapters.discord.outbound.messages import NOBODY
 from adapters.discord.outbound.payloads import FormId
 from adapters.discord.outbound.text import clip
 from core.model.incoming_events import IncomingChoice
@@ -37,27 +35,31 @@ class CheckpointButtons:
         user_actions: UserActions,
         message_states: MessageStateStore,
         answer_index: AnswerIndex,
-        ordered_queue: OrderedQueue,
     ) -> None:
         self._user_actions = user_actions
         self._message_states = message_states
         self._answer_index = answer_index
-        self._ordered_queue = ordered_queue
 
     async def choose(self, interaction: Interaction, checkpoint_id: str, choice_id: str) -> None:
         """A button of a card: a form for words of one's own, or the choice at once."""
         async with report_errors(interaction):
-            checkpoint, choice, trace_id = await self._find_choice(interaction, checkpoint_id, choice_id)
+            async with asyncio.timeout(LOOK_UP_SECONDS):
+                checkpoint, choice, trace_id = await self._find_choice(interaction, checkpoint_id, choice_id)
+                if not choice.asks_text:
+                    await self._keep(interaction, checkpoint, choice, trace_id, "")
             if choice.asks_text:
-                await interaction.response.send_modal(words_form(checkpoint, choice))
+                await respond(interaction.response.send_modal(words_form(checkpoint, choice)))
             else:
-                await self._take(interaction, checkpoint, choice, trace_id, "")
+                await acknowledge_press(interaction)
 
     async def submit_words(self, interaction: Interaction, form: FormId, words: str) -> None:
         """A choice in words of one's own came back from its form."""
-        found = await self._find_choice(interaction, form.subject, form.choice)
+        async with asyncio.timeout(LOOK_UP_SECONDS):
+            found = await self._find_choice(interaction, form.subject, form.choice)
+            if words:
+                await self._keep(interaction, *found, words)
         if words:
-            await self._take(interaction, *found, words)
+            await acknowledge_press(interaction)
         else:
             await tell(interaction, NO_WORDS)
 
@@ -65,19 +67,20 @@ class CheckpointButtons:
         self, interaction: Interaction, checkpoint_id: str, choice_id: str
     ) -> tuple[Checkpoint, Choice, str]:
         """The choice if it can still be made, by this person. Raises NotFound and Denied."""
-        async with asyncio.timeout(LOOK_UP_SECONDS):
-            person, is_admin = person_of(interaction.user), partial(administers, interaction)
-            parked, choice = await self._user_actions.choices.find(checkpoint_id, choice_id, person, is_admin)
+        person, is_admin = person_of(interaction.user), partial(administers, interaction)
+        parked, choice = await self._user_actions.choices.find(checkpoint_id, choice_id, person, is_admin)
         return parked.checkpoint, choice, parked.inquiry.id
 
-    async def _take(
+    async def _keep(
         self, interaction: Interaction, checkpoint: Checkpoint, choice: Choice, trace_id: str, words: str
     ) -> None:
-        """Replace the card by what was chosen, then put the choice into the inbox."""
+        """Put the choice into the inbox. The card is left to whoever goes on with the question.
+
+        They may be quicker than we are: a note of ours in the card's place could then take that of their answer.
+        Raises Busy and StoreUnavailable.
+        """
         label = clip(f"{choice.label}: {words}" if words else choice.label, 200)
-        card = layouts.choice_note(label, interaction.user.display_name)
-        await interaction.response.edit_message(view=card, allowed_mentions=NOBODY)
-        incoming = IncomingChoice(
+        made = IncomingChoice(
             checkpoint=checkpoint.id,
             choice=choice.id,
             person=person_of(interaction.user),
@@ -85,22 +88,20 @@ class CheckpointButtons:
             reply_target=private_target(interaction),
             text=words,
         )
+        await self._note_choice(interaction, trace_id, label)
+        await self._user_actions.choices.enqueue(f"discord:{interaction.id}", made, label)
 
-        async def keep() -> None:
-            shown = await self._answer_index.find(trace_id)
-            if shown is not None:
-                state = DiscordQuestionState(
-                    thread=shown.thread,
-                    message=shown.subject,
-                    asker=shown.asker,
-                    chosen=f"{interaction.user.display_name} chose {label}",
-                    token=interaction.token if shown.private else "",
-                    token_of=str(interaction.id) if shown.private else "",
-                )
-                await self._message_states.save(state)
-            await self._ordered_queue.put(
-                f"discord:{interaction.id}", incoming, busy=lambda text: tell(interaction, text)
-            )
-
-        if not self._ordered_queue.add(keep):
-            await tell(interaction, TRY_AGAIN)
+    async def _note_choice(self, interaction: Interaction, trace_id: str, label: str) -> None:
+        """Who chose what, for the answer to say; and the token under which a private card can be edited."""
+        shown = await self._answer_index.find(trace_id)
+        if shown is None:
+            return
+        state = DiscordQuestionState(
+            thread=shown.thread,
+            message=shown.subject,
+            asker=shown.asker,
+            chosen=f"{interaction.user.display_name} chose {label}",
+            token=interaction.token if shown.private else "",
+            token_of=str(interaction.id) if shown.private else "",
+        )
+        await self._message_states.save(state)

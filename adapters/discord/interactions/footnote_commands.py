@@ -9,7 +9,7 @@ from discord import app_commands
 
 from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.ids import PLATFORM, base_channel_id, direct_key, guild_key, person_of
-from adapters.discord.inbound.interaction_responses import LOOK_UP_SECONDS, is_admin, report_errors, tell
+from adapters.discord.inbound.interaction_responses import LOOK_UP_SECONDS, acknowledge, is_admin, report_errors, tell
 from adapters.discord.inbound.options import PlaceOption
 from adapters.discord.interactions.settings import ChannelSettingsMenus
 from adapters.discord.outbound.answer_index import AnswerIndex
@@ -73,7 +73,7 @@ class FootnoteCommands:
 
     async def _why(self, interaction: Interaction) -> None:
         async with report_errors(interaction):
-            await interaction.response.defer(ephemeral=True, thinking=True)
+            await acknowledge(interaction, alone=True)
             audience = await self._channel_access.audience_of_interaction(interaction)
             thread = await self._conversation_of(interaction)
             if thread is None:
@@ -113,7 +113,7 @@ class FootnoteCommands:
     async def forget(self, interaction: Interaction, what: str) -> None:
         """Forget a thread, or everything that the person asked."""
         async with report_errors(interaction):
-            await interaction.response.defer(ephemeral=True, thinking=True)
+            await acknowledge(interaction, alone=True)
             person = person_of(interaction.user)
             if what == "me":
                 return await tell(interaction, outcome_text(await self._user_actions.memory.forget_person(person)))

@@ -4,7 +4,7 @@ from discord import ui
 
 from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.ids import person_of
-from adapters.discord.inbound.interaction_responses import report_errors, tell
+from adapters.discord.inbound.interaction_responses import acknowledge, report_errors, respond, tell
 from adapters.discord.interactions.answer_lookup import find_answer
 from adapters.discord.kb.commands import KbGroup
 from adapters.discord.outbound import layouts
@@ -41,7 +41,7 @@ class RatingButtons:
     async def rate(self, interaction: Interaction, shown: AnsweredQuestion, trace_id: str, *, helpful: bool) -> None:
         """Keep it; whoever was not helped is asked why, in a form."""
         if not helpful:
-            await interaction.response.send_modal(reason_form(trace_id))
+            await respond(interaction.response.send_modal(reason_form(trace_id)))
         await self._user_actions.ratings.rate(shown.thread, trace_id, person_of(interaction.user), helpful=helpful)
         if helpful:
             await tell(interaction, THANKS)
@@ -58,14 +58,14 @@ class RatingButtons:
         if self._kb is None:
             return await tell(interaction, THANKS)
         offer = layouts.layout(ui.TextDisplay(f"{THANKS} {KNOW_BETTER}"), layouts.row(CorrectButton.create(trace_id)))
-        await interaction.response.send_message(view=offer, ephemeral=True, allowed_mentions=NOBODY)
+        await respond(interaction.response.send_message(view=offer, ephemeral=True, allowed_mentions=NOBODY))
         return None
 
     async def open_correction(self, interaction: Interaction, trace_id: str) -> None:
         """Open the form for the right answer."""
         async with report_errors(interaction):
             await find_answer(self._answer_index, trace_id)
-            await interaction.response.send_modal(correction_form(trace_id))
+            await respond(interaction.response.send_modal(correction_form(trace_id)))
 
     async def submit_correction(self, interaction: Interaction, trace_id: str, answer: str) -> None:
         """Put it to the knowledge service, with the question as it was asked and the way back to the answer."""
@@ -74,7 +74,7 @@ class RatingButtons:
             return None
         if not answer:
             return await tell(interaction, NO_ANSWER)
-        await interaction.response.defer(ephemeral=True, thinking=True)
+        await acknowledge(interaction, alone=True)
         turn = await self._user_actions.answers.read(
             shown.thread, trace_id, await self._channel_access.audience_of_interaction(interaction)
         )

@@ -4,10 +4,17 @@ import discord
 
 from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.ids import PLATFORM, base_channel_id, person_of
-from adapters.discord.inbound.interaction_responses import is_admin, report_errors, tell
+from adapters.discord.inbound.interaction_responses import (
+    acknowledge,
+    acknowledge_press,
+    is_admin,
+    report_errors,
+    respond,
+    show,
+    tell,
+)
 from adapters.discord.outbound import forms, settings_menu
 from adapters.discord.outbound.buttons import Interaction
-from adapters.discord.outbound.messages import NOBODY
 from adapters.discord.outbound.payloads import (
     FormId,
     FormKind,
@@ -38,10 +45,8 @@ class ChannelSettingsMenus:
         async with report_errors(interaction):
             place_id = place if place is not None else base_channel_id(interaction.channel)
             await self._require_admin(interaction, place_id)
-            await interaction.response.defer(ephemeral=True, thinking=True)
-            await interaction.followup.send(
-                view=await self._menus(interaction, place_id), ephemeral=True, allowed_mentions=NOBODY
-            )
+            await acknowledge(interaction, alone=True)
+            await show(interaction, await self._menus(interaction, place_id))
 
     async def choose(self, interaction: Interaction, menu: SettingsMenu, place_id: str, values: list[str]) -> None:
         """Change what was chosen in a menu, or open the form in which it is typed."""
@@ -54,7 +59,7 @@ class ChannelSettingsMenus:
             if isinstance(chosen, SettingsChange):
                 return await self._change(interaction, int(place_id), chosen)
             form = forms.languages_form if chosen is FormKind.LANGUAGES else forms.confidence_form
-            await interaction.response.send_modal(form(place_id))
+            await respond(interaction.response.send_modal(form(place_id)))
         return None
 
     async def submit(self, interaction: Interaction, form: FormId, typed: str) -> None:
@@ -69,12 +74,12 @@ class ChannelSettingsMenus:
         return None
 
     async def _change(self, interaction: Interaction, place_id: int, change: SettingsChange) -> None:
-        await interaction.response.defer()
+        await acknowledge_press(interaction)
         place = channel_principal(PLATFORM, str(interaction.guild_id), str(place_id))
         readers = await self._readers_of(interaction, place_id)
         chosen = change.apply(await self._settings.store.read(place))
         await self._settings.save(place, chosen, person_of(interaction.user), readers, is_admin=True)
-        await interaction.edit_original_response(view=await self._menus(interaction, place_id), allowed_mentions=NOBODY)
+        await show(interaction, await self._menus(interaction, place_id), in_place=True)
 
     async def _menus(self, interaction: Interaction, place_id: int) -> SanitizedView:
         key = ThreadKey(PLATFORM, str(interaction.guild_id), str(place_id), "")

@@ -16,9 +16,13 @@ from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.ids import base_channel_id, key_of, person_of
 from adapters.discord.inbound.interaction_responses import (
     LOOK_UP_SECONDS,
+    acknowledge,
+    acknowledge_press,
     is_admin,
     private_target,
     report_errors,
+    respond,
+    show,
     tell,
 )
 from adapters.discord.inbound.options import context_menu
@@ -31,8 +35,7 @@ from adapters.discord.outbound import layouts
 from adapters.discord.outbound.buttons import Interaction, KbButton
 from adapters.discord.outbound.forms import files_form
 from adapters.discord.outbound.line_format import markdown_lines
-from adapters.discord.outbound.messages import NOBODY
-from adapters.discord.outbound.sanitizer import SanitizedView, Text, choice
+from adapters.discord.outbound.sanitizer import Text, choice
 from adapters.discord.outbound.text import clip
 from core.model.conversation import Turn
 from core.model.incoming_events import FileReference, Permissions
@@ -121,7 +124,7 @@ class KbGroup:
     async def run(self, interaction: Interaction, command: KbCommand) -> None:
         """Do it and show the reply, for the caller alone."""
         async with report_errors(interaction):
-            await interaction.response.defer(ephemeral=True, thinking=True)
+            await acknowledge(interaction, alone=True)
             caller = await self.caller(interaction)
             await self._show(interaction, await self._kb.handle(command, caller), caller)
 
@@ -129,7 +132,7 @@ class KbGroup:
         """Open the form that takes files. It carries an id: what they are for is kept."""
         async with report_errors(interaction):
             kept = await self._keep(interaction, KbCommand(KbVerb.INGEST, base=base), ButtonUse.REPEATED)
-            await interaction.response.send_modal(files_form(kept))
+            await respond(interaction.response.send_modal(files_form(kept)))
 
     async def add_files(self, interaction: Interaction, kept: str, files: Sequence[FileReference]) -> None:
         """The form came back with these files."""
@@ -157,7 +160,7 @@ class KbGroup:
         """A button below a reply: the command it stands for, by the one it was offered to, with their rights now."""
         async with report_errors(interaction):
             action = await self._find(interaction, kept)
-            await interaction.response.defer()
+            await acknowledge_press(interaction)
             async with self._kept_commands.use(action) as command:
                 caller = await self.caller(interaction)
                 result = await self._kb.handle(command, caller)
@@ -177,7 +180,7 @@ class KbGroup:
     async def add_message(self, interaction: Interaction, message: discord.Message) -> None:
         """A message, with the thread that it stands in or that hangs on it."""
         async with report_errors(interaction):
-            await interaction.response.defer(ephemeral=True, thinking=True)
+            await acknowledge(interaction, alone=True)
             conversation = await conversation_of(interaction.client, reference_of(message), fallback=message)
             caller = await self.caller(interaction)
             await self._show(interaction, await self._kb.propose(conversation, caller), caller)
@@ -216,7 +219,7 @@ class KbGroup:
         if layout is not None:
             buttons += await self._neighbours(interaction, layout.page)
         shown = layouts.layout(*parts, *([layouts.row(*buttons)] if buttons else []))
-        await self._show_view(interaction, shown, in_place=in_place)
+        await show(interaction, shown, in_place=in_place)
         if jobs:
             await self._show_jobs(interaction, jobs, (), caller, in_place=False)
         return None
@@ -249,14 +252,8 @@ class KbGroup:
             beside = () if number else words
             button = await self._button(interaction, KbCommand(KbVerb.CANCEL, target=job.id), "Cancel", ButtonUse.ASIDE)
             cancel = button.kept
-            message = await self._show_view(interaction, card(job, beside, cancel), in_place=in_place and not number)
+            message = await show(interaction, card(job, beside, cancel), in_place=in_place and not number)
             await self._cards.remember_message(job, caller, message, words=beside, cancel=cancel)
-
-    async def _show_view(self, interaction: Interaction, view: SanitizedView, *, in_place: bool) -> int:
-        """Send it as a message for this person alone, or edit the one whose button was pressed; the message's id."""
-        if in_place:
-            return (await interaction.edit_original_response(view=view, allowed_mentions=NOBODY)).id
-        return (await interaction.followup.send(view=view, ephemeral=True, allowed_mentions=NOBODY, wait=True)).id
 
     async def _neighbours(self, interaction: Interaction, page: Page) -> list[KbButton]:
         """Buttons to the pages before and after this one."""

@@ -158,12 +158,6 @@ def _found_list(found: Sequence[str]) -> str:
     return "\n".join(["-# Found so far:", *listed]) if listed else ""
 
 
-def choice_note(label: str, who: str) -> SanitizedView:
-    """What stands in a card's place once somebody has chosen."""
-    text = f"-# ✓ **{texts.escape(label)}** was chosen by {texts.escape(who)}."
-    return layout(ui.Container(ui.TextDisplay(text), accent_colour=WORKING_COLOUR))
-
-
 def failure_layout(message: str, trace_id: str) -> SanitizedView:
     """That it did not work, and under which trace."""
     parts: list[ui.Item[Any]] = [ui.TextDisplay(texts.clip(texts.markdown(message), 1_500))]

@@ -84,6 +84,7 @@ class Interaction:
     too_late: bool = False
     expired: bool = False
     failed: bool = False
+    unconfirmed: bool = False  # acknowledged, and its client was told that it failed
     modal: Modal | None = None
     choices: list[Choice] = field(default_factory=list)
     original: Message | None = None
@@ -187,7 +188,7 @@ class Interactions:
             raise unknown("interaction", 10062)
         if interaction.ack_type is not None:
             message = "Interaction has already been acknowledged."
-            raise Refusal(400, 40060, message, violation=message)
+            raise Refusal(400, 40060, message, violation=None if interaction.unconfirmed else message)
         if interaction.too_late:
             interaction.failed = True
             interaction.answered.set()
@@ -209,6 +210,11 @@ class Interactions:
             if interaction.token == token:
                 interaction.failed = True
                 interaction.answered.set()
+
+    def unconfirm(self, token: str) -> None:
+        """Its callback was done, and its client hears that it was not: it may well send it again."""
+        for interaction in self.every.values():
+            interaction.unconfirmed |= interaction.token == token
 
     def by_token(self, token: str) -> Interaction:
         """The acknowledged interaction whose followup webhook this is. Raises Refusal: unknown or expired."""

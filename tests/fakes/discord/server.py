@@ -431,6 +431,7 @@ class FakeDiscord:
         if call.body is None:
             await read_body(request, call)
         if fault.done:
+            self.interactions.unconfirm(call.params.get("interaction_token", ""))
             await self._checked(request, call)
         if not fault.done and (fault.status or 0) < 500:
             self.interactions.refused(call.params.get("interaction_token", ""))
