@@ -84,6 +84,58 @@ async def test_a_place_that_may_not_be_read_any_more_keeps_nobody_else_waiting(
         assert REFUNDS in (await discord.reply_to(asked, LONG)).text
 
 
+async def test_what_was_said_before_a_hundred_other_messages_and_after_them_is_answered(
+    discord: FakeDiscord, closed: Office
+) -> None:
+    alice = discord.person("alice")
+    async with closed.open():
+        await discord.reply_to(await alice.says(ASKED), LONG)
+        await has_noted_that_it_hears(closed)
+    first = await alice.says(ASKED)
+    for number in range(105):
+        await alice.says(f"Lunch is at {number} past noon.")
+    last = await alice.says(ASKED)
+    async with closed.open():
+        for asked in (first, last):
+            assert REFUNDS in (await discord.reply_to(asked, LONG)).text
+
+
+async def test_what_was_said_in_a_server_that_is_there_only_later_is_answered(
+    discord: FakeDiscord, closed: Office
+) -> None:
+    alice = discord.person("alice")
+    async with closed.open():
+        await discord.reply_to(await alice.says(ASKED), LONG)
+        await has_noted_that_it_hears(closed)
+    asked = await alice.says(ASKED, "random")
+    introduce = discord.introduce_late()
+    async with closed.open():
+        await introduce()
+        assert REFUNDS in (await discord.reply_to(asked, LONG)).text
+
+
+async def test_what_was_said_beside_a_voice_channel_is_answered(discord: FakeDiscord, closed: Office) -> None:
+    alice, voice = discord.person("alice"), await discord.voice_channel("talk")
+    async with closed.open():
+        live = await discord.reply_to(await alice.says(ASKED, voice), LONG)
+        assert REFUNDS in live.text
+        await has_noted_that_it_hears(closed)
+    asked = await alice.says(ASKED, voice)
+    async with closed.open():
+        assert REFUNDS in (await discord.reply_to(asked, LONG)).text
+
+
+async def test_a_place_that_cannot_be_read_just_now_is_read_later(discord: FakeDiscord, closed: Office) -> None:
+    alice = discord.person("alice")
+    async with closed.open():
+        await discord.reply_to(await alice.says(ASKED), LONG)
+        await has_noted_that_it_hears(closed)
+    asked = await alice.says(ASKED, "random")
+    discord.fail("GET", MESSAGES, status=503, about=discord.channel("random").id)
+    async with closed.open():
+        assert REFUNDS in (await discord.reply_to(asked, LONG)).text
+
+
 # --- questions that are taken back
 
 

@@ -45,9 +45,10 @@ class Servers:
         """All of them. Raises PlatformUnavailable when Discord does not answer."""
         client = self._client()
         if self._holds_gateway() and client.is_ready():
-            return client.guilds
-        async with api_call("look up our servers", LOOK_SECONDS):
-            ids = [one.id async for one in client.fetch_guilds(limit=None)]
+            ids = [one.id for one in client.guilds]
+        else:
+            async with api_call("look up our servers", LOOK_SECONDS):
+                ids = [one.id async for one in client.fetch_guilds(limit=None)]
         return [server for one in ids if (server := await self.server(one)) is not None]
 
     async def channel(self, server_id: int, channel_id: int) -> discord.abc.GuildChannel | None:

@@ -92,7 +92,7 @@ class FootnoteClient(discord.Client):
             http_trace=self.responses.trace(),
             chunk_guilds_at_startup=False,
             max_messages=None,
-            guild_ready_timeout=0.2,
+            guild_ready_timeout=0.2,  # what a server that comes later has to tell is looked back for then
         )
         self.events = events
         self.button_handlers = button_handlers

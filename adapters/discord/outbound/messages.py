@@ -172,6 +172,8 @@ class Messages:
         Raises TokenRefused.
         """
         channel = await self._servers.channel(int(target.guild), int(target.channel))
+        if isinstance(channel, discord.VoiceChannel | discord.StageChannel):  # where there are no threads
+            return None
         if channel is not None and not await self._may_write_in_threads(channel):
             return None
         for again in (True, False):
@@ -197,7 +199,7 @@ class Messages:
 
     async def _started_thread(self, target: ReplyTarget, place: object, question: str) -> int:
         by_id = self._client().get_partial_messageable(int(target.channel), guild_id=int(target.guild))
-        channel = place if isinstance(place, discord.TextChannel | discord.VoiceChannel) else by_id
+        channel = place if isinstance(place, discord.TextChannel) else by_id
         message = channel.get_partial_message(int(target.message))
         async with api_call("start a thread", THREAD_SECONDS):
             try:

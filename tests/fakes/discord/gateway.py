@@ -122,6 +122,7 @@ class Gateway:
         self.refuses = 0  # so many more connections are answered with 503
         self.refused = 0
         self.starts_left = 1_000
+        self.introduces = True  # whether the server is there
         self._unannounced: list[tuple[str, Json]] = []
 
     async def serve(self, request: web.Request) -> web.WebSocketResponse:
@@ -183,8 +184,14 @@ class Gateway:
             session = Session(secrets.token_hex(16), data["intents"])
             self.sessions[session.id] = session
             frames = [session.numbered("READY", self._ready(session))]
-            frames.append(session.numbered("GUILD_CREATE", self.world.guild_create()))
+            if self.introduces:
+                frames.append(session.numbered("GUILD_CREATE", self.world.guild_create()))
             await self._attach(connection, session, frames)
+
+    async def introduce(self) -> None:
+        """The server is there again."""
+        self.introduces = True
+        await self.dispatch("GUILD_CREATE", self.world.guild_create())
 
     def _ready(self, session: Session) -> Json:
         return {

@@ -15,7 +15,7 @@ from tests.fakes.discord import mentions, showing
 from tests.fakes.discord.forms import filled
 from tests.fakes.discord.interactions import Choice, Interaction, Modal
 from tests.fakes.discord.permissions import EVERYTHING, Permission
-from tests.fakes.discord.world import DM, FORUM, REPLY, TEXT, Attachment, Channel, Member, Message, Role
+from tests.fakes.discord.world import DM, FORUM, REPLY, TEXT, VOICE, Attachment, Channel, Member, Message, Role
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -247,7 +247,7 @@ class Person:
         return self.world.may(self.member, permission, channel)
 
     def _draft(self, place: Channel, text: str, files: Sequence[File], *, message_id: int | None = None) -> Message:
-        if place.kind not in (TEXT, DM) and not place.is_thread:
+        if place.kind not in (TEXT, VOICE, DM) and not place.is_thread:
             raise ValueError(f"nobody can write into {place.name!r} itself")
         content = self._marked_up(text)
         if len(content) > 2_000:

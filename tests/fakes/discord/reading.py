@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from tests.fakes.discord.interactions import Interaction
-from tests.fakes.discord.world import TEXT, Channel, Member, Message
+from tests.fakes.discord.world import TEXT, VOICE, Channel, Member, Message
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +36,7 @@ def answers_to(world: World, said: Message | Interaction) -> list[Message]:
         return _written(world, said.thread, said.author, said.id)
     found = _written(world, said.channel, said.author, said.id)
     referring = [message for message in found if message.reference is said]
-    if said.channel.kind == TEXT and referring:
+    if said.channel.kind in (TEXT, VOICE) and referring:
         return referring
     return [message for message in found if message.reference in (None, said)]
 

@@ -31,10 +31,10 @@ from tests.fakes.discord.people import Person
 from tests.fakes.discord.permissions import ORDINARY, Overwrite, Permission, named
 from tests.fakes.discord.posting import MessageOperations
 from tests.fakes.discord.refusal import Refusal, invalid_form
-from tests.fakes.discord.world import CATEGORY, FORUM, TEXT, Channel, Member, Message, Role, World
+from tests.fakes.discord.world import CATEGORY, FORUM, TEXT, VOICE, Channel, Member, Message, Role, World
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Awaitable, Callable, Iterable
     from pathlib import Path
     from types import TracebackType
 
@@ -182,6 +182,10 @@ class FakeDiscord:
     ) -> Channel:
         """A new text channel; a private one is visible to those named and to the bot."""
         return await self._opened(TEXT, name, private_to, category)
+
+    async def voice_channel(self, name: str) -> Channel:
+        """One to talk in, with a chat beside it."""
+        return await self._opened(VOICE, name, None, None)
 
     async def category(self, name: str, *, private_to: Iterable[Role | Person] | None = None) -> Channel:
         return await self._opened(CATEGORY, name, private_to, None)
@@ -331,6 +335,11 @@ class FakeDiscord:
 
     def forget_sessions(self) -> None:
         self.gateway.forget_sessions()
+
+    def introduce_late(self) -> Callable[[], Awaitable[None]]:
+        """Whoever identifies next is not told of the server, as in an outage, until what is returned is awaited."""
+        self.gateway.introduces = False
+        return self.gateway.introduce
 
     def replay_on_resume(self, events: int) -> None:
         """The next resumption repeats so many events that the client has already seen."""

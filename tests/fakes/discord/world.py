@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-TEXT, DM, CATEGORY, PUBLIC_THREAD, FORUM = 0, 1, 4, 11, 15
+TEXT, DM, VOICE, CATEGORY, PUBLIC_THREAD, FORUM = 0, 1, 2, 4, 11, 15
 DEFAULT_MESSAGE, THREAD_CREATED, REPLY, CHAT_COMMAND, THREAD_STARTER, MENU_COMMAND = 0, 18, 19, 20, 21, 23
 HAS_THREAD, EPHEMERAL, LOADING, LAYOUT = 1 << 5, 1 << 6, 1 << 7, 1 << 15
 UPLOAD_LIMIT = 10 * 1024 * 1024  # bytes, what a server without boosts allows
@@ -118,7 +118,7 @@ class Attachment:
 
 @dataclass(eq=False)
 class Channel:
-    """A text channel, category, forum, direct message or thread."""
+    """A text or voice channel, category, forum, direct message or thread."""
 
     id: int
     kind: int
@@ -170,7 +170,8 @@ class Channel:
         return {"id": str(self.id), "type": DM, "recipients": recipients, "last_message_id": None, "flags": 0}
 
     def _guild_channel(self) -> Json:
-        return {
+        of_voice: Json = {"bitrate": 64_000, "user_limit": 0} if self.kind == VOICE else {}
+        return of_voice | {
             "position": self.position,
             "permission_overwrites": [overwrite.payload() for overwrite in self.overwrites.values()],
             "nsfw": False,
