@@ -9,6 +9,7 @@ from adapters.discord.preflight import preflight
 from core.model.channel_settings import ChannelSettings, ChosenSettings, channel_settings
 from core.model.principals import channel_principal
 from core.service.backfill import BackfillCursor
+from core.service.channel_settings import PROPOSALS_LABEL
 from tests.e2e.conftest import REFUNDS
 from tests.e2e.discord_office import Office
 from tests.fakes.discord import SPECIFICATION, FakeDiscord, Message
@@ -290,3 +291,15 @@ async def test_the_permissions_of_the_invite_link_suffice_for_all_ways_to_answer
         again = await alice.says(f"<@bot> {ASKED}")
         assert (await discord.reply_to(again)).reference is again
         assert REFUNDS in (await discord.reply_to(await alice.slash("ask", question=ASKED))).text
+
+
+async def test_proposals_are_told_where_something_can_be_said(discord: FakeDiscord, office: Office) -> None:
+    ada = discord.person("ada", admin=True)
+    places = [discord.channel("general"), await discord.forum("questions"), await discord.category("all of it")]
+    await discord.quiet(0.1)
+    offered = []
+    for place in places:
+        menu = await discord.reply_to(await ada.slash("footnote settings", place=place))
+        (other,) = [one for one in menu.controls() if ":other:" in (one.custom_id or "")]
+        offered.append((PROPOSALS_LABEL in menu.text, any(label == PROPOSALS_LABEL for label, _ in other.options)))
+    assert offered == [(True, True), (False, False), (False, False)]

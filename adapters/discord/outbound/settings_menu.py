@@ -44,6 +44,11 @@ class PlaceKind:
     channel: bool = True
     content: bool = True
 
+    @property
+    def takes_messages(self) -> bool:
+        """Whether anything can be said in the place itself."""
+        return self.channel and not self.forum
+
 
 def menu(
     place_id: int,
@@ -60,7 +65,7 @@ def menu(
         *([_reply_style_row(place_id, applies, chosen)] if kind.channel else []),
         _auto_answer_row(place_id, applies, chosen),
         *([_forum_posts_row(place_id, applies, chosen)] if kind.forum else []),
-        _other_row(place_id, applies, chosen),
+        _other_row(place_id, applies, chosen, kind),
         _handoff_row(place_id, applies),
     ]
     needs_content = applies.answers_unasked or (kind.forum and applies.forum_posts)
@@ -163,9 +168,12 @@ def _forum_posts_row(place_id: int, applies: ChannelSettings, chosen: ChosenSett
     return _Row((_line("New posts", POSTS_LABELS[applies.forum_posts], chosen.forum_posts),), menu)
 
 
-def _other_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings) -> _Row:
+def _other_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings, kind: PlaceKind) -> _Row:
     """Everything that is switched on or off: each option says the opposite of what applies."""
     policy, digest = applies.policy, applies.proposal_digest
+    proposals = _option(
+        "Say nothing of proposals" if digest else PROPOSALS_LABEL, ChosenSettings(proposal_digest=not digest)
+    )
     options = [
         _option(
             "Answer at once" if policy.sources_first else "Show sources before every answer",
@@ -175,7 +183,7 @@ def _other_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings) 
             "Suggest nothing below an answer" if policy.follow_ups else FOLLOW_UPS_LABEL,
             ChosenSettings(follow_ups=not policy.follow_ups),
         ),
-        _option("Say nothing of proposals" if digest else PROPOSALS_LABEL, ChosenSettings(proposal_digest=not digest)),
+        *([proposals] if digest or kind.takes_messages else []),
         discord.SelectOption(label="Languages …", value=MenuOption.TYPE_LANGUAGES),
         discord.SelectOption(label="Back to the defaults", value=MenuOption.DEFAULTS),
     ]
@@ -183,7 +191,7 @@ def _other_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings) 
         _switch("Sources before an answer", policy.sources_first, chosen.sources_first),
         _switch(FOLLOW_UPS_LABEL, policy.follow_ups, chosen.follow_ups),
         _line("Languages", ", ".join(policy.languages) or "the asker's", chosen.languages),
-        _switch(PROPOSALS_LABEL, digest, chosen.proposal_digest),
+        *([_switch(PROPOSALS_LABEL, digest, chosen.proposal_digest)] if digest or kind.takes_messages else []),
     )
     return _Row(lines, PlaceMenu.create(SettingsMenu.OTHER, place_id, "Change one of these", options))
 

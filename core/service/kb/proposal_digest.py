@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 
 from core.model.clock import Clock
 from core.model.conversation import ThreadKey
-from core.model.errors import AlreadyDone, Denied, FootnoteError, NotFound, PlatformUnavailable
+from core.model.errors import AlreadyDone, FootnoteError, PlatformUnavailable, Unavailable
 from core.model.records import PERSON
 from core.ports.channel_settings import ChannelSettingsStore
 from core.ports.message_state import MessageStateStore
@@ -79,9 +79,8 @@ class ProposalDigest:
         beginning = digest_beginning(now)
         try:
             async with actions.once(day, ""):
-                if await announcements.has_posted(channel, beginning, since=FIRST + day.day * DAY):
-                    return True
-                return await _announce(announcements, channel, f"{beginning} {digest_text(waiting)}")
+                begun = FIRST + day.day * DAY
+                return await _announce(announcements, channel, beginning, digest_text(waiting), begun)
         except AlreadyDone:
             return False
         except PlatformUnavailable as error:
@@ -89,11 +88,19 @@ class ProposalDigest:
             return False
 
 
-async def _announce(announcements: Announcements, channel: ThreadKey, text: str) -> bool:
-    """Whether it could be said there. What a channel does not take today is not tried again until tomorrow."""
+async def _announce(
+    announcements: Announcements, channel: ThreadKey, beginning: str, text: str, begun: datetime
+) -> bool:
+    """Whether it stands there, said now or since ``begun``.
+
+    What a channel does not take today is not tried again until tomorrow. Raises PlatformUnavailable, StoreUnavailable.
+    """
     try:
-        await announcements.post(channel, text)
-    except (Denied, NotFound) as error:
+        if not await announcements.has_posted(channel, beginning, since=begun):
+            await announcements.post(channel, f"{beginning} {text}")
+    except Unavailable:
+        raise
+    except FootnoteError as error:
         log.warning("proposals_not_announced", extra={"channel": str(channel), "reason": str(error)})
         return False
     return True

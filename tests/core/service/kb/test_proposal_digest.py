@@ -30,6 +30,7 @@ class Board:
     def __init__(self) -> None:
         self.posted: list[tuple[str, str]] = []
         self.failing: FootnoteError | None = None
+        self.failing_in = ""  # one channel; empty for all
         self.dying_before = self.dying_after = False
 
     async def readers(self, channel: ThreadKey) -> Audience:
@@ -41,7 +42,7 @@ class Board:
 
     async def post(self, channel: ThreadKey, text: str) -> None:
         await asyncio.sleep(0)
-        if self.failing is not None:
+        if self.failing is not None and self.failing_in in ("", channel.channel):
             raise self.failing
         if self.dying_before:
             raise Killed
@@ -173,6 +174,17 @@ async def test_a_channel_that_takes_nothing_is_left_alone_until_tomorrow(office:
     assert await office.process().look() == 0
     office.clock.advance(timedelta(days=1).total_seconds())
     assert await office.process().look() == 1
+
+
+async def test_a_place_in_which_nothing_can_be_said_keeps_no_other_from_being_told(office: Office) -> None:
+    await office.chooses("slack:channel:T/A1")
+    await office.chooses()
+    await office.proposes()
+    office.board.failing, office.board.failing_in = FootnoteError("That is a forum."), "A1"
+    assert await office.process().look() == 1
+    assert [place for place, _ in office.board.posted] == ["C9"]
+    office.board.failing = None
+    assert await office.process().look() == 0
 
 
 async def test_a_platform_that_is_connected_elsewhere_is_left_to_that_process(office: Office) -> None:
