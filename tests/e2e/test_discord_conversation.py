@@ -9,6 +9,7 @@ from core.model.channel_settings import ChosenSettings, ReplyStyle
 from core.model.conversation import ThreadKey
 from core.model.errors import NotFound
 from core.model.principals import channel_principal
+from core.service.actions.wording import NOBODY_TO_CALL
 from tests.e2e.discord_office import Office
 from tests.fakes.discord import SPECIFICATION, Choice, FakeDiscord
 
@@ -287,6 +288,26 @@ async def test_asking_a_person_mentions_the_configured_role_and_nobody_else(
     await alice.clicks(answer, "Ask a person")
     assert "already" in (await _last_private(discord, "alice", 2)).text
     assert [(ping.kind, ping.who) for ping in discord.pings()] == [("role", "support")]
+
+
+@pytest.mark.parametrize("role", ["unmentionable", "gone"])
+async def test_where_no_role_can_be_called_nobody_is_told_that_one_was(
+    discord: FakeDiscord, office: Office, role: str
+) -> None:
+    support = discord.role("support")
+    place = channel_principal("discord", str(discord.guild_id), str(discord.channel("general").id))
+    chosen = str(support.id if role == "unmentionable" else 123456789)
+    await office.settings_store.write(place, ChosenSettings.from_mapping({"handoff": chosen}))
+    alice = discord.person("alice")
+    answer = await discord.reply_to(await alice.says("<@bot> how long do refunds take?"))
+    pressed = await alice.clicks(answer, "Ask a person")
+    assert NOBODY_TO_CALL in (await discord.reply_to(pressed)).text
+    assert discord.pings() == []
+    mentionable = discord.role("helpers", mentionable=True)
+    discord.allow_pings_of(mentionable)
+    await office.settings_store.write(place, ChosenSettings.from_mapping({"handoff": str(mentionable.id)}))
+    await alice.clicks(answer, "Ask a person")
+    await discord.until(discord.pings, what="a ping")
 
 
 async def _last_private(discord: FakeDiscord, name: str, count: int):  # type: ignore[no-untyped-def]  # noqa: ANN202

@@ -105,6 +105,15 @@ class ChannelAccess:
         above = (channel_principal("discord", thread.space, str(category)),) if category else ()
         return (*above, thread.place)
 
+    async def may_call(self, role_id: int, thread: ThreadKey) -> bool:
+        """Whether mentioning this role in a conversation notifies anybody: it is there, and may be mentioned by us."""
+        channel = await self._channel(thread)
+        role = channel.guild.get_role(role_id) if channel is not None else None
+        if channel is None or role is None:
+            return False
+        us = await self._servers.bot_member(channel.guild)
+        return role.mentionable or (us is not None and channel.permissions_for(us).mention_everyone)
+
     async def _channel(self, thread: ThreadKey) -> discord.abc.GuildChannel | None:
         """The channel of a conversation: never a thread, whose readers are those of its channel."""
         if not thread.space.isdigit() or not thread.channel.isdigit():

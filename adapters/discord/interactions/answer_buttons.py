@@ -42,6 +42,7 @@ from core.service.text_splitter import split_markdown
 
 ANSWER_LIMIT = 3_800
 MOST_QUOTE_MESSAGES = 5
+UNMENTIONABLE = "An admin can choose a role that is there in /footnote settings, and let anyone @mention it."
 
 
 class AnswerButtons:
@@ -142,6 +143,8 @@ class AnswerButtons:
         role = handoff_role((await self._channel_access.settings(shown.thread)).handoff)
         if role is None or interaction.channel_id is None or interaction.guild_id is None:
             raise NotFound(NOBODY_TO_CALL)
+        if not await self._channel_access.may_call(role, shown.thread):
+            raise NotFound(NOBODY_TO_CALL, remedy=UNMENTIONABLE)
         person, audience = person_of(interaction.user), await self._channel_access.audience_of_channel(shown.thread)
         async with self._user_actions.handoff.hand_over(shown.thread, trace_id, person, audience):
             link = interaction.message.jump_url if interaction.message is not None else ""
