@@ -222,6 +222,20 @@ async def test_a_thread_that_turns_out_to_be_locked_is_left_for_a_reply(discord:
     assert reply.reference is asked
 
 
+async def test_where_it_may_not_read_back_it_answers_in_the_channel_and_refers_to_nothing(
+    discord: FakeDiscord, office: Office
+) -> None:
+    await discord.take_permission("read_message_history")
+    place = channel_principal("discord", str(discord.guild_id), str(discord.channel("general").id))
+    await office.settings_store.write(place, ChosenSettings.from_mapping({"reply_style": "channel"}))
+    alice = discord.person("alice")
+    asked = await alice.says(ASKED)
+    found = await settled_on(discord, office, asked, alice)
+    assert found.channel is asked.channel
+    assert REFUNDS in found.text
+    assert "Show quotes" in found.buttons()
+
+
 # --- nowhere to post
 
 

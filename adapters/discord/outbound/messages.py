@@ -17,6 +17,7 @@ import structlog
 from adapters.discord.api.errors import (
     ARCHIVED,
     INVALID_TOKEN,
+    NO_HISTORY,
     THREAD_EXISTS,
     RequestRefused,
     TokenRefused,
@@ -95,24 +96,29 @@ class Messages:
             return sent.id
         if spot.private:
             raise NotFound("The time for a private answer is over.", remedy="Ask again, or ask me directly.")
-        reference = None
-        if spot.reply_to is not None:
-            reference = discord.MessageReference(
-                message_id=spot.reply_to, channel_id=spot.channel, guild_id=spot.guild, fail_if_not_exists=False
-            )
         async with api_call("write in that channel"):
-            channel = self._channel(spot)
-            if reference is None:
-                message = await channel.send(view=shown, nonce=key, allowed_mentions=NOBODY)
-            else:
-                message = await channel.send(
-                    view=shown, nonce=key, allowed_mentions=NOBODY, reference=reference, mention_author=False
-                )
+            message = await self._send(spot, shown, key)
         if _words(message_text(message)) != _words(
             layout_text(shown)
         ):  # the nonce gave us back what stood there before
             await self.edit(spot, message.id, shown)
         return message.id
+
+    async def _send(self, spot: Spot, shown: SanitizedView, key: str) -> discord.Message:
+        """A message by ourselves, in reply where it is to be one: where we may not read back, referring to nothing."""
+        channel = self._channel(spot)
+        if spot.reply_to is not None:
+            reference = discord.MessageReference(
+                message_id=spot.reply_to, channel_id=spot.channel, guild_id=spot.guild, fail_if_not_exists=False
+            )
+            try:
+                return await channel.send(
+                    view=shown, nonce=key, allowed_mentions=NOBODY, reference=reference, mention_author=False
+                )
+            except discord.HTTPException as error:
+                if error.code != NO_HISTORY:
+                    raise
+        return await channel.send(view=shown, nonce=key, allowed_mentions=NOBODY)
 
     async def own_texts(self, spot: Spot, since: datetime) -> list[str]:
         """What our newest messages there say, not older than this. Raises what ``api_call`` raises."""

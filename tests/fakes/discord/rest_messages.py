@@ -172,7 +172,7 @@ def _answered(discord: FakeDiscord, channel: Channel, body: Json) -> Json:
     if not reference:
         return {}
     if not discord.world.may(discord.world.bot, Permission.READ_MESSAGE_HISTORY, channel):
-        raise Refusal(400, 160002, "Cannot reply without permission to read message history")
+        raise Refusal(403, 160002, "Cannot reply without permission to read message history")
     original = channel.messages.get(int(reference["message_id"]))
     if original is None or original.deleted:
         if reference.get("fail_if_not_exists", True):
