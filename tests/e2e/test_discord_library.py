@@ -3,7 +3,10 @@
 from collections.abc import AsyncIterator
 
 import pytest
+from discord import Client, Intents
 
+from adapters.discord.api.endpoints import configure_endpoints
+from adapters.discord.kb.transcripts import conversations_in
 from core.model.jobs import JobState
 from tests.e2e.discord_library import Library, add_files
 from tests.e2e.discord_office import Office
@@ -135,6 +138,21 @@ async def test_a_channels_history_is_kept_by_thread_and_by_day(
     assert "[Router]" in (await discord.reply_to(asked)).text
     await card_of(discord, await ada.slash("kb add here"), "3 unchanged")
     assert await library.titles() == sorted(["Router", "Keys", today])
+
+
+async def test_who_holds_no_gateway_reads_a_channels_history_too(discord: FakeDiscord) -> None:
+    bob, support = discord.person("bob"), discord.role("support", mentionable=True)
+    question = await bob.says("How do we reset the router?")
+    await bob.starts_thread(question, "Router")
+    await bob.says("Hold the button for ten seconds, or ask <@&support>.", thread=question)
+    await bob.says("Elsewhere.", "random")
+    await bob.starts_thread(await bob.says("Somewhere else.", "random"), "Other")
+    configure_endpoints(discord.api_url, None)
+    async with Client(intents=Intents.none()) as client:
+        await client.login(discord.token)
+        found = [one async for one in conversations_in(client, discord.channel("general").id, 10)]
+    assert [one.title for one in found] == ["Router"]
+    assert found[0].messages[-1].text == f"Hold the button for ten seconds, or ask @{support.name}."
 
 
 async def test_a_thread_is_kept_from_within_it(discord: FakeDiscord, library: Library, ada: Person) -> None:

@@ -35,7 +35,7 @@ async def conversation_of(
     thread_id = int(reference.rpartition("/")[2])
     async with api_call("read that conversation", READ_SECONDS):
         try:
-            thread = await client.fetch_channel(thread_id)
+            thread = await _place(client, thread_id)
         except discord.NotFound:
             thread = None
         if isinstance(thread, discord.Thread):
@@ -56,7 +56,7 @@ async def conversations_in(client: discord.Client, channel_id: int, limit: int) 
     thread is kept when somebody asks for it in the thread itself. Raises NotFound for a place that has no history.
     """
     async with api_call("look at that channel", READ_SECONDS):
-        place = await client.fetch_channel(channel_id)
+        place = await _place(client, channel_id)
         if not isinstance(place, discord.TextChannel | discord.ForumChannel):
             raise NotFound("That channel has no conversations that I could read.")
         threads = await _threads(client, place, limit)
@@ -71,11 +71,21 @@ async def conversations_in(client: discord.Client, channel_id: int, limit: int) 
             yield conversation
 
 
+async def _place(client: discord.Client, place_id: int) -> object:
+    """A channel or thread, in a server whose roles are known: who holds no gateway has to ask for them."""
+    place = await client.fetch_channel(place_id)
+    if not isinstance(place, discord.abc.GuildChannel | discord.Thread) or not place.guild.unavailable:
+        return place
+    guild = await client.fetch_guild(place.guild.id, with_counts=False)
+    return await guild.fetch_channel(place_id)
+
+
 async def _threads(
     client: discord.Client, place: discord.TextChannel | discord.ForumChannel, limit: int
 ) -> list[discord.Thread]:
-    """Those that are open, then those that were put away."""
-    threads = sorted(place.threads, key=lambda one: one.id, reverse=True)
+    """Those that are open, then those that were put away. Asked for: who holds no gateway is told of none."""
+    threads = [one for one in await place.guild.active_threads() if one.parent_id == place.id]
+    threads.sort(key=lambda one: one.id, reverse=True)
     if len(threads) < limit:
         threads += [one async for one in place.archived_threads(limit=limit - len(threads))]
     us = client.user.id if client.user else 0
