@@ -24,7 +24,7 @@ from adapters.redis.pipelines import Command, in_order, lua
 from core.model.errors import LeaseLost
 from core.model.record_codec import OWNER, changed_fields, entries_from_fields, from_fields, to_fields
 from core.model.records import Address, Record
-from core.ports.message_state import CancelReason, MessageStateStore
+from core.ports.message_state import KEPT_FOR, CancelReason, MessageStateStore
 
 _CANCEL_TTL = 3600  # seconds that a request to cancel waits for the worker it is meant for
 
@@ -68,7 +68,7 @@ return 1
 class RedisMessageStateStore(MessageStateStore):
     """Keeps each record for ``ttl`` after its last change."""
 
-    def __init__(self, client: Redis, *, ttl: timedelta = timedelta(days=30)) -> None:
+    def __init__(self, client: Redis, *, ttl: timedelta = KEPT_FOR) -> None:
         self._client = client
         self._ttl = int(ttl.total_seconds())
 

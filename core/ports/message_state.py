@@ -1,10 +1,13 @@
 """What is kept about messages, and requests to cancel the work on one."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from enum import StrEnum
 from typing import Protocol, TypeVar
 
 from core.model.records import Record
+
+KEPT_FOR = timedelta(days=30)  # after its last change, a record is kept for so long
 
 R = TypeVar("R", bound=Record)
 
@@ -18,7 +21,7 @@ class CancelReason(StrEnum):
 
 
 class MessageStateStore(Protocol):
-    """Keeps records about messages, each for a time after its last change, and forgets them with their owners.
+    """Keeps records about messages, each for ``KEPT_FOR`` after its last change, and forgets them with their owners.
 
     A worker that takes over, an edited question, a pressed button or an expiry finds by them what is already visible,
     rather than post a second time. Every record is found again through each of its owners (``Record.owners``): nobody

@@ -1,9 +1,11 @@
 """In Discord, what happens while nobody listens, and what becomes of questions that are taken back."""
 
 import asyncio
+from datetime import timedelta
 
 import pytest
 
+from adapters.discord.inbound import event_listener
 from core.model.channel_settings import ChosenSettings
 from core.model.principals import channel_principal
 from core.service.backfill import BackfillCursor
@@ -226,3 +228,20 @@ async def test_an_edit_after_the_answer_says_how_to_ask_again_once(discord: Fake
     await worked_off(office)
     assert len([one for one in discord.visible("general") if one.author is discord.me]) == 1
     assert len(office.script.calls_of("understand")) == 1
+
+
+async def test_an_edit_of_a_question_of_which_nothing_is_kept_any_more_is_not_answered_again(
+    discord: FakeDiscord, office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_listener, "KEPT_FOR", timedelta(0))
+    alice = discord.person("alice")
+    asked = await alice.says(ASKED)
+    await discord.reply_to(asked, LONG)
+    await worked_off(office)
+    office.scene.state.records.clear()
+    discord.nonces.clear()
+    await alice.edits(asked, "<@bot> how long do refunds take, in days?")
+    await discord.reply_to(await alice.says(ASKED, "random"), LONG)  # what is said later is taken in later
+    await worked_off(office)
+    assert len(discord.answers_to(asked)) == 1
+    assert len(office.script.calls_of("understand")) == 2

@@ -35,7 +35,7 @@ from core.model.errors import FootnoteError
 from core.model.incoming_events import IncomingMessage
 from core.model.reply_target import ReplyMode, ReplyTarget
 from core.ports.inbox import Inbox
-from core.ports.message_state import CancelReason, MessageStateStore
+from core.ports.message_state import KEPT_FOR, CancelReason, MessageStateStore
 from core.service.answer_visibility import AnswerVisibility, visibility_of
 from core.service.backfill import BackfillPlaces
 from core.service.deletions import take_in_deletion
@@ -143,13 +143,20 @@ class EventListener:
         log.info("bot_not_answered", bot=message.author.id, channel=message.channel.id)
         return False
 
+    async def _is_forgotten(self, incoming: IncomingMessage) -> bool:
+        """Whether it is so old that nothing would be kept of an answer: then nobody knows whether it has one."""
+        if discord.utils.utcnow() - discord.utils.snowflake_time(int(incoming.id)) <= KEPT_FOR:
+            return False
+        state = DiscordQuestionState(thread=incoming.thread, message=incoming.id)
+        return await self._message_states.read(state) is None
+
     async def _enqueue_edit(self, incoming: IncomingMessage) -> None:
         """Take an edit in, once: Discord tells of an edited message again for other reasons, and repeats itself.
 
         Announced before the earlier wording is cancelled, so that whoever has not begun on that does not; cancelled
         before it is put into the inbox, so that it never calls itself off.
         """
-        if not await self._edit_versions.is_news(incoming):
+        if not await self._edit_versions.is_news(incoming) or await self._is_forgotten(incoming):
             return
         await self._edit_versions.announce(incoming)
         await self._message_states.request_cancel(str(incoming.thread), incoming.id, CancelReason.EDITED)
