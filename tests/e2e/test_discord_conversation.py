@@ -109,6 +109,17 @@ async def test_a_bare_mention_in_reply_to_a_message_asks_that(discord: FakeDisco
     assert office.script.calls_of("understand")[0].given[0].question == "how long do refunds take?"
 
 
+async def test_what_is_forwarded_to_it_is_the_question_with_its_files(discord: FakeDiscord, office: Office) -> None:
+    alice, bob = discord.person("alice"), discord.person("bob")
+    note = ("note.txt", b"Order 7 was refunded on Monday.")
+    said = await bob.says("how long do refunds take, as in this note?", files=[note])
+    asked = await alice.forwards(said, alice.dm_channel)
+    await discord.reply_to(asked)
+    (call,) = office.script.calls_of("understand")
+    assert call.given[0].question == "how long do refunds take, as in this note?"
+    assert "Order 7" in str(call.given)
+
+
 # --- commands and menus
 
 

@@ -7,6 +7,7 @@ import discord
 import structlog
 
 from adapters.discord.api.errors import api_call
+from adapters.discord.inbound.message_parser import attachments_of
 from core.model.conversation import ContextMessage
 from core.model.errors import FootnoteError
 from core.model.incoming_events import FileReference, IncomingMessage
@@ -50,7 +51,7 @@ async def _addresses(client: discord.Client, target: ReplyTarget, files: Sequenc
     channel = client.get_partial_messageable(int(target.channel), guild_id=guild)
     async with api_call("look at the attached files", DOWNLOAD_SECONDS):
         message = await channel.fetch_message(int(target.message))
-    return {str(one.id): one.url for one in message.attachments}
+    return {str(one.id): one.url for one in attachments_of(message)}
 
 
 def _is_address(file_id: str) -> bool:

@@ -13,7 +13,7 @@ import discord
 
 from adapters.discord.api.ids import key_of, person_of
 from adapters.discord.outbound.edit_versions import stamp_of
-from adapters.discord.outbound.layouts import message_text
+from adapters.discord.outbound.layouts import message_text, said_in
 from core.model.conversation import ThreadKey
 from core.model.incoming_events import FileReference, IncomingMessage
 from core.model.reply_target import ReplyMode, ReplyTarget
@@ -70,6 +70,17 @@ def reply_reference(message: discord.Message) -> int | None:
     return message.reference.message_id
 
 
+def attachments_of(message: discord.Message) -> list[discord.Attachment]:
+    """The files that hang on a message, and on those that it forwards."""
+    return [file for one in said_in(message) for file in one.attachments]
+
+
+def file_references(message: discord.Message) -> tuple[FileReference, ...]:
+    """The same, by their ids, as many as are read."""
+    files = attachments_of(message)[:MOST_FILES]
+    return tuple(FileReference(str(one.id), one.filename, one.size) for one in files)
+
+
 def parse_message(
     message: discord.Message,
     us: BotIdentity,
@@ -99,7 +110,7 @@ def parse_message(
         direct=direct,
         mentions_others=_mentions_others(message, us, original),
         edited=edited,
-        files=tuple(FileReference(str(one.id), one.filename, one.size) for one in message.attachments[:MOST_FILES]),
+        files=file_references(message),
         in_channel=not addressed,
         opens_post=_opens_post(message) and is_by_person(message),
     )
@@ -146,7 +157,7 @@ def _question(message: discord.Message, us: BotIdentity, original: object) -> st
     text = readable_text(message, us)
     if not text and isinstance(original, discord.Message) and original.author.id != us.user_id:
         text = readable_text(original, us)
-    return text or ("" if message.attachments else GREETING)
+    return text or ("" if attachments_of(message) else GREETING)
 
 
 def _name(user: discord.abc.User) -> str:

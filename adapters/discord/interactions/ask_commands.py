@@ -18,7 +18,13 @@ from adapters.discord.inbound.interaction_responses import (
     report_errors,
     tell,
 )
-from adapters.discord.inbound.message_parser import MOST_FILES, bot_identity, readable_text
+from adapters.discord.inbound.message_parser import (
+    MOST_FILES,
+    attachments_of,
+    bot_identity,
+    file_references,
+    readable_text,
+)
 from adapters.discord.inbound.options import context_menu
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.outbound.buttons import Interaction
@@ -85,13 +91,15 @@ class AskCommands:
             text = readable_text(
                 message, bot_identity(interaction.client.user.id if interaction.client.user else 0, interaction.guild)
             )
-            if not text and not message.attachments:
+            if not text and not attachments_of(message):
                 return await tell(interaction, NOTHING_TO_ANSWER)
             settings = await self._settings_here(interaction)
             if answer_visibility(settings, direct=interaction.guild_id is None) is not AnswerVisibility.ASKER:
                 return await self._answer_for_all(interaction, message, text, settings)
             asked = _question(interaction, text, await acknowledge(interaction, alone=True), alone=True)
-            files = tuple(FileReference(one.url, one.filename, one.size) for one in message.attachments[:MOST_FILES])
+            files = tuple(
+                FileReference(one.url, one.filename, one.size) for one in attachments_of(message)[:MOST_FILES]
+            )
             await self._enqueue(interaction, replace(asked, files=files))
         return None
 
@@ -112,7 +120,6 @@ class AskCommands:
             asker=str(interaction.user.id),
         )
         await tell(interaction, WHERE[mode])
-        files = message.attachments[:MOST_FILES]
         asked = IncomingMessage(
             id=str(interaction.id),
             thread=key_of(interaction.channel, interaction.guild_id, message.id),
@@ -121,7 +128,7 @@ class AskCommands:
             reply_target=target,
             mentions_us=True,
             direct=interaction.guild_id is None,
-            files=tuple(FileReference(str(one.id), one.filename, one.size) for one in files),
+            files=file_references(message),
         )
         await self._enqueue(interaction, asked)
 

@@ -170,10 +170,20 @@ def _notice_lines(notices: Sequence[str] | Mapping[str, None]) -> list[str]:
     return [f"-# {texts.clip(texts.markdown(notice), 300)}" for notice in notices if notice.strip()]
 
 
+def said_in(message: discord.Message) -> list[discord.Message | discord.MessageSnapshot]:
+    """A message, and those that it forwards: it has no words of its own then."""
+    return [message, *message.message_snapshots]
+
+
 def message_text(message: discord.Message) -> str:
-    """The words of a message, whichever way it is laid out."""
-    parts = [message.content, *(embed.description or "" for embed in message.embeds)]
-    parts += [item.content for item in _walk(message.components) if isinstance(item, discord.TextDisplay)]
+    """The words of a message, whichever way it is laid out, and of those that it forwards."""
+    said = [_words_of(one) for one in said_in(message)]
+    return "\n".join(words for words in said if words)
+
+
+def _words_of(said: discord.Message | discord.MessageSnapshot) -> str:
+    parts = [said.content, *(embed.description or "" for embed in said.embeds)]
+    parts += [item.content for item in _walk(said.components) if isinstance(item, discord.TextDisplay)]
     return "\n".join(part for part in parts if part)
 
 

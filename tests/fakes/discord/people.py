@@ -15,7 +15,19 @@ from tests.fakes.discord import mentions, showing
 from tests.fakes.discord.forms import filled
 from tests.fakes.discord.interactions import Choice, Interaction, Modal
 from tests.fakes.discord.permissions import EVERYTHING, Permission
-from tests.fakes.discord.world import DM, FORUM, REPLY, TEXT, VOICE, Attachment, Channel, Member, Message, Role
+from tests.fakes.discord.world import (
+    DM,
+    FORUM,
+    HAS_SNAPSHOT,
+    REPLY,
+    TEXT,
+    VOICE,
+    Attachment,
+    Channel,
+    Member,
+    Message,
+    Role,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -80,6 +92,14 @@ class Person:
     async def dm(self, text: str, *, files: Sequence[File] = (), reply_to: Message | None = None) -> Message:
         """Writes to the bot directly."""
         return await self.says(text, self.dm_channel, files=files, reply_to=reply_to)
+
+    async def forwards(self, message: Message, channel: Place) -> Message:
+        """Forwards a message: what is posted has no words of its own, and a snapshot of the other."""
+        place = self._seen(self._channel(channel))
+        posted = self._draft(place, "", ())
+        posted.forwarded, posted.flags = message, HAS_SNAPSHOT
+        posted.refers_to = {"type": 1, "message_id": str(message.id), "channel_id": str(message.channel.id)}
+        return await self.discord.posting.publish(posted)
 
     async def posts_in_forum(self, forum: Place, title: str, text: str, *, files: Sequence[File] = ()) -> Message:
         """Opens a post. The message returned is its first; its ``channel`` is the post's thread."""

@@ -23,7 +23,7 @@ Json = dict[str, Any]
 
 TEXT, DM, VOICE, CATEGORY, PUBLIC_THREAD, FORUM = 0, 1, 2, 4, 11, 15
 DEFAULT_MESSAGE, THREAD_CREATED, REPLY, CHAT_COMMAND, THREAD_STARTER, MENU_COMMAND = 0, 18, 19, 20, 21, 23
-HAS_THREAD, EPHEMERAL, LOADING, LAYOUT = 1 << 5, 1 << 6, 1 << 7, 1 << 15
+HAS_THREAD, EPHEMERAL, LOADING, HAS_SNAPSHOT, LAYOUT = 1 << 5, 1 << 6, 1 << 7, 1 << 14, 1 << 15
 UPLOAD_LIMIT = 10 * 1024 * 1024  # bytes, what a server without boosts allows
 
 
@@ -217,6 +217,7 @@ class Message:
     mention_roles: list[Role] = field(default_factory=list)
     mention_everyone: bool = False
     reactions: dict[str, list[Member]] = field(default_factory=dict)
+    forwarded: Message | None = None
     thread: Channel | None = None
     ephemeral_for: Member | None = None
     interaction_metadata: Json | None = None
@@ -274,6 +275,8 @@ class Message:
         """The message's JSON; ``event`` adds what only the gateway sends along."""
         body = self._written() | self._mentioned()
         body |= self._lineage(nested=nested)
+        if self.forwarded is not None:
+            body["message_snapshots"] = [{"message": self.forwarded.snapshot()}]
         if self.thread is not None:
             body["thread"] = self.thread.payload()
         if self.nonce is not None:
@@ -287,6 +290,12 @@ class Message:
         if event:
             body["channel_type"] = self.channel.kind
         return body
+
+    def snapshot(self) -> Json:
+        """What a message that forwards this one carries of it: its words and files, and not who wrote it."""
+        kept = ("content", "embeds", "components", "attachments", "timestamp", "edited_timestamp", "flags", "type")
+        mentions: Json = {"mentions": [], "mention_roles": []}
+        return {name: self._written()[name] for name in kept} | mentions
 
     def _written(self) -> Json:
         return {
@@ -328,6 +337,7 @@ class Message:
         body = self.payload(event=event)
         if self.channel.kind != DM and self.author is not reader and reader not in self.mentions:
             body |= {"content": "", "embeds": [], "components": [], "attachments": []}
+            body.pop("message_snapshots", None)
             body.pop("referenced_message", None)
         return body
 
