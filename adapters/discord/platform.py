@@ -5,7 +5,7 @@ one that another process heard.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace
 from typing import Self
@@ -44,7 +44,6 @@ from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
 from core.model.errors import PlatformUnavailable
 from core.model.incoming_events import Expiry, Incoming, IncomingChoice, IncomingMessage, MessageRoute, Permissions
-from core.model.parsed_document import ParsedDocument
 from core.model.reply_target import ReplyTarget
 from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
@@ -53,6 +52,7 @@ from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.actions.user_actions import UserActions
 from core.service.actions.wording import MUTED, UNMUTED
 from core.service.answer_visibility import AnswerVisibility, answer_visibility
+from core.service.attached_files import Parse
 from core.service.backfill import BackfillPlaces
 from core.service.kb.kept_commands import KeptCommands
 from core.service.kb.knowledge_commands import KnowledgeCommands
@@ -63,7 +63,6 @@ PACES_REMEMBERED = 1_000
 CLOSE_SECONDS = 10.0
 CONNECT_SECONDS = 60.0  # for which a worker waits for the connection
 
-Parse = Callable[[str, bytes], Awaitable[ParsedDocument]]
 
 log = structlog.get_logger(__name__)
 

@@ -1,18 +1,55 @@
 """The files that a question is about: those on its message, else those that its asker attached shortly before.
 
 What is kept is where the files hang, never what they say: they are read anew for each question, for as long as the
-platform gives them out.
+platform gives them out. How many are read, and how much of each, is the same everywhere.
 """
 
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from core.model.conversation import ContextMessage
-from core.model.incoming_events import IncomingMessage
+from core.model.errors import FootnoteError
+from core.model.incoming_events import FileReference, IncomingMessage
 from core.model.message_records import AttachedFiles
+from core.model.parsed_document import ParsedDocument
 from core.ports.message_state import MessageStateStore
 from core.ports.platform import Platform
 
+MOST_READ = 3  # files of one message
+LARGEST_READ = 10 * 2**20  # bytes of one file
+LONGEST_READ = 40_000  # characters of one file's text
+BEYOND = f"I read the first {MOST_READ} files of a message."
 TURNS = 5  # of a thread, after which a question is not about a file any more that nobody attaches again
+
+
+Fetch = Callable[[FileReference, int], Awaitable[tuple[str, bytes]]]
+Parse = Callable[[str, bytes], Awaitable[ParsedDocument]]
+
+
+async def read_files(files: Sequence[FileReference], fetch: Fetch, parse: Parse) -> tuple[ContextMessage, ...]:
+    """The text of each file of a message; of one that is not read, the reason in its place.
+
+    ``fetch`` brings a file's name and its bytes, at most as many as it is given; ``parse`` makes text of them. Both
+    raise a FootnoteError that says why they cannot.
+    """
+    read = [await _text_of(file, fetch, parse) for file in files[:MOST_READ]]
+    return (*read, *(unread(file, BEYOND) for file in files[MOST_READ:]))
+
+
+async def _text_of(file: FileReference, fetch: Fetch, parse: Parse) -> ContextMessage:
+    if file.size > LARGEST_READ:
+        return unread(file, f"It is larger than {LARGEST_READ // 2**20} MB.")
+    try:
+        name, data = await fetch(file, LARGEST_READ)
+        parsed = await parse(name, data)
+    except FootnoteError as error:
+        return unread(file, str(error))
+    return ContextMessage(name, "\n\n".join(block.text for block in parsed.blocks)[:LONGEST_READ])
+
+
+def unread(file: FileReference, why: str) -> ContextMessage:
+    """What stands in a file's place that was not read."""
+    return ContextMessage(file.name or "file", f"(not read: {why})", unread=why)
 
 
 @dataclass(frozen=True, slots=True)

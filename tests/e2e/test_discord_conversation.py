@@ -120,6 +120,15 @@ async def test_what_is_forwarded_to_it_is_the_question_with_its_files(discord: F
     assert "Order 7" in str(call.given)
 
 
+async def test_any_file_that_can_be_read_is_whatever_it_is_called(discord: FakeDiscord, office: Office) -> None:
+    files = [("plan.docx", b"Pay Lyon."), *((f"{n}.txt", b"Nothing.") for n in range(3))]
+    asked = await discord.person("alice").says("<@bot> how long do refunds take?", files=files)
+    answer = await discord.reply_to(asked)
+    (call,) = office.script.calls_of("understand")
+    assert call.given[1].attachments[0].text == "Pay Lyon."
+    assert "I could not read 2.txt" in answer.text.replace("*", "")
+
+
 # --- commands and menus
 
 

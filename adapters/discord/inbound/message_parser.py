@@ -19,7 +19,6 @@ from core.model.incoming_events import FileReference, IncomingMessage
 from core.model.reply_target import ReplyMode, ReplyTarget
 
 POSTED_BY_PEOPLE = (discord.MessageType.default, discord.MessageType.reply)  # all others are Discord's own notes
-MOST_FILES = 10
 GREETING = "Hello"  # what a mention without a word asks
 
 
@@ -76,9 +75,8 @@ def attachments_of(message: discord.Message) -> list[discord.Attachment]:
 
 
 def file_references(message: discord.Message) -> tuple[FileReference, ...]:
-    """The same, by their ids, as many as are read."""
-    files = attachments_of(message)[:MOST_FILES]
-    return tuple(FileReference(str(one.id), one.filename, one.size) for one in files)
+    """The same, by their ids."""
+    return tuple(FileReference(str(one.id), one.filename, one.size) for one in attachments_of(message))
 
 
 def parse_message(

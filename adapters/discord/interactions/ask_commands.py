@@ -19,7 +19,6 @@ from adapters.discord.inbound.interaction_responses import (
     tell,
 )
 from adapters.discord.inbound.message_parser import (
-    MOST_FILES,
     attachments_of,
     bot_identity,
     file_references,
@@ -97,9 +96,7 @@ class AskCommands:
             if answer_visibility(settings, direct=interaction.guild_id is None) is not AnswerVisibility.ASKER:
                 return await self._answer_for_all(interaction, message, text, settings)
             asked = _question(interaction, text, await acknowledge(interaction, alone=True), alone=True)
-            files = tuple(
-                FileReference(one.url, one.filename, one.size) for one in attachments_of(message)[:MOST_FILES]
-            )
+            files = tuple(FileReference(one.url, one.filename, one.size) for one in attachments_of(message))
             await self._enqueue(interaction, replace(asked, files=files))
         return None
 

@@ -1,19 +1,17 @@
 """What the knowledge service can use of Discord: attached files, conversations as documents, and a job's card."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from urllib.parse import unquote, urlsplit
 
 import discord
 
-from adapters.discord.api.errors import api_call
+from adapters.discord.api.downloads import download, file_name
 from adapters.discord.kb.job_cards import JobCards
 from adapters.discord.kb.transcripts import conversation_of, conversations_in
 from core.model.conversation import ThreadKey
-from core.model.errors import DocumentRejected, FetchRefused
 from core.model.transcripts import Conversation
 from core.ports.platform_capabilities import PlatformCapabilities
+from core.service.kb.commands import LARGEST_FILE
 
-LARGEST = 25 * 1024 * 1024  # bytes
 DOWNLOAD_SECONDS = 60.0
 
 
@@ -32,20 +30,11 @@ class DiscordKnowledge:
         return PlatformCapabilities(download=self.download, transcript=self, card=self._cards)
 
     async def download(self, reference: str) -> tuple[str, bytes]:
-        """(name, bytes) of an attached file by its address, which Discord itself gave us.
+        """(name, bytes) of an attached file by its address, of LARGEST_FILE bytes at most.
 
-        Raises FetchRefused when it is gone, DocumentRejected above LARGEST bytes, PlatformUnavailable.
+        Raises FetchRefused when it is gone, DocumentRejected, PlatformUnavailable.
         """
-        name = unquote(urlsplit(reference).path.rsplit("/", 1)[-1]) or "file"
-        await self._connected()
-        async with api_call("download an attached file", DOWNLOAD_SECONDS):
-            try:
-                data = await self._client().http.get_from_cdn(reference)
-            except (discord.NotFound, discord.Forbidden) as error:
-                raise FetchRefused(f"{name} is gone.", remedy="Attach it again.") from error
-        if len(data) > LARGEST:
-            raise DocumentRejected(f"{name} is larger than {LARGEST // 2**20} MB.")
-        return name, data
+        return file_name(reference), await download(reference, LARGEST_FILE, DOWNLOAD_SECONDS)
 
     async def conversation(self, reference: str) -> Conversation:
         """One thread. Raises NotFound when it is not there, PlatformUnavailable."""

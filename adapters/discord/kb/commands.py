@@ -26,7 +26,6 @@ from adapters.discord.inbound.interaction_responses import (
     tell,
 )
 from adapters.discord.inbound.options import context_menu
-from adapters.discord.kb.capabilities import LARGEST
 from adapters.discord.kb.job_cards import JobCards, card
 from adapters.discord.kb.kept_commands import ButtonUse, DiscordKeptCommand
 from adapters.discord.kb.options import Subcommand, subcommands
@@ -39,7 +38,7 @@ from adapters.discord.outbound.sanitizer import Text, choice
 from adapters.discord.outbound.text import clip
 from core.model.conversation import Turn
 from core.model.incoming_events import FileReference, Permissions
-from core.service.kb.commands import Caller, KbCommand, KbVerb
+from core.service.kb.commands import LARGEST_FILE, Caller, KbCommand, KbVerb
 from core.service.kb.job_wording import job_state, job_title
 from core.service.kb.kept_commands import KeptCommands
 from core.service.kb.knowledge_commands import KnowledgeCommands
@@ -137,9 +136,9 @@ class KbGroup:
     async def add_files(self, interaction: Interaction, kept: str, files: Sequence[FileReference]) -> None:
         """The form came back with these files."""
         action = await self._find(interaction, kept)
-        large = [one.name for one in files if one.size > LARGEST]
+        large = [one.name for one in files if one.size > LARGEST_FILE]
         if large:
-            return await tell(interaction, f"{large[0]} is larger than {LARGEST // 2**20} MB. Add it in parts.")
+            return await tell(interaction, f"{large[0]} is larger than {LARGEST_FILE // 2**20} MB. Add it in parts.")
         async with self._kept_commands.use(action) as command:
             await self.run(interaction, replace(command, files=tuple(files)))
         return None

@@ -15,7 +15,7 @@ from adapters.discord.inbound.options import PlaceOption
 from adapters.discord.outbound.buttons import Interaction
 from core.model.principals import channel_principal
 from core.ports.schedule_store import Every
-from core.service.kb.commands import KbCommand, KbVerb
+from core.service.kb.commands import MOST_PAGES, KbCommand, KbVerb
 
 MOST_OPTIONS = 8  # of a command: what a person can take in at a glance; Discord would allow 25
 
@@ -112,7 +112,7 @@ def _add_link(kb: KbRunner) -> Callable[..., Any]:
     async def add_link(
         interaction: discord.Interaction,
         link: str,
-        pages: app_commands.Range[int, 0, 500] = 0,
+        pages: app_commands.Range[int, 0, MOST_PAGES] = 0,
         knowledge: str = "",
     ) -> None:
         await kb.run(interaction, KbCommand(KbVerb.INGEST, base=knowledge, target=link, limit=pages))
@@ -162,7 +162,7 @@ def _schedule(kb: KbRunner) -> Callable[..., Any]:
         interaction: discord.Interaction,
         source: str,
         every: str,
-        pages: app_commands.Range[int, 0, 500] = 0,
+        pages: app_commands.Range[int, 0, MOST_PAGES] = 0,
         knowledge: str = "",
     ) -> None:
         command = KbCommand(KbVerb.SCHEDULE, base=knowledge, target=source, every=every, limit=pages)

@@ -3,7 +3,6 @@
 What Slack does not let us read is left out, or said in its place: a question is answered all the same.
 """
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,20 +15,18 @@ from adapters.slack.api.web_client import WebClient
 from adapters.slack.inbound.event_listener import FILES_UNKNOWN, question_ts
 from adapters.slack.inbound.message_text import plain_message
 from core.model.conversation import ContextMessage, Role
-from core.model.errors import FootnoteError, PlatformUnavailable
+from core.model.errors import PlatformUnavailable
 from core.model.incoming_events import FileReference, IncomingMessage
-from core.model.parsed_document import ParsedDocument
+from core.service.attached_files import Parse, read_files
+
+__all__ = ["Parse", "ThreadContext"]
 
 MOST_CONTEXT = 50  # messages of the thread before the question
 PAGE = 200  # messages asked for at once: Slack recommends no more
 MOST_PAGES = 5  # of one thread: 1,000 messages
 MOST_BEFORE = 6  # messages of a direct message before a new one
 CONTEXT_CHARACTERS = 2_000  # of one message
-MOST_BYTES = 10 * 2**20  # of one file
-FILE_CHARACTERS = 40_000  # of one file's text
-MOST_FILES = 3  # of one message
 
-Parse = Callable[[str, bytes], Awaitable[ParsedDocument]]
 log = structlog.get_logger(__name__)
 
 
@@ -58,7 +55,7 @@ class ThreadContext:
         files = message.files
         if FILES_UNKNOWN in files:
             files = await self._files_of(message)
-        return tuple([await self._read_file(file) for file in files[:MOST_FILES]])
+        return await read_files(files, self._fetch, self.parse)
 
     async def _thread(self, message: IncomingMessage) -> list[dict[str, Any]]:
         """The thread up to this message, oldest first; of a very long one, its beginning."""
@@ -101,11 +98,5 @@ class ThreadContext:
                 return tuple(FileReference(str(one["id"]), str(one.get("name") or "")) for one in found)
         return ()
 
-    async def _read_file(self, file: FileReference) -> ContextMessage:
-        name = file.name or "file"
-        try:
-            name, data = await Files(self.web).fetch(file.id, MOST_BYTES)
-            parsed = await self.parse(name, data)
-        except FootnoteError as error:
-            return ContextMessage(name, f"(not read: {error})", unread=str(error))
-        return ContextMessage(name, "\n\n".join(block.text for block in parsed.blocks)[:FILE_CHARACTERS])
+    async def _fetch(self, file: FileReference, limit: int) -> tuple[str, bytes]:
+        return await Files(self.web).fetch(file.id, limit)

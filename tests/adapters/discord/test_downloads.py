@@ -1,0 +1,56 @@
+"""An attached file is taken from Discord's own servers alone, and no more of it than is wanted."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from adapters.discord.api.downloads import download, file_name
+from adapters.discord.api.endpoints import configure_endpoints
+from core.model.errors import DocumentRejected, FetchRefused, PlatformUnavailable
+from tests.fakes.discord import SPECIFICATION, FakeDiscord
+
+pytestmark = pytest.mark.skipif(
+    not SPECIFICATION.exists(), reason="the shared discord-openapi.json is not beside the checkout"
+)
+
+
+@pytest.fixture
+async def discord() -> AsyncIterator[FakeDiscord]:
+    async with FakeDiscord() as server:
+        configure_endpoints(server.api_url, None)
+        yield server
+
+
+async def test_a_file_of_the_size_that_is_wanted_comes_whole_and_a_larger_one_not_at_all(discord: FakeDiscord) -> None:
+    attached = discord.world.attach(discord.channel("general"), "a plan.txt", b"12345", at=discord.url)
+    address = attached.payload()["url"]
+    assert await download(address, 5, 10) == b"12345"
+    with pytest.raises(DocumentRejected, match="larger"):
+        await download(address, 4, 10)
+
+
+async def test_a_file_that_is_gone_says_what_to_do(discord: FakeDiscord) -> None:
+    with pytest.raises(FetchRefused, match=r"plan b\.txt is gone\. Attach it again"):
+        await download(f"{discord.url}/attachments/1/2/plan%20b.txt?ex=1", 10, 10)
+    assert file_name("https://cdn.discordapp.com/attachments/1/2/plan%20b.txt?ex=1") == "plan b.txt"
+
+
+async def test_a_server_that_does_not_answer_is_not_taken_for_a_file_that_is_gone(discord: FakeDiscord) -> None:
+    address = f"{discord.url}/attachments/1/2/plan.txt"
+    await discord.__aexit__(None, None, None)
+    with pytest.raises(PlatformUnavailable):
+        await download(address, 10, 10)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://files.example/attachments/1/2/plan.txt",
+        "http://cdn.discordapp.com/attachments/1/2/plan.txt",
+        "https://cdn.discordapp.com@files.example/plan.txt",
+        "http://127.0.0.1:1/attachments/1/2/plan.txt",
+    ],
+)
+async def test_an_address_elsewhere_is_not_followed(discord: FakeDiscord, address: str) -> None:
+    with pytest.raises(FetchRefused, match="not kept by Discord"):
+        await download(address, 10, 10)
