@@ -261,10 +261,26 @@ async def test_commands_are_registered_once_and_again_only_when_they_change(disc
     ]
 
 
-async def test_while_developing_commands_are_registered_in_one_server(discord: FakeDiscord) -> None:
-    office = Office(discord, dev_guild=True)
-    async with office.open():
-        assert [sync.guild_id for sync in discord.commands.syncs] == [discord.guild_id]
+async def test_commands_are_registered_in_one_server_or_everywhere_and_never_in_both(discord: FakeDiscord) -> None:
+    office = Office(discord)
+    places = []
+    for guild in (None, str(discord.guild_id), None, None):
+        office.dev_guild = guild
+        async with office.open():
+            registered = await _registered(discord, guild)
+        places.append(registered)
+    names = ["Answer this", "ask", "footnote"]
+    assert places == [(names, []), ([], names), (names, []), (names, [])]
+    here = discord.guild_id
+    assert [one.guild_id for one in discord.commands.syncs] == [None, here, None, None, here]
+
+
+async def _registered(discord: FakeDiscord, guild: str | None) -> tuple[list[str], list[str]]:
+    """The commands of everywhere and of the server, once those of the other one are gone."""
+    other = None if guild else discord.guild_id
+    await discord.until(lambda: not discord.commands.listed(other), what="one set of commands")
+    everywhere, here = discord.commands.listed(None), discord.commands.listed(discord.guild_id)
+    return sorted(one["name"] for one in everywhere), sorted(one["name"] for one in here)
 
 
 async def test_settings_of_a_channel_stand_over_those_of_its_category(discord: FakeDiscord, office: Office) -> None:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ from adapters.discord.api.errors import api_call
 from adapters.discord.api.ids import person_of
 from adapters.discord.inbound.interaction_responses import WENT_WRONG, tell
 from adapters.discord.outbound.buttons import Interaction
-from core.model.errors import FootnoteError
+from core.model.errors import Denied, FootnoteError, NotFound
 from core.model.records import Record
 from core.ports.audit import Audit
 from core.ports.message_state import MessageStateStore
@@ -28,11 +29,14 @@ AppCommand = app_commands.Command[Any, ..., Any] | app_commands.Group | app_comm
 
 
 @dataclass(frozen=True, kw_only=True)
-class RegisteredCommands(Record, place="discord/commands/{application}", subject="{scope}", installation=True):
-    """Which commands were registered with Discord last, as a number that changes with any of them."""
+class RegisteredCommands(Record, place="discord/commands/{application}", subject="last", installation=True):
+    """Which commands were registered with Discord last, as a number that changes with any of them, and where.
+
+    ``guild`` is the id of the one server they were registered in; 0 for everywhere.
+    """
 
     application: str
-    scope: str
+    guild: int = 0
     digest: int = 0
 
 
@@ -55,25 +59,47 @@ class CommandTree:
         """Put every command into a client's tree."""
         tree.error(self._report_failure)
         for command in self._commands:
-            tree.add_command(command)
+            tree.add_command(command, guild=self._dev_guild)
 
     async def sync(self, tree: "app_commands.CommandTree[Any]") -> bool:
-        """Register them with Discord if they are not what was registered last; whether that was needed."""
-        scope = f"guild:{self._dev_guild.id}" if self._dev_guild else "global"
-        registered = RegisteredCommands(application=str(tree.client.application_id), scope=scope, digest=_digest(tree))
+        """Register them with Discord if they are not what was registered last; whether that was needed.
+
+        Where they were registered before and are not any more, they are taken away: Discord shows both.
+        """
+        guild = self._dev_guild.id if self._dev_guild else 0
+        now = RegisteredCommands(application=str(tree.client.application_id), guild=guild, digest=self._digest(tree))
         try:
-            if await self._message_states.read(registered) == registered:
-                return False
-            async with api_call("register my commands"):
-                if self._dev_guild is not None:
-                    tree.copy_global_to(guild=self._dev_guild)
-                await tree.sync(guild=self._dev_guild)
-            await self._message_states.save(registered)
+            last = await self._message_states.read(now)
+            if last != now:
+                async with api_call("register my commands"):
+                    await tree.sync(guild=self._dev_guild)
+                await self._take_away(tree, guild, last)
+            # Saved anew where nothing changed: it is kept for as long as we are used.
+            await self._message_states.save(now, was=last if last != now else None)
         except FootnoteError as error:
             log.warning("commands_not_registered", reason=str(error))
             return False
-        log.info("commands_registered", scope=scope)
-        return True
+        if last != now:
+            log.info("commands_registered", scope=guild or "global")
+        return last != now
+
+    async def _take_away(
+        self, tree: "app_commands.CommandTree[Any]", guild: int, last: RegisteredCommands | None
+    ) -> None:
+        """Leave none where they were: in the one server, or everywhere. A server that we have left has none."""
+        if guild and (last is None or not last.guild):
+            async with api_call("take my commands away"):
+                await tree.sync()
+        elif last is not None and last.guild not in (0, guild):
+            with suppress(NotFound, Denied):
+                async with api_call("take my commands away"):
+                    await tree.sync(guild=discord.Object(last.guild))
+
+    def _digest(self, tree: "app_commands.CommandTree[Any]") -> int:
+        commands = tree.get_commands(guild=self._dev_guild)
+        menus = tree.get_commands(guild=self._dev_guild, type=discord.AppCommandType.message)
+        shown = [command.to_dict(tree) for command in (*commands, *menus)]
+        return int(hashlib.sha256(json.dumps(shown, sort_keys=True, default=str).encode()).hexdigest()[:15], 16)
 
     async def _report_failure(self, interaction: Interaction, error: app_commands.AppCommandError) -> None:
         """What a command's own handling did not catch; who lacks the rights is refused on record."""
@@ -89,9 +115,3 @@ class CommandTree:
             return
         log.error("command_failed", command=name, exc_info=error)
         await tell(interaction, WENT_WRONG)
-
-
-def _digest(tree: "app_commands.CommandTree[Any]") -> int:
-    shown = [command.to_dict(tree) for command in tree.get_commands()]
-    shown += [command.to_dict(tree) for command in tree.get_commands(type=discord.AppCommandType.message)]
-    return int(hashlib.sha256(json.dumps(shown, sort_keys=True, default=str).encode()).hexdigest()[:15], 16)
