@@ -15,6 +15,7 @@ from core.model.principals import channel_principal
 from core.ports.inbox import Delivery
 from tests.e2e.conftest import REFUNDS
 from tests.e2e.discord_office import Office
+from tests.e2e.test_scenes import CARDS
 from tests.fakes.discord import SPECIFICATION, FakeDiscord, Message, Person
 
 pytestmark = [
@@ -432,10 +433,12 @@ async def test_a_command_for_which_there_is_no_room_in_the_line_says_so(discord:
     line, full = office.platform._ordered_queue, asyncio.Queue[Job](1)
     full.put_nowait(office.settled)
     roomy, line._line = line._line, full
-    asked = await discord.person("alice").slash("ask", question="how long do refunds take?", private=False)
-    await discord.until(lambda: [one.loading for one in asked.messages] == [False], LONG, what="a word")
+    alice = discord.person("alice")
+    asked = await alice.slash("ask", question="how long do refunds take?", private=False)
+    await discord.until(lambda: alice.private, LONG, what="a word")
     line._line = roomy
-    assert "try again" in asked.text
+    assert "try again" in alice.private[-1].text
+    assert [one for one in asked.messages if one.visible_to(None)] == []
 
 
 REFUSALS: dict[str, dict[str, object]] = {
@@ -457,3 +460,36 @@ async def test_what_a_press_led_to_is_shown_or_it_is_said_that_it_cannot_be(
     pressed = await alice.clicks(answer, "Show quotes")
     await discord.until(lambda: [one.loading for one in pressed.messages] == [False], LONG, what="an answer")
     assert ("refuses" if refusal == "blocked" else "Refund policy") in pressed.text
+
+
+async def test_a_suggestion_is_acknowledged_before_anybody_is_looked_up(discord: FakeDiscord, office: Office) -> None:
+    board = discord.role("board")
+    chair, guest = discord.person("chair", roles=[board]), discord.person("guest", roles=[board])
+    hidden = await discord.text_channel("board", private_to=[board, guest])
+    await discord.quiet(0.1)
+    await office.scene.knows(*CARDS, title="Cards", headings=("Credit cards", "Gift cards", "Lost cards"))
+    office.script.enqueue("compose", "Refunds are paid within 14 days [1].")
+    place = channel_principal("discord", str(discord.guild_id), str(hidden.id))
+    await office.settings_store.write(place, ChosenSettings.from_mapping({"follow_ups": "yes"}))
+    asked = await chair.says("<@bot> how long do refunds to cards take?", hidden)
+    answer = await discord.reply_to(asked, LONG)
+    suggested, _ = [label for label in answer.buttons() if label.startswith("More on: ")]
+    office.platform.channel_access.members.forget(discord.guild_id, guest.id)
+    held = discord.hold("GET", "/guilds/{guild_id}/members/{user_id}")
+    pressed = await chair.clicks(answer, suggested)
+    assert not pressed.failed
+    await held.reached()
+    held.release()
+    await discord.until(lambda: "bank transfer" in pressed.text, LONG, what="an answer")
+    await chair.clicks(answer, suggested)
+    await discord.until(lambda: any("asked already" in one.text for one in chair.private), LONG, what="a private word")
+
+
+async def test_why_a_command_for_all_is_not_answered_is_said_to_its_asker_alone(
+    discord: FakeDiscord, office: Office
+) -> None:
+    alice = discord.person("alice")
+    asked = await alice.slash("ask", question="how long do refunds take?", private=False, kb="nowhere")
+    await discord.until(lambda: alice.private, LONG, what="a private word")
+    assert "no knowledge base" in alice.private[-1].text
+    assert [one for one in asked.messages if one.visible_to(None)] == []

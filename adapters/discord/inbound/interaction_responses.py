@@ -24,6 +24,7 @@ TRY_AGAIN = "I cannot look that up right now. Please try again in a moment."
 WENT_WRONG = "Something went wrong on my side. Please try again."
 # What we note beside an interaction, in the place that the library leaves to its users.
 _ACKNOWLEDGED, _THINKING = "acknowledged", "thinking"
+FOR_ONE, FOR_ALL = "for one", "for all"  # who sees that we are thinking
 
 log = structlog.get_logger(__name__)
 
@@ -46,8 +47,10 @@ async def show(interaction: Interaction, view: SanitizedView, *, in_place: bool 
 
     It fills the message that says that we are thinking, or replaces the one whose button was pressed (``in_place``);
     else it is a further message. Tried again for a while, but not where a further message may stand there already.
-    Raises what ``api_call`` raises.
+    Where all see that we are thinking, that is taken back first. Raises what ``api_call`` raises.
     """
+    if interaction.extras.get(_THINKING) == FOR_ALL:
+        await _take_back(interaction)
     fills = in_place or _THINKING in interaction.extras
 
     async def send() -> int:
@@ -70,13 +73,24 @@ async def show(interaction: Interaction, view: SanitizedView, *, in_place: bool 
     return shown
 
 
+async def _take_back(interaction: Interaction) -> None:
+    """That we are thinking; where that cannot be, it is filled with what is said."""
+    try:
+        async with api_call("take back that I am thinking", TELL_SECONDS):
+            await interaction.delete_original_response()
+    except FootnoteError as error:
+        log.info("not_taken_back", reason=str(error))
+    else:
+        interaction.extras.pop(_THINKING)
+
+
 async def acknowledge(interaction: Interaction, *, alone: bool) -> str:
     """Say that an answer comes, for the one who asks ``alone`` or for all; the id of the message it will fill.
 
     Raises what the library raises.
     """
     answered = await _defer(interaction, alone=alone, thinking=True)
-    interaction.extras[_THINKING] = True
+    interaction.extras[_THINKING] = FOR_ONE if alone else FOR_ALL
     return answered
 
 

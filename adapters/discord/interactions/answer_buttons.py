@@ -99,11 +99,11 @@ class AnswerButtons:
         """Ask what was suggested below an answer, as whoever presses, where the button stands."""
         async with report_errors(interaction):
             shown = await find_answer(self._answer_index, trace_id)
+            response = await acknowledge(interaction, alone=shown.private)
             person = person_of(interaction.user)
             reader = await self._channel_access.audience_of_interaction(interaction)
             asking = self._user_actions.follow_ups.ask(shown.thread, trace_id, number, person, reader)
             async with asking as suggested:
-                response = await acknowledge(interaction, alone=shown.private)
                 mode = ReplyMode.PRIVATE if shown.private else ReplyMode.RESPONSE
                 target = replace(private_target(interaction), mode=mode, response=response)
                 incoming = IncomingMessage(
