@@ -13,8 +13,7 @@ from core.model.errors import Denied, FootnoteError, NotFound, PlatformUnavailab
 
 CALL_SECONDS = 60.0  # for one call, with the library's waiting for rate limits and its repetitions in it
 
-UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, UNKNOWN_WEBHOOK, UNKNOWN_INTERACTION = 10003, 10008, 10015, 10062
-MISSING_ACCESS, CANNOT_WRITE_TO_PERSON, MISSING_PERMISSIONS, INVALID_TOKEN = 50001, 50007, 50013, 50027
+MISSING_ACCESS, CANNOT_WRITE_TO_PERSON, INVALID_TOKEN = 50001, 50007, 50027
 ALREADY_ACKNOWLEDGED, NO_HISTORY, THREAD_EXISTS, ARCHIVED = 40060, 160002, 160004, 50083
 # Codes that say "not now", whatever their status: write limits, features that are off for a while, overload.
 NOT_NOW = frozenset(

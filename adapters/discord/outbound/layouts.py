@@ -63,7 +63,6 @@ def progress_layout(
     notices: Sequence[str],
     trace_id: str,
     *,
-    can_stop: bool = True,
     question: str = "",
 ) -> SanitizedView:
     """The work as it goes: a line for each step, the text so far, and a button that stops it."""
@@ -71,8 +70,7 @@ def progress_layout(
     parts: list[ui.Item[Any]] = [ui.TextDisplay("\n".join([*_notice_lines(notices), *lines]))]
     if written.strip():
         parts += [ui.Separator(), ui.TextDisplay(_so_far(written))]
-    if can_stop:
-        parts.append(row(StopButton.create(trace_id)))
+    parts.append(row(StopButton.create(trace_id)))
     return layout(*question_items(question), ui.Container(*parts, accent_colour=WORKING_COLOUR))
 
 
