@@ -213,6 +213,21 @@ async def test_a_follow_up_in_a_thread_that_is_deleted_takes_only_its_own_answer
     assert not asked.thread.archived
 
 
+async def test_of_many_messages_that_are_deleted_at_once_their_thread_is_looked_up_once(
+    discord: FakeDiscord, closed: Office
+) -> None:
+    alice = discord.person("alice")
+    thread = await alice.starts_thread(await alice.says("Something about refunds."), "a thread")
+    said = [await alice.says(f"Thought {number}.", thread=thread) for number in range(10)]
+    await discord.archive(thread)
+    async with closed.open():
+        await discord.posting.delete_together(said)
+        await discord.reply_to(await alice.says(ASKED, "random"), LONG)  # what happens later is taken in later
+        await worked_off(closed)
+    looked_at = [one for one in discord.calls("GET", "/channels/{channel_id}") if str(thread.id) in one.path]
+    assert len(looked_at) == 1
+
+
 async def test_an_edit_after_the_answer_says_how_to_ask_again_once(discord: FakeDiscord, office: Office) -> None:
     alice = discord.person("alice")
     asked = await alice.says(ASKED)

@@ -11,9 +11,10 @@ from dataclasses import replace
 
 import discord
 import structlog
+from cachetools import TTLCache
 
 from adapters.discord.api.channel_access import ChannelAccess
-from adapters.discord.api.errors import api_call
+from adapters.discord.api.errors import api_call, find
 from adapters.discord.api.ids import base_channel_id, key_of, private_key
 from adapters.discord.inbound.bot_loop_guard import BotLoopGuard
 from adapters.discord.inbound.message_parser import (
@@ -31,7 +32,7 @@ from adapters.discord.outbound.edit_versions import EditVersions
 from adapters.discord.outbound.messages import Messages
 from core.model.channel_settings import ReplyStyle
 from core.model.conversation import Person, ThreadKey
-from core.model.errors import FootnoteError
+from core.model.errors import FootnoteError, PlatformUnavailable
 from core.model.incoming_events import IncomingMessage
 from core.model.reply_target import ReplyMode, ReplyTarget
 from core.ports.inbox import Inbox
@@ -40,6 +41,10 @@ from core.service.answer_visibility import AnswerVisibility, visibility_of
 from core.service.backfill import BackfillPlaces
 from core.service.deletions import take_in_deletion
 from core.service.message_routing import ANYWHERE, could_be_answered
+
+LOOK_SECONDS = 10.0
+CHANNELS_REMEMBERED = 100  # of those that something was deleted in: many messages are deleted at once
+REMEMBERED_SECONDS = 30.0
 
 log = structlog.get_logger(__name__)
 
@@ -75,6 +80,7 @@ class EventListener:
         self._messages = messages
         self._tell = tell
         self._allowed_bots = frozenset(name.casefold() for name in allowed_bots)
+        self._looked_up: TTLCache[int, object] = TTLCache(CHANNELS_REMEMBERED, REMEMBERED_SECONDS)
         self._tasks: set[asyncio.Task[None]] = set()
 
     def on_message(self, message: discord.Message) -> None:
@@ -124,7 +130,7 @@ class EventListener:
         """A thread that was put away before we came is not among those we were told of: it is looked up."""
         if isinstance(message.channel, discord.PartialMessageable) and message.guild is not None:
             with suppress(FootnoteError):
-                async with api_call("look at that thread", 10):
+                async with api_call("look at that thread", LOOK_SECONDS):
                     found = await message.guild.fetch_channel(message.channel.id)
                 if isinstance(found, discord.Thread):
                     message.channel = found
@@ -215,11 +221,12 @@ class EventListener:
 
     async def _channel_of(self, guild_id: int | None, channel_id: int) -> object:
         """A channel that something was deleted in; one that we were not told of may be a thread that was put away."""
-        known = self._client().get_channel(channel_id)
+        client = self._client()
+        known = client.get_channel(channel_id) or self._looked_up.get(channel_id)
         if known is None and guild_id is not None:
-            with suppress(FootnoteError):
-                async with api_call("look at that thread", 10):
-                    return await self._client().fetch_channel(channel_id)
+            with suppress(PlatformUnavailable):
+                known = await find("look at that thread", LOOK_SECONDS, client.fetch_channel(channel_id))
+                known = self._looked_up[channel_id] = known or discord.Object(channel_id)
         return known or discord.Object(channel_id)
 
     def _start(self, work: Awaitable[None]) -> None:

@@ -66,6 +66,15 @@ class MessageOperations:
             await self.tell("MESSAGE_DELETE", message.channel, data)
         self.world.changes.notify()
 
+    async def delete_together(self, messages: list[Message]) -> None:
+        """What a moderator or a bot removes at once: told in one event."""
+        channel = messages[0].channel
+        for message in messages:
+            message.deleted = True
+        data = {"ids": [str(message.id) for message in messages], "channel_id": str(channel.id)}
+        await self.tell("MESSAGE_DELETE_BULK", channel, data | {"guild_id": str(channel.guild_id)})
+        self.world.changes.notify()
+
     async def react(self, message: Message, member: Member, emoji: str, *, removed: bool = False) -> None:
         fans = message.reactions.setdefault(emoji, [])
         if removed:
