@@ -462,6 +462,16 @@ async def test_what_a_press_led_to_is_shown_or_it_is_said_that_it_cannot_be(
     assert ("refuses" if refusal == "blocked" else "Refund policy") in pressed.text
 
 
+async def test_a_rating_is_kept_whatever_becomes_of_the_form_that_asks_why(
+    discord: FakeDiscord, office: Office
+) -> None:
+    alice = discord.person("alice")
+    answer = await discord.reply_to(await alice.says(ASKED), LONG)
+    discord.fail("POST", CALLBACK, drops=True)
+    await alice.clicks(answer, "Not helpful")
+    assert [one.helpful async for one in office.feedback.all()] == [False]
+
+
 async def test_a_suggestion_is_acknowledged_before_anybody_is_looked_up(discord: FakeDiscord, office: Office) -> None:
     board = discord.role("board")
     chair, guest = discord.person("chair", roles=[board]), discord.person("guest", roles=[board])

@@ -1,10 +1,18 @@
 """What somebody thinks of an answer: whether it helped, why it did not, and what would have been right."""
 
+import asyncio
+
 from discord import ui
 
 from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.ids import person_of
-from adapters.discord.inbound.interaction_responses import acknowledge, report_errors, respond, tell
+from adapters.discord.inbound.interaction_responses import (
+    LOOK_UP_SECONDS,
+    acknowledge,
+    report_errors,
+    respond,
+    tell,
+)
 from adapters.discord.interactions.answer_lookup import find_answer
 from adapters.discord.kb.commands import KbGroup
 from adapters.discord.outbound import layouts
@@ -40,11 +48,12 @@ class RatingButtons:
 
     async def rate(self, interaction: Interaction, shown: AnsweredQuestion, trace_id: str, *, helpful: bool) -> None:
         """Keep it; whoever was not helped is asked why, in a form."""
-        if not helpful:
-            await respond(interaction.response.send_modal(reason_form(trace_id)))
-        await self._user_actions.ratings.rate(shown.thread, trace_id, person_of(interaction.user), helpful=helpful)
+        async with asyncio.timeout(LOOK_UP_SECONDS):
+            await self._user_actions.ratings.rate(shown.thread, trace_id, person_of(interaction.user), helpful=helpful)
         if helpful:
             await tell(interaction, THANKS)
+        else:
+            await respond(interaction.response.send_modal(reason_form(trace_id)))
 
     async def submit_reason(self, interaction: Interaction, trace_id: str, reason: str) -> None:
         """Why an answer did not help."""
