@@ -13,13 +13,14 @@ from datetime import UTC, datetime
 import discord
 import structlog
 
-from adapters.discord.api.errors import api_call
+from adapters.discord.api.errors import TokenRefused, api_call
 from core.model.errors import FootnoteError, PlatformUnavailable
 from core.service.backfill import MOST_PLACES, BackfillPlaces
 
 LISTEN_SECONDS = 5.0  # between two notes that we hear
 READ_SECONDS = 30.0  # for one place
 MOST_MESSAGES = 1_000  # of one place, the newest
+MOST_FAILURES = 3  # of one pass over the places, after which Discord is left alone for a moment
 SpokenIn = discord.TextChannel | discord.VoiceChannel | discord.StageChannel | discord.Thread
 
 log = structlog.get_logger(__name__)
@@ -91,21 +92,30 @@ class LookBack:
         self._unread = dict.fromkeys(channels, after) | self._unread  # of what is unread still, the more was missed
 
     async def _look_back(self) -> None:
-        """Read what can be read now, and take it in."""
+        """Read what can be read now, and take it in. Raises TokenRefused."""
         for guild in self._client().guilds:
             if guild.id in self._unseen and not guild.unavailable:
                 after = self._unseen.pop(guild.id)
                 self._read_later(_channels_to_read([guild], (), after), after)
+        failed = 0
         for channel_id, after in list(self._unread.items()):
-            try:
-                missed = await self._messages_since(channel_id, after)
-            except PlatformUnavailable as error:
-                log.warning("place_not_read_yet", channel=channel_id, reason=str(error))
-                continue
+            if failed == MOST_FAILURES:
+                return
             del self._unread[channel_id]
-            for message in missed:
-                self._on_message(message)
-            log.info("looked_back", channel=channel_id, read=len(missed))
+            try:
+                self._take_in(await self._messages_since(channel_id, after))
+            except PlatformUnavailable as error:
+                self._unread[channel_id] = after  # behind the others
+                if isinstance(error, TokenRefused):
+                    raise
+                log.warning("place_not_read_yet", channel=channel_id, reason=str(error))
+                failed += 1
+
+    def _take_in(self, missed: Sequence[discord.Message]) -> None:
+        for message in missed:
+            self._on_message(message)
+        if missed:
+            log.info("looked_back", channel=missed[0].channel.id, read=len(missed))
 
     async def _messages_since(self, channel_id: int, after: int) -> list[discord.Message]:
         """What was said there, oldest first; nothing where we may not read. Raises PlatformUnavailable."""
