@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 
 import pytest
+from discord.http import Route
 
 from adapters.discord.api.downloads import download, file_name
 from adapters.discord.api.endpoints import configure_endpoints
@@ -16,9 +17,11 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture
 async def discord() -> AsyncIterator[FakeDiscord]:
+    before = Route.BASE
     async with FakeDiscord() as server:
         configure_endpoints(server.api_url, None)
         yield server
+    configure_endpoints(before, None)
 
 
 async def test_a_file_of_the_size_that_is_wanted_comes_whole_and_a_larger_one_not_at_all(discord: FakeDiscord) -> None:
