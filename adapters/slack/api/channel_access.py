@@ -39,9 +39,9 @@ class ChannelAccess:
         A public channel: the channel's principal, and the workspace's (``slack:team:T``), because every reader is in
         it. A private channel or group message: the same two; never another channel's. A channel shared with another
         workspace: the channel's principal alone. A direct message: the person (``slack:user:T/U``), their user groups
-        (``slack:group:T/S``), the workspace unless they are a guest, and the direct message itself; the channels they
-        are a member of are not added. A guest reads in a channel what that channel may see. Where Slack does not say
-        what kind of place it is, only the place's own principal remains.
+        (``slack:group:T/S``), the workspace where they are a full member of it, and the direct message itself; the
+        channels they are a member of are not added. A guest reads in a channel what that channel may see. Where Slack
+        does not say what kind of place it is, only the place's own principal remains.
         """
         here = channel_principal(PLATFORM, thread.space, thread.channel)
         channel = await self._channel(thread.channel)
@@ -57,10 +57,10 @@ class ChannelAccess:
         return Audience(place.principals | await self.principals(thread.space, user))
 
     async def principals(self, team: str, user: str) -> frozenset[str]:
-        """What one person holds by themselves: the person, their user groups, the workspace unless they are a guest."""
+        """What one person holds: themselves, their user groups, the workspace where Slack calls them a full member."""
         member = await self.directory.member(user)
         groups = {group_principal(team, group) for group in await self.directory.groups_of(user)}
-        workspace = set() if member.is_guest else {team_principal(team)}
+        workspace = {team_principal(team)} if member.is_full else set()
         return frozenset({user_principal(team, user)} | groups | workspace)
 
     async def _channel(self, channel: str) -> Channel | None:

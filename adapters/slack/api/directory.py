@@ -4,7 +4,7 @@ A minute is how long a right that was taken away may still hold; names, which gr
 """
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -17,6 +17,7 @@ from core.model.errors import PlatformUnavailable
 
 RIGHTS_SECONDS = 60.0
 NAMES_SECONDS = 600.0
+_NEVER_SHOWN = {"user_not_found", "user_not_visible"}  # Slack's words for people of whom it tells us nothing
 MOST_CACHED = 2_000  # of each kind
 
 V = TypeVar("V")
@@ -35,12 +36,15 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A person or a bot of the workspace. A guest is a member of some channels only."""
+    """Somebody whom Slack knows. ``is_full``: a member of this workspace who is no guest, as Slack says.
+
+    A guest is a member of some channels only, and whoever writes from another workspace is a member of none here.
+    """
 
     id: str
     name: str
     is_admin: bool = False
-    is_guest: bool = False
+    is_full: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +120,22 @@ class Directory:
     async def member(self, user: str) -> Member:
         """A member, with their rights as of the last minute; one without rights when Slack does not tell."""
         try:
-            return await self._members.get(user, lambda: self._fetch_member(user))
+            return await self._lookup(user)
         except (RequestRefused, PlatformUnavailable) as error:
             log.info("member_unknown", user=user, reason=str(error))
             return Member(user, user)
 
+    async def _lookup(self, user: str) -> Member:
+        return await self._members.get(user, lambda: self._fetch_member(user))
+
     async def _fetch_member(self, user: str) -> Member:
-        user_info: dict[str, Any] = (await self._web.call("users.info", user=user))["user"]
+        try:
+            user_info: dict[str, Any] = (await self._web.call("users.info", user=user))["user"]
+        except RequestRefused as refusal:
+            if refusal.error not in _NEVER_SHOWN:
+                raise
+            return Member(user, user)
+        is_ours = (await self.identity()).team in _teams(user_info)
         profile = user_info.get("profile") or {}
         name = (
             profile.get("display_name")
@@ -133,17 +146,21 @@ class Directory:
         return Member(
             user,
             str(name or user),
-            is_admin=bool(user_info.get("is_admin") or user_info.get("is_owner")),
-            is_guest=bool(user_info.get("is_restricted") or user_info.get("is_ultra_restricted")),
+            is_admin=is_ours and bool(user_info.get("is_admin") or user_info.get("is_owner")),
+            is_full=is_ours and not (user_info.get("is_restricted") or user_info.get("is_ultra_restricted")),
         )
 
     async def name(self, user: str) -> str:
-        """A display name; the id where there is none."""
+        """A display name; the id where there is none. One that could not be looked up is asked for anew next time."""
 
         async def fetch() -> str:
-            return (await self.member(user)).name
+            return (await self._lookup(user)).name
 
-        return await self._names.get(user, fetch)
+        try:
+            return await self._names.get(user, fetch)
+        except (RequestRefused, PlatformUnavailable) as error:
+            log.info("name_unknown", user=user, reason=str(error))
+            return self.cached_name(user) or user
 
     def cached_name(self, user: str) -> str:
         """A display name if it is known without asking; else empty."""
@@ -184,3 +201,11 @@ class Directory:
     async def groups_of(self, user: str) -> frozenset[str]:
         """The ids of the user groups that someone is in."""
         return frozenset(group_id for group_id, group in (await self.groups()).items() if user in group.members)
+
+
+def _teams(user_info: Mapping[str, Any]) -> set[str]:
+    """The workspaces that somebody is a member of; in an organization there may be several.
+
+    https://docs.slack.dev/reference/objects/user-object
+    """
+    return {str(user_info.get("team_id") or ""), *((user_info.get("enterprise_user") or {}).get("teams") or ())}

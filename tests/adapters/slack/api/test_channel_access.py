@@ -1,0 +1,67 @@
+"""What somebody may see: what Slack does not say of them, they do not hold."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from adapters.slack.api.channel_access import ChannelAccess
+from adapters.slack.api.directory import Directory
+from adapters.slack.api.ids import team_principal, user_principal
+from adapters.slack.api.web_client import WebClient
+from tests.fakes.slack import FakeSlack, specs_are_here
+
+pytestmark = pytest.mark.skipif(not specs_are_here(), reason="Slack's method descriptions are not beside this checkout")
+
+
+@pytest.fixture
+async def slack() -> AsyncIterator[FakeSlack]:
+    async with FakeSlack() as workspace:
+        yield workspace
+
+
+@pytest.fixture
+async def access(slack: FakeSlack) -> AsyncIterator[ChannelAccess]:
+    web = WebClient(slack.bot_token, slack.api_url)
+    yield ChannelAccess(Directory(web))
+    await web.close()
+
+
+async def test_a_full_member_holds_the_workspace(slack: FakeSlack, access: ChannelAccess) -> None:
+    alice = slack.person("alice")
+    held = await access.principals(slack.team_id, alice.id)
+    assert held == {user_principal(slack.team_id, alice.id), team_principal(slack.team_id)}
+
+
+async def test_a_member_through_the_organization_holds_the_workspace(slack: FakeSlack, access: ChannelAccess) -> None:
+    alice = slack.person("alice")
+    alice.user.home_team, alice.user.org_teams = "E0ORG", ("T0OTHER", slack.team_id)
+    assert team_principal(slack.team_id) in await access.principals(slack.team_id, alice.id)
+
+
+async def test_a_guest_does_not_hold_the_workspace(slack: FakeSlack, access: ChannelAccess) -> None:
+    alice = slack.person("alice")
+    alice.user.is_guest = True
+    assert await access.principals(slack.team_id, alice.id) == {user_principal(slack.team_id, alice.id)}
+
+
+@pytest.mark.parametrize("error", ["user_not_visible", "user_not_found", "missing_scope"])
+async def test_whoever_slack_does_not_show_does_not_hold_the_workspace(
+    slack: FakeSlack, access: ChannelAccess, error: str
+) -> None:
+    slack.faults.fail("users.info", error, None)
+    alice = slack.person("alice")
+    assert await access.principals(slack.team_id, alice.id) == {user_principal(slack.team_id, alice.id)}
+
+
+async def test_an_admin_of_another_workspace_is_nobody_here(slack: FakeSlack, access: ChannelAccess) -> None:
+    ada = slack.person("ada")
+    ada.user.home_team = "T0PARTNER"
+    assert await access.principals(slack.team_id, ada.id) == {user_principal(slack.team_id, ada.id)}
+    assert not await access.is_admin(ada.id)
+
+
+async def test_a_name_that_could_not_be_looked_up_is_asked_for_again(slack: FakeSlack, access: ChannelAccess) -> None:
+    alice = slack.person("alice")
+    slack.faults.fail("users.info", "missing_scope", 1)
+    assert await access.directory.name(alice.id) == alice.id
+    assert await access.directory.name(alice.id) == "alice"
