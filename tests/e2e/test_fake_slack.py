@@ -283,6 +283,17 @@ async def test_an_ephemeral_message_is_seen_by_one_person_only(
     assert len(history["messages"]) == 1
 
 
+async def test_an_ephemeral_message_in_a_thread_that_has_not_begun_is_shown_to_nobody(
+    slack: FakeSlack, client: AsyncWebClient, question: Message
+) -> None:
+    alice, channel = slack.person("alice"), question.channel.id
+    await client.chat_postEphemeral(channel=channel, thread_ts=question.ts, user=alice.id, text="Lost.")
+    assert alice.private == []
+    await alice.says("And another thing.", thread=question)
+    await client.chat_postEphemeral(channel=channel, thread_ts=question.ts, user=alice.id, text="Only for you.")
+    assert [one.text for one in alice.private] == ["Only for you."]
+
+
 async def test_a_private_channel_without_the_bot_does_not_exist_for_it(
     slack: FakeSlack, client: AsyncWebClient
 ) -> None:

@@ -73,6 +73,21 @@ async def test_an_answer_that_may_not_be_shown_to_one_alone_ends_nothing_and_is_
     assert slack.violations == []
 
 
+async def test_a_private_answer_stands_in_the_thread_only_where_that_has_begun(slack: FakeSlack, bot: Bot) -> None:
+    await SlackDriver(slack, "socket").configure(bot.user_actions, reply_style="private")
+    alice = slack.person("alice")
+    async with bot.running():
+        question = await ask(slack)
+        await slack.until(lambda: any(REFUNDS in one.markdown for one in alice.private), PATIENCE, what="an answer")
+        assert {one.thread_ts for one in alice.private} == {None}
+        await bot.settled(PATIENCE)
+        shown = len(alice.private)
+        await alice.says("<@bot> and who pays them?", thread=question)
+        await slack.until(lambda: len(alice.private) == shown + 2, PATIENCE, what="an answer in the thread")
+        assert {one.thread_ts for one in alice.private[shown:]} == {question.ts}
+    assert slack.violations == []
+
+
 @pytest.mark.parametrize("error", ["is_archived", "not_in_channel", "restricted_action_thread_locked"])
 async def test_where_nothing_may_be_posted_the_asker_has_it_directly_and_once(
     slack: FakeSlack, bot: Bot, error: str

@@ -10,6 +10,7 @@ from typing import Any
 
 from adapters.slack.api.ids import PLATFORM, person_id
 from adapters.slack.outbound.blocks import Block
+from adapters.slack.outbound.payloads import ThreadBlock
 from core.model.conversation import Person, ThreadKey
 
 Body = Mapping[str, Any]  # a payload of Slack's, as Bolt hands it over
@@ -38,7 +39,8 @@ class Press:
         action = body["actions"][0]
         channel = str((body.get("channel") or {}).get("id") or container.get("channel_id") or "")
         ts = str(container.get("message_ts") or message.get("ts") or "")
-        root = str(container.get("thread_ts") or message.get("thread_ts") or ts)
+        named = ThreadBlock.decode(str(action.get("block_id") or "")).root
+        root = str(named or container.get("thread_ts") or message.get("thread_ts") or ts)
         return cls(
             thread=ThreadKey(PLATFORM, str(body["team"]["id"]), channel, root),
             user=str(body["user"]["id"]),

@@ -20,6 +20,7 @@ from adapters.slack.api.web_client import WebClient
 from adapters.slack.outbound import blocks
 from adapters.slack.outbound.agent_sessions import AgentSessions
 from adapters.slack.outbound.answer_records import SlackQuestionState
+from adapters.slack.outbound.messages import ephemeral_place
 from adapters.slack.outbound.text import escape, shorten
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Person, ThreadKey
@@ -148,8 +149,9 @@ class AnswerMessages:
 
     async def post_privately(self, layout: list[blocks.Block], text: str) -> bool:
         """Whether the asker alone was shown this where they asked. Raises PlatformUnavailable."""
-        place = {"channel": self.question.channel, "user": self.question.user, "thread_ts": self.question.root}
-        for given in ({"text": text, "blocks": layout}, {"text": blocks.plain_text(layout)[:LONGEST_TEXT]}):
+        place = await ephemeral_place(self.workspace.web, self.question.thread, self.question.user)
+        shown = blocks.with_thread(layout, self.question.root)
+        for given in ({"text": text, "blocks": shown}, {"text": blocks.plain_text(layout)[:LONGEST_TEXT]}):
             try:
                 await self._call("chat.postEphemeral", **place, **given)
             except RequestRefused as refusal:

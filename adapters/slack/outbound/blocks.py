@@ -9,7 +9,7 @@ from typing import Any
 
 from adapters.slack.api.sanitizer import ActiveContent, permit, permit_as_shown
 from adapters.slack.api.sanitizer import markdown as sanitized
-from adapters.slack.outbound.payloads import ChoiceValue, FollowUpValue, RatingValue
+from adapters.slack.outbound.payloads import ChoiceValue, FollowUpValue, RatingValue, ThreadBlock
 from adapters.slack.outbound.text import escape, link, safe_markdown, shorten, without_markup
 from core.model.answer import Answer, Citation
 from core.model.inquiry import Checkpoint
@@ -30,6 +30,7 @@ STOP, CHOOSE, QUOTES, WHY, FEEDBACK, HANDOFF, SHARE, FOLLOW_UP = (
     f"footnote_{name}" for name in ("stop", "choose", "quotes", "why", "feedback", "handoff", "share", "follow_up")
 )
 CHOICES = "footnote_choices"  # the block that holds a checkpoint's buttons
+_WITH_BUTTONS = {"actions", "context_actions"}
 
 
 def context(text: str) -> Block:
@@ -249,9 +250,17 @@ def plain_text(layout: Sequence[Block]) -> str:
     return "\n".join(lines) or "…"
 
 
+def with_thread(layout: Sequence[Block], root: str) -> list[Block]:
+    """The layout with buttons that say which thread they are about, for where it is shown outside of that."""
+    return [
+        block | {"block_id": ThreadBlock(block["block_id"], root).encode()} if block["type"] in _WITH_BUTTONS else block
+        for block in layout
+    ]
+
+
 def without_buttons(layout: Sequence[Block]) -> list[Block]:
     """What a layout shows, with nothing to press."""
-    return [block for block in layout if block["type"] not in {"actions", "context_actions"}]
+    return [block for block in layout if block["type"] not in _WITH_BUTTONS]
 
 
 def fallback(text: str) -> str:

@@ -49,12 +49,12 @@ class Messages:
     ) -> bool:
         """Post for one person's eyes; in a direct message, simply there. Whether it could be posted."""
         words = {"text": blocks.fallback(text), "blocks": layout or [blocks.section(escape(text))]}
-        root = thread.thread or None
         try:
             if thread.channel.startswith("D"):
                 await self.post(thread, text, layout)
             else:
-                await self.web.call("chat.postEphemeral", channel=thread.channel, user=user, thread_ts=root, **words)
+                place = await ephemeral_place(self.web, thread, user)
+                await self.web.call("chat.postEphemeral", **place, **words)
         except (RequestRefused, PlatformUnavailable) as error:
             log.info("not_posted", reason=str(error))
             return False
@@ -71,3 +71,22 @@ class Messages:
         """The channel in which this person reads us alone. Raises RequestRefused and PlatformUnavailable."""
         answer = await self.web.call("conversations.open", users=user)
         return str(answer["channel"]["id"])
+
+
+async def ephemeral_place(web: WebClient, thread: ThreadKey, user: str) -> dict[str, str]:
+    """Where a message for one person's eyes is shown: in the thread once that has begun, else in the channel itself.
+
+    In a thread without a reply Slack shows none, and says ok all the same.
+    https://docs.slack.dev/reference/methods/chat.postEphemeral
+    """
+    place = {"channel": thread.channel, "user": user}
+    return place | {"thread_ts": thread.thread} if thread.thread and await _has_begun(web, thread) else place
+
+
+async def _has_begun(web: WebClient, thread: ThreadKey) -> bool:
+    try:
+        answer = await web.call_once("conversations.replies", channel=thread.channel, ts=thread.thread, limit=2)
+    except (RequestRefused, PlatformUnavailable) as error:
+        log.info("thread_unreadable", reason=str(error))
+        return False
+    return len(answer.get("messages") or []) > 1

@@ -69,6 +69,24 @@ class FollowUpValue:
 
 
 @dataclass(frozen=True, slots=True)
+class ThreadBlock:
+    """The name of a block of buttons, with the thread that they are about: of an ephemeral, no press tells more."""
+
+    name: str
+    root: str = ""
+
+    def encode(self) -> str:
+        """As a block's id."""
+        return f"{self.name}@{self.root}"
+
+    @classmethod
+    def decode(cls, block_id: str) -> Self:
+        """What a block's id says; without a root where it names none."""
+        name, _, root = block_id.partition("@")
+        return cls(name, root)
+
+
+@dataclass(frozen=True, slots=True)
 class ChoiceForm:
     """The text field of a choice, with the card that it was pressed on."""
 

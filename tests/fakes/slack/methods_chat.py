@@ -36,7 +36,11 @@ async def post_message(slack: FakeSlack, args: dict[str, Any]) -> dict[str, Any]
 
 @method("chat.postEphemeral")
 async def post_ephemeral(slack: FakeSlack, args: dict[str, Any]) -> dict[str, Any]:
-    """A message only one person sees; it has no place in the history and cannot be updated by its ts."""
+    """A message only one person sees; it has no place in the history and cannot be updated by its ts.
+
+    "Ephemeral messages in threads are only shown if there is already an active thread": to one that is not, Slack says
+    ok and nobody sees it. https://docs.slack.dev/reference/methods/chat.postEphemeral
+    """
     channel = _writable(slack, args["channel"])
     if args["user"] not in channel.members:
         raise Refused("user_not_in_channel")
@@ -44,7 +48,8 @@ async def post_ephemeral(slack: FakeSlack, args: dict[str, Any]) -> dict[str, An
     message = _new_message(slack, channel, thread_ts)
     message.visible_to = str(args["user"])
     fill(slack, message, args, longest_text=block_rules.TEXT_CHARACTERS)
-    publish(slack, message)
+    if thread_ts is None or len(channel.thread(thread_ts)) > 1:
+        publish(slack, message)
     return {"message_ts": message.ts}
 
 
