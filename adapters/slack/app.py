@@ -71,7 +71,7 @@ class SlackListeners:
         workspace, events, knowledge = self.workspace, self.event_listener, self.knowledge
         home_tab = HomeTab(workspace, knowledge, has_gaps=self.gaps is not None)
         settings_form = ChannelSettingsForm(workspace)
-        yield EventMiddleware(events, home_tab, workspace.messages, self.background)
+        yield EventMiddleware(workspace.directory, events, home_tab, workspace.messages, self.background)
         yield CheckpointListeners(workspace)
         yield AnswerButtonListeners(workspace, events)
         yield RatingListeners(workspace, knowledge)

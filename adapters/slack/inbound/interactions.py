@@ -1,6 +1,7 @@
 """What people do beside writing, as Slack tells of it: a press, a slash command, a submitted form.
 
-Who, where and on what; what a press stands for, and whether this person may, is looked up by the listeners.
+Who, where and on what; what a press stands for, and whether this person may, is looked up by the listeners. The team
+is the workspace that we are in, which ``EventMiddleware`` puts there: Slack names that of the person.
 https://docs.slack.dev/reference/interaction-payloads
 """
 
@@ -104,5 +105,4 @@ class SlashCommand:
 
 def sender_of(body: Body) -> tuple[str, str]:
     """(workspace, user) of a submitted form."""
-    user: Mapping[str, Any] = body["user"]
-    return str((body.get("team") or {}).get("id") or user.get("team_id") or ""), str(user["id"])
+    return str(body["team"]["id"]), str(body["user"]["id"])

@@ -1,7 +1,7 @@
-"""Events: taken in ahead of Bolt's own acknowledgement, which comes before any ``@app.event`` listener runs.
+"""What stands before all listeners: which workspace it is about, and events, kept before they are acknowledged.
 
-So this is a middleware: an event that could not be kept is answered with 503, and Slack delivers it again.
-https://docs.slack.dev/apis/events-api/#retries
+Bolt acknowledges an event before any ``@app.event`` listener runs. So this is a middleware: an event that could not be
+kept is answered with 503, and Slack delivers it again. https://docs.slack.dev/apis/events-api/#retries
 """
 
 import asyncio
@@ -13,6 +13,7 @@ import structlog
 from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.response import BoltResponse
 
+from adapters.slack.api.directory import Directory
 from adapters.slack.api.errors import RequestRefused
 from adapters.slack.inbound.event_listener import EventListener
 from adapters.slack.inbound.thread_order import ThreadOrder, thread_of
@@ -30,6 +31,7 @@ log = structlog.get_logger(__name__)
 class EventMiddleware:
     """Takes in every event of the Events API, in the order of its thread; all else goes on to its listener."""
 
+    directory: Directory
     event_listener: EventListener
     home_tab: HomeTab
     messages: Messages
@@ -41,10 +43,13 @@ class EventMiddleware:
         app.middleware(self._take)
 
     async def _take(self, body: dict[str, Any], next: Callable[[], Awaitable[None]]) -> BoltResponse | None:  # noqa: A002 - Bolt's name
+        team = (await self.directory.identity()).team
         if body.get("type") != "event_callback":
+            # In a shared channel these name the partner's workspace; what is kept is kept for the one we are in.
+            body |= {"team": {"id": team}, "team_id": team}
             await next()
             return None
-        event, team = body["event"], str(body["team_id"])
+        event = body["event"]
         if event.get("type") == "app_home_opened":
             self.background.start(self._open_home(event, team))
             return BoltResponse(status=200, body="")

@@ -16,11 +16,17 @@ _NAMED = re.compile(r"<@([^>|]+)>|<#([^>|]+)>")
 
 
 def wrap(world: World, event: dict[str, Any]) -> dict[str, Any]:
-    """The event_callback around an event, under a fresh event id."""
+    """The event_callback around an event, under a fresh event id.
+
+    In a channel that another workspace shares with ours, ``team_id`` is that one's; ours stands in ``authorizations``.
+    https://github.com/slackapi/bolt-js/issues/687
+    """
+    channel = world.channels.get(str(event.get("channel")))
+    host = channel.host_team if channel is not None else ""
     return {
-        "token": "fake-verification-token", "team_id": world.team_id, "context_team_id": world.team_id,
+        "token": "fake-verification-token", "team_id": host or world.team_id, "context_team_id": world.team_id,
         "context_enterprise_id": None, "api_app_id": world.app_id, "event": event, "type": "event_callback",
-        "event_id": world.new_id("Ev"), "event_time": int(time.time()), "is_ext_shared_channel": False,
+        "event_id": world.new_id("Ev"), "event_time": int(time.time()), "is_ext_shared_channel": bool(host),
         "authorizations": [{
             "enterprise_id": None, "team_id": world.team_id, "user_id": world.bot.id, "is_bot": True,
             "is_enterprise_install": False,
@@ -152,11 +158,15 @@ def _place(channel: Channel, ts: str) -> dict[str, Any]:
 
 
 def identity(world: World, user: User) -> dict[str, Any]:
-    """The fields every interaction payload has: who, where, which app."""
+    """The fields every interaction payload has: who, where, which app. ``team`` is that of the person.
+
+    https://github.com/slackapi/bolt-js/issues/1614
+    """
+    team = user.home_team or world.team_id
     return {
-        "user": {"id": user.id, "username": user.name, "name": user.name, "team_id": world.team_id},
+        "user": {"id": user.id, "username": user.name, "name": user.name, "team_id": team},
         "api_app_id": world.app_id, "token": "fake-verification-token",
-        "team": {"id": world.team_id, "domain": world.domain}, "enterprise": None, "is_enterprise_install": False,
+        "team": {"id": team, "domain": world.domain}, "enterprise": None, "is_enterprise_install": False,
     }  # fmt: skip
 
 

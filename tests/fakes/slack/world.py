@@ -261,6 +261,7 @@ class Channel:
     members: list[str]
     messages: list[Message] = field(default_factory=list, repr=False)
     archived: bool = False
+    host_team: str = ""  # the workspace that made it and shares it with ours
     _by_ts: dict[str, Message] = field(default_factory=dict, repr=False)
     _threads: dict[str, list[Message]] = field(default_factory=dict, repr=False)
 
@@ -293,7 +294,8 @@ class Channel:
             "id": self.id, "name": self.name, "name_normalized": self.name, "is_channel": self.kind == "public",
             "is_group": self.kind == "private", "is_im": False, "is_mpim": self.kind == "mpim",
             "is_private": self.kind != "public", "is_archived": self.archived, "is_general": self.name == "general",
-            "is_member": self.world.bot.id in self.members, "is_shared": False, "is_ext_shared": False,
+            "is_member": self.world.bot.id in self.members, "is_shared": bool(self.host_team),
+            "is_ext_shared": bool(self.host_team),
             "created": 1_700_000_000, "creator": self.members[0] if self.members else "",
             "context_team_id": self.world.team_id, "topic": {"value": ""}, "purpose": {"value": ""},
         }  # fmt: skip

@@ -1,0 +1,68 @@
+"""Channels that are shared with another workspace: what is kept is kept for ours, whoever's Slack names."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from core.model.principals import channel_principal
+from tests.e2e.inprocess import REFUNDS, Bot
+from tests.e2e.slack_driver import SlackDriver
+from tests.fakes.slack import FakeSlack, specs_are_here
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.timeout(300),
+    pytest.mark.skipif(not specs_are_here(), reason="Slack's method descriptions are not beside this checkout"),
+]
+PARTNER = "T0PARTNER"
+
+
+@pytest.fixture
+async def slack() -> AsyncIterator[FakeSlack]:
+    async with FakeSlack() as workspace:
+        workspace.channel("general").host_team = PARTNER
+        workspace.person("bob").user.home_team = PARTNER
+        yield workspace
+
+
+@pytest.fixture
+async def bot(slack: FakeSlack) -> AsyncIterator[Bot]:
+    bot = Bot(SlackDriver(slack, "socket"))
+    await bot.scene.knows(REFUNDS, title="Refund policy")
+    async with bot.running():
+        yield bot
+    assert slack.violations == []
+
+
+@pytest.mark.parametrize("person", ["alice", "bob"])
+async def test_what_is_set_for_a_shared_channel_holds_for_the_people_of_both_workspaces(
+    slack: FakeSlack, bot: Bot, person: str
+) -> None:
+    await SlackDriver(slack, "socket").configure(bot.user_actions, reply_style="private")
+    asker = slack.person(person)
+    question = await asker.says("<@bot> how long do refunds take?", "general")
+    await slack.until(lambda: any(REFUNDS in one.markdown for one in asker.private), what="a private answer")
+    assert slack.answers_to(question) == []
+
+
+async def test_the_buttons_and_forms_of_an_answer_work_from_the_partners_side(slack: FakeSlack, bot: Bot) -> None:
+    bob = slack.person("bob")
+    answer = await slack.reply_to(
+        await bob.says("<@bot> how long do refunds take?", "general"), until=lambda one: "Why" in one.buttons()
+    )
+    await bob.clicks(answer, "Show quotes")
+    assert REFUNDS in (await bob.next_modal()).markdown
+    await bob.clicks(answer, "👎")
+    form = await bob.next_modal()
+    assert (await bob.submits(form, {"reason": "Which days?"})).acknowledged
+    assert form.errors == {}
+    await bot.rated(1)
+
+
+async def test_an_admin_of_ours_sets_up_a_shared_channel(slack: FakeSlack, bot: Bot) -> None:
+    ada = slack.person("ada")
+    await ada.slash("/footnote", "settings", "general")
+    await ada.submits(await ada.next_modal(), {"reply_style": "private"})
+    place = channel_principal("slack", slack.team_id, slack.channel("general").id)
+    kept = await bot.user_actions.settings.store.read(place)
+    assert kept.reply_style == "private"
