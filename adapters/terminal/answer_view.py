@@ -90,7 +90,7 @@ class TerminalAnswerView:
         self.console.print(Text(message, style="red"))
         self.console.print(Text(f"footnote trace {trace_id} has the details.", style="dim"))
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Leave the terminal as it was, whatever happened."""
         self._close()
 

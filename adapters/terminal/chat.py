@@ -108,11 +108,11 @@ class Chat:
             async with aclosing(events) as stream:
                 final = await EventPresenter(view).show(stream)
         except FootnoteError as error:
-            view.close()
+            await view.close()
             self.console.print(Text(str(error), style="red"))
             return
         finally:
-            view.close()
+            await view.close()
         self._open = final.checkpoint if isinstance(final, CheckpointReached) else None
         if isinstance(final, CheckpointReached | AgentCompleted):
             self._last = final.answer

@@ -43,7 +43,7 @@ class Recorder:
         """Keep the failure for the document at the end."""
         self._trace_id = trace_id
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Nothing is open."""
 
     def result(self, final: FinalEvent | None) -> dict[str, Any]:

@@ -90,6 +90,9 @@ class RecordedAnswerView:
         self._page.history.append(f"{message} [{trace_id}]")
         await self._message_state.settle(self._message_state.kept)
 
+    async def close(self) -> None:
+        """Nothing waits to be shown."""
+
 
 class RecordedPlatform:
     """Remembers pages over the death of a worker, as a platform does."""

@@ -111,3 +111,6 @@ class StopwatchAnswerView:
         """No answer."""
         await self._message_state.settle(self._message_state.kept)
         self._platform.end(self._case, message)
+
+    async def close(self) -> None:
+        """Nothing waits to be shown."""

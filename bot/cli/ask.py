@@ -115,7 +115,7 @@ async def _show(
         try:
             final = await EventPresenter(view).show(stream)
         finally:
-            view.close()
+            await view.close()
     if isinstance(view, Recorder):
         print_json(view.result(final))
     await footnote.question_service.reflect(key, Audience(unrestricted=True))

@@ -28,7 +28,8 @@ class Step:
 class AnswerView(Protocol):
     """One visible answer in the making, on one platform, for one question.
 
-    Calls come one at a time, in order; ``open`` first, exactly one of ``conclude``, ``offer`` and ``fail`` last.
+    Calls come one at a time, in order; ``open`` first, one of ``conclude``, ``offer`` and ``fail`` as the outcome, and
+    ``close`` last, also where there was no outcome: the question was edited, or another worker has taken over.
     A view shows each piece of text at most once and swallows none, whatever its platform does to a stream.
 
     The last call keeps what it showed and the outcome in one write (``MessageState.settle``). Whatever the platform
@@ -63,3 +64,6 @@ class AnswerView(Protocol):
 
     async def fail(self, message: str, trace_id: str) -> None:
         """Say that it did not work, and under which trace."""
+
+    async def close(self) -> None:
+        """Show nothing more, whatever still waits to be shown. Raises nothing."""

@@ -350,7 +350,15 @@ class MessageHandler:
     async def _show(
         self, lease: Lease, platform: Platform, view: AnswerView, asked: "_AskedQuestion", events: Events
     ) -> None:
-        """Stream a run into its answer view until it ends in one visible outcome."""
+        """Stream a run into its answer view until it ends in one visible outcome; after that the view shows no more."""
+        try:
+            await self._show_outcome(lease, platform, view, asked, events)
+        finally:
+            await view.close()
+
+    async def _show_outcome(
+        self, lease: Lease, platform: Platform, view: AnswerView, asked: "_AskedQuestion", events: Events
+    ) -> None:
         try:
             try:
                 await view.open()

@@ -78,6 +78,28 @@ async def test_a_stream_that_is_rate_limited_loses_no_text(slack: FakeSlack, bot
     assert slack.violations == []
 
 
+async def stays_in_its_stream(slack: FakeSlack, question: Message) -> None:
+    """The whole answer stands in the message that was begun: what was being read was never taken away."""
+    await slack.until(lambda: slack.answers_to(question))
+    (begun,) = slack.answers_to(question)
+    assert await whole(slack, question) is begun
+    assert slack.calls_of("chat.delete") == []
+
+
+async def test_a_piece_that_is_refused_takes_nothing_away_that_is_being_read(slack: FakeSlack, bot: Bot) -> None:
+    slack.faults.fail("chat.appendStream", "invalid_chunks", 1)
+    bot.reasoner.pause = 0.3
+    await stays_in_its_stream(slack, await asked(slack))
+
+
+@pytest.mark.parametrize("stumbles", [1, 2])
+async def test_an_end_that_gets_no_answer_takes_nothing_away_that_is_being_read(
+    slack: FakeSlack, bot: Bot, stumbles: int
+) -> None:
+    slack.faults.server_error("chat.stopStream", times=stumbles)
+    await stays_in_its_stream(slack, await asked(slack))
+
+
 async def test_an_append_whose_answer_was_lost_doubles_no_text(slack: FakeSlack, bot: Bot) -> None:
     slack.faults.lose_answer("chat.appendStream", times=1)
     bot.reasoner.pause = 0.3

@@ -225,6 +225,11 @@ class DiscordAnswerView:
         if not self._superseded:
             await self._end(_failure(message, trace_id), trace_id)
 
+    async def close(self) -> None:
+        """Nothing that still waits is shown."""
+        self._over = True
+        self._pace.stop()
+
     async def _end(self, render: Render, trace_id: str, outcome: str = "") -> None:
         """Show the end in the first place that takes it. What is taken nowhere is said; else the log has it."""
         self._over = True

@@ -6,7 +6,7 @@ repeats what could happen twice.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import urlsplit
@@ -86,7 +86,7 @@ class WebClient:
         """
         self._open()
         assert self._with_retries is not None
-        tries = _ATTEMPTS if method in _IDEMPOTENT else 1
+        tries = _ATTEMPTS if _may_repeat(method, arguments) else 1
         async with _deadline(method, CALL_SECONDS):
             for left in reversed(range(tries)):
                 try:
@@ -181,6 +181,11 @@ class WebClient:
             self._without_retries = AsyncWebClient(**options, retry_handlers=[])
             on_rate_limit = AsyncRateLimitErrorRetryHandler(max_retry_count=30)
             self._with_retries = AsyncWebClient(**options, retry_handlers=[on_rate_limit])
+
+
+def _may_repeat(method: str, arguments: Mapping[str, Any]) -> bool:
+    """Whether a second call does nothing more; of the end of a stream, where it brings nothing to show."""
+    return method in _IDEMPOTENT or (method == "chat.stopStream" and not arguments.keys() & {"chunks", "blocks"})
 
 
 @asynccontextmanager

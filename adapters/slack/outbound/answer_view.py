@@ -29,7 +29,7 @@ from adapters.slack.outbound.answer_records import (
 from adapters.slack.outbound.text import Escaper, escape
 from core.model.answer import Answer, Outcome
 from core.model.conversation import ThreadKey
-from core.model.errors import PlatformUnavailable
+from core.model.errors import FootnoteError, PlatformUnavailable
 from core.model.inquiry import Checkpoint
 from core.model.message_records import CheckpointState
 from core.ports.answer_view import Step, StepState
@@ -40,6 +40,7 @@ STREAM_SECONDS = 0.8  # between two pieces of one stream
 EDIT_SECONDS = 1.5  # between two edits of one placeholder
 MOST_STREAMED = 9_000  # characters shown live; a message fails near 13,200, and the end shows all of it anyway
 MOST_CHECKS = 600  # checks of whether a piece may be sent before the rest is left to the end: two minutes
+_STREAM_OVER = {"message_not_in_streaming_state", "stopped_by_user", "message_not_found"}  # there is none to end
 START = Step("start", "Looking…", StepState.RUNNING)  # the first task of a stream, over when there is another
 
 log = structlog.get_logger(__name__)
@@ -213,8 +214,8 @@ class SlackAnswerView:
             async with self._lock:
                 if self._is_finished:
                     return
-                if self._may_send():
-                    await self._send()
+                if self._may_send() and not await self._send_as_ours():
+                    return
                 if not self._has_unsent:
                     return
             await asyncio.sleep(STREAM_SECONDS / 4)
@@ -226,6 +227,16 @@ class SlackAnswerView:
     def _may_send(self) -> bool:
         method, pause = ("chat.appendStream", STREAM_SECONDS) if self._streaming else ("chat.update", EDIT_SECONDS)
         return time.monotonic() - self._last_flush >= pause and self.web.rate_limiter.try_acquire(method)
+
+    async def _send_as_ours(self) -> bool:
+        """Send, unless another worker has taken the question over, or nobody can tell whether; whether it was sent."""
+        try:
+            await self.message_state.keep(self.message_state.kept)
+        except FootnoteError as error:
+            log.info("not_sent", reason=str(error))
+            return False
+        await self._send()
+        return True
 
     async def _send(self) -> None:
         self._last_flush = time.monotonic()
@@ -250,7 +261,10 @@ class SlackAnswerView:
                 self._unsent_steps = steps | self._unsent_steps
                 return
             log.info("stream_ended_early", reason=refusal.error)
-            self._streaming = False
+            if refusal.error in _STREAM_OVER:
+                self._streaming = False
+            else:  # what was sent is refused, and the stream goes on: its message takes no edit until it ends
+                await self._leave_stream()
             if refusal.error != "stopped_by_user":
                 await self._edit_placeholder()
         except OutcomeUnknown:  # it may have been taken: only an edit can tell no text twice
@@ -323,6 +337,13 @@ class SlackAnswerView:
         await self._finish([layout], message, AnswerStage.DONE, "")
         await self.workspace.sessions.show(self.question.thread, "active")
 
+    async def close(self) -> None:
+        """Send nothing more of what waits; a piece that is under way comes before whatever is shown next."""
+        async with self._lock:
+            self._is_finished = True
+        if self._flush_task is not None:
+            self._flush_task.cancel()
+
     async def _finish(
         self,
         layouts: Sequence[list[blocks.Block]],
@@ -336,10 +357,7 @@ class SlackAnswerView:
 
         ``below`` is what is missing when the stream shows the very text already: then it simply ends.
         """
-        async with self._lock:
-            self._is_finished = True
-        if self._flush_task is not None:
-            self._flush_task.cancel()
+        await self.close()
         if self._is_private:
             await self._finish_privately(layouts, text)
         else:
@@ -388,7 +406,7 @@ class SlackAnswerView:
             )
         except (RequestRefused, PlatformUnavailable) as error:
             log.info("stream_not_ended", reason=str(error))
-            self._streaming = False
+            self._streaming = not (isinstance(error, RequestRefused) and error.error in _STREAM_OVER)
             return False
         return True
 

@@ -76,6 +76,9 @@ class WebAnswerView:
         """Keep that it did not work."""
         await self._end(ShownAnswer(trace_id or self._trace_id, failure=message, notices=self._lines()))
 
+    async def close(self) -> None:
+        """Nothing waits to be shown."""
+
     def _lines(self) -> tuple[str, ...]:
         return tuple(self._notices)
 

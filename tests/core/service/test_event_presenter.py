@@ -56,6 +56,9 @@ class Transcript:
     async def fail(self, message: str, trace_id: str) -> None:
         self.lines.append(f"fail {message} under {trace_id}")
 
+    async def close(self) -> None:
+        self.lines.append("close")
+
 
 async def stream(*events: AgentEvent) -> AsyncIterator[AgentEvent]:
     for event in events:

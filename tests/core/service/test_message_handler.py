@@ -666,6 +666,26 @@ async def test_a_question_deleted_while_its_first_sign_hangs_is_not_answered(roo
     assert room.scene.script.calls == []
 
 
+@pytest.mark.parametrize("reason", [None, CancelReason.EDITED, CancelReason.STOPPED])
+async def test_a_view_is_closed_however_its_run_ends(room: Room, reason: CancelReason | None) -> None:
+    shown: list[str] = []
+
+    class Closing(RecordedAnswerView):
+        async def open(self) -> None:
+            await super().open()
+            if reason is not None:
+                await room.message_states.request_cancel(str(THREAD), room.said[0].id, reason)
+
+        async def close(self) -> None:
+            shown.append("closed")
+
+    room.paper.answer_view = lambda *given: Closing(room.paper, given[1])  # type: ignore[method-assign]
+    async with room.working():
+        await room.asks("How long do refunds take?")
+        await room.settled()
+    assert shown == ["closed"]
+
+
 async def test_a_question_deleted_while_its_answer_is_being_shown_takes_it_along(room: Room) -> None:
     class Late(RecordedAnswerView):
         async def conclude(self, answer: Answer, trace_id: str) -> None:

@@ -1,0 +1,80 @@
+"""When an answer in the making is sent to Slack, and when it is sent no more."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+import pytest
+
+from adapters.slack.api.web_client import WebClient
+from adapters.slack.outbound.agent_sessions import AgentSessions
+from adapters.slack.outbound.answer_messages import SlackQuestion
+from adapters.slack.outbound.answer_records import SlackQuestionState
+from adapters.slack.outbound.answer_view import SlackAnswerView
+from adapters.testing.message_state import InProcessMessageStateStore
+from adapters.testing.stores import InProcessState
+from core.model.channel_settings import ChannelSettings
+from core.model.conversation import Person, ThreadKey
+from core.ports.platform import MessageState
+from tests.fakes.slack import FakeSlack, specs_are_here
+
+pytestmark = pytest.mark.skipif(not specs_are_here(), reason="Slack's method descriptions are not beside this checkout")
+
+
+@dataclass
+class Room:
+    """The workspace of one question, and a worker that holds its thread under the first fence."""
+
+    slack: FakeSlack
+    web: WebClient
+    sessions: AgentSessions
+    state: InProcessState = field(default_factory=InProcessState)
+
+    async def bot_user_id(self) -> str:
+        return self.slack.bot_user_id
+
+    async def settings(self, thread: ThreadKey) -> ChannelSettings:
+        return ChannelSettings()
+
+    async def opened(self) -> SlackAnswerView:
+        alice = self.slack.person("alice")
+        said = await alice.says("<@bot> how long do refunds take?", "general")
+        thread = ThreadKey("slack", self.slack.team_id, said.channel.id, said.ts)
+        self.state.fences[str(thread)] = 1
+        kept = SlackQuestionState(thread=thread, message=said.ts, asker="slack:T/U")
+        message_state = MessageState(InProcessMessageStateStore(self.state), kept, 1)
+        question = SlackQuestion(thread, Person("slack:T/" + alice.id), said.ts, said.text, direct=False, private=False)
+        view = SlackAnswerView(self, question, message_state, "trace")
+        await view.open()
+        return view
+
+
+@pytest.fixture
+async def room() -> AsyncIterator[Room]:
+    async with FakeSlack() as slack:
+        web = WebClient(slack.bot_token, slack.api_url)
+        yield Room(slack, web, AgentSessions(web))
+        await web.close()
+
+
+async def ended(view: SlackAnswerView) -> None:
+    assert view._flush_task is not None
+    async with asyncio.timeout(60):
+        await asyncio.wait([view._flush_task])
+
+
+async def test_what_waits_to_be_sent_is_sent_no_more_once_the_view_is_closed(room: Room) -> None:
+    view = await room.opened()
+    await view.write("Refunds are paid")
+    await view.close()
+    await view.write(" within 14 days.")
+    await ended(view)
+    assert room.slack.calls_of("chat.appendStream") == []
+
+
+async def test_nothing_is_sent_once_another_worker_has_taken_over(room: Room) -> None:
+    view = await room.opened()
+    room.state.fences[str(view.question.thread)] = 2
+    await view.write("Refunds are paid")
+    await ended(view)
+    assert room.slack.calls_of("chat.appendStream") == []
