@@ -222,14 +222,19 @@ async def silent(slack: FakeSlack, question: Message) -> None:
     await slack.until(lambda: all(one.finished.is_set() for one in deliveries), PATIENCE, what="Slack giving up")
 
 
+async def noted(bot: Bot) -> None:
+    """It is on record that it was connected, and so from when on it may have missed something."""
+    async with asyncio.timeout(PATIENCE):
+        while not await bot.message_states.read(BackfillCursor(platform="slack")):
+            await asyncio.sleep(0.05)
+
+
 async def test_what_was_asked_while_no_process_ran_is_answered_once(slack: FakeSlack, bot: Bot) -> None:
     slack.courier.deadline = 0.2
     async with bot.running():
         first = await ask(slack)
         await finished(slack, first)
-        async with asyncio.timeout(PATIENCE):
-            while not await bot.message_states.read(BackfillCursor(platform="slack")):
-                await asyncio.sleep(0.05)
+        await noted(bot)
     missed = await ask(slack, "who pays them?")
     follow_up = await slack.person("alice").says("and how long do they take?", "general", thread=first)
     elsewhere = await slack.person("bob").says("only talking", "general")
@@ -257,3 +262,46 @@ async def test_what_was_asked_while_the_socket_was_away_is_answered(slack: FakeS
         slack.faults.clear()
         await finished(slack, missed)
     assert len(slack.answers_to(missed)) == 1
+
+
+async def test_what_was_asked_in_the_thread_of_a_direct_message_meanwhile_is_answered(
+    slack: FakeSlack, bot: Bot
+) -> None:
+    slack.courier.deadline = 0.2
+    alice = slack.person("alice")
+    async with bot.running():
+        first = await alice.says("how long do refunds take?")
+        await finished(slack, first)
+        await noted(bot)
+    missed = await alice.says("and who pays them?", thread=first)
+    await silent(slack, missed)
+    async with bot.running():
+        await finished(slack, missed)
+
+
+async def test_a_place_that_cannot_be_read_just_then_is_read_again(slack: FakeSlack, bot: Bot) -> None:
+    slack.courier.deadline = 0.2
+    async with bot.running():
+        await finished(slack, await ask(slack))
+        await noted(bot)
+    missed = await ask(slack, "who pays them?")
+    await silent(slack, missed)
+    slack.faults.server_error("conversations.history", times=6)
+    async with bot.running():
+        await finished(slack, missed)
+    assert len(slack.answers_to(missed)) == 1
+
+
+async def test_however_much_was_said_meanwhile_all_of_it_is_looked_through(slack: FakeSlack, bot: Bot) -> None:
+    slack.courier.deadline = 0.2
+    async with bot.running():
+        await finished(slack, await ask(slack))
+        await noted(bot)
+    slack.courier.retry_delays = ()
+    missed = await ask(slack, "who pays them?")
+    for number in range(220):
+        room, bob = slack.channel("general"), slack.person("bob")
+        room.add(Message(room, slack.world.new_ts(), bob.id, text=f"only talking, {number}"))
+    await silent(slack, missed)
+    async with bot.running():
+        await finished(slack, missed)

@@ -29,6 +29,7 @@ from core.model.errors import DocumentRejected, FetchRefused, PlatformUnavailabl
 
 CALL_SECONDS = 120.0  # for ``call``, rate limits and retries included
 ONE_ATTEMPT_SECONDS = 8.0  # for ``call_once``
+PAGE = 200  # messages asked for at once: Slack recommends no more
 API_URL = "https://slack.com/api/"
 SIGN_IN = (
     "Slack asks me to sign in instead of giving me the file: the scope files:read is missing, "
@@ -108,6 +109,19 @@ class WebClient:
             if refusal.retry_after:
                 self.rate_limiter.block(method, refusal.retry_after)
             raise
+
+    async def messages(self, method: str, most: int, **where: Any) -> AsyncIterator[dict[str, Any]]:
+        """What ``method`` finds, message after message, page after page, at most so many. Raises as ``call`` does."""
+        cursor: str | None = None
+        seen = 0
+        while seen < most:
+            answer = await self.call(method, cursor=cursor, limit=PAGE, **where)
+            for message in answer.get("messages") or []:
+                seen += 1
+                yield message
+            cursor = (answer.get("response_metadata") or {}).get("next_cursor") or None
+            if cursor is None:
+                return
 
     async def _send(self, client: AsyncWebClient, method: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """The one place from which anything leaves for Slack: nothing goes that was not sanitized."""

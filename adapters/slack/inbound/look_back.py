@@ -1,6 +1,7 @@
 """Messages of the time in which no connection stood: Slack sends an event three times within minutes, then never again.
 
-Read in the channels and threads where we were mentioned, and in direct messages, once after each new connection.
+Read in the channels and threads where we were mentioned, and in direct messages, after each new connection: a place
+that Slack does not let us read just then is read again, and until it is, we have not heard everything.
 https://docs.slack.dev/apis/events-api/#retries
 """
 
@@ -19,7 +20,7 @@ from core.service.leases import pause
 
 MARK_SECONDS = 5.0  # between two records that we are connected
 CONNECTION_SECONDS = 0.5  # between two looks for a connection
-MOST_MESSAGES = 200  # of one place
+MOST_MESSAGES = 2_000  # of one place, of those in a channel the newest
 
 log = structlog.get_logger(__name__)
 
@@ -38,12 +39,15 @@ class LookBack:
 
         ``connections`` counts them, the one that stands included; 0 while there is none.
         """
-        caught_up_with = 0
+        caught_up_with = reading_for = 0
+        read: set[str] = set()
         while not stop.is_set():
             current = connections()
             try:
                 if current and current != caught_up_with:
-                    await self._look_back(team)
+                    if current != reading_for:
+                        reading_for, read = current, set()
+                    await self._look_back(team, read)
                     caught_up_with = current
                 if current:
                     await self._places.advance_cursor()
@@ -53,27 +57,39 @@ class LookBack:
                 log.exception("not_caught_up")
             await pause(stop, MARK_SECONDS if current else CONNECTION_SECONDS)
 
-    async def _look_back(self, team: str) -> None:
+    async def _look_back(self, team: str, read: set[str]) -> None:
+        """Take in what was said in the places that are not ``read``. Raises PlatformUnavailable when one is left."""
         silence = await self._places.missed_period()
         if silence is None:
             return
-        found = 0
+        found, left = 0, None
         for place in silence.places:
-            for said in await self._messages_in(place, silence):
-                found += (await self._event_listener.take(said, team)).new
+            if place in read:
+                continue
+            try:
+                for said in await self._messages_in(place, silence):
+                    found += (await self._event_listener.take(said, team)).new
+                read.add(place)
+            except PlatformUnavailable as error:
+                left = error
         log.info("looked_back", places=len(silence.places), taken_in=found)
+        if left is not None:
+            raise left
 
     async def _messages_in(self, place: str, silence: MissedPeriod) -> list[dict[str, Any]]:
-        """The messages of people there since, oldest first, as events would tell them."""
+        """The messages of people there since, oldest first, as events would tell them. Raises PlatformUnavailable.
+
+        Where Slack never lets us read (we were removed, it is gone), there are none.
+        """
         channel, _, root = place.partition("/")
-        where = {"channel": channel, "oldest": f"{silence.since:.6f}", "limit": MOST_MESSAGES}
+        where = {"channel": channel, "oldest": f"{silence.since:.6f}"} | ({"ts": root} if root else {})
+        method = "conversations.replies" if root else "conversations.history"
         try:
-            if root:
-                answer = await self._web.call("conversations.replies", ts=root, **where)
-            else:
-                answer = await self._web.call("conversations.history", **where)
-        except (RequestRefused, PlatformUnavailable) as error:
-            log.info("place_unreadable", place=place, reason=str(error))
+            found = [one async for one in self._web.messages(method, MOST_MESSAGES, **where)]
+        except RequestRefused as refusal:
+            if refusal.retry_after:
+                raise PlatformUnavailable(f"Slack limits {method} for long.") from None
+            log.info("place_unreadable", place=place, reason=str(refusal))
             return []
-        recent = [one for one in answer.get("messages") or [] if float(one.get("ts") or 0) > silence.since]
+        recent = [one for one in found if float(one.get("ts") or 0) > silence.since]
         return [{**one, "channel": channel} for one in sorted(recent, key=lambda one: float(one["ts"]))]

@@ -22,8 +22,7 @@ from core.service.attached_files import Parse, read_files
 __all__ = ["Parse", "ThreadContext"]
 
 MOST_CONTEXT = 50  # messages of the thread before the question
-PAGE = 200  # messages asked for at once: Slack recommends no more
-MOST_PAGES = 5  # of one thread: 1,000 messages
+MOST_READ = 1_000  # messages of one thread
 MOST_BEFORE = 6  # messages of a direct message before a new one
 CONTEXT_CHARACTERS = 2_000  # of one message
 
@@ -60,16 +59,11 @@ class ThreadContext:
     async def _thread(self, message: IncomingMessage) -> list[dict[str, Any]]:
         """The thread up to this message, oldest first; of a very long one, its beginning."""
         place = {"channel": message.thread.channel, "ts": message.thread.thread}
-        window = {"limit": PAGE, "latest": question_ts(message), "inclusive": True}
+        window = {"latest": question_ts(message), "inclusive": True}
         found: list[dict[str, Any]] = []
-        cursor = None
         try:
-            for _ in range(MOST_PAGES):
-                answer = await self.web.call("conversations.replies", cursor=cursor, **place, **window)
-                found += answer.get("messages") or []
-                cursor = (answer.get("response_metadata") or {}).get("next_cursor")
-                if not cursor:
-                    break
+            async for said in self.web.messages("conversations.replies", MOST_READ, **place, **window):
+                found.append(said)  # noqa: PERF401 - what was read before a refusal counts
         except (RequestRefused, PlatformUnavailable) as error:
             log.info("thread_unreadable", reason=str(error))
         return found

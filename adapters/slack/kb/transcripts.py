@@ -20,8 +20,7 @@ from core.model.conversation import ThreadKey
 from core.model.errors import NotFound
 from core.model.transcripts import MOST_MESSAGES, Conversation, TranscriptMessage
 
-PAGE = 200  # messages asked for at once: Slack recommends no more
-MOST_PAGES = 50  # of one channel: 10,000 messages
+MOST_READ = 10_000  # messages of one channel
 MESSAGE_SUBTYPES = {None, "file_share", "thread_broadcast"}
 TITLE = 80  # characters
 _PERSON = re.compile(r"<@([UW][A-Z0-9]+)>")
@@ -63,7 +62,7 @@ class Transcripts:
         day = ""
         of_the_day: list[Message] = []
         left = limit
-        async for message in self._pages("conversations.history", {"channel": channel}, PAGE * MOST_PAGES):
+        async for message in self._pages("conversations.history", {"channel": channel}, MOST_READ):
             if left <= 0:
                 return
             if message.get("subtype") == "thread_broadcast":
@@ -127,19 +126,11 @@ class Transcripts:
 
     async def _pages(self, method: str, place: Mapping[str, str], most: int) -> AsyncIterator[Message]:
         """Message after message, page after page, at most so many. Raises NotFound, PlatformUnavailable."""
-        cursor: str | None = None
-        seen = 0
-        while seen < most:
-            try:
-                answer = await self._web.call(method, cursor=cursor, limit=PAGE, **place)
-            except RequestRefused as refusal:
-                raise _unreadable(refusal) from None
-            for message in answer.get("messages") or []:
-                seen += 1
+        try:
+            async for message in self._web.messages(method, most, **place):
                 yield message
-            cursor = (answer.get("response_metadata") or {}).get("next_cursor") or None
-            if cursor is None:
-                return
+        except RequestRefused as refusal:
+            raise _unreadable(refusal) from None
 
 
 def _at(message: Message) -> datetime:
