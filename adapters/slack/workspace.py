@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import structlog
 
@@ -10,17 +11,23 @@ from adapters.slack.api.directory import Directory
 from adapters.slack.api.errors import RequestRefused
 from adapters.slack.api.ids import person_id
 from adapters.slack.api.web_client import WebClient
+from adapters.slack.inbound.interactions import Ack
 from adapters.slack.outbound.agent_sessions import AgentSessions
+from adapters.slack.outbound.blocks import section
 from adapters.slack.outbound.messages import Messages
 from adapters.slack.outbound.views import View
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Person, ThreadKey
-from core.model.errors import PlatformUnavailable
+from core.model.errors import FootnoteError, PlatformUnavailable
 from core.model.message_records import QuestionState
 from core.ports.message_state import MessageStateStore
 from core.service.actions.user_actions import UserActions
 
 log = structlog.get_logger(__name__)
+
+
+class ViewNotOpened(FootnoteError):
+    """Slack did not open a modal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +56,7 @@ class SlackWorkspace:
         await self.user_actions.cancellation.stop(question, person, partial(self.access.is_admin, user))
 
     async def open_view(self, trigger_id: str, view: View) -> str:
-        """Open a modal; its id, empty where Slack did not: a trigger holds for three seconds, and cannot be renewed.
+        """Open a modal; its id. Raises ViewNotOpened: a trigger holds for three seconds, and cannot be renewed.
 
         https://docs.slack.dev/interactivity/handling-user-interaction
         """
@@ -57,5 +64,15 @@ class SlackWorkspace:
             answer = await self.web.call_once("views.open", trigger_id=trigger_id, view=view)
         except (RequestRefused, PlatformUnavailable) as error:
             log.info("view_not_opened", reason=str(error))
-            return ""
+            why = f" ({error.error})" if isinstance(error, RequestRefused) else ""
+            raise ViewNotOpened(f"Slack did not open the form{why}. Please try again.") from None
         return str((answer.get("view") or {}).get("id") or "")
+
+    async def respond(self, respond: Ack, user: str, **message: Any) -> None:
+        """Answer a command or a press where it was given; where Slack does not take that, in the direct message."""
+        try:
+            await self.web.respond(respond, **message)
+        except (RequestRefused, PlatformUnavailable) as error:
+            log.warning("reply_not_shown", reason=str(error))
+            shown = message.get("blocks") or [section(message["text"])]
+            await self.messages.post_directly(user, message["text"], shown)

@@ -75,9 +75,11 @@ class SettingsService:
     ) -> ChannelSettings:
         """Replace what was chosen in a place, bounded to what can be; what applies by it.
 
+        A base that was chosen before may stay, whoever reads there by now: without it the place would have them all.
         Raises Denied for who is no admin; either way it is on record.
         """
-        kept = _limit_bases(chosen, frozenset(await self.selectable_bases(readers)))
+        before = (await self.store.read(place)).bases or frozenset()
+        kept = _limit_bases(chosen, before | frozenset(await self.selectable_bases(readers)))
         detail = ", ".join(f"{name}={value}" for name, value in sorted(kept.to_mapping().items()))
         await self.audit.record(person.id, "settings", place, allowed=is_admin, detail=detail[:LONGEST_DETAIL])
         if not is_admin:

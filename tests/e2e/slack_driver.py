@@ -8,6 +8,7 @@ from typing import Any, Literal
 from aiohttp import web
 
 from adapters.slack.app import PATH
+from adapters.slack.listeners.modals import ONE_MOMENT
 from adapters.slack.platform import SlackPlatform
 from core.model.channel_settings import ChosenSettings
 from core.model.principals import channel_principal
@@ -123,7 +124,9 @@ class SlackDriver:
         return _seen(await self.slack.person(person).next_private())
 
     async def form(self, person: str) -> Seen:
-        return _seen(await self.slack.person(person).next_modal())
+        modal = await self.slack.person(person).next_modal()
+        await self.slack.until(lambda: ONE_MOMENT not in modal.markdown, what="what the modal is to show")
+        return _seen(modal)
 
     async def submits(self, person: str, form: Seen, values: dict[str, Any]) -> None:
         await self.slack.person(person).submits(form.raw, values)

@@ -51,7 +51,7 @@ async def test_the_buttons_and_forms_of_an_answer_work_from_the_partners_side(sl
         await bob.says("<@bot> how long do refunds take?", "general"), until=lambda one: "Why" in one.buttons()
     )
     await bob.clicks(answer, "Show quotes")
-    assert REFUNDS in (await bob.next_modal()).markdown
+    await bob.modal_shows(REFUNDS)
     await bob.clicks(answer, "👎")
     form = await bob.next_modal()
     assert (await bob.submits(form, {"reason": "Which days?"})).acknowledged

@@ -107,7 +107,7 @@ async def two_files_through_the_form(office: Office) -> None:
     answer = await office.asks("who issues parking permits?", "reception desk")
     assert "*Parking*" in answer.markdown
     await office.alice.clicks(answer, "Show quotes")
-    assert "reception desk every Monday" in (await office.alice.next_modal()).markdown
+    await office.alice.modal_shows("reception desk every Monday")
 
 
 async def a_link_a_canvas_and_a_channel(office: Office, link: str) -> None:

@@ -101,7 +101,7 @@ async def test_in_socket_mode_it_answers_outlives_a_kill_and_drains(home: Path, 
         answer = await answered(slack, question, "Show quotes")
         assert "Finance lead" in answer.markdown
         await alice.clicks(answer, "Show quotes")
-        assert "Finance lead" in (await alice.next_modal()).markdown
+        await alice.modal_shows("Finance lead")
         slack.faults.slow("chat.appendStream", 3.0)
         slack.faults.slow("chat.stopStream", 3.0)
         second = await alice.says("<@bot> how are refunds paid?", "general")

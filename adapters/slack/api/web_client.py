@@ -15,6 +15,7 @@ import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.http_retry.builtin_async_handlers import AsyncRateLimitErrorRetryHandler
 from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from adapters.slack.api.errors import (
     OutcomeUnknown,
@@ -29,6 +30,7 @@ from core.model.errors import DocumentRejected, FetchRefused, PlatformUnavailabl
 
 CALL_SECONDS = 120.0  # for ``call``, rate limits and retries included
 ONE_ATTEMPT_SECONDS = 8.0  # for ``call_once``
+MOST_QUOTED = 200  # characters of what a response_url says against a reply
 PAGE = 200  # messages asked for at once: Slack recommends no more
 API_URL = "https://slack.com/api/"
 SIGN_IN = (
@@ -41,13 +43,13 @@ _FIRST_PAUSE = 0.5  # seconds before the second attempt; each further one waits 
 # Methods that do nothing more when they are called twice.
 _IDEMPOTENT = {
     "auth.test", "chat.update", "chat.delete", "users.info", "usergroups.list", "conversations.info", "views.publish",
-    "conversations.replies", "conversations.history", "conversations.open", "files.info", "users.conversations",
-    "assistant.threads.setSuggestedPrompts", "agents.sessions.setStatus", "bots.info", "chat.getPermalink",
+    "conversations.replies", "conversations.history", "conversations.open", "files.info", "chat.getPermalink",
+    "assistant.threads.setSuggestedPrompts", "agents.sessions.setStatus",
 }  # fmt: skip
 # Methods that read: JSON is for those that write. https://docs.slack.dev/apis/web-api/#methods_supporting_json
 _FORM_ENCODED = {
     "users.info", "usergroups.list", "conversations.info", "conversations.replies", "conversations.history",
-    "files.info", "users.conversations", "bots.info", "chat.getPermalink", "conversations.members",
+    "files.info", "chat.getPermalink",
 }  # fmt: skip
 
 
@@ -62,6 +64,7 @@ class WebClient:
         self._without_retries: AsyncWebClient | None = None
         self._with_retries: AsyncWebClient | None = None
         self._closed = False
+        self._granted: frozenset[str] = frozenset()
         self._sanitizer = CallSanitizer()
         self.rate_limiter = RateLimiter()
         self.token_refusal = ""  # why Slack does not take our token, as of the latest call; empty when it does
@@ -126,31 +129,36 @@ class WebClient:
     async def _send(self, client: AsyncWebClient, method: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """The one place from which anything leaves for Slack: nothing goes that was not sanitized."""
         try:
-            answer = await _call(client, method, self._sanitizer.sanitize(method, arguments))
+            response = await _call(client, method, self._sanitizer.sanitize(method, arguments))
         except RequestRefused as refusal:
             self.token_refusal = refusal.error if is_token_refused(refusal) else ""
             raise
         self.token_refusal = ""
+        answer = dict(response.data) if isinstance(response.data, dict) else {}
         if method == "auth.test":
+            self._granted = _scopes_in(response.headers)
             self._sanitizer.workspace = str(answer.get("url") or "")
         elif method == "chat.startStream":
             self._sanitizer.remember_stream(str(arguments.get("channel")), str(answer.get("ts")))
         return answer
 
     async def respond(self, respond: Callable[..., Awaitable[Any]], **message: Any) -> None:
-        """Answer a command or a press through its ``response_url``; ``respond`` is Bolt's."""
-        await respond(**self._sanitizer.message(message))
+        """Answer a command or a press through its ``response_url``; ``respond`` is Bolt's, and raises no refusal.
+
+        Raises RequestRefused and OutcomeUnknown.
+        """
+        try:
+            async with _deadline("response_url", ONE_ATTEMPT_SECONDS):
+                answer = await respond(**self._sanitizer.message(message))
+        except (aiohttp.ClientError, SlackClientError, TimeoutError, OSError) as error:
+            raise translate_connection_error("response_url", self._api_url, error) from None
+        if answer.status_code != 200:
+            raise RequestRefused("response_url", str(answer.body)[:MOST_QUOTED])
 
     async def granted_scopes(self) -> frozenset[str]:
-        """The scopes that the token holds, from the header of ``auth.test``. Raises RequestRefused."""
-        try:
-            answer = await self.client.auth_test()
-        except SlackApiError as error:
-            raise translate_api_error("auth.test", error) from None
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise translate_connection_error("auth.test", self._api_url, error) from None
-        header = next((value for name, value in answer.headers.items() if name.lower() == "x-oauth-scopes"), "")
-        return frozenset(scope.strip() for scope in str(header).split(",") if scope.strip())
+        """The scopes that the token holds, as ``auth.test`` tells. Raises RequestRefused and OutcomeUnknown."""
+        await self.call_once("auth.test")
+        return self._granted
 
     async def download(self, url: str, limit: int, seconds: float = 30.0) -> tuple[str, bytes]:
         """A private file: its media type as it is served, and its bytes.
@@ -211,15 +219,18 @@ async def _deadline(method: str, seconds: float) -> AsyncIterator[None]:
         raise OutcomeUnknown(f"Slack did not answer {method} in time.") from None
 
 
-async def _call(client: AsyncWebClient, method: str, arguments: dict[str, Any]) -> dict[str, Any]:
+def _scopes_in(headers: Mapping[str, str]) -> frozenset[str]:
+    header = next((value for name, value in headers.items() if name.lower() == "x-oauth-scopes"), "")
+    return frozenset(scope.strip() for scope in str(header).split(",") if scope.strip())
+
+
+async def _call(client: AsyncWebClient, method: str, arguments: dict[str, Any]) -> AsyncSlackResponse:
     given = {name: value for name, value in arguments.items() if value is not None}
     try:
         if method in _FORM_ENCODED:
-            answer = await client.api_call(method, params=given)
-        else:
-            answer = await client.api_call(method, json=given)
+            return await client.api_call(method, params=given)
+        return await client.api_call(method, json=given)
     except SlackApiError as error:
         raise translate_api_error(method, error) from None
     except (aiohttp.ClientError, SlackClientError, TimeoutError, OSError) as error:
         raise translate_connection_error(method, client.base_url, error) from None
-    return dict(answer.data) if isinstance(answer.data, dict) else {}

@@ -7,22 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import structlog
-
-from adapters.slack.api.errors import RequestRefused
 from adapters.slack.api.ids import PLATFORM, group_principal, person_id, user_principal
 from adapters.slack.inbound.interactions import Body, SlashCommand, sender_of
 from adapters.slack.kb import blocks as kb_blocks
 from adapters.slack.kb.callers import caller_of
 from adapters.slack.kb.command_parser import KB
 from adapters.slack.kb.kept_commands import SlackKeptCommand
-from adapters.slack.kb.replies import KbReply, outcome_text, text_reply
+from adapters.slack.kb.replies import outcome_text
 from adapters.slack.kb.slack_links import SlackLinks
-from adapters.slack.outbound import views
 from adapters.slack.outbound.payloads import CommandForm, form_in
 from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import ThreadKey
-from core.model.errors import FootnoteError, PlatformUnavailable
+from core.model.errors import FootnoteError
 from core.model.principals import EVERYONE, channel_principal
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.kept_commands import KeptCommands
@@ -36,8 +32,6 @@ FORM_EXPIRED = "This form is too old. Close it, and give the command again."
 NOTHING = "Attach a file, give a link, or choose this channel."
 NOBODY_PICKED = "Pick a channel, a group or a person."
 NO_LINK = "That is no link. One begins with https:// or http://."
-
-log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +52,8 @@ class KbForms:
     links: SlackLinks
     kept_commands: KeptCommands[SlackKeptCommand]
 
-    async def open_add_form(self, given: SlashCommand, caller: Caller, base: str) -> KbReply | None:
-        """Open the form for adding; what to say when Slack does not."""
+    async def open_add_form(self, given: SlashCommand, caller: Caller, base: str) -> None:
+        """Open the form for adding. Raises ViewNotOpened."""
         names = await self.kb.complete("", caller)
         meant = await self.kb.complete(base, caller) if base else ()
         chosen = next((name for name in meant if name.casefold() == base.casefold()), "")
@@ -67,20 +61,10 @@ class KbForms:
         in_channel = bool(given.channel) and not given.channel.startswith("D")
         note = proposals_line(await self.kb.proposals_waiting(caller), KB)
         view = kb_blocks.form(names, chosen, channel=in_channel, kept_form=CommandForm(offer), note=note)
-        return await self._open(given, view)
+        await self.workspace.open_view(given.trigger_id, view)
 
-    async def _open(self, given: SlashCommand, view: views.View) -> KbReply | None:
-        """Open a form; what to say when Slack does not."""
-        try:
-            await self.workspace.web.call_once("views.open", trigger_id=given.trigger_id, view=view)
-        except (RequestRefused, PlatformUnavailable) as error:
-            log.info("view_not_opened", reason=str(error))
-            why = f" ({error.error})" if isinstance(error, RequestRefused) else ""
-            return text_reply(f"Slack did not open the form{why}. Please try again.")
-        return None
-
-    async def open_readers_form(self, given: SlashCommand, command: KbCommand, caller: Caller) -> KbReply | None:
-        """Open the form for whom a base is for; what to say when Slack does not."""
+    async def open_readers_form(self, given: SlashCommand, command: KbCommand, caller: Caller) -> None:
+        """Open the form for whom a base is for. Raises ViewNotOpened."""
         names = await self.kb.complete("", caller)
         chosen = next((name for name in names if name.casefold() == command.base.casefold()), "")
         groups = await self.workspace.directory.groups()
@@ -92,7 +76,7 @@ class KbForms:
         )
         grants = command.verb is KbVerb.GRANT
         view = kb_blocks.readers_form(names, chosen, listed, grants=grants, kept_form=CommandForm(form))
-        return await self._open(given, view)
+        await self.workspace.open_view(given.trigger_id, view)
 
     async def submit_readers_form(self, body: Body) -> FormResult:
         """Grant or revoke what the form brings, once."""

@@ -70,14 +70,15 @@ class SlackKnowledge:
     # --- in words
 
     async def open_form(self, given: SlashCommand) -> KbReply | None:
-        """The form for adding, from wherever; what to say to who is no admin, or when Slack does not open it."""
+        """The form for adding, from wherever; what to say to who is no admin. Raises ViewNotOpened."""
         caller = await self._caller(given.place, given.user)
         if not caller.permissions.is_admin:
             return text_reply(FOR_READERS)
-        return await self.forms.open_add_form(given, caller, "")
+        await self.forms.open_add_form(given, caller, "")
+        return None
 
     async def command(self, given: SlashCommand) -> KbReply | None:
-        """Do what ``/kb …`` says; what to show, or None when a form opened."""
+        """Do what ``/kb …`` says; what to show, or None when a form opened. Raises ViewNotOpened."""
         if not given.text:
             return await self.open_form(given)
         caller = await self._caller(given.place, given.user)
@@ -89,7 +90,8 @@ class SlackKnowledge:
             return await self._change_readers(given, command, caller)
         if command.verb is KbVerb.INGEST and caller.permissions.is_admin:
             if not command.target and not command.channel:
-                return await self.forms.open_add_form(given, caller, command.base)
+                await self.forms.open_add_form(given, caller, command.base)
+                return None
             try:
                 command = await self._links.resolve(command, given.channel, caller)
             except FootnoteError as error:
@@ -99,7 +101,8 @@ class SlackKnowledge:
     async def _change_readers(self, given: SlashCommand, command: KbCommand, caller: Caller) -> KbReply | None:
         """Grant or revoke; where nobody is named, and this is an admin, by a form."""
         if not command.principals and caller.permissions.is_admin:
-            return await self.forms.open_readers_form(given, command, caller)
+            await self.forms.open_readers_form(given, command, caller)
+            return None
         try:
             named = await self._principal_names.resolve(command.principals, given.team)
         except FootnoteError as error:

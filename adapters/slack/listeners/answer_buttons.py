@@ -9,12 +9,15 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 
+import structlog
 from slack_bolt.app.async_app import AsyncApp
 
+from adapters.slack.api.errors import RequestRefused
 from adapters.slack.api.sanitizer import permit
 from adapters.slack.inbound.event_listener import EventListener
 from adapters.slack.inbound.interactions import Ack, Body, Press
 from adapters.slack.listeners.error_reports import report_errors
+from adapters.slack.listeners.modals import show_in_modal
 from adapters.slack.outbound import blocks, views
 from adapters.slack.outbound.answer_records import SlackQuestionState
 from adapters.slack.outbound.payloads import FollowUpValue
@@ -22,10 +25,12 @@ from adapters.slack.outbound.text import escape, group_call
 from adapters.slack.workspace import SlackWorkspace
 from core.model.answer import Answer
 from core.model.conversation import Turn
-from core.model.errors import FootnoteError, NotFound
+from core.model.errors import NotFound, PlatformUnavailable
 from core.model.incoming_events import IncomingMessage
 from core.model.reply_target import ReplyTarget
 from core.service.actions.wording import NOBODY_TO_CALL, explanation_text
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,26 +67,32 @@ class AnswerButtonListeners:
             await self._share(press)
             shared = True
         if shared:
-            await self.workspace.web.respond(respond, delete_original=True)
+            try:
+                await self.workspace.web.respond(respond, delete_original=True)
+            except (RequestRefused, PlatformUnavailable) as error:
+                log.info("private_answer_stays", reason=str(error))
 
     async def _show_quotes(self, press: Press) -> None:
-        """The exact passages, for the one who asks: as far as they may see them now."""
-        reader = await self.workspace.access.reader(press.thread, press.user)
-        try:
-            shown = views.quotes(await self.workspace.user_actions.answers.quotes(press.thread, press.value, reader))
-        except FootnoteError as error:
-            shown = views.note("Quotes", str(error))
-        await self.workspace.open_view(press.trigger_id, shown)
+        """The exact passages, for the one who asks: as far as they may see them now. Raises ViewNotOpened."""
+
+        async def quotes() -> views.View:
+            reader = await self.workspace.access.reader(press.thread, press.user)
+            return views.quotes(await self.workspace.user_actions.answers.quotes(press.thread, press.value, reader))
+
+        await show_in_modal(self.workspace, press.trigger_id, views.QUOTES_TITLE, quotes)
 
     async def _show_why(self, press: Press) -> None:
-        """How the answer came about, for the one who asks: as far as they may read what it is made of."""
-        reader = await self.workspace.access.reader(press.thread, press.user)
-        try:
-            answers = self.workspace.user_actions.answers
-            text = explanation_text(await answers.explain(press.thread, reader, press.value))
-        except FootnoteError as error:
-            text = str(error)
-        await self.workspace.open_view(press.trigger_id, views.note("Why", text))
+        """How the answer came about, for the one who asks: as far as they may read what it is made of.
+
+        Raises ViewNotOpened.
+        """
+
+        async def why() -> views.View:
+            reader = await self.workspace.access.reader(press.thread, press.user)
+            explained = await self.workspace.user_actions.answers.explain(press.thread, reader, press.value)
+            return views.note("Why", explanation_text(explained))
+
+        await show_in_modal(self.workspace, press.trigger_id, "Why", why)
 
     async def _ask_follow_up(self, press: Press) -> None:
         """Ask what was suggested below an answer, as whoever presses. Raises NotFound, AlreadyDone and Busy."""

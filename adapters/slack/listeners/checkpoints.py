@@ -3,6 +3,7 @@
 A choice is kept durably before it is acknowledged; then the card says what was chosen.
 """
 
+import asyncio
 import re
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +15,7 @@ from adapters.slack.api.errors import RequestRefused
 from adapters.slack.api.ids import PLATFORM, person_id
 from adapters.slack.api.sanitizer import acknowledge
 from adapters.slack.inbound.interactions import Ack, Body, Press, sender_of
-from adapters.slack.listeners.error_reports import TRY_AGAIN, report_errors
+from adapters.slack.listeners.error_reports import ACKNOWLEDGE_SECONDS, TRY_AGAIN, report_errors
 from adapters.slack.outbound import blocks, views
 from adapters.slack.outbound.form_values import FormValues
 from adapters.slack.outbound.payloads import ChoiceForm, ChoiceValue, form_in
@@ -46,43 +47,53 @@ class CheckpointListeners:
         press = Press.of(body)
         kept = False
         async with report_errors(partial(self.workspace.messages.post_privately, press.thread, press.user)):
-            kept = await self._keep_press(press)
-        await ack()
-        if not kept:
-            return
-        checkpoint, shown = ChoiceValue.decode(press.value).checkpoint, list(press.message_blocks)
-        if press.ephemeral:  # a message for one person's eyes is edited through the press alone
-            layout = await self._settled_layout(press.thread, checkpoint, press.user, shown)
-            await self.workspace.web.respond(respond, text="Chosen.", blocks=layout, replace_original=True)
-        else:
-            await self._settle(press.thread, checkpoint, press.user, press.message_ts, shown)
+            pressed = ChoiceValue.decode(press.value)
+            try:
+                async with asyncio.timeout(ACKNOWLEDGE_SECONDS):
+                    parked, choice = await self._find(press.thread, press.user, pressed.checkpoint, pressed.choice)
+                    kept = not choice.asks_text and await self._keep_press(press, pressed.checkpoint, choice)
+            finally:
+                await ack()
+            if choice.asks_text:
+                await self._ask_text(press, parked, choice)
+        if kept:
+            await self._settle_press(press, pressed.checkpoint, respond)
 
-    async def _keep_press(self, press: Press) -> bool:
-        """Keep the choice, or ask for its text first; whether it was kept."""
-        pressed = ChoiceValue.decode(press.value)
-        parked, choice = await self._find(press.thread, press.user, pressed.checkpoint, pressed.choice)
-        if choice.asks_text:
-            form = ChoiceForm(
-                checkpoint=pressed.checkpoint,
-                choice=choice.id,
-                channel=press.thread.channel,
-                root=press.thread.thread,
-                card=press.message_ts,
-                ephemeral=press.ephemeral,
-            )
-            view = views.narrow(parked.checkpoint.question, choice.label, form)
-            await self.workspace.open_view(press.trigger_id, view)
-            return False
-        target = ReplyTarget(asker=press.user)
-        made = IncomingChoice(pressed.checkpoint, choice.id, press.person, press.thread, target)
+    async def _keep_press(self, press: Press, checkpoint: str, choice: Choice) -> bool:
+        made = IncomingChoice(checkpoint, choice.id, press.person, press.thread, ReplyTarget(asker=press.user))
         return await self._keep(made, f"{press.user}:{press.action_ts}", choice.label)
+
+    async def _ask_text(self, press: Press, parked: ParkedInquiry, choice: Choice) -> None:
+        """Open the text field of a choice; nothing is kept before it is sent. Raises ViewNotOpened."""
+        form = ChoiceForm(
+            checkpoint=parked.checkpoint.id,
+            choice=choice.id,
+            channel=press.thread.channel,
+            root=press.thread.thread,
+            card=press.message_ts,
+            ephemeral=press.ephemeral,
+        )
+        await self.workspace.open_view(press.trigger_id, views.narrow(parked.checkpoint.question, choice.label, form))
+
+    async def _settle_press(self, press: Press, checkpoint: str, respond: Ack) -> None:
+        shown = list(press.message_blocks)
+        if not press.ephemeral:
+            await self._settle(press.thread, checkpoint, press.user, press.message_ts, shown)
+            return
+        # A message for one person's eyes is edited through the press alone.
+        layout = await self._settled_layout(press.thread, checkpoint, press.user, shown)
+        try:
+            await self.workspace.web.respond(respond, text="Chosen.", blocks=layout, replace_original=True)
+        except (RequestRefused, PlatformUnavailable) as error:
+            log.info("card_not_settled", reason=str(error))
 
     async def _submit_text(self, ack: Ack, body: Body) -> None:
         """The text field was sent: kept before the form closes."""
         form = form_in(ChoiceForm, body["view"])
         try:
-            made = await self._keep_text(form, body)
-        except Unavailable:
+            async with asyncio.timeout(ACKNOWLEDGE_SECONDS):
+                made = await self._keep_text(form, body)
+        except (Unavailable, TimeoutError):
             await acknowledge(ack, errors={"narrow": TRY_AGAIN})
             return
         except FootnoteError as error:

@@ -27,7 +27,6 @@ from core.service.help import HELP
 COMMAND = "/footnote"
 NO_THREAD = "I have not answered you in this channel yet. Mention me in a thread, or give the link of one."
 NO_KNOWLEDGE = "The knowledge is not looked after from here."
-FORM_NOT_OPENED = "Slack did not open the form. Please try again."
 
 
 class FootnoteVerb(StrEnum):
@@ -58,14 +57,15 @@ class CommandListeners:
     def _listener(self, answer: Callable[[SlashCommand], Awaitable[str]]) -> Callable[..., Awaitable[None]]:
         async def listener(ack: Ack, body: Body, respond: Ack) -> None:
             await ack()
-            async with report_errors(partial(self._respond, respond)):
-                await self._respond(respond, await answer(SlashCommand.of(body)))
+            given = SlashCommand.of(body)
+            async with report_errors(partial(self._respond, respond, given.user)):
+                await self._respond(respond, given.user, await answer(given))
 
         return listener
 
-    async def _respond(self, respond: Ack, text: str) -> None:
+    async def _respond(self, respond: Ack, user: str, text: str) -> None:
         if text:
-            await self.workspace.web.respond(respond, text=text, response_type="ephemeral")
+            await self.workspace.respond(respond, user, text=text, response_type="ephemeral")
 
     async def _answer_without_knowledge(self, _: SlashCommand) -> str:
         return NO_KNOWLEDGE
@@ -122,4 +122,5 @@ class CommandListeners:
 
     async def _open_settings(self, given: SlashCommand) -> str:
         view = await self.settings_form.view(given.place, given.user)
-        return "" if await self.workspace.open_view(given.trigger_id, view) else FORM_NOT_OPENED
+        await self.workspace.open_view(given.trigger_id, view)
+        return ""

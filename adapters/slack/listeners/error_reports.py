@@ -22,13 +22,21 @@ async def report_errors(report: Callable[[str], Awaitable[object]]) -> AsyncIter
     words = ""
     try:
         yield
-    except Unavailable as error:
-        log.warning("listener_failed", reason=str(error))
+    except (Unavailable, TimeoutError) as error:
+        log.warning("listener_failed", reason=str(error) or "timeout")
         words = TRY_AGAIN
     except FootnoteError as error:
         words = str(error)
     except Exception:
         log.exception("listener_failed")
         words = WENT_WRONG
-    if words:
+    if not words:
+        return
+    try:
         await report(words)
+    except Exception:
+        log.exception("failure_not_told")
+
+
+async def ignore(_: str) -> None:
+    """Nobody is told: who asked has been told already."""

@@ -15,6 +15,7 @@ from adapters.slack.inbound.interactions import Ack, Body, Press, SlashCommand, 
 from adapters.slack.kb.knowledge import SlackKnowledge
 from adapters.slack.listeners.error_reports import ACKNOWLEDGE_SECONDS, TRY_AGAIN, report_errors
 from adapters.slack.listeners.home_tab import HomeTab
+from adapters.slack.listeners.modals import show_in_modal
 from adapters.slack.listeners.settings import ChannelSettingsForm
 from adapters.slack.outbound import home_view, views
 from adapters.slack.workspace import SlackWorkspace
@@ -23,7 +24,6 @@ from core.model.errors import FootnoteError
 from core.service.gaps.overview import GapOverview
 from core.service.kb.text_layout import plain_lines
 
-COUNTING = "One moment…"
 DAILY_ON = "I tell you in our direct message, once a day, how many proposals wait."
 DAILY_OFF = "I do not tell you of proposals any more."
 NO_DIRECT_MESSAGE = "Slack does not open our direct message. Please try again."
@@ -80,28 +80,25 @@ class HomeButtonListeners:
             await self.home_tab.publish(press.thread.space, press.user, shown.outcome)
 
     async def _choose_channel(self, press: Press) -> None:
-        """First of which channel: settings are a channel's. Raises Denied."""
+        """First of which channel: settings are a channel's. Raises Denied and ViewNotOpened."""
         person = await self.workspace.access.person(press.thread.space, press.user)
         is_admin = await self.workspace.access.is_admin(press.user)
         await self.workspace.user_actions.settings.require_admin(person, "home", is_admin=is_admin)
         await self.workspace.open_view(press.trigger_id, home_view.choose_channel())
 
     async def _show_gaps(self, press: Press) -> None:
-        """What the documents cannot answer yet. It may take seconds to count, so the form opens before."""
+        """What the documents cannot answer yet; it may take seconds to count. Raises ViewNotOpened."""
         if self.gaps is None:
             return
-        view_id = await self.workspace.open_view(press.trigger_id, views.note(home_view.CANNOT_ANSWER, COUNTING))
-        if not view_id:
-            return
+        gaps = self.gaps
 
-        async def show(view: views.View) -> None:
-            await self.workspace.web.call("views.update", view_id=view_id, view=view)
-
-        async with report_errors(lambda text: show(views.note(home_view.CANNOT_ANSWER, text))):
+        async def lines() -> views.View:
             person = await self.workspace.access.person(press.thread.space, press.user)
             is_admin = await self.workspace.access.is_admin(press.user)
-            lines = await self.gaps.lines(person, is_admin=is_admin, workspace=(PLATFORM, press.thread.space))
-            await show(home_view.gaps(lines))
+            found = await gaps.lines(person, is_admin=is_admin, workspace=(PLATFORM, press.thread.space))
+            return home_view.gaps(found)
+
+        await show_in_modal(self.workspace, press.trigger_id, home_view.CANNOT_ANSWER, lines)
 
     async def _set_daily(self, press: Press) -> None:
         """Tell this admin of proposals once a day, in their direct message, or no more. Raises Denied."""

@@ -10,7 +10,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 
-import aiohttp
 import structlog
 from slack_bolt.app.async_app import AsyncApp
 
@@ -21,7 +20,7 @@ from adapters.slack.kb.command_parser import KB
 from adapters.slack.kb.forms import FormResult
 from adapters.slack.kb.knowledge import SlackKnowledge
 from adapters.slack.kb.replies import KbReply, text_reply
-from adapters.slack.listeners.error_reports import ACKNOWLEDGE_SECONDS, TRY_AGAIN, report_errors
+from adapters.slack.listeners.error_reports import ACKNOWLEDGE_SECONDS, TRY_AGAIN, ignore, report_errors
 from adapters.slack.listeners.home_tab import HomeTab
 from adapters.slack.outbound import blocks
 from adapters.slack.workspace import SlackWorkspace
@@ -51,8 +50,9 @@ class KnowledgeListeners:
 
     async def _command(self, ack: Ack, body: Body, respond: Ack) -> None:
         await ack()
-        async with report_errors(partial(self._respond_text, respond)):
-            await self._respond(respond, await self.knowledge.command(SlashCommand.of(body)))
+        given = SlashCommand.of(body)
+        async with report_errors(partial(self._respond_text, respond, given.user)):
+            await self._respond(respond, given.user, await self.knowledge.command(given))
 
     async def _press(self, ack: Ack, body: Body, respond: Ack) -> None:
         """The reply takes the place of the one that was pressed on."""
@@ -62,8 +62,8 @@ class KnowledgeListeners:
             async with report_errors(lambda text: self._publish(press, text_reply(text))):
                 await self._publish(press, await self.knowledge.press(press))
             return
-        async with report_errors(partial(self._respond_text, respond, in_place=True)):
-            await self._respond(respond, await self.knowledge.press(press), in_place=True)
+        async with report_errors(partial(self._respond_text, respond, press.user, in_place=True)):
+            await self._respond(respond, press.user, await self.knowledge.press(press), in_place=True)
 
     async def _publish(self, press: Press, reply: KbReply | None) -> None:
         if reply is not None:
@@ -72,8 +72,9 @@ class KnowledgeListeners:
     async def _cancel(self, ack: Ack, body: Body, respond: Ack) -> None:
         """The job's card shows it; what fails is told below it."""
         await ack()
-        async with report_errors(partial(self._respond_text, respond)):
-            await self.knowledge.cancel(Press.of(body))
+        press = Press.of(body)
+        async with report_errors(partial(self._respond_text, respond, press.user)):
+            await self.knowledge.cancel(press)
 
     async def _base_options(self, ack: Ack, body: Body) -> None:
         try:
@@ -96,22 +97,22 @@ class KnowledgeListeners:
             except (Unavailable, TimeoutError) as error:
                 log.warning("form_not_kept", reason=str(error) or "timeout")
                 await acknowledge(ack, errors={field: TRY_AGAIN})
-                async with report_errors(_ignore):  # it was told on the form
+                async with report_errors(ignore):  # it was told on the form
                     await self.knowledge.forms.reopen(body)
                 return
             if result.errors:
                 await acknowledge(ack, errors=result.errors)
                 return
             await ack()
-            async with report_errors(_ignore):  # what was accepted is kept, and its card follows
+            async with report_errors(ignore):  # what was accepted is kept, and its card follows
                 await self.knowledge.announce(result, sender_of(body)[1])
 
         return listener
 
-    async def _respond_text(self, respond: Ack, text: str, *, in_place: bool = False) -> None:
-        await self._respond(respond, text_reply(text), in_place=in_place)
+    async def _respond_text(self, respond: Ack, user: str, text: str, *, in_place: bool = False) -> None:
+        await self._respond(respond, user, text_reply(text), in_place=in_place)
 
-    async def _respond(self, respond: Ack, reply: KbReply | None, *, in_place: bool = False) -> None:
+    async def _respond(self, respond: Ack, user: str, reply: KbReply | None, *, in_place: bool = False) -> None:
         """Show a reply to the one who asked, which Slack takes for half an hour; ``in_place`` of what stood there.
 
         https://docs.slack.dev/interactivity/handling-user-interaction
@@ -119,13 +120,6 @@ class KnowledgeListeners:
         if reply is None:
             return
         words = {"text": blocks.fallback(reply.text), "blocks": reply.blocks, "response_type": "ephemeral"}
-        try:
-            await self.workspace.web.respond(
-                respond, **words, replace_original=in_place, unfurl_links=False, unfurl_media=False
-            )
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            log.info("reply_not_shown", reason=type(error).__name__)
-
-
-async def _ignore(_: str) -> None:
-    """Nobody is told: who asked has been told already."""
+        await self.workspace.respond(
+            respond, user, **words, replace_original=in_place, unfurl_links=False, unfurl_media=False
+        )

@@ -13,7 +13,7 @@ from adapters.slack.inbound.interactions import Ack, Body, Press, sender_of
 from adapters.slack.kb.forms import FORM_EXPIRED
 from adapters.slack.kb.knowledge import SlackKnowledge
 from adapters.slack.kb.replies import outcome_text
-from adapters.slack.listeners.error_reports import ACKNOWLEDGE_SECONDS, TRY_AGAIN, report_errors
+from adapters.slack.listeners.error_reports import ACKNOWLEDGE_SECONDS, TRY_AGAIN, ignore, report_errors
 from adapters.slack.outbound import blocks, views
 from adapters.slack.outbound.form_values import FormValues
 from adapters.slack.outbound.payloads import RatingValue, ReasonForm, form_in
@@ -43,9 +43,11 @@ class RatingListeners:
         press = Press.of(body)
         async with report_errors(partial(self.workspace.messages.post_privately, press.thread, press.user)):
             rating = RatingValue.decode(press.value)
-            if not rating.helpful:
-                await self._open_form(press, rating.trace_id)
-            await self._keep_rating(press.thread, press.user, rating.trace_id, helpful=rating.helpful)
+            try:
+                if not rating.helpful:
+                    await self._open_form(press, rating.trace_id)
+            finally:
+                await self._keep_rating(press.thread, press.user, rating.trace_id, helpful=rating.helpful)
 
     async def _open_form(self, press: Press, trace_id: str) -> None:
         form = ReasonForm(press.thread.channel, press.thread.thread, trace_id)
@@ -62,6 +64,8 @@ class RatingListeners:
         except (Unavailable, TimeoutError) as error:
             log.warning("form_not_kept", reason=str(error) or "timeout")
             await acknowledge(ack, errors={"reason": TRY_AGAIN})
+            async with report_errors(ignore):  # it was told on the form
+                await self._reopen(body)
             return
         if result is not None and not is_success(result):
             await acknowledge(ack, errors={"answer": outcome_text(result)})
@@ -70,6 +74,12 @@ class RatingListeners:
         if result is not None and self.knowledge is not None:
             (team, user), form = sender_of(body), form_in(ReasonForm, body["view"])
             await self.knowledge.tell([result], ThreadKey(PLATFORM, team, form.channel, form.root), user)
+
+    async def _reopen(self, body: Body) -> None:
+        """It took too long: the correction may be sent once more."""
+        form = form_in(ReasonForm, body["view"]).form
+        if form and self.knowledge is not None:
+            await self.knowledge.kept_commands.reopen(form, person_id(*sender_of(body)))
 
     async def _keep_reason(self, body: Body) -> KbResult | None:
         """Keep why an answer did not help; what became of the correction, if one was given."""

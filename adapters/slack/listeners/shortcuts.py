@@ -40,18 +40,20 @@ class ShortcutListeners:
     def _listener(self, work: Callable[[Body], Awaitable[KbReply]]) -> Callable[..., Awaitable[None]]:
         async def listener(ack: Ack, body: Body, respond: Ack) -> None:
             await ack()
-            async with report_errors(partial(self._respond_text, respond)):
-                await self._respond(respond, await work(body))
+            user = str(body["user"]["id"])
+            async with report_errors(partial(self._respond_text, respond, user)):
+                await self._respond(respond, user, await work(body))
 
         return listener
 
-    async def _respond_text(self, respond: Ack, text: str) -> None:
-        await self._respond(respond, text_reply(text))
+    async def _respond_text(self, respond: Ack, user: str, text: str) -> None:
+        await self._respond(respond, user, text_reply(text))
 
-    async def _respond(self, respond: Ack, reply: KbReply) -> None:
+    async def _respond(self, respond: Ack, user: str, reply: KbReply) -> None:
         if reply.text:
-            await self.workspace.web.respond(
+            await self.workspace.respond(
                 respond,
+                user,
                 text=blocks.fallback(reply.text),
                 blocks=reply.blocks,
                 response_type="ephemeral",

@@ -17,6 +17,10 @@ class FormValues:
     def _element(self, name: str) -> Mapping[str, Any]:
         return next(iter((self._blocks.get(name) or {}).values()), None) or {}
 
+    def asks(self, name: str) -> bool:
+        """Whether there is such a field."""
+        return name in self._blocks
+
     def text(self, name: str) -> str:
         """What was typed."""
         return str(self._element(name).get("value") or "").strip()

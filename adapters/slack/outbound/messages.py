@@ -60,10 +60,10 @@ class Messages:
             return False
         return True
 
-    async def post_directly(self, user: str, text: str) -> None:
+    async def post_directly(self, user: str, text: str, layout: list[blocks.Block] | None = None) -> None:
         """Post in the direct message with somebody; what cannot be said there either is logged."""
         try:
-            await self.post(ThreadKey(PLATFORM, "", await self.direct_channel(user), ""), text)
+            await self.post(ThreadKey(PLATFORM, "", await self.direct_channel(user), ""), text, layout)
         except (RequestRefused, PlatformUnavailable) as error:
             log.warning("not_posted", reason=str(error))
 

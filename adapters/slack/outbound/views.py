@@ -26,6 +26,7 @@ from core.service.channel_settings import (
 View = dict[str, Any]
 
 NARROW, REASON, SETTINGS = "footnote_narrow", "footnote_reason", "footnote_settings"
+QUOTES_TITLE = "Quotes"
 PROFILES = {one.value: one.value for one in Profile}
 BEHAVIOURS = {one.value: one.value for one in Behaviour}
 CHECKPOINTS = {kind.value: label for kind, label in CHECKPOINT_LABELS.items()}
@@ -72,7 +73,7 @@ def quotes(found: Quotes) -> View:
         rows.append(blocks.context(f"{found.withheld} more from knowledge that you may not read now."))
     if not found.citations:
         rows.append(blocks.section("There is no passage behind this answer that you may read now."))
-    return modal("Quotes", rows)
+    return modal(QUOTES_TITLE, rows)
 
 
 def narrow(question: str, label: str, form: ChoiceForm) -> View:
@@ -147,8 +148,8 @@ def _auto_answer(threshold: float) -> blocks.Block:
     return select("auto_answer", "Questions that do not mention me", options, now, hint=hint)
 
 
-def read_settings(view: Mapping[str, Any]) -> ChosenSettings:
-    """The settings form as it was submitted."""
+def read_settings(view: Mapping[str, Any], before: ChosenSettings) -> ChosenSettings:
+    """The settings form as it was submitted; what the form could not ask for stays as it was ``before``."""
     form = FormValues(view)
     handoff = form.option("handoff")
     values = {
@@ -164,7 +165,8 @@ def read_settings(view: Mapping[str, Any]) -> ChosenSettings:
         "handoff": "" if handoff == "none" else handoff,
         "auto_answer": form.option("auto_answer"),
     }
-    return ChosenSettings.from_mapping(values)
+    asked = {name: value for name, value in values.items() if form.asks(name)}
+    return ChosenSettings.from_mapping(before.to_mapping() | asked)
 
 
 # --- elements

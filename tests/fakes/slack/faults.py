@@ -53,6 +53,7 @@ class Faults:
         self._planned: list[Fault] = []
         self._slow: dict[str, float] = {}
         self.streaming_refused: str | None = None
+        self.responses_refused = ""
         self.expire_after_appends: int | None = None
         self.expire_after_seconds = 300.0
 
@@ -88,6 +89,10 @@ class Faults:
         """Answer every chat.startStream with this error; None takes streaming back up."""
         self.streaming_refused = error
 
+    def refuse_responses(self, error: str = "used_url") -> None:
+        """Answer every post to a response_url with this error, as Slack does to one that is too old."""
+        self.responses_refused = error
+
     def expire_streams(self, after_appends: int | None = None, after_seconds: float = 300.0) -> None:
         """Let a stream take this many appends, or this many seconds, then refuse the rest."""
         self.expire_after_appends = after_appends
@@ -111,6 +116,7 @@ class Faults:
         self._planned.clear()
         self._slow.clear()
         self.refuse_streaming(None)
+        self.refuse_responses("")
         self.expire_streams()
         self._courier.copies = 1
 

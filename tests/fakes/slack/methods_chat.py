@@ -310,6 +310,8 @@ async def respond(slack: FakeSlack, hook: ResponseUrl, body: dict[str, Any]) -> 
     if unknown := set(body) - _RESPONSE_FIELDS:
         slack.violate(f"response_url: unknown field {min(unknown)!r}")
         return "invalid_payload"
+    if slack.faults.responses_refused:
+        return slack.faults.responses_refused
     if hook.left <= 0:
         return "used_url"
     hook.left -= 1

@@ -295,6 +295,15 @@ class Person:
         self._modals_seen.add(self.modal.id)
         return self.modal
 
+    async def modal_shows(self, text: str, timeout: float = 60.0) -> View:
+        """The modal before them, as soon as it holds this text."""
+        await self._slack.until(
+            lambda: self.modal is not None and text in self.modal.markdown, timeout, what=f"{text!r} in a modal"
+        )
+        assert self.modal is not None
+        self._modals_seen.add(self.modal.id)
+        return self.modal
+
     async def home_shows(self, text: str, timeout: float = 60.0) -> View:
         """Their Home tab, as soon as it holds this text."""
         await self._slack.until(
