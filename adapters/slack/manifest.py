@@ -37,6 +37,7 @@ EVENTS = (
     "agent_session_stopped",
     "app_home_opened",
     "app_mention",
+    "channel_id_changed",
     "message.channels",
     "message.groups",
     "message.im",

@@ -297,6 +297,7 @@ def _event_listener(
         places=places,
         stop=workspace.stop,
         settings=workspace.settings,
+        move=workspace.user_actions.settings.move,
         allowed_bots=frozenset(allowed_bots),
     )
 

@@ -87,6 +87,22 @@ class SettingsService:
         await self.store.write(place, kept)
         return channel_settings(self.defaults, kept)
 
+    async def move(self, before: str, after: str, actor: str) -> None:
+        """A place has another id for good: what was chosen there and granted to it goes along, on record.
+
+        ``actor`` is who is on record for it. Twice does nothing more.
+        """
+        chosen, nothing = await self.store.read(before), ChosenSettings()
+        granted = [base for base in await self.catalog.bases() if before in base.grants]
+        if chosen == nothing and not granted:
+            return
+        await self.audit.record(actor, "move", before, allowed=True, detail=after)
+        for base in granted:
+            await self.catalog.save_base(replace(base, grants=base.grants - {before} | {after}))
+        if chosen != nothing:
+            await self.store.write(after, chosen)
+            await self.store.write(before, nothing)
+
 
 def _limit_bases(chosen: ChosenSettings, bases: frozenset[str]) -> ChosenSettings:
     """What was typed or sent, within bounds; an empty choice of bases, languages or group is none."""

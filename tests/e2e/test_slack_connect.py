@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from core.model.channel_settings import ChosenSettings
 from core.model.principals import channel_principal
 from tests.e2e.inprocess import REFUNDS, Bot
 from tests.e2e.slack_driver import SlackDriver
@@ -66,3 +67,21 @@ async def test_an_admin_of_ours_sets_up_a_shared_channel(slack: FakeSlack, bot: 
     place = channel_principal("slack", slack.team_id, slack.channel("general").id)
     kept = await bot.user_actions.settings.store.read(place)
     assert kept.reply_style == "private"
+
+
+async def test_a_channel_that_gets_another_id_keeps_its_settings_and_what_was_granted_to_it(
+    slack: FakeSlack, bot: Bot
+) -> None:
+    plans, alice = slack.channel("plans", private=True, members=["alice"]), slack.person("alice")
+    place = channel_principal("slack", slack.team_id, plans.id)
+    await bot.scene.knows("The launch is in May.", title="Launch", base="plans", grants=frozenset({place}))
+    await bot.user_actions.settings.store.write(place, ChosenSettings(bases=frozenset({"plans"})))
+    slack.change_id(plans)
+    await slack.until(lambda: all(one.acknowledged for one in slack.deliveries), what="word of the new id")
+    moved = channel_principal("slack", slack.team_id, plans.id)
+    assert (await bot.user_actions.settings.store.read(moved)).bases == frozenset({"plans"})
+    assert await bot.user_actions.settings.store.read(place) == ChosenSettings()
+    question = await alice.says("<@bot> when is the launch?", "plans")
+    answer = await slack.reply_to(question, until=lambda one: "Why" in one.buttons())
+    assert "May" in answer.markdown
+    assert [(one.action, one.target, one.detail) for one in await bot.audit.recent()] == [("move", place, moved)]

@@ -21,6 +21,7 @@ from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import Busy, Denied, FootnoteError, NotFound
 from core.model.incoming_events import FileReference, IncomingMessage
+from core.model.principals import channel_principal
 from core.model.reply_target import ReplyTarget
 from core.ports.inbox import Inbox
 from core.ports.message_state import CancelReason, MessageStateStore
@@ -32,6 +33,7 @@ from core.service.message_routing import ANYWHERE, could_be_answered
 MESSAGE_SUBTYPES = {None, "file_share", "thread_broadcast", "bot_message"}  # of messages in which something is said
 MOST_FILES = 10  # of one message
 MOST_EDITS = 1_000  # that are known not to be new when they come again
+_CHANNEL_IDS = ("old_channel_id", "new_channel_id")
 FILES_UNKNOWN = FileReference("?", "")  # an app_mention does not say whether there are files
 
 log = structlog.get_logger(__name__)
@@ -55,6 +57,10 @@ StopQuestion = Callable[[SlackQuestionState, str], Awaitable[None]]
 """Stops the work on a question for a user, by their Slack id. Raises NotFound and Denied."""
 
 
+MovePlace = Callable[[str, str, str], Awaitable[None]]
+"""Has what is kept of a place kept under another id: the one before, the one after, who is on record for it."""
+
+
 class EventListener:
     """Turns Slack's events into deliveries of the inbox."""
 
@@ -67,14 +73,17 @@ class EventListener:
         places: BackfillPlaces,
         stop: StopQuestion,
         settings: Callable[[ThreadKey], Awaitable[ChannelSettings]],
+        move: MovePlace,
         allowed_bots: frozenset[str] = frozenset(),
     ) -> None:
         """Put what is for us into this inbox.
 
-        ``settings`` says what applies in a place; ``allowed_bots``: names or ids of bots that may ask.
+        ``settings`` says what applies in a place, ``move`` gives one another id; ``allowed_bots``: names or ids of
+        bots that may ask.
         """
         self._stop = stop
         self._settings = settings
+        self._move = move
         self._directory = directory
         self._inbox = inbox
         self._message_states = message_states
@@ -86,7 +95,9 @@ class EventListener:
         """Take one event in. Raises StoreUnavailable when it could not be kept: then it must not be acknowledged."""
         us = await self._directory.identity()
         kind, subtype = event.get("type"), event.get("subtype")
-        if kind == "agent_session_stopped":
+        if kind == "channel_id_changed":
+            await self._on_new_channel_id(event, team, us)
+        elif kind == "agent_session_stopped":
             await self._on_stop(event, team)
         elif kind == "message" and subtype == "message_changed":
             return await self._on_edit(event, team, us)
@@ -236,6 +247,14 @@ class EventListener:
         message = await self._parse_if_relevant({**before, **place}, team, us) if ts else None
         if message is not None:
             await take_in_deletion(self._message_states, self._inbox, message)
+
+    async def _on_new_channel_id(self, event: Event, team: str, us: Identity) -> None:
+        """A private channel that is shared with another workspace gets a new id: just then its settings must hold.
+
+        https://docs.slack.dev/reference/events/channel_id_changed
+        """
+        before, after = (channel_principal(PLATFORM, team, str(event[name])) for name in _CHANNEL_IDS)
+        await self._move(before, after, person_id(team, us.user))
 
     async def _on_stop(self, event: Event, team: str) -> None:
         """Slack's own stop button names the streams, or only the thread. It stops for those who may, as ours does."""

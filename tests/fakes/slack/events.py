@@ -89,6 +89,12 @@ def member_joined(user: User, channel: Channel, inviter: User) -> dict[str, Any]
     }  # fmt: skip
 
 
+def channel_id_changed(world: World, before: str, after: str) -> dict[str, Any]:
+    """The event of a channel that has another id for good."""
+    changed = {"old_channel_id": before, "new_channel_id": after}
+    return {"type": "channel_id_changed", **changed, "event_ts": world.new_ts()}
+
+
 def agent_session_stopped(user: User, channel: Channel, root: str, streams: list[Message]) -> dict[str, Any]:
     """The event of the stop button, with the streams Slack stopped."""
     return {

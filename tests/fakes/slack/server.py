@@ -366,6 +366,17 @@ class FakeSlack:
         if not message.ephemeral and self.bot_user_id in message.channel.members and (self._echo or not own):
             self.courier.send("events_api", events.wrap(self.world, event), told_for)
 
+    def change_id(self, channel: Channel) -> None:
+        """Give a channel another id for good, as sharing a private one with another workspace does; tell the app.
+
+        https://docs.slack.dev/reference/events/channel_id_changed
+        """
+        before, channel.id = channel.id, self.world.new_id("C", channel.name)
+        self.world.channels[channel.id] = self.world.channels.pop(before)
+        self.courier.send(
+            "events_api", events.wrap(self.world, events.channel_id_changed(self.world, before, channel.id))
+        )
+
     def share_as_bot(self, channel: Channel, files: list[File], args: dict[str, Any]) -> None:
         """Put uploaded files into a channel as the bot's message."""
         bot = self.world.bot
