@@ -610,6 +610,31 @@ class TestCards:
         await room.works()
         assert "1 added" in card.markdown
 
+    @pytest.mark.parametrize("error", ["edit_window_closed", "cant_update_message", "message_not_found"])
+    async def test_a_card_that_takes_no_edit_gives_way_to_a_message_with_the_end(
+        self, slack: FakeSlack, room: SlackRoom, error: str
+    ) -> None:
+        ada = slack.person("ada")
+        await ada.submits(await opened(slack), {"files": [("refunds.md", HANDBOOK)]})
+        await room.card("ada", await room.newest())
+        slack.faults.fail("chat.update", error, None)
+        await room.works()
+        await slack.until(lambda: not left(room), what="nothing left to tell")
+        _, end = slack.visible(ada.dm)
+        assert "1 added" in end.markdown
+
+    async def test_a_last_state_whose_layout_is_refused_is_told_plainly(
+        self, slack: FakeSlack, room: SlackRoom
+    ) -> None:
+        ada = slack.person("ada")
+        await ada.submits(await opened(slack), {"files": [("refunds.md", HANDBOOK)]})
+        await room.card("ada", await room.newest())
+        slack.faults.fail("chat.update", "invalid_blocks", None)
+        slack.faults.fail("chat.postMessage", "invalid_blocks", 1)
+        await room.works()
+        await slack.until(lambda: not left(room), what="nothing left to tell")
+        assert "1 added" in slack.visible(ada.dm)[-1].markdown
+
     async def test_a_last_state_that_slack_held_up_is_shown_by_the_next_process(self, slack: FakeSlack) -> None:
         room = SlackRoom(slack)
         async with room.process():

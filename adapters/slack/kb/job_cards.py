@@ -9,6 +9,7 @@ over may have to wait for Slack; whose card is still to say so is kept too, for 
 import asyncio
 import json
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -143,7 +144,7 @@ class JobCards:
             said = await self._workspace.messages.post(place, card.text, layout, part=_part(card.job))
             ts = str(said["ts"])
         except OutcomeUnknown:
-            ts = await self._find_posted(channel, card.job)
+            ts = await self._find_posted(channel, _part(card.job))
             if not ts:
                 raise
         await self._save(SlackJobCard(person=card.person, job=card.job, channel=channel, ts=ts))
@@ -199,7 +200,7 @@ class JobCards:
         self._adopting.add(card.job)
         try:
             channel = await self._workspace.messages.direct_channel(card.user)
-            ts = await self._find_posted(channel, card.job)
+            ts = await self._find_posted(channel, _part(card.job))
             if ts:
                 await self._save(SlackJobCard(person=card.person, job=card.job, channel=channel, ts=ts))
                 return await self._catch_up(card, [])
@@ -247,26 +248,50 @@ class JobCards:
     async def _edit(
         self, kept: SlackJobCard, layout: list[blocks.Block], call: Callable[..., Coroutine[Any, Any, Any]]
     ) -> bool:
-        """Show this; False where that may be tried again."""
+        """Show this; False where that may be tried again. A last state that the card does not take is posted anew."""
         place = {"channel": kept.channel, "ts": kept.ts}
         text = blocks.fallback(kept.text)
         try:
             await call("chat.update", text=text, blocks=layout, link_names=False, **place)
         except RequestRefused as refusal:
             log.info("card_not_edited", reason=str(refusal))
-            return not refusal.retry_after
+            if refusal.retry_after:
+                return False
+            return not kept.over or await self._post_anew(kept)
         except PlatformUnavailable as error:
             log.info("card_not_edited", reason=str(error))
             return False
         return True
 
-    async def _find_posted(self, channel: str, job_id: str) -> str:
+    async def _post_anew(self, kept: SlackJobCard) -> bool:
+        """Say in a new message that the job is over, plainly where the layout is refused; False: it may be tried again.
+
+        Raises PlatformUnavailable.
+        """
+        part, place = _part(kept.job, again=True), ThreadKey(PLATFORM, kept.space, kept.channel, "")
+        ts = ""
+        with suppress(RequestRefused):  # what was said there may not be read: then it is said again
+            ts = await self._find_posted(kept.channel, part)
+        for layout in (kept.layout, [blocks.section(blocks.plain_text(kept.layout))]):
+            if ts:
+                break
+            try:
+                ts = str((await self._workspace.messages.post(place, kept.text, layout, part=part))["ts"])
+            except RequestRefused as refusal:
+                log.warning("card_not_posted", job=kept.job, reason=str(refusal))
+                if refusal.retry_after:
+                    return False
+        if ts:
+            await self._save(SlackJobCard(person=kept.person, job=kept.job, channel=kept.channel, ts=ts))
+        return True
+
+    async def _find_posted(self, channel: str, part: str) -> str:
         """The ``ts`` of a card that was posted, or may have been; empty when it is not there."""
         look = {"channel": channel, "limit": MOST_SEARCHED, "include_all_metadata": True}
         found = await self._workspace.web.call("conversations.history", **look)
         for message in found.get("messages") or []:
             payload = (message.get("metadata") or {}).get("event_payload") or {}
-            if payload.get("part") == _part(job_id):
+            if payload.get("part") == part:
                 return str(message["ts"])
         return ""
 
@@ -287,8 +312,9 @@ def _blank(job_id: str, person: str) -> SlackJobCard:
     return SlackJobCard(person=person, job=job_id)
 
 
-def _part(job_id: str) -> str:
-    return f"job-{job_id}"
+def _part(job_id: str, *, again: bool = False) -> str:
+    """By what a job's card is found again, or the message that says its end where the card takes no edit."""
+    return f"job-{job_id}" + ("-over" if again else "")
 
 
 def _age(job: Job) -> float:
