@@ -213,6 +213,21 @@ async def test_who_edits_after_the_answer_is_told_privately_how_to_ask_again(sla
     assert slack.answers_to(question) == [answer]
 
 
+async def test_a_message_that_names_us_only_once_it_is_edited_is_answered_without_a_word_about_the_edit(
+    slack: FakeSlack, bot: Bot
+) -> None:
+    alice = slack.person("alice")
+    async with bot.running():
+        said = await alice.says("how long do refunds take?", "general")
+        await slack.acknowledged(said)
+        await alice.edits(said, "<@bot> how long do refunds take?")
+        answer = await finished(slack, said)
+        await slack.acknowledged(said)
+        await bot.settled(PATIENCE)
+    assert slack.answers_to(said) == [answer]
+    assert alice.private == []
+
+
 # --- what was said while nobody listened
 
 

@@ -103,6 +103,8 @@ class EventListener:
             return await self._on_edit(event, team, us)
         elif kind == "message" and subtype == "message_deleted":
             await self._on_delete(event, team, us)
+        elif kind == "app_mention" and event.get("edited"):
+            return NOTHING  # the same edit comes as ``message_changed``, with what stood there before
         elif kind in {"app_mention", "message"} and subtype in MESSAGE_SUBTYPES:
             return await self._on_message(event, team, us)
         return NOTHING

@@ -73,12 +73,16 @@ class Person:
         return message
 
     async def edits(self, message: Message, text: str) -> Message:
-        """Change an own message. Slack sends `message_changed`, and no second `app_mention`."""
+        """Change an own message. Slack sends `message_changed`; of a mention also `app_mention`, with `edited`.
+
+        https://github.com/slackapi/bolt-js/issues/960
+        """
         assert message.user == self.user.id, "people edit their own messages"
         before = message.to_json()
         message.text = events.written(self._world, text)
         message.edited = {"user": self.user.id, "ts": self._world.new_ts()}
         message.record("edited")
+        self._tell_of_mention(message)
         self._event(message, events.message_changed(message, before))
         return message
 
@@ -326,10 +330,12 @@ class Person:
         return thread.channel if thread else self.dm
 
     def _tell_of(self, message: Message) -> None:
-        mentioned = f"<@{self._world.bot.id}>" in message.text
-        if mentioned and message.channel.kind != "im":
-            self._event(message, events.app_mention(message))
+        self._tell_of_mention(message)
         self._event(message, events.message(message))
+
+    def _tell_of_mention(self, message: Message) -> None:
+        if f"<@{self._world.bot.id}>" in message.text and message.channel.kind != "im":
+            self._event(message, events.app_mention(message))
 
     def _event(self, message: Message, event: dict[str, Any]) -> None:
         if self._world.bot.id in message.channel.members:
