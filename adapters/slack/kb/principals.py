@@ -73,16 +73,18 @@ class PrincipalNames:
 
     async def _name(self, principal: Principal, team: str, *, is_admin: bool) -> str:
         """What people call it; empty where Slack does not say, or where it is none of this workspace."""
+        if principal.platform != PLATFORM:
+            return ""
         match principal:
-            case Principal(platform="slack", kind=PrincipalKind.TEAM, id=found) if found == team:
+            case Principal(kind=PrincipalKind.TEAM, id=found) if found == team:
                 return EVERY_MEMBER
-            case Principal(platform="slack", kind=PrincipalKind.USER, id=found, space=space) if space == team:
+            case Principal(kind=PrincipalKind.USER, id=found, space=space) if space == team:
                 name = await self._directory.name(found)
                 return f"@{name}" if name != found else ""
-            case Principal(platform="slack", kind=PrincipalKind.GROUP, id=found, space=space) if space == team:
+            case Principal(kind=PrincipalKind.GROUP, id=found, space=space) if space == team:
                 group = (await self._directory.groups()).get(found)
                 return f"@{group.handle}" if group is not None else ""
-            case Principal(platform="slack", kind=PrincipalKind.CHANNEL, id=found, space=space) if space == team:
+            case Principal(kind=PrincipalKind.CHANNEL, id=found, space=space) if space == team:
                 return await self._channel_name(found, is_admin=is_admin)
             case _:
                 return ""

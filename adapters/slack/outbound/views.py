@@ -192,10 +192,18 @@ def input_block(name: str, label: str, element: Mapping[str, Any], *, hint: str 
 def select(name: str, label: str, options: Mapping[str, str], chosen: str, *, hint: str = "") -> blocks.Block:
     """A menu of which one thing is chosen."""
     element: dict[str, Any] = {"type": "static_select"}
-    element["options"] = [option(value, text) for value, text in list(options.items())[:MOST_OPTIONS]]
+    element["options"] = [option(value, text) for value, text in _offered(options, [chosen]).items()]
     if chosen in options:
         element["initial_option"] = option(chosen, options[chosen])
     return input_block(name, label, element, hint=hint) | {"optional": chosen not in options}
+
+
+def _offered(options: Mapping[str, str], chosen: Sequence[str]) -> dict[str, str]:
+    """As many options as a menu takes; what is chosen is among them, or saving the form would take it away."""
+    if len(options) <= MOST_OPTIONS:
+        return dict(options)
+    first = {value: options[value] for value in chosen if value in options}
+    return dict(list((first | dict(options)).items())[:MOST_OPTIONS])
 
 
 def checkboxes(name: str, label: str, options: Mapping[str, str], chosen: Sequence[str]) -> blocks.Block:
@@ -209,7 +217,7 @@ def checkboxes(name: str, label: str, options: Mapping[str, str], chosen: Sequen
 
 def multi_select(name: str, label: str, options: Mapping[str, str], chosen: Sequence[str] = ()) -> blocks.Block:
     """A menu of which any number is chosen, by value."""
-    offered = dict(list(options.items())[:MOST_OPTIONS])
+    offered = _offered(options, chosen)
     element: dict[str, Any] = {"type": "multi_static_select"}
     element["options"] = [option(value, text) for value, text in offered.items()]
     if initial := [option(value, offered[value]) for value in chosen if value in offered]:
