@@ -1,5 +1,6 @@
 """One workspace as its listeners share it: the Web API and what is built on it, and the use cases of core."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -11,7 +12,6 @@ from adapters.slack.api.directory import Directory
 from adapters.slack.api.errors import RequestRefused
 from adapters.slack.api.ids import person_id
 from adapters.slack.api.web_client import WebClient
-from adapters.slack.inbound.interactions import Ack
 from adapters.slack.outbound.agent_sessions import AgentSessions
 from adapters.slack.outbound.blocks import section
 from adapters.slack.outbound.messages import Messages
@@ -68,7 +68,7 @@ class SlackWorkspace:
             raise ViewNotOpened(f"Slack did not open the form{why}. Please try again.") from None
         return str((answer.get("view") or {}).get("id") or "")
 
-    async def respond(self, respond: Ack, user: str, **message: Any) -> None:
+    async def respond(self, respond: Callable[..., Awaitable[Any]], user: str, **message: Any) -> None:
         """Answer a command or a press where it was given; where Slack does not take that, in the direct message."""
         try:
             await self.web.respond(respond, **message)
