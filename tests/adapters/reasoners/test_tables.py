@@ -357,3 +357,25 @@ def test_most_office_people_is_not_most_of_them() -> None:
     asked = aggregation_of("which site has the most office people and how many are they")
     assert asked is not None
     assert asked.kind is Aggregate.MOST
+
+
+EQUIPMENT = """\
+| Club | Machine | Count |
+|---|---|---|
+| Clifton | Treadmill | 12 |
+| Clifton | Rower | 6 |
+| Redland | Treadmill | 9 |
+| Bedminster | Treadmill | 7 |
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "lead"),
+    [
+        ("how many treadmills do we have in total", "Added up from 3 rows, *Count* comes to 28:"),
+        ("how many treadmills are there", "Added up from 3 rows, *Count* comes to 28:"),
+        ("how many clubs have treadmills", "Counted in the table, there are 3 clubs:"),
+    ],
+)
+def test_where_a_column_says_how_many_rows_are_not_counted_for_things(question: str, lead: str) -> None:
+    assert worked_out(question, EQUIPMENT) == lead

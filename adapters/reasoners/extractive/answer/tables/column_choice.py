@@ -11,6 +11,7 @@ from core.model.text import content_words
 _WHICH_TIME = frozenset(content_words("last next first previous"))  # "last year" does not ask for "Last act ends"
 
 _LASTING = frozenset({"duration", "time"})
+_QUANTITY = frozenset(content_words("count quantity qty pieces pcs stock"))
 _SIZE = frozenset(content_words("size capacity area volume seats beds places pitches rooms"))
 
 
@@ -65,6 +66,12 @@ def numeric_columns(rows: Sequence[Row]) -> set[str]:
     """The stems of the names of columns that hold numbers: these are read off, not counted."""
     columns = [at for at in range(1, len(rows[0].names)) if _figures(rows, at) > len(rows) / 2]
     return {stem for at in columns for stem in content_words(rows[0].names[at])}
+
+
+def quantity_column(rows: Sequence[Row]) -> int | None:
+    """The column that says of each row how many there are of it, where there is one."""
+    columns = (at for at, name in enumerate(rows[0].names) if at and _QUANTITY & set(content_words(name)))
+    return next((at for at in columns if _figures(rows, at) == len(rows)), None)
 
 
 def _figures(rows: Sequence[Row], column: int) -> int:

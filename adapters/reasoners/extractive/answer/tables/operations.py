@@ -6,7 +6,11 @@ Only where every cell that it rests on can be read: one that was left out would 
 from collections.abc import Sequence
 
 from adapters.reasoners.extractive.answer.tables import wording
-from adapters.reasoners.extractive.answer.tables.column_choice import is_only_of_its_kind, numeric_columns
+from adapters.reasoners.extractive.answer.tables.column_choice import (
+    is_only_of_its_kind,
+    numeric_columns,
+    quantity_column,
+)
 from adapters.reasoners.extractive.answer.tables.rows import FEWEST, Row, place_of
 from adapters.reasoners.extractive.answer.tables.wording import TableAnswer
 from adapters.reasoners.extractive.evidence.cell_values import can_be_added, column_values, kind_of
@@ -100,6 +104,8 @@ def count_rows(question: str, wanted: frozenset[str], rows: Sequence[Row], kept:
         return None
     if any(stem in wanted for stem in numeric_columns(rows)) or not _are_counted(question, kept):
         return None
+    if not of_all and (quantity := quantity_column(kept)) is not None:
+        return sum_of(kept, quantity)  # three rows of treadmills are not three treadmills where a column says how many
     people = next((at for at, name in enumerate(rows[0].names) if _PERSON & set(content_words(name))), None)
     counted = {row.cells[people].casefold() for row in kept} if people is not None else set(range(len(kept)))
     noun = "different entries" if people is not None and len(counted) < len(kept) else wording.noun_of(question, key)
