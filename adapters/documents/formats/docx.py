@@ -144,6 +144,8 @@ class Walk:
             return
         above: dict[int, str] = {}
         texts = [self.row(cells, above, depth) for cells in rows]
+        if len(rows) > 2 and _width(rows[0]) > len(rows[0]) and texts[1][0] in ("", texts[0][0]):
+            texts = [_joined_header(texts[0], texts[1]), *texts[2:]]
         if text := table(texts):
             yield Piece("table", text)
 
@@ -155,12 +157,31 @@ class Walk:
             goes_on = merged is not None and merged.get(f"{W}val") != "restart"
             pieces = [] if goes_on else list(self.blocks(cell, depth + 1))
             text = above.get(len(texts), "") if goes_on else " ".join(_flat(piece) for piece in pieces)
-            span = cell.find(f"{W}tcPr/{W}gridSpan")
-            width = str(span.get(f"{W}val")) if span is not None else "1"
             above[len(texts)] = text
             texts.append(text)
-            texts.extend([""] * (min(int(width), 100) - 1 if width.isdigit() else 0))
+            texts.extend([""] * (_span(cell) - 1))
         return texts
+
+
+def _span(cell: Any) -> int:
+    """How many columns a cell takes."""
+    span = cell.find(f"{W}tcPr/{W}gridSpan")
+    width = str(span.get(f"{W}val")) if span is not None else "1"
+    return min(int(width), 100) if width.isdigit() else 1
+
+
+def _width(cells: list[Any]) -> int:
+    return sum(map(_span, cells))
+
+
+def _joined_header(upper: list[str], lower: list[str]) -> list[str]:
+    """Two rows of names as one: under "First aiders" over two columns stand "Day" and "Evening"."""
+    group, names = "", list[str]()
+    for at, text in enumerate(upper):
+        group = text or group
+        below = lower[at] if at < len(lower) else ""
+        names.append(" ".join(dict.fromkeys(filter(None, (group, below)))))
+    return names
 
 
 def inline(element: Any) -> tuple[str, bool]:

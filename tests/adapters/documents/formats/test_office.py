@@ -208,3 +208,42 @@ def test_charts_are_the_tables_behind_them_with_all_their_digits() -> None:
     assert "| 2023 | 1234567 |" in found
     assert "| 2024 | 2500000.5 |" in found
     assert "| Load | 10 | 40 |" in found
+
+
+GROUPED = [
+    ["Club", "First aiders", "", "Defibrillator"],
+    ["", "Day", "Evening", "Location"],
+    ["Clifton", "Ömer Şahin", "Zoë Grünwald", "Reception"],
+    ["Redland", "Priya Nair", "Tom Ashby", "First floor"],
+]
+
+
+@pytest.mark.parametrize("downwards", [False, True])
+def test_names_over_several_columns_of_a_word_table_join_those_below_them(downwards: bool) -> None:
+    text = text_of(read("a.docx", word_table(GROUPED, downwards=downwards)))
+    assert text.splitlines()[0] == "| Club | First aiders Day | First aiders Evening | Defibrillator Location |"
+    assert text.splitlines()[2] == "| Clifton | Ömer Şahin | Zoë Grünwald | Reception |"
+
+
+def test_a_row_below_a_name_over_several_columns_stays_a_row_where_it_is_one() -> None:
+    rows = [["Club", "First aiders", "", "Defibrillator"], *GROUPED[2:]]
+    lines = text_of(read("a.docx", word_table(rows))).splitlines()
+    assert lines[2] == "| Clifton | Ömer Şahin | Zoë Grünwald | Reception |"
+    assert len(lines) == 4
+
+
+def word_table(rows: list[list[str]], *, downwards: bool = False) -> bytes:
+    """A table in which the second cell of the first row spans the third, and on demand the first one the row below."""
+    import docx
+
+    document = docx.Document()
+    table = document.add_table(rows=len(rows), cols=len(rows[0]))
+    for at, row in enumerate(rows):
+        for column, text in enumerate(row):
+            table.cell(at, column).text = text
+    table.cell(0, 1).merge(table.cell(0, 2))
+    if downwards:
+        table.cell(0, 0).merge(table.cell(1, 0))
+    saved = BytesIO()
+    document.save(saved)
+    return saved.getvalue()
