@@ -88,20 +88,17 @@ class SettingsService:
         return channel_settings(self.defaults, kept)
 
     async def move(self, before: str, after: str, actor: str) -> None:
-        """A place has another id for good: what was chosen there and granted to it goes along, on record.
+        """A place has another id for good: what was chosen there goes along, on record.
 
-        ``actor`` is who is on record for it. Twice does nothing more.
+        What was granted to it does not: others may read there now, and an admin says whether it is for them. ``actor``
+        is who is on record for it. Twice does nothing more.
         """
         chosen, nothing = await self.store.read(before), ChosenSettings()
-        granted = [base for base in await self.catalog.bases() if before in base.grants]
-        if chosen == nothing and not granted:
+        if chosen == nothing:
             return
         await self.audit.record(actor, "move", before, allowed=True, detail=after)
-        for base in granted:
-            await self.catalog.save_base(replace(base, grants=base.grants - {before} | {after}))
-        if chosen != nothing:
-            await self.store.write(after, chosen)
-            await self.store.write(before, nothing)
+        await self.store.write(after, chosen)
+        await self.store.write(before, nothing)
 
 
 def _limit_bases(chosen: ChosenSettings, bases: frozenset[str]) -> ChosenSettings:
