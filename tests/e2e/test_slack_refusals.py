@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import timedelta
 
 import pytest
 
+from adapters.slack.inbound import event_listener
 from core.model.inquiry import AskBack
 from core.service.backfill import BackfillCursor
 from core.service.message_handler import EDITED_LATE
@@ -209,6 +211,22 @@ async def test_who_edits_after_the_answer_is_told_privately_how_to_ask_again(sla
         await bot.settled(PATIENCE)
         await slack.person("alice").edits(question, "<@bot> how long do refunds take, roughly?")
         assert EDITED_LATE in (await slack.person("alice").next_private(PATIENCE)).markdown
+        await bot.settled(PATIENCE)
+    assert slack.answers_to(question) == [answer]
+
+
+async def test_an_edit_of_a_question_of_which_nothing_is_kept_any_more_is_not_answered_again(
+    slack: FakeSlack, bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_listener, "KEPT_FOR", timedelta(0))
+    async with bot.running():
+        question = await ask(slack)
+        answer = await finished(slack, question)
+        await bot.settled(PATIENCE)
+        bot.scene.state.records.clear()
+        await slack.person("alice").edits(question, "<@bot> how long do refunds take, roughly?")
+        await slack.acknowledged(question)
+        await finished(slack, await ask(slack, "how long do refunds take, in days?"))
         await bot.settled(PATIENCE)
     assert slack.answers_to(question) == [answer]
 

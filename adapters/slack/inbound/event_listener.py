@@ -4,6 +4,7 @@ Nothing here asks Slack anything: an event is acknowledged as soon as the inbox 
 ``app_mention`` and as ``message``, and each again and again: all of them make the same delivery id.
 """
 
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -24,7 +25,7 @@ from core.model.incoming_events import FileReference, IncomingMessage
 from core.model.principals import channel_principal
 from core.model.reply_target import ReplyTarget
 from core.ports.inbox import Inbox
-from core.ports.message_state import CancelReason, MessageStateStore
+from core.ports.message_state import KEPT_FOR, CancelReason, MessageStateStore
 from core.service.backfill import BackfillPlaces
 from core.service.deletions import take_in_deletion
 from core.service.delivery_codec import delivery
@@ -233,7 +234,10 @@ class EventListener:
         Where a card waits, the question as edited takes its place.
         """
         blank = SlackQuestionState(thread=message.thread, message=message.id, asker=message.asker.id)
-        kept = await self._message_states.read(blank) or blank
+        known = await self._message_states.read(blank)
+        if known is None and _is_forgotten(message.id):
+            return NOTHING
+        kept = known or blank
         if kept.outcome and kept.outcome not in OPEN_OUTCOMES:
             return await self.put(edit, message)  # behind its answer: its writer is told how to ask again
         asked = earlier is not None and (earlier.mentions_us or earlier.direct)
@@ -269,6 +273,11 @@ class EventListener:
                 question = SlackQuestionState(thread=thread, message=kept.subject)
                 with suppress(NotFound, Denied):  # it has ended, or was somebody else's: that is on record
                     await self._stop(question, str(event.get("user", "")))
+
+
+def _is_forgotten(ts: str) -> bool:
+    """Whether a message is so old that nothing would be kept of an answer: then nobody knows whether it has one."""
+    return time.time() - float(ts) > KEPT_FOR.total_seconds()
 
 
 def question_ts(message: IncomingMessage) -> str:
