@@ -23,6 +23,8 @@ Every message is one line that a person can read; ``remedy`` says what to do abo
 
 from enum import StrEnum
 
+WENT_WRONG = "Something went wrong on my side. Please try again."  # of what nobody foresaw; the log says what
+
 
 class FootnoteError(Exception):
     """Anything that Footnote itself reports, in one line, with a remedy where there is one."""

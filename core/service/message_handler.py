@@ -13,7 +13,15 @@ from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
 from core.model.answer import OPEN_OUTCOMES
-from core.model.errors import Denied, FootnoteError, LeaseLost, NotFound, PlatformUnavailable, StoreUnavailable
+from core.model.errors import (
+    WENT_WRONG,
+    Denied,
+    FootnoteError,
+    LeaseLost,
+    NotFound,
+    PlatformUnavailable,
+    StoreUnavailable,
+)
 from core.model.events import AgentCompleted, AgentEvent, CheckpointReached, FinalEvent
 from core.model.incoming_events import Deletion, Expiry, IncomingChoice, IncomingMessage, MessageRoute
 from core.model.message_records import CheckpointState
@@ -49,7 +57,6 @@ LAST_WORDS = 3  # more runs to say that it was given up
 WARM_SECONDS = 300.0  # an index of a million passages takes about two minutes
 WARMING_UP = "I am still warming up. Your question is kept, and I answer as soon as I can."
 GIVEN_UP = "I have tried this several times and did not get through. Please ask again."
-WENT_WRONG = "Something went wrong on my side. Please try again."
 EDITED_LATE = "You edited this after I had answered it. Ask again here to have it answered as it reads now."
 DELETED = "deleted"  # the outcome of a question that was deleted, whatever it was before
 AWAY = (StoreUnavailable, PlatformUnavailable)  # the delivery is kept, and tried again when they are back

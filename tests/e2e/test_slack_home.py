@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from adapters.slack.listeners.error_reports import WENT_WRONG
 from core.model.conversation import Audience, Person
+from core.model.errors import WENT_WRONG
 from core.service.gaps.analysis import GapAnalysis
 from core.service.gaps.overview import GapOverview
 from tests.core.service.kb.knowledge_room import Room

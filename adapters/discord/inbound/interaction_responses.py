@@ -14,14 +14,13 @@ from adapters.discord.outbound import layouts
 from adapters.discord.outbound.buttons import Interaction
 from adapters.discord.outbound.messages import NOBODY
 from adapters.discord.outbound.sanitizer import SanitizedView
-from core.model.errors import FootnoteError, PlatformUnavailable
+from core.model.errors import WENT_WRONG, FootnoteError, PlatformUnavailable
 from core.model.reply_target import ReplyMode, ReplyTarget
 
 LOOK_UP_SECONDS = 2.0  # of the 3 within which a press must be acknowledged
 TELL_SECONDS = 30.0
 PAUSES = (2.0, 30.0)  # seconds between tries to show what a press led to, while Discord takes nothing
 TRY_AGAIN = "I cannot look that up right now. Please try again in a moment."
-WENT_WRONG = "Something went wrong on my side. Please try again."
 # What we note beside an interaction, in the place that the library leaves to its users.
 _ACKNOWLEDGED, _THINKING = "acknowledged", "thinking"
 FOR_ONE, FOR_ALL = "for one", "for all"  # who sees that we are thinking

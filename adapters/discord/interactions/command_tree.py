@@ -13,9 +13,9 @@ from discord import app_commands
 
 from adapters.discord.api.errors import api_call
 from adapters.discord.api.ids import person_of
-from adapters.discord.inbound.interaction_responses import WENT_WRONG, tell
+from adapters.discord.inbound.interaction_responses import tell
 from adapters.discord.outbound.buttons import Interaction
-from core.model.errors import Denied, FootnoteError, NotFound
+from core.model.errors import WENT_WRONG, Denied, FootnoteError, NotFound
 from core.model.records import Record
 from core.ports.audit import Audit
 from core.ports.message_state import MessageStateStore

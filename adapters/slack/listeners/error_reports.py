@@ -5,10 +5,9 @@ from contextlib import asynccontextmanager
 
 import structlog
 
-from core.model.errors import FootnoteError, Unavailable
+from core.model.errors import WENT_WRONG, FootnoteError, Unavailable
 
 TRY_AGAIN = "I cannot reach my memory right now. Please try again in a moment."
-WENT_WRONG = "Something went wrong on my side. Please try again."
 # Slack wants to be answered within 3 seconds:
 # https://docs.slack.dev/interactivity/handling-user-interaction
 ACKNOWLEDGE_SECONDS = 2.5

@@ -15,7 +15,7 @@ from aiohttp.typedefs import Handler as PlainHandler
 from adapters.web.access.rules import AccessRules, audience_of
 from adapters.web.pages import SECURITY_HEADERS, Pages, wants_part
 from adapters.web.routing import MULTIPART, Right, Route, Visitor
-from core.model.errors import Busy, Denied, DocumentRejected, FootnoteError, NotFound, Unavailable
+from core.model.errors import WENT_WRONG, Busy, Denied, DocumentRejected, FootnoteError, NotFound, Unavailable
 from core.ports.audit import Audit
 from core.ports.web_sessions import SignInMethod, WebSession, WebSessions
 
@@ -23,7 +23,6 @@ COOKIE = "footnote"
 VISITOR = web.RequestKey("visitor", Visitor)
 CSRF_FIELD, CSRF_HEADER = "csrf", "X-CSRF-Token"
 CHANGES_A_MINUTE = 120
-WENT_WRONG = "Something went wrong on my side. Please try again."
 _MINUTE = 60
 _STATUS: tuple[tuple[type[FootnoteError], int], ...] = (
     (NotFound, 404),

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterable, Awaitable, Callable, Mapping, Sequenc
 from dataclasses import dataclass
 
 from core.ingestion.ingestor import IngestResult
-from core.model.errors import Denied, FootnoteError
+from core.model.errors import WENT_WRONG, Denied, FootnoteError
 from core.model.file_content import FileContent
 from core.model.knowledge import Document, KnowledgeBase, Passage
 from core.model.transcripts import Conversation
@@ -27,7 +27,6 @@ from core.service.kb.uploads import Uploads
 
 FOR_ALL = frozenset({KbVerb.LIST, KbVerb.SHOW})
 ONLY_LOOKING = FOR_ALL | {KbVerb.STATUS, KbVerb.JOBS, KbVerb.PROPOSALS}
-WENT_WRONG = "Something went wrong on my side. Please try again."
 
 log = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ from adapters.testing.platform import RecordedAnswerView, RecordedPlatform, Visi
 from core.model.answer import Answer
 from core.model.channel_settings import ChannelSettings, ReplyStyle
 from core.model.conversation import Person, ThreadKey
-from core.model.errors import ModelUnavailable, PlatformUnavailable
+from core.model.errors import WENT_WRONG, ModelUnavailable, PlatformUnavailable
 from core.model.incoming_events import Deletion, FileReference, Incoming, IncomingChoice, IncomingMessage, MessageRoute
 from core.model.inquiry import AskBack, CheckpointKind, Sufficient
 from core.ports.answer_view import Step
@@ -25,7 +25,7 @@ from core.ports.message_state import CancelReason
 from core.ports.platform import MessageState
 from core.service.deletions import take_in_deletion
 from core.service.delivery_codec import delivery
-from core.service.message_handler import EDITED_LATE, MOST_RUNS, WENT_WRONG, MessageHandler, trace_of
+from core.service.message_handler import EDITED_LATE, MOST_RUNS, MessageHandler, trace_of
 from core.service.queue_worker import Worker
 from tests.core.scene import Scene
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from adapters.slack.listeners.error_reports import TRY_AGAIN, WENT_WRONG, report_errors
-from core.model.errors import Denied, StoreUnavailable
+from adapters.slack.listeners.error_reports import TRY_AGAIN, report_errors
+from core.model.errors import WENT_WRONG, Denied, StoreUnavailable
 
 
 @pytest.mark.parametrize(
