@@ -97,6 +97,24 @@ async def test_of_a_table_the_row_that_is_asked_for_is_shown(reasoner: Extractiv
     assert "Ferry" not in text
 
 
+@pytest.mark.parametrize(
+    ("question", "shown"),
+    [
+        ("What is the defibrillator location?", ["Clifton", "Redland", "Bedminster"]),
+        ("What is the defibrillator location in Redland?", ["Redland"]),
+    ],
+)
+async def test_of_a_short_table_all_rows_are_shown_where_none_is_asked_for(
+    reasoner: ExtractiveReasoner, question: str, shown: list[str]
+) -> None:
+    table = (
+        "| Club | Fire exit | Defibrillator |\n|---|---|---|\n| Clifton | Back door | Reception, left wall |\n"
+        "| Redland | Side door | First floor, by the lift |\n| Bedminster | Pool door | — |"
+    )
+    text = await answered(reasoner, question, of(table, "Safety"))
+    assert [club for club in ("Clifton", "Redland", "Bedminster") if club in text] == shown
+
+
 async def test_an_older_version_never_stands_without_the_newer_one(reasoner: ExtractiveReasoner) -> None:
     old = replace(of("Refunds of any kind arrive within ten days.", "Refund policy (2024)"), dated="2024-03-01")
     new = replace(

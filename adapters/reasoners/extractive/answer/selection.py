@@ -30,6 +30,7 @@ from core.model.passage_units import Form, Unit, announced, units
 from core.model.text import content_words, sentences, words
 
 _MOST_BETWEEN = 4  # rows from the first quoted one to the last
+_SHORT = 6  # rows of a table that is quoted whole
 _OPENING = 3  # sentences from the beginning of a section that is itself the answer
 _SEVERAL = re.compile(
     r"^(?:which|what) (?!(?:is|was|does|has|this|was)\b)[\w-]*[^siu\W]s\b|^what are\b|^who are\b|^(?:list|name)\b"
@@ -185,7 +186,8 @@ def _with_rows_in_range(need: str, kept: list[ScoredUnit], found: Sequence[Score
 def _with_rows_between(need: str, kept: list[ScoredUnit], found: Sequence[ScoredUnit]) -> list[ScoredUnit]:
     """With what stands between two rows that are quoted of one passage, where the need names neither.
 
-    "Who approves it?" is answered by all steps of a scale: two of three would be read as if there were no third.
+    "Who approves it?" is answered by all steps of a scale: two of three would be read as if there were no third. So is
+    "where is the defibrillator?" by all rows of a short table, where nothing in them is what the need speaks of.
     """
     first = next((one for one in kept if one.unit.form is Form.ROW), None)
     if first is None:
@@ -194,6 +196,9 @@ def _with_rows_between(need: str, kept: list[ScoredUnit], found: Sequence[Scored
     quoted = [rows.index(one.unit) for one in kept if one.evidence.id == first.evidence.id and one.unit in rows]
     named = set(topic_words(need)) & {word for at in quoted for word in content_words(cells_of(rows[at].text)[0])}
     between = rows[min(quoted, default=0) : max(quoted, default=0)]
+    inside = {word for row in rows for word in content_words(row.text)}
+    if len(quoted) > 1 and len(rows) <= _SHORT and not inside & set(topic_words(need)):
+        between = rows
     if named or len(between) > _MOST_BETWEEN:
         return kept
     return [*kept, *(one for one in found if one not in kept and _of_one_table(one, first) and one.unit in between)]
