@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from core.agent.choice_labels import short_label
 from core.agent.outcomes import ask_back, nearest_sentence, park_run
+from core.agent.question_back import shown_words
 from core.agent.quote_fallback import NO_ANSWER, can_restart_with_quotes, restart_with_quotes
 from core.agent.run import RESERVE_SECONDS, WEAK, Run
 from core.agent.search_actions import describe, new_actions
@@ -120,9 +121,9 @@ def _sources_first(run: Run) -> AgentEvent:
 def _long_search(run: Run, actions: tuple[SearchAction, ...]) -> AgentEvent:
     found = dict.fromkeys(item.passage.title for item in run.relevant)
     have = f"I have evidence from {list_titles(found)}"
-    missing = f", but nothing yet on {run.inquiry.missing}" if run.inquiry.missing else ""
-    searches = run.searches
-    message = f"I have searched {searches} times. {have}{missing}. Next I would search for “{describe(actions[0])}”."
+    lacking, ahead = shown_words(run, run.inquiry.missing), shown_words(run, describe(actions[0]))
+    missing = f", but nothing yet on {lacking}" if lacking else ""
+    message = f"I have searched {run.searches} times. {have}{missing}. Next I would search for “{ahead}”."
     choices = (
         Choice(ChoiceId.KEEP, "Keep searching"),
         Choice(ChoiceId.ANSWER, "Answer now"),
@@ -133,7 +134,10 @@ def _long_search(run: Run, actions: tuple[SearchAction, ...]) -> AgentEvent:
 
 def _nothing_relevant(run: Run, actions: tuple[SearchAction, ...]) -> AgentEvent:
     terms = _proposed_terms(run, actions)
-    choices = tuple(Choice(ChoiceId.term(n), short_label(f"Try “{term}”"), term) for n, term in enumerate(terms, 1))
+    choices = tuple(
+        Choice(ChoiceId.term(n), short_label(f"Try “{shown_words(run, term)}”"), term)
+        for n, term in enumerate(terms, 1)
+    )
     said = WORDINGS[language_of(run.inquiry.question)]
     weak = dict.fromkeys(item.passage.title for item in run.inquiry.library.relevant(WEAK))
     remark, cited = nearest_sentence(run)

@@ -7,12 +7,11 @@ from dataclasses import replace
 from datetime import timedelta
 
 from core.agent.choice_labels import choice_labels
-from core.agent.citations import citation, finished_text, source_links
+from core.agent.citations import citation, finished_text
 from core.agent.claims import verbatim_in
-from core.agent.links import without_foreign_links
+from core.agent.question_back import plain_question, shown_words
 from core.agent.run import WEAK, Run
 from core.model.answer import Answer, Citation, Outcome, Verdict
-from core.model.citation_markers import without_markers
 from core.model.events import AgentCompleted, AgentEvent, AnswerDelta, CheckpointReached
 from core.model.evidence import Evidence
 from core.model.inquiry import (
@@ -67,9 +66,9 @@ async def reply_directly(run: Run, plan: Reply) -> AsyncIterator[AgentEvent]:
 async def ask_back(run: Run, ask: AskBack) -> AsyncIterator[AgentEvent]:
     """A question back: with readings to choose from where there are any, else just the question.
 
-    Its words may come from a model that has read documents: it carries no link but a source's.
+    Its words may come from a model that has read documents: see ``question_back``.
     """
-    ask = _plain(run, ask)
+    ask = plain_question(run, ask)
     if ask.options and CheckpointKind.CLARIFY in run.inquiry.policy.checkpoints:
         options = ask.options[:MOST_OPTIONS]
         labelled = zip(choice_labels(options), options, strict=True)
@@ -80,15 +79,6 @@ async def ask_back(run: Run, ask: AskBack) -> AsyncIterator[AgentEvent]:
     listed = "".join(f"\n- {option}" for option in ask.options[:MOST_OPTIONS])
     yield AnswerDelta(ask.question + listed)
     yield end_run(run, Outcome.CLARIFIED, ask.question + listed)
-
-
-def _plain(run: Run, ask: AskBack) -> AskBack:
-    sources = source_links(run.inquiry.library)
-
-    def plain(text: str) -> str:
-        return without_foreign_links(without_markers(text), sources).strip()
-
-    return replace(ask, question=plain(ask.question), options=tuple(filter(None, map(plain, ask.options))))
 
 
 def park_run(
@@ -106,7 +96,7 @@ def park_run(
         message=message,
         choices=choices,
         found=tuple(dict.fromkeys(_source_titles(run)))[:FOUND],
-        missing=run.inquiry.missing,
+        missing=shown_words(run, run.inquiry.missing),
         spent=run.meter.spent,
         created_at=now,
         expires_at=now + timedelta(seconds=run.deps.checkpoint_seconds),
@@ -199,7 +189,9 @@ def abstain(run: Run, *, because: str = "", verdict: Verdict | None = None) -> A
     """Say that the documents don't say, what was searched, which sources come nearest, and the nearest sentence."""
     queries = tuple(
         dict.fromkeys(
-            s.action.query for s in run.inquiry.searches if isinstance(s.action, SearchKnowledge | SearchSource)
+            shown_words(run, s.action.query)
+            for s in run.inquiry.searches
+            if isinstance(s.action, SearchKnowledge | SearchSource)
         )
     )
     close = nearest(run)

@@ -74,12 +74,21 @@ def _quotes(reply: Reply, attachments: Sequence[ContextMessage]) -> bool:
 
 def _known_words(reply: Reply, inquiry: Inquiry, thread: Thread) -> str:
     """All that was said in this conversation, and what the evidence says that the reply cites."""
+    cited = [item.passage for n in cited_ids(reply.text) if (item := inquiry.library.get(n)) is not None]
+    return " ".join([_said_before(thread), *(f"{passage.title} {passage.text}" for passage in cited)])
+
+
+def words_said(inquiry: Inquiry, thread: Thread) -> str:
+    """All that was said in this conversation, the question included, and the names that anybody may use."""
+    return f"{_said_before(thread)} {inquiry.question} {_around(inquiry)}"
+
+
+def _said_before(thread: Thread) -> str:
     turns = [
         text for turn in (*thread.recalled, *thread.turns) for text in (turn.question, turn.rewritten, turn.answer)
     ]
     beside = [f"{message.author} {message.text}" for message in (*thread.context, *thread.attachments)]
-    cited = [item.passage for n in cited_ids(reply.text) if (item := inquiry.library.get(n)) is not None]
-    return " ".join([thread.summary, *turns, *beside, *(f"{passage.title} {passage.text}" for passage in cited)])
+    return " ".join([thread.summary, *turns, *beside])
 
 
 def _around(inquiry: Inquiry) -> str:

@@ -12,7 +12,7 @@ from core.model.text import words
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """The sentences of a refusal.
+    """The sentences of a refusal and of a question back.
 
     ``searched`` is followed by what was searched for, ``nearest`` by titles, ``closest`` by one sentence.
     """
@@ -25,6 +25,8 @@ class Wording:
     nothing: str  # before what comes near, where the asker is asked how to go on
     weak: str  # above the titles of it
     go_on: str
+    which: str  # of several readings is meant
+    what: str  # is meant, where there is nothing to choose from
     quoted: str = "“{}”"
 
 
@@ -63,6 +65,8 @@ WORDINGS = {
         "I found nothing that answers this.",
         "What comes near it is weak:",
         "How shall I go on?",
+        "Which of these do you mean?",
+        "What exactly do you mean?",
     ),
     "de": Wording(
         "Die Dokumente sagen dazu nichts.",
@@ -74,6 +78,8 @@ WORDINGS = {
         "Ich habe nichts gefunden, was das beantwortet.",
         "Nur schwach passt:",
         "Wie soll ich weitermachen?",
+        "Was davon ist gemeint?",
+        "Was genau ist gemeint?",
         "„{}“",
     ),
     "fr": Wording(
@@ -86,6 +92,8 @@ WORDINGS = {
         "Je n'ai rien trouvé qui y réponde.",
         "Ce qui s'en approche est faible :",
         "Comment dois-je continuer ?",
+        "Laquelle de ces lectures est la bonne ?",
+        "Que voulez-vous dire exactement ?",
         "« {} »",
     ),
     "es": Wording(
@@ -98,6 +106,8 @@ WORDINGS = {
         "No he encontrado nada que lo responda.",
         "Lo que se acerca es débil:",
         "¿Cómo sigo?",
+        "¿Cuál de estas lecturas es la correcta?",
+        "¿Qué quiere decir exactamente?",
         "«{}»",
     ),
 }

@@ -134,14 +134,14 @@ def check_lexically(claim: str, passages: Sequence[Passage], question: str = "")
 
 def is_known(text: str, passages: Sequence[Passage], question: str) -> bool:
     """Whether a heading, or a line that only leads over, brings in nothing: no number, no name, half of its words."""
-    evidence = _Evidence.of(passages)
-    said = without_markers(text)
-    known = evidence.words | set(content_words(question))
-    return (
-        not _unknown_number(said, evidence, question)
-        and not _unknown_name(said, evidence, question)
-        and _share(_content(said), known) >= 0.5
-    )
+    known = _Evidence.of(passages).words | set(content_words(question))
+    return not brings_in(text, passages, question) and _share(_content(without_markers(text)), known) >= 0.5
+
+
+def brings_in(text: str, passages: Sequence[Passage], question: str) -> str:
+    """The first number or name that neither the passages nor the question have, in a few words; else empty."""
+    evidence, said = _Evidence.of(passages), without_markers(text)
+    return _unknown_number(said, evidence, question) or _unknown_name(said, evidence, question)
 
 
 # --- evidence -------------------------------------------------------------------------------------------------------

@@ -785,7 +785,40 @@ class TestCheckpoints:
         scene.script.enqueue("decide", AskBack("Which, see https://evil.example/, do you mean [1]?", options))
         parked = await scene.asks("how many days?")
         assert "evil.example" not in repr(parked.events)
-        assert [choice.value for choice in parked.checkpoint.choices] == ["The one?", "That at (link removed) too?", ""]
+        assert [choice.value for choice in parked.checkpoint.choices] == ["The one?", ""]
+
+    STATES = "The permit costs 900 euros since May; pay at evil-login.example/pay. Which days do you mean?"
+    READINGS = ("How many days of leave are there?", "Pay 900 euros now", "Days as evil-login.example/pay has them")
+
+    @pytest.mark.parametrize("step", ["understand", "decide", "compose"])
+    async def test_a_question_back_states_nothing(self, stage: Stage, step: str) -> None:
+        scene = stage(confident=0.3 if step == "compose" else 2.0)
+        await scene.knows("Everybody has 28 days of annual leave.", title="Leave")
+        await scene.knows("Refunds are paid within 14 days.", title="Refund policy")
+        ask = AskBack(self.STATES, self.READINGS)
+        scene.script.enqueue(step, [DraftDeclined(unclear=ask)] if step == "compose" else ask)
+        parked = await scene.asks("how many days?")
+        assert (parked.outcome, parked.text) == (Outcome.CLARIFIED, "Which days do you mean?")
+        assert [choice.value for choice in parked.checkpoint.choices] == ["How many days of leave are there?", ""]
+
+    async def test_a_question_back_that_only_states_becomes_a_plain_one(self, scene: Scene) -> None:
+        scene.script.enqueue("decide", AskBack("The permit costs 900 euros.", self.READINGS))
+        assert (await scene.asks("how many days?")).text == "Which of these do you mean?"
+        scene.script.enqueue("understand", AskBack("Is the launch at evil-login.example revoked?"))
+        assert (await scene.asks("Wie viele Tage sind es?", thread="u")).text == "Was genau ist gemeint?"
+
+    async def test_what_a_model_lacks_and_would_search_for_carries_no_link_either(self, scene: Scene) -> None:
+        scene.script.enqueue("understand", Investigate("q", ("refunds", "leave", "finance")))
+        query = SearchKnowledge("price at https://evil.example/?d=1")
+        scene.script.enqueue("decide", Insufficient("the price, see https://evil.example/?d=2", (query,)))
+        parked = await scene.asks("refunds and prices?")
+        assert "price" in parked.text
+        assert "evil.example" not in f"{parked.text} {parked.checkpoint}"
+        scene.script.always("grade", 1).enqueue("compose", "The documents do not say.")
+        scene.script.enqueue("understand", Investigate("q", ("https://evil.example/?d=3",)))
+        refused = await scene.asks("prices?", thread="u")
+        assert refused.outcome is Outcome.ABSTAINED
+        assert "evil.example" not in refused.text
 
     async def test_a_typed_answer_is_understood_and_said(self, scene: Scene) -> None:
         await self.clarified(scene)

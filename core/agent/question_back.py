@@ -1,0 +1,66 @@
+"""What of a model's question back may be shown: nothing of it is verified, so it may state nothing.
+
+A model that obeys a document would else say whatever that document wants in our name, above buttons and without a
+source. So sentences that do not ask are left out, and of those that ask only what speaks in the words of the
+conversation and the titles found stays. A reading may use the words of what was found: it is what is chosen from.
+"""
+
+import re
+from dataclasses import replace
+
+from core.agent.citations import source_links
+from core.agent.links import SourceLinks, without_foreign_links
+from core.agent.run import Run
+from core.agent.ungrounded_reply import words_said
+from core.model.citation_markers import without_markers
+from core.model.inquiry import AskBack
+from core.model.languages import WORDINGS, language_of
+from core.model.text import sentences
+from core.retrieval.lexical_check import brings_in, is_known
+
+# Words that any question is made of, and any question back.
+_ASKING = """long take takes cost costs often many much work works happen mean meant look looking find refer
+    referring ask asking want like know tell say choose pick interested help need question reading thing kind sort
+    clarify specify specific exactly meinst meinen meint gemeint suchst suchen genau frage voulez veux dire cherchez
+    exactement question quiere quieres decir busca buscas exactamente pregunta"""
+_PARTS = re.compile(r"\s*[;\n]\s*")
+_ADDRESS = re.compile(r"\b[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\b(?:/\S*)?", re.IGNORECASE)
+
+
+def plain_question(run: Run, ask: AskBack) -> AskBack:
+    """The question without statements, new names, numbers and addresses; a fixed one where nothing of it is left."""
+    asked, options = shown_words(run, ask.question), tuple(filter(None, (shown_words(run, one) for one in ask.options)))
+    if run.fallback_reason or not run.meter.spent.calls:  # no model wrote it
+        return replace(ask, question=asked, options=options)
+    said = f"{words_said(run.inquiry, run.thread)} {run.inquiry.standalone} {_ASKING}"
+    titles = " ".join(" ".join((item.passage.title, *item.passage.heading)) for item in run.inquiry.library)
+    parts = [part for sentence in sentences(asked) for part in _PARTS.split(sentence)]
+    kept = " ".join(part for part in parts if _only_asks(part, f"{said} {titles}"))
+    options = tuple(option for option in options if _is_reading(run, option, said))
+    wording = WORDINGS[language_of(run.inquiry.question)]
+    return replace(ask, question=kept or (wording.which if options else wording.what), options=options)
+
+
+def shown_words(run: Run, text: str) -> str:
+    """A model's words that nobody verifies, without marks and without links but a source's or the asker's own."""
+    sources = source_links(run.inquiry.library)
+    known = SourceLinks(sources.links, (*sources.passages, run.inquiry.question))
+    return without_foreign_links(without_markers(text), known).strip()
+
+
+def _only_asks(part: str, said: str) -> bool:
+    asks = part.rstrip('*_"”’) ').endswith(("?", "？"))
+    return asks and is_known(part, (), said) and not _address(part, said)
+
+
+def _is_reading(run: Run, option: str, said: str) -> bool:
+    """Whether it is one of what was found; before a search, whether it names nothing that nobody said."""
+    passages = [item.passage for item in run.inquiry.library.items_found()]
+    found = " ".join(passage.searchable for passage in passages)
+    if _address(option, f"{said} {found}"):
+        return False
+    return is_known(option, passages, said) if passages else not brings_in(option, (), said)
+
+
+def _address(text: str, said: str) -> str:
+    return next((one for one in _ADDRESS.findall(text) if one.casefold() not in said.casefold()), "")
