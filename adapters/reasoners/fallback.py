@@ -1,13 +1,15 @@
 """A reasoner that never leaves a question unanswered: when the first one cannot work, the second does.
 
-A circuit breaker keeps people from waiting for an endpoint that is known to be down. Whoever waited once in vain for a
-hanging endpoint does not wait for it again with the same question.
+A circuit breaker keeps people from waiting for an endpoint that is known to be down; the writing has one of its own
+beside it, since an endpoint may answer everything but a stream. What an endpoint says of one question alone (a content
+filter, a prompt that is too long) counts in neither: the next person's question may be in order. Whoever waited once in
+vain for a hanging endpoint does not wait for it again with the same question.
 """
 
 import asyncio
 import logging
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TypeVar
@@ -27,7 +29,15 @@ log = logging.getLogger(__name__)
 
 QUOTING = "The writing model does not answer right now, so I quote the documents instead."
 STOOD_IN = "The writing model did not answer for a part of this, so simpler rules stood in for it."
+# In place of QUOTING, where the model did answer: what it has against this question or its evidence.
+OF_THIS_QUESTION: Mapping[ModelFailure, str] = {
+    ModelFailure.CONTENT_FILTER: "The writing model's content filter stopped this, so I quote the documents instead.",
+    ModelFailure.REFUSED_TEXT: "The writing model refused to answer this, so I quote the documents instead.",
+    ModelFailure.CONTEXT: "This is longer than the writing model can read, so I quote the documents instead.",
+    ModelFailure.LENGTH: "The writing model came to no answer in its length, so I quote the documents instead.",
+}
 CAPPED = "What one answer may cost is used up, so I quote the documents instead."
+_QUOTES = frozenset({QUOTING, *OF_THIS_QUESTION.values()})
 LONG_WAIT_SECONDS = 5.0  # a failure that took this long is not waited for again with the same question
 REMEMBERED = 512  # questions that have waited in vain
 
@@ -66,27 +76,24 @@ class FallbackReasoner:
         self._standby = standby
         self._clock = clock
         self._breaker = CircuitBreaker(clock, failures, cool_down_seconds)
+        self._writing = CircuitBreaker(clock, failures, cool_down_seconds)  # of the streams alone
         self._reserves = reserves or Reserves()
         self._waited: deque[str] = deque(maxlen=REMEMBERED)
 
     @property
     def name(self) -> str:
         """Who would write now. Who has written a certain answer is in its meter, ``written_by``."""
-        return self._now.name
+        return (self._standby if self.state is BreakerState.OPEN else self._primary).name
 
     @property
     def top_k(self) -> int:
         """That of who would grade now."""
-        return self._now.top_k
-
-    @property
-    def _now(self) -> Reasoner:
-        return self._standby if self.state is BreakerState.OPEN else self._primary
+        return (self._standby if self._breaker.state is BreakerState.OPEN else self._primary).top_k
 
     @property
     def state(self) -> BreakerState:
-        """The breaker's state, for diagnosis and metrics."""
-        return self._breaker.state
+        """The breaker's state, for diagnosis and metrics; where that is closed, the writing's."""
+        return self._writing.state if self._breaker.state is BreakerState.CLOSED else self._breaker.state
 
     async def understand(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Plan:
         """See Reasoner."""
@@ -144,7 +151,7 @@ class FallbackReasoner:
         withheld then: the second quotes from graded evidence, and grading costs it nothing.
         """
         begun, notice = False, QUOTING
-        if self._admits(inquiry.id, meter, self._reserves.write):
+        if self._admits(inquiry.id, meter, self._reserves.write, self._writing, self._breaker):
             meter.written_by = self._primary.name
             try:
                 async with aclosing(self._first(inquiry, thread, evidence, meter)) as parts:
@@ -153,6 +160,7 @@ class FallbackReasoner:
                         yield part
             except ModelUnavailable as error:
                 self._blame(meter, error)
+                notice = OF_THIS_QUESTION.get(error.kind, QUOTING)
             except BudgetExhausted:
                 notice = CAPPED
             else:
@@ -172,26 +180,23 @@ class FallbackReasoner:
     async def _first(
         self, inquiry: Inquiry, thread: Thread, evidence: Sequence[Evidence], meter: Meter
     ) -> AsyncGenerator[DraftPart, None]:
-        """The first reasoner's stream under its deadline, with the breaker told how it ended."""
+        """The first reasoner's stream under its deadline, with the breakers told how it ended."""
         deadline = asyncio.get_running_loop().time() + meter.remaining_seconds - self._reserves.write
         started = self._clock.monotonic()
         parts = self._primary.compose(inquiry, thread, evidence, meter)
-        settled = False
+        settle: Callable[[CircuitBreaker], None] = CircuitBreaker.release
         try:
             while (part := await _before(deadline, anext(parts, None))) is not None:
                 if isinstance(part, DraftDeclined):  # that is a reply too, and nobody reads on after it
-                    settled = True
-                    self._breaker.record_success()
+                    settle = CircuitBreaker.record_success
                 yield part
-            settled = True
-            self._breaker.record_success()
-        except ModelUnavailable:
-            settled = True
-            self._record_failure(inquiry.id, started)
+            settle = CircuitBreaker.record_success
+        except ModelUnavailable as error:
+            settle = self._verdict_on(error, inquiry.id, started)
             raise
         finally:
-            if not settled:
-                self._breaker.release()
+            for breaker in (self._writing, self._breaker):
+                settle(breaker)
             if isinstance(parts, AsyncGenerator):
                 await parts.aclose()
 
@@ -199,17 +204,16 @@ class FallbackReasoner:
         self, step: Callable[[Reasoner], Awaitable[T]], meter: Meter, inquiry_id: str, reserve: float
     ) -> tuple[T, str]:
         """The step's result, and whose it is."""
-        if self._admits(inquiry_id, meter, reserve):
+        if self._admits(inquiry_id, meter, reserve, self._breaker):
             deadline = asyncio.get_running_loop().time() + meter.remaining_seconds - reserve
             started = self._clock.monotonic()
             try:
                 result = await _before(deadline, step(self._primary))
             except ModelUnavailable as error:
                 self._blame(meter, error)
-                if error.kind is ModelFailure.UNRELIABLE:  # it answers, and what it says is not believed
-                    self._breaker.record_success()
+                self._verdict_on(error, inquiry_id, started)(self._breaker)
+                if error.kind is ModelFailure.UNRELIABLE:
                     return await step(self._standby), self._standby.name
-                self._record_failure(inquiry_id, started)
             except BaseException:
                 self._breaker.release()
                 raise
@@ -218,7 +222,7 @@ class FallbackReasoner:
                 self._last_failure = ""
                 return result, self._primary.name
         result = await step(self._standby)
-        if QUOTING not in meter.notices:
+        if _QUOTES.isdisjoint(meter.notices):
             meter.notice(STOOD_IN)
         return result, self._standby.name
 
@@ -239,13 +243,24 @@ class FallbackReasoner:
         if self._on_failure is not None:
             self._on_failure(error.kind)
 
-    def _admits(self, inquiry_id: str, meter: Meter, reserve: float) -> bool:
-        return meter.remaining_seconds > reserve and inquiry_id not in self._waited and self._breaker.admits()
+    def _admits(self, inquiry_id: str, meter: Meter, reserve: float, *breakers: CircuitBreaker) -> bool:
+        """Whether the first reasoner is asked. Each of the breakers is to be told then how that ended."""
+        if meter.remaining_seconds <= reserve or inquiry_id in self._waited:
+            return False
+        for position, breaker in enumerate(breakers):
+            if not breaker.admits():
+                for admitting in breakers[:position]:
+                    admitting.release()
+                return False
+        return True
 
-    def _record_failure(self, inquiry_id: str, started: float) -> None:
-        self._breaker.record_failure()
+    def _verdict_on(self, error: ModelUnavailable, inquiry_id: str, started: float) -> Callable[[CircuitBreaker], None]:
+        """What a failure says of the endpoint; a question that has waited long for it is noted."""
+        if error.kind is ModelFailure.UNRELIABLE:  # it answers, and what it says is not believed
+            return CircuitBreaker.record_success
         if inquiry_id and self._clock.monotonic() - started >= LONG_WAIT_SECONDS:
             self._waited.append(inquiry_id)
+        return CircuitBreaker.release if error.kind in OF_THIS_QUESTION else CircuitBreaker.record_failure
 
 
 async def _before(deadline: float, work: Awaitable[T]) -> T:

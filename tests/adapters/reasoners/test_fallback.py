@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from adapters.reasoners.circuit_breaker import BreakerState
-from adapters.reasoners.fallback import CAPPED, QUOTING, STOOD_IN, FallbackReasoner, Reserves
+from adapters.reasoners.fallback import CAPPED, OF_THIS_QUESTION, QUOTING, STOOD_IN, FallbackReasoner, Reserves
 from adapters.testing.clock import ManualClock
 from adapters.testing.endpoint import ScriptedEndpoint
 from adapters.testing.scripted_reasoner import ScriptedReasoner
 from core.model.answer import Claim
 from core.model.budget import Meter
-from core.model.errors import BudgetExhausted, ModelMisbehaved, ModelUnavailable
+from core.model.errors import BudgetExhausted, ModelFailure, ModelMisbehaved, ModelUnavailable
 from core.model.inquiry import Inquiry, Insufficient, Investigate, Reply, Sufficient
 from core.ports.reasoner import DraftDeclined, DraftRestarted
 from tests.adapters.reasoners.scene import inquiry, library, meter, opened, thread, turn
@@ -151,6 +151,40 @@ async def test_a_success_in_between_starts_the_count_again(pair: FallbackReasone
     for _ in range(9):
         await pair.decide(inquiry(), thread(), meter())
     assert pair.state is BreakerState.CLOSED
+
+
+@pytest.mark.parametrize("kind", OF_THIS_QUESTION)
+async def test_what_a_model_has_against_one_question_leaves_the_next_ones_alone(
+    pair: FallbackReasoner, model: ScriptedReasoner, kind: ModelFailure
+) -> None:
+    filtered = ModelMisbehaved("not this one", kind=kind)
+    model.enqueue("decide", *[filtered] * 20).enqueue("compose", filtered)
+    for _ in range(20):
+        await pair.decide(inquiry(), thread(), meter())
+    counted = meter()
+    assert await written(pair, counted)
+    await pair.critique(inquiry(), "…", counted)
+    assert counted.notices == [OF_THIS_QUESTION[kind]], "the model did answer, so nothing says that it does not"
+    assert pair.state is BreakerState.CLOSED
+
+
+async def test_an_endpoint_that_answers_all_but_streams_is_not_waited_for_with_every_question(
+    pair: FallbackReasoner, model: ScriptedReasoner, clock: ManualClock
+) -> None:
+    model.enqueue("compose", *[DOWN] * 6)
+    for _ in range(8):
+        await pair.decide(inquiry(), thread(), meter())
+        await written(pair)
+    assert len(model.calls_of("compose")) == 5
+    assert len(model.calls_of("decide")) == 8, "what it can do, it goes on doing"
+    assert (pair.state, pair.name, pair.top_k) == (BreakerState.OPEN, "extractive", 8)
+    clock.advance(30)
+    await written(pair)
+    await written(pair)
+    assert len(model.calls_of("compose")) == 6, "one more tries after the cool-down"
+    clock.advance(30)
+    await written(pair)
+    assert (pair.state, pair.name) == (BreakerState.CLOSED, "model")
 
 
 async def test_only_one_question_tries_after_the_cool_down(quoting: ScriptedReasoner, clock: ManualClock) -> None:
