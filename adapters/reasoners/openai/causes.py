@@ -77,6 +77,13 @@ CAUSES = (
         frozenset({200, 500, 503}),
     ),
     Cause(
+        ModelFailure.SERVER,
+        "lost its connection to the model",
+        "Try again in a moment.",
+        r"disconnected|connection (?:was )?(?:reset|closed|aborted|lost)|received from peer|upstream connect error",
+        frozenset({200, 400, 500, 502, 503}),
+    ),
+    Cause(
         ModelFailure.QUOTA,
         *_UNPAID,
         r"insufficient.?(?:quota|balance|credits?|funds)|budget.?(?:has been )?exceeded|over budget|credit balance"

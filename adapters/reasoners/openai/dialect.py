@@ -1,7 +1,8 @@
 """What one model at one endpoint can and cannot do, learned from its refusals, and requests in its words.
 
-A refusal that names a field costs one more try; one that names nothing is guessed at, a bounded number of times in
-the life of a process. What was learned holds for every later call.
+A refusal that says of a field that it is not taken costs one more try; one that names nothing is sent again as it was,
+since it may have been a passing trouble, and then guessed at, a bounded number of times in the life of a process. What
+was learned holds for every later call.
 """
 
 import re
@@ -32,6 +33,18 @@ FEATURES: Mapping[str, re.Pattern[str]] = {
     "max_tokens": re.compile(r"max_tokens(?! ?(?:is|are|too|must|exceeds|=|:) ?(?:too|larg|\d))"),
     "system": re.compile(r"\bsystem\b.{0,40}\b(?:role|message|prompt)|\brole\b.{0,40}\bsystem\b|system role"),
 }
+# What stands near the name of what is not taken. An error that only mentions a field ("stream disconnected before
+# completion") is no refusal of it.
+_NEAR = 80  # characters
+_NOT_TAKEN = (
+    r"support|not (?:be )?(?:allow|permit|accept|enabl|availab|implement)|extra|forbidden|disallow|disabled|must|only"
+)
+_NOT_TAKEN_SO = re.compile(
+    rf"{_NOT_TAKEN}|unknown|unrecogni|unexpected|invalid|not (?:valid|compatib)|incompatib|deprecated|should"
+    r"|requires?\b|need|cannot|can['’]t"
+)
+_NO_STREAM = re.compile(_NOT_TAKEN)  # streams also break off unexpectedly, and for reasons unknown
+_ECHOES = frozenset({"input", "body", "failed_generation"})  # parts of a refusal that repeat what was sent or written
 _JSON = frozenset({"json_schema", "response_format"})
 _TOOLS = frozenset({"tools", "tool_choice"})
 # What is left out, in this order, when a refusal names nothing: what is new or rare first, all of it last.
@@ -141,7 +154,7 @@ class Dialect:
 
     def learn(self, error: "APIStatusError", asked: Json) -> bool:
         """Take from a refusal what it says of this model. Whether another try in other words is worth it."""
-        said = f"{error.message} {error.body} {error.param}"
+        said = _words_of(error)
         if _RESPONSES_ONLY.search(said) and not self.uses_responses:
             self.uses_responses = True
             return True
@@ -150,16 +163,18 @@ class Dialect:
         if error.status_code not in _REFUSALS or is_too_long(error):
             return False
         named = self._refused_features(said.casefold(), asked)
+        named -= frozenset({"stream"}) if error.status_code == 500 else frozenset()  # it broke, and refused nothing
         self.refused |= named
         return bool(named)
 
     def guesses(self, error: "APIStatusError", asked: Json) -> Iterator[frozenset[str]]:
-        """What may have been refused where the refusal does not say: each feature, then all of them."""
+        """What may have been refused where the refusal does not say: nothing, then each feature, then all of them."""
         shape = tuple(sorted(asked))
         tells = is_too_long(error) or cause_of(error.status_code, f"{error.message} {error.body}")
         if error.status_code not in _UNNAMED_REFUSALS or tells or shape in self._hopeless:
             return
         before = self.refused
+        yield before
         for guess in SUSPECTS:
             if not any(self._is_asked(feature, asked) for feature in guess):
                 continue
@@ -170,7 +185,7 @@ class Dialect:
         self._hopeless.add(shape)
 
     def _refused_features(self, said: str, asked: Json) -> frozenset[str]:
-        named = {name for name, words in FEATURES.items() if self._is_asked(name, asked) and words.search(said)}
+        named = {name for name in FEATURES if self._is_asked(name, asked) and _is_not_taken(name, said)}
         if "json_schema" in named and "schema" not in said:  # neither form of it then
             named.add("response_format")
         return frozenset(named)
@@ -196,6 +211,25 @@ class Dialect:
             return False
         self.most_out = limit
         return True
+
+
+def _words_of(error: "APIStatusError") -> str:
+    """What a refusal says, without what it repeats of the request."""
+    whole = isinstance(error.body, dict | list)
+    return f"{_without_echo(error.body) if whole else error.message} {error.param or ''}"
+
+
+def _without_echo(said: object) -> object:
+    if isinstance(said, dict):
+        return {name: _without_echo(value) for name, value in said.items() if name not in _ECHOES}
+    return [_without_echo(one) for one in said] if isinstance(said, list) else said
+
+
+def _is_not_taken(feature: str, said: str) -> bool:
+    """Whether a refusal, in lower case, says near the feature's name that it is not taken."""
+    refusing = _NO_STREAM if feature == "stream" else _NOT_TAKEN_SO
+    near = (said[max(0, one.start() - _NEAR) : one.end() + _NEAR] for one in FEATURES[feature].finditer(said))
+    return any(refusing.search(words) for words in near)
 
 
 def is_too_long(error: "APIStatusError") -> bool:

@@ -292,9 +292,10 @@ class ModelEndpoint:
 
         jittered: float = self._backoff * 2**attempt * (0.5 + random.random())  # noqa: S311 - spreads load only
         if isinstance(error, openai.APIStatusError):
-            if error.status_code not in {408, 409, 429} and error.status_code < 500:
-                return None
             cause = cause_of(error.status_code, f"{error.message} {error.body} {error.code}")
+            passes = cause is not None and cause.kind is ModelFailure.SERVER  # whatever its status
+            if error.status_code not in {408, 409, 429} and error.status_code < 500 and not passes:
+                return None
             if is_too_long(error) or (cause and cause.kind not in PASSING):
                 return None
             asked = _retry_after(error)

@@ -11,7 +11,7 @@ from adapters.reasoners.openai.reasoner import OpenAIReasoner
 from adapters.reasoners.openai.tools import MOST_ACTIONS
 from adapters.testing.clock import ManualClock
 from adapters.testing.encoder import HashingEncoder
-from adapters.testing.endpoint import FEATURES, Fails, Garbles, RecordedRequest, Says, ScriptedEndpoint
+from adapters.testing.endpoint import FEATURES, Fails, Garbles, Raw, RecordedRequest, Says, Scripted, ScriptedEndpoint
 from core.model.answer import Claim
 from core.model.budget import Meter
 from core.model.errors import BudgetExhausted, ModelMisbehaved, ModelUnavailable
@@ -227,7 +227,7 @@ async def test_an_endpoint_without_response_format_is_asked_without_it_and_that_
         endpoint.answers_with(lambda _: SEARCH)
         await reasoner.understand(inquiry(), thread(), counted := meter())
         tried = [("response_format" in request.body) for request in endpoint.requests]
-        assert tried == ([True, False] if names_refusals else [True, True, False])
+        assert tried == ([True, False] if names_refusals else [True, True, True, False])
         assert counted.spent.calls == len(tried), "the calls that were sent"
         await reasoner.understand(inquiry(), thread(), meter())
         assert len(endpoint.requests) == len(tried) + 1
@@ -245,6 +245,46 @@ async def test_an_endpoint_without_tools_is_told_of_them_in_words(*, names_refus
         assert "search_by_source(query, source)" in endpoint.requests[-1].task
         await reasoner.decide(inquiry(), thread(), meter())
         assert "tools" not in endpoint.requests[-1].body
+
+
+# Errors of one moment that mention what a request has: none of it is refused by them.
+PASSING = {
+    "LiteLLM: the stream is lost": Fails(400, "litellm.BadRequestError: stream disconnected before completion"),
+    "Go: the stream is lost": Fails(500, "stream error: stream ID 5; INTERNAL_ERROR; received from peer"),
+    "Go: a server that would not stream on": Fails(500, "http2: server must not send a stream after GOAWAY"),
+    "FastAPI: the request is repeated": Raw(
+        (
+            json.dumps(
+                {
+                    "detail": [
+                        {
+                            "type": "string_type",
+                            "loc": ["body", "messages", 1, "content"],
+                            "msg": "Input should be a valid string",
+                            "input": {"temperature": 0, "stream": True, "response_format": {"type": "json_schema"}},
+                        }
+                    ]
+                }
+            ).encode(),
+        ),
+        status=422,
+        content_type="application/json",
+    ),
+    "one that names nothing": Fails(400, "bad request"),
+}
+
+
+@pytest.mark.parametrize("passing", PASSING.values(), ids=PASSING.keys())
+async def test_an_error_that_passes_takes_nothing_away_for_good(
+    endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner, passing: Scripted
+) -> None:
+    failing = iter([passing, None, passing])
+    endpoint.answers_with(
+        lambda request: next(failing, None) or ("Refunds stay open [1]." if request.stream else SEARCH)
+    )
+    await reasoner.understand(inquiry(), thread(), meter())
+    assert await composed(reasoner) == "Refunds stay open [1]."
+    assert not reasoner.endpoint.refused_features
 
 
 async def test_without_stream_options_or_usage_the_tokens_are_estimated() -> None:
