@@ -40,6 +40,13 @@ _BETWEEN = "Something between Footnote and the model refuses it: check the firew
 
 CAUSES = (
     Cause(
+        ModelFailure.LENGTH,  # as an error where a model that thinks wrote nothing within its cap
+        "used up its length with thinking",
+        "Lower LLM_REASONING_EFFORT, or use a model that thinks less.",
+        r"could not finish the message because max_tokens|model output limit was reached",
+        frozenset({200, 400}),
+    ),
+    Cause(
         ModelFailure.CONTENT_FILTER,
         "stopped the answer with its content filter",
         "Check the filter's settings with whoever provides the model.",

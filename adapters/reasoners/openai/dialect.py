@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MOST_GUESSES = 36  # tries after refusals that name nothing, in the life of a process
 REASONING_ROOM = 6_000  # tokens beside the reply's own that a model may think unseen
+CONTEXT_MARGIN = 64  # tokens of a context that are left free, beside a quarter of a prompt's estimate
 LEAST_CONTEXT = 512  # tokens; what is said to be less is no context window
 
 # Optional features, and how a refusal names them.
@@ -112,11 +113,19 @@ class Dialect:
     def __post_init__(self) -> None:
         self.reasons = bool(_REASONS.search(self.model)) or bool(self.reasoning_effort)
 
-    def cap(self, visible: int, room: int) -> int:
-        """How many tokens the reply may have, for so many to be read, in the ``room`` that the budget leaves."""
-        wanted = visible + (REASONING_ROOM if self.reasons else 0)
-        wanted = min(wanted, self.most_out) if self.most_out else wanted
-        return max(min(visible, room), min(wanted, room))
+    def cap(self, request: ModelRequest, room: int) -> int:
+        """How many tokens the reply may have in the ``room`` that the budget leaves."""
+        wanted = self.fit(request.max_tokens + (REASONING_ROOM if self.reasons else 0), request)
+        return max(min(request.max_tokens, room), min(wanted, room))
+
+    def fit(self, cap: int, request: ModelRequest) -> int:
+        """So much of a cap as the model lets a reply have, and as its context has left beside the prompt.
+
+        What is to be read is not cut for the context: then it is the prompt that has to be shorter.
+        """
+        cap = min(cap, self.most_out or cap)
+        left = self.context - request.tokens * 5 // 4 - CONTEXT_MARGIN
+        return min(cap, max(left, request.max_tokens)) if self.context else cap
 
     def parameters(self, request: ModelRequest, cap: int, *, stream: bool) -> Json:
         """The request as chat completions have it, without what was refused."""
@@ -152,7 +161,7 @@ class Dialect:
             asked |= {"stream": True, "stream_options": {"include_usage": True}}
         return asked
 
-    def learn(self, error: "APIStatusError", asked: Json) -> bool:
+    def learn(self, error: "APIStatusError", asked: Json, request: ModelRequest) -> bool:
         """Take from a refusal what it says of this model. Whether another try in other words is worth it."""
         said = _words_of(error)
         if _RESPONSES_ONLY.search(said) and not self.uses_responses:
@@ -160,7 +169,10 @@ class Dialect:
             return True
         if _CAP_TOO_LARGE.search(said) and self._lower_cap(said, asked):
             return True
-        if error.status_code not in _REFUSALS or is_too_long(error):
+        if is_too_long(error):
+            self.context = context_in(error) or self.context
+            return self.fit(_cap_of(asked), request) < _cap_of(asked)
+        if error.status_code not in _REFUSALS:
             return False
         named = self._refused_features(said.casefold(), asked)
         named -= frozenset({"stream"}) if error.status_code == 500 else frozenset()  # it broke, and refused nothing
@@ -204,13 +216,17 @@ class Dialect:
 
     def _lower_cap(self, said: str, asked: Json) -> bool:
         """Whether the cap was over what the model allows, and now is not."""
-        cap = asked.get("max_tokens") or asked.get("max_completion_tokens") or 0
+        cap = _cap_of(asked)
         limits = [int(found.replace(",", "")) for found in _CAP_LIMIT.findall(said)]
         limit = min((one for one in limits if 0 < one < cap), default=0) or (cap // 2 if cap > LEAST_CONTEXT else 0)
         if not limit or is_about_context(said):
             return False
         self.most_out = limit
         return True
+
+
+def _cap_of(asked: Json) -> int:
+    return int(asked.get("max_tokens") or asked.get("max_completion_tokens") or 0)
 
 
 def _words_of(error: "APIStatusError") -> str:

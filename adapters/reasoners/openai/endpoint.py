@@ -18,7 +18,7 @@ from adapters.reasoners.openai import reply as replies
 from adapters.reasoners.openai.causes import cause_of
 from adapters.reasoners.openai.client import open_client
 from adapters.reasoners.openai.dialect import Dialect, context_in, is_too_long
-from adapters.reasoners.openai.failures import Failures, PromptTooLong
+from adapters.reasoners.openai.failures import Failures, OnlyThoughts, PromptTooLong
 from adapters.reasoners.openai.request import CHARACTERS_PER_TOKEN, Completion, Json, ModelRequest, estimated_tokens
 from adapters.reasoners.openai.responses import as_chunks, as_completion, as_responses
 from adapters.reasoners.openai.stream_reader import ReportedError, StreamReader
@@ -99,19 +99,25 @@ class ModelEndpoint:
     async def complete(self, request: ModelRequest, meter: Meter) -> Completion:
         """One reply. Raises BudgetExhausted before a call that would go over, ModelUnavailable when there is none.
 
-        A reply whose whole length went into unseen thinking is asked for once more, with room for it.
+        A reply whose length went into unseen thinking is asked for once more, with room for it.
         """
         reasoned = self.dialect.reasons
+        try:
+            return await self._reply(request, meter)
+        except OnlyThoughts:
+            self.dialect.reasons = True
+            if reasoned:
+                raise
+            return await self._reply(request, meter)
+
+    async def _reply(self, request: ModelRequest, meter: Meter) -> Completion:
         reply = await self._completion(request, meter)
-        choice = replies.first_choice(reply)
-        found = replies.completion_of(reply)
-        if found.text or found.calls or replies.finish_of(choice) not in AT_ITS_LENGTH:
-            return self._usable(found, choice)
-        self.dialect.reasons = True
-        if reasoned:
-            raise self._failures.only_thoughts()
-        reply = await self._completion(request, meter)
-        return self._usable(replies.completion_of(reply), replies.first_choice(reply))
+        choice, found = replies.first_choice(reply), replies.completion_of(reply)
+        if replies.finish_of(choice) in AT_ITS_LENGTH:
+            thought = any(replies.usage_of(reply)[3:]) or replies.reasoning_of(replies.field_of(choice, "message"))
+            if not (found.text or found.calls) or (thought and not self.dialect.reasons):
+                raise self._failures.only_thoughts()
+        return self._usable(found, choice)
 
     def _usable(self, found: Completion, choice: object) -> Completion:
         if replies.is_filtered(replies.finish_of(choice)):
@@ -161,8 +167,26 @@ class ModelEndpoint:
     async def stream(self, request: ModelRequest, meter: Meter) -> AsyncGenerator[str, None]:
         """The reply's text in pieces. Raises what ``complete`` raises, also in the middle.
 
-        Ends normally only when the model said that it was done, or had reached the length that it may write.
+        Ends normally only when the model said that it was done, or had reached the length that it may write. What
+        ``complete`` asks for once more is asked for once more here too, while there is no text.
         """
+        reasoned, begun = self.dialect.reasons, False
+        try:
+            async with aclosing(self._stream_once(request, meter)) as pieces:
+                async for piece in pieces:
+                    begun = begun or bool(piece)
+                    yield piece
+        except OnlyThoughts:
+            self.dialect.reasons = True
+            if reasoned or begun:
+                raise
+        else:
+            return
+        async with aclosing(self._stream_once(request, meter)) as pieces:
+            async for piece in pieces:
+                yield piece
+
+    async def _stream_once(self, request: ModelRequest, meter: Meter) -> AsyncGenerator[str, None]:
         cap = self._cap(request, meter)
         deadline = asyncio.get_running_loop().time() + min(self._answer_seconds, meter.remaining_seconds)
         begun = False
@@ -225,9 +249,10 @@ class ModelEndpoint:
             raise self._failures.reported_error("")
         if not reader.written and reader.refusal:
             raise self._failures.refusal_error()
-        if not reader.written and reader.finish in AT_ITS_LENGTH:
-            self.dialect.reasons = True
-            raise self._failures.only_thoughts()
+        if reader.finish in AT_ITS_LENGTH:
+            if not reader.written:
+                raise self._failures.only_thoughts()
+            self.dialect.reasons = self.dialect.reasons or reader.thought
         if not reader.finish and not has_ended:
             raise self._failures.broke_off()
 
@@ -241,7 +266,7 @@ class ModelEndpoint:
     def _cap(self, request: ModelRequest, meter: Meter) -> int:
         """How many tokens the reply may have; admits the whole call. Raises BudgetExhausted."""
         room = max(FEWEST_TOKENS_OUT, meter.room - request.tokens)
-        cap = max(FEWEST_TOKENS_OUT, self.dialect.cap(request.max_tokens, room))
+        cap = max(FEWEST_TOKENS_OUT, self.dialect.cap(request, room))
         meter.admit(request.tokens, cap)
         return cap
 
@@ -317,13 +342,13 @@ class ModelEndpoint:
 
         before, guesses = self.dialect.refused, None
         while True:
-            cap = min(cap, self.dialect.most_out or cap)
+            cap = self.dialect.fit(cap, request)
             asked = self.dialect.parameters(request, cap, stream=stream)
             bill.calls += 1
             try:
                 accepted = await send(asked)
             except openai.APIStatusError as error:
-                if guesses is None and self.dialect.learn(error, asked):
+                if guesses is None and self.dialect.learn(error, asked, request):
                     continue
                 if guesses is None:
                     before, guesses = self.dialect.refused, self.dialect.guesses(error, asked)

@@ -21,6 +21,10 @@ class PromptTooLong(ModelUnavailable):
     """The prompt is longer than the model can read."""
 
 
+class OnlyThoughts(ModelMisbehaved):
+    """The length that a reply may have went into thoughts."""
+
+
 class Failures:
     """Makes our errors for one endpoint and model."""
 
@@ -88,9 +92,9 @@ class Failures:
         """The error for a model that refused to answer."""
         return ModelMisbehaved(f"{self._model} refused to answer.", kind=ModelFailure.REFUSED_TEXT)
 
-    def only_thoughts(self) -> ModelMisbehaved:
+    def only_thoughts(self) -> OnlyThoughts:
         """All of the cap went into thoughts."""
-        return ModelMisbehaved(
+        return OnlyThoughts(
             f"{self._model} used up its length with thinking and wrote nothing.",
             remedy="Lower LLM_REASONING_EFFORT, or use a model that thinks less.",
             kind=ModelFailure.LENGTH,
@@ -125,7 +129,7 @@ class Failures:
         else:
             words, remedy, kind = (
                 "refused the request",
-                "footnote doctor says what it can and cannot do.",
+                "Its own log says what it has against it; LLM_MODEL may also be a model that does not chat.",
                 ModelFailure.REFUSED,
             )
         return ModelUnavailable(f"{self._at} {words} ({status}).", remedy=remedy, kind=kind)
@@ -141,6 +145,8 @@ class Failures:
     def _because(self, cause: Cause, status: str) -> ModelUnavailable:
         if cause.kind is ModelFailure.CONTENT_FILTER:
             return self.filter_error()
+        if cause.kind is ModelFailure.LENGTH:
+            return self.only_thoughts()
         return ModelUnavailable(f"{self._at} {cause.words}{status}.", remedy=cause.remedy, kind=cause.kind)
 
     def _connection(self, chain: tuple[BaseException, ...]) -> ModelUnavailable:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar, Unpack
 
 from adapters.reasoners.openai import prompts
 from adapters.reasoners.openai.control_claim import control_claim
-from adapters.reasoners.openai.dialect import LEAST_CONTEXT
+from adapters.reasoners.openai.dialect import LEAST_CONTEXT, REASONING_ROOM
 from adapters.reasoners.openai.draft import DraftReader
 from adapters.reasoners.openai.endpoint import CallOptions, ModelEndpoint
 from adapters.reasoners.openai.failures import PromptTooLong
@@ -288,11 +288,15 @@ class OpenAIReasoner:
                 return
 
     def _room_at(self, endpoint: ModelEndpoint) -> int:
-        """Characters of evidence that a prompt may have: what fits beside the reply in the model's context."""
-        context = endpoint.dialect.context
+        """Characters of evidence that a prompt may have: what fits beside the reply in the model's context.
+
+        A model that thinks has half of its context for that and for the reply.
+        """
+        context, thinks = endpoint.dialect.context, endpoint.dialect.reasons
         if not context:
             return self._room
-        tokens = context - min(self._answer_tokens, context // 4) - PROMPT_TOKENS
+        reply = self._answer_tokens + (REASONING_ROOM if thinks else 0)
+        tokens = context - min(reply, context // (2 if thinks else 4)) - PROMPT_TOKENS
         fits = max(LEAST_CONTEXT // 2, tokens) * CHARACTERS_PER_TOKEN * 3 // 4
         return max(LEAST_ROOM, min(self._room, fits))
 

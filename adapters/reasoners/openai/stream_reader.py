@@ -31,6 +31,7 @@ class StreamReader:
         self.written = 0  # characters
         self.usage = (0, 0, 0, 0)
         self.refusal = ""
+        self.thought = False  # unseen, before what was written
         self._chunks = chunks
         self._most = most
         self._pieces: list[str] = []  # come, and not taken yet; a thought is an empty one
@@ -84,9 +85,10 @@ class StreamReader:
         choice = replies.first_choice(chunk)
         self.finish = replies.finish_of(choice) or self.finish
         delta = replies.field_of(choice, "delta") or replies.field_of(choice, "message")
-        text = replies.text_of(replies.field_of(delta, "content"))
+        text, thought = replies.text_of(replies.field_of(delta, "content")), replies.reasoning_of(delta)
         self.refusal += replies.refusal_of(delta)
-        if text or replies.reasoning_of(delta):
+        self.thought = self.thought or bool(thought or self.usage[3])
+        if text or thought:
             self.written += len(text)
             self._pieces.append(text)
             self._changed.set()

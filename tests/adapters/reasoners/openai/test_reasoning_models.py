@@ -1,5 +1,8 @@
 """Models that think before they write (o-series, gpt-5, R1, Qwen3), and what is set for one model."""
 
+import json
+from collections.abc import Callable
+
 import pytest
 
 from adapters.reasoners.openai.dialect import REASONING_ROOM, SUSPECTS
@@ -48,6 +51,109 @@ async def test_a_reply_that_was_all_thinking_is_asked_for_once_more_with_room(en
     assert [request.body["max_tokens"] >= REASONING_ROOM for request in endpoint.requests] == [False, True]
     await reasoner.understand(inquiry(), thread(), meter())
     assert len(endpoint.requests) == 3, "that is remembered"
+    await reasoner.close()
+
+
+# As the first vendor and Azure answer where thinking spent the cap (openai-python#2886).
+SPENT = "Could not finish the message because max_tokens or model output limit was reached. Please try again with higher max_tokens."  # noqa: E501
+
+
+async def test_a_model_that_thinks_under_any_name_is_known_by_the_cap_that_it_spent(
+    endpoint: ScriptedEndpoint,
+) -> None:
+    model = ObedientModel()
+    endpoint.answers_with(
+        lambda request: model(request) if request.body["max_tokens"] >= REASONING_ROOM else Fails(400, SPENT)
+    )
+    reasoner = named(endpoint, "prod-chat")
+    evidence = library(grade=8)
+    assert "[1]" in await text_of(reasoner.compose(inquiry(), thread(), evidence.items, meter()))
+    assert len(endpoint.requests) == 2, "asked once in vain"
+    await reasoner.understand(inquiry(), thread(), meter())
+    assert len(endpoint.requests) == 3, "that is remembered"
+    assert not reasoner.endpoint.refused_features
+    await reasoner.close()
+
+
+async def test_a_cap_that_is_spent_again_is_said_as_that(endpoint: ScriptedEndpoint) -> None:
+    endpoint.answers_with(lambda _: Fails(400, SPENT))
+    reasoner = named(endpoint, "prod-chat")
+    with pytest.raises(ModelMisbehaved, match="used up its length with thinking"):
+        await reasoner.understand(inquiry(), thread(), meter())
+    assert len(endpoint.requests) == 2
+    await reasoner.close()
+
+
+def cut_by_thinking(request: RecordedRequest) -> Scripted:
+    """As Gemini: what it thinks counts towards the cap, and what is left of it is the beginning of a reply."""
+    if request.body["max_tokens"] >= REASONING_ROOM:
+        return Says("Refunds stay open [1]." if request.stream else PLAN)
+    usage = {"prompt_tokens": 100, "completion_tokens": 90, "completion_tokens_details": {"reasoning_tokens": 80}}
+    if request.stream:
+        chunks = [
+            {"choices": [{"delta": {"content": "Refunds [1]."}, "finish_reason": "length"}]},
+            {"choices": [], "usage": usage},
+        ]
+        return Raw((*(f"data: {json.dumps(one)}\n\n".encode() for one in chunks), b"data: [DONE]\n\n"))
+    reply = {"choices": [{"message": {"content": PLAN[:40]}, "finish_reason": "length"}], "usage": usage}
+    return Raw((json.dumps(reply).encode(),), content_type="application/json")
+
+
+async def test_a_reply_that_thinking_has_cut_is_asked_for_once_more_with_room(endpoint: ScriptedEndpoint) -> None:
+    endpoint.answers_with(cut_by_thinking)
+    reasoner = named(endpoint, "house-model")
+    plan = await reasoner.understand(inquiry(), thread(), meter())
+    assert getattr(plan, "queries", ()) == ("refund window",)
+    assert [request.body["max_tokens"] >= REASONING_ROOM for request in endpoint.requests] == [False, True]
+    await reasoner.close()
+
+
+async def test_an_answer_that_thinking_has_cut_leaves_room_for_the_next_one(endpoint: ScriptedEndpoint) -> None:
+    endpoint.answers_with(cut_by_thinking)
+    reasoner = named(endpoint, "house-model")
+    evidence = library(grade=8)
+    cut = await text_of(reasoner.compose(inquiry(), thread(), evidence.items, meter()))
+    assert cut.startswith("Refunds [1].")
+    assert await text_of(reasoner.compose(inquiry(), thread(), evidence.items, meter())) == "Refunds stay open [1]."
+    await reasoner.close()
+
+
+def within(context: int) -> Callable[[RecordedRequest], Scripted]:
+    """As vLLM: a prompt and the cap of its reply have to fit together, and half of the cap is thought away."""
+    model = ObedientModel()
+
+    def reply(request: RecordedRequest) -> Scripted:
+        read, cap = len(request.text) // 4, request.body["max_tokens"]
+        if read + cap > context:
+            return Fails(
+                400,
+                f"This model's maximum context length is {context} tokens. However, you requested {cap} output tokens"
+                f" and your prompt contains at least {read} input tokens, for a total of at least {read + cap} tokens."
+                " Please reduce the length of the input prompt or the number of requested output tokens.",
+            )
+        return model(request) if cap >= 1_200 else Says("", finish="length")
+
+    return reply
+
+
+@pytest.mark.parametrize("told", [True, False], ids=["its context is set", "its context is learned"])
+async def test_room_to_think_is_taken_from_what_the_context_has_left_and_not_from_the_evidence(
+    endpoint: ScriptedEndpoint, *, told: bool
+) -> None:
+    endpoint.answers_with(within(8_192))
+    reasoner = named(endpoint, "qwen3-8b", context_tokens=8_192 if told else 0)
+    evidence = library(*(f"Refund {n} stays open for {n} days. " * 20 for n in range(1, 9)), grade=8)
+    assert await text_of(reasoner.compose(inquiry(), thread(), evidence.items, meter()))
+    await reasoner.close()
+    assert len(endpoint.requests) == (1 if told else 2)
+    assert all(item.passage.text.strip() in endpoint.requests[-1].text for item in evidence), "all of it is shown"
+
+
+async def test_a_model_that_thinks_in_a_small_context_answers_from_less(endpoint: ScriptedEndpoint) -> None:
+    endpoint.answers_with(within(4_096))
+    reasoner = named(endpoint, "qwen3-8b", context_tokens=4_096)
+    evidence = library(*(f"Refund {n} stays open for {n} days. " * 60 for n in range(1, 9)), grade=8)
+    assert "[1]" in await text_of(reasoner.compose(inquiry(), thread(), evidence.items, meter()))
     await reasoner.close()
 
 
