@@ -64,10 +64,18 @@ def _as_chat(body: Json) -> Json:
     system = [{"role": "system", "content": body["instructions"]}] if body.get("instructions") else []
     chat: Json = {"model": body["model"], "messages": [*system, *body["input"]], "stream": body.get("stream", False)}
     if body.get("tools"):
-        chat["tools"] = [{"type": "function", "function": tool} for tool in body["tools"]]
+        chat["tools"] = [{"type": "function", "function": _as_enforced(tool)} for tool in body["tools"]]
     if kind := (body.get("text") or {}).get("format"):
         chat["response_format"] = kind
     return chat
+
+
+def _as_enforced(tool: Json) -> Json:
+    """A tool as the model has it: ``strict`` is true where it is left out, and then every property is required."""
+    if tool.get("strict", True) is False:
+        return tool
+    parameters = tool["parameters"]
+    return {**tool, "parameters": {**parameters, "required": [*parameters["properties"]]}}
 
 
 def _response(reply: Says, body: Json, status: str = "") -> Json:

@@ -29,7 +29,8 @@ def as_responses(asked: Json) -> Json:
         case {"type": kind}:
             request["text"] = {"format": {"type": kind}}
     if tools := asked.get("tools"):
-        request["tools"] = [{"type": "function", **tool["function"]} for tool in tools]
+        # Left out, it would be true there, and every optional argument a required one.
+        request["tools"] = [{"type": "function", "strict": False, **tool["function"]} for tool in tools]
     for name in ("temperature", "tool_choice", "stream"):
         if name in asked:
             request[name] = asked[name]

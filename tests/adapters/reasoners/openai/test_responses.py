@@ -55,6 +55,8 @@ async def test_a_plan_a_decision_and_an_answer_have_the_forms_of_that_api() -> N
     plan, decision, answer = endpoint.requests
     assert plan.body["response_format"]["type"] == "json_schema"
     assert "answer_now" in decision.tools
+    search = next(tool["function"] for tool in decision.body["tools"] if tool["function"]["name"] == decision.tools[0])
+    assert search["parameters"]["required"] == ["query"], "what may be left out may be left out there too"
     assert answer.stream
 
 
