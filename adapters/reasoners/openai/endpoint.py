@@ -157,11 +157,12 @@ class ModelEndpoint:
         try:
             yield bill
         finally:
+            # What nobody waits for any more is read and written there all the same: its prompt at least is paid.
+            read = bill.read or (request.tokens if bill.accepted or bill.waits else 0)
             if bill.calls:
-                read = bill.read or (request.tokens if bill.accepted else 0)
                 meter.count_call(read, bill.written, cached=bill.cached, calls=bill.calls)
             if self._daily_budget is not None:
-                cost = self._prices.cost(bill.read, bill.written, bill.cached)
+                cost = self._prices.cost(read, bill.written, bill.cached)
                 await asyncio.shield(self._daily_budget.settle(reserved, cost))
 
     async def stream(self, request: ModelRequest, meter: Meter) -> AsyncGenerator[str, None]:
@@ -345,9 +346,11 @@ class ModelEndpoint:
             cap = self.dialect.fit(cap, request)
             asked = self.dialect.parameters(request, cap, stream=stream)
             bill.calls += 1
+            bill.waits = True
             try:
                 accepted = await send(asked)
             except openai.APIStatusError as error:
+                bill.waits = False
                 if guesses is None and self.dialect.learn(error, asked, request):
                     continue
                 if guesses is None:
@@ -357,6 +360,9 @@ class ModelEndpoint:
                     self.dialect.refused = before
                     raise
                 self.dialect.refused = guess
+            except Exception:
+                bill.waits = False
+                raise
             else:
                 bill.accepted = True
                 return accepted
@@ -391,6 +397,7 @@ class _Bill:
     """What a call has come to: how often it was sent, and its tokens."""
 
     calls: int = 0
+    waits: bool = False  # it is sent, and nothing has come of it: neither a reply nor an error
     accepted: bool = False
     cut_off: bool = False  # it ended at the length that it may have
     read: int = 0

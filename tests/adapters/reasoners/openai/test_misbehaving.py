@@ -7,15 +7,18 @@ import pytest
 
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.reasoners.fallback import FallbackReasoner
+from adapters.reasoners.openai.endpoint import ModelEndpoint
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
+from adapters.reasoners.openai.request import ModelRequest
 from adapters.reasoners.openai.tools import MOST_ACTIONS
 from adapters.testing.clock import ManualClock
 from adapters.testing.encoder import HashingEncoder
 from adapters.testing.endpoint import FEATURES, Fails, Garbles, Raw, RecordedRequest, Says, Scripted, ScriptedEndpoint
 from core.model.answer import Claim
-from core.model.budget import Meter
+from core.model.budget import Meter, Prices
 from core.model.errors import BudgetExhausted, ModelMisbehaved, ModelUnavailable
 from core.model.inquiry import Insufficient, Investigate, ReadSection, Reply, SearchKnowledge, Sufficient
+from core.ports.daily_budget import DailyBudget
 from tests.adapters.reasoners.scene import SECRET, inquiry, library, meter, opened, text_of, thread, turn
 
 SEARCH = '{"action": "search", "question": "How long?", "queries": ["refund window"]}'
@@ -394,6 +397,40 @@ async def test_a_hanging_endpoint_is_given_up(endpoint: ScriptedEndpoint, hasty:
     assert counted.spent.calls == 1, "it was sent, so it is counted"
     with pytest.raises(ModelUnavailable, match="in time"):
         await composed(hasty)
+
+
+class Ledger(DailyBudget):
+    """What a day's budget is told."""
+
+    def __init__(self) -> None:
+        self.spent = 0.0
+
+    async def reserve(self, amount: float) -> bool:
+        return True
+
+    async def settle(self, reserved: float, spent: float) -> None:
+        self.spent += spent
+
+    async def spent_share(self) -> float:
+        return 0.0
+
+
+@pytest.mark.parametrize("given_up", [True, False])
+async def test_the_prompt_of_a_call_that_is_given_up_is_paid_from_the_day_and_that_of_a_refused_one_is_not(
+    endpoint: ScriptedEndpoint, *, given_up: bool
+) -> None:
+    endpoint.hangs() if given_up else endpoint.fails(401)
+    ledger, seconds = Ledger(), 0.2 if given_up else 5.0
+    model = ModelEndpoint(
+        endpoint.base_url, SECRET, "m", timeout_seconds=seconds, daily_budget=ledger, prices=Prices(1_000.0, 1_000.0)
+    )
+    request = ModelRequest("Be brief.", "word " * 400, 100)
+    with pytest.raises(ModelUnavailable):
+        await model.complete(request, counted := meter())
+    await model.close()
+    expected = request.tokens if given_up else 0
+    assert ledger.spent == pytest.approx(expected / 1_000)
+    assert counted.spent.tokens_in == expected
 
 
 async def test_a_call_never_outlasts_what_remains_of_the_answer(
