@@ -69,6 +69,7 @@ _TOO_LONG = re.compile(
     r"context.?(?:length|window|size)|maximum context|max(?:imum)?.?model.?len|too (?:long|many (?:input )?tokens)"
     r"|prompt is too|exceeds? (?:the )?(?:available |model'?s? )?(?:context|maximum)|n_ctx|input (?:is )?too large"
     r"|reduce the length|tokens? limit exceeded|string too long|request too large|input token count exceeds"
+    r"|exceeded (?:the )?model token limit|input length should be|(?:exceeds max|maximum prompt) length"
     r"|`?inputs`? (?:tokens \+|must have less than)|contextwindowexceeded|exceed_context_size",
     re.IGNORECASE,
 )
@@ -78,13 +79,18 @@ _CONTEXT = re.compile(
     re.IGNORECASE,
 )
 _NAMED_CONTEXT = re.compile(
-    r"n_ctx[\"']?: ?(\d{3,9})|max_new_tokens`? must be <= ?(\d{3,9})|less than (\d{3,9}) tokens", re.IGNORECASE
+    r"model token limit: ?(\d{3,9})|input length should be \[\d+, ?(\d{3,9})|prompt length is (\d{3,9})"
+    r"|n_ctx[\"']?: ?(\d{3,9})|max_new_tokens`? must be <= ?(\d{3,9})|less than (\d{3,9}) tokens",
+    re.IGNORECASE,
 )
 _CAP_TOO_LARGE = re.compile(
-    r"max_(?:completion_)?tokens\W+(?:is |are )?(?:too large|must be|exceeds)[^\d]{0,60}(\d[\d,]*)?", re.IGNORECASE
+    r"max_(?:completion_)?tokens\W+(?:is |are )?(?:too large|must be|exceeds)[^\d]{0,60}(\d[\d,]*)?"
+    r"|range of max_(?:completion_)?tokens|max_(?:completion_)?tokens: \d+ > \d",
+    re.IGNORECASE,
 )
 _CAP_LIMIT = re.compile(
-    r"(?:at most|less than or equal to|<=|supports at most|maximum (?:is|of)) ?(\d[\d,]*)", re.IGNORECASE
+    r"(?:at most|less than or equal to|<=|supports at most|maximum (?:is|of)|\[1,|tokens: \d+ >) ?(\d[\d,]*)",
+    re.IGNORECASE,
 )
 _RESPONSES_ONLY = re.compile(
     r"only supported in v1/responses|use the responses api|not a chat model|v1/responses", re.IGNORECASE

@@ -157,6 +157,24 @@ async def test_a_model_that_thinks_in_a_small_context_answers_from_less(endpoint
     await reasoner.close()
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "<400> InternalError.Algo.InvalidParameter: Range of max_tokens should be [1, 2000]",
+        "Invalid max_tokens value, the valid range of max_tokens is [1, 2000]",
+        "max_tokens: 7000 > 2000, which is the maximum allowed number of output tokens for this model",
+    ],
+    ids=["DashScope", "DeepSeek", "Anthropic"],
+)
+async def test_a_model_that_lets_a_reply_have_less_is_asked_for_less(endpoint: ScriptedEndpoint, said: str) -> None:
+    endpoint.answers_with(lambda request: Fails(400, said) if request.body.get("max_tokens", 9_999) > 2_000 else PLAN)
+    reasoner = named(endpoint, "qwen3-8b")
+    await reasoner.understand(inquiry(), thread(), meter())
+    await reasoner.close()
+    assert [request.body["max_tokens"] <= 2_000 for request in endpoint.requests] == [False, True]
+    assert not reasoner.endpoint.refused_features
+
+
 async def test_an_answer_that_is_all_thinking_is_no_text(endpoint: ScriptedEndpoint) -> None:
     endpoint.answers_with(lambda _: Says("", finish="length"))
     reasoner = named(endpoint, "o3-mini")

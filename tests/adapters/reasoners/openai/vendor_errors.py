@@ -483,6 +483,25 @@ ERRORS: Mapping[str, VendorError] = {
         },
         F.CONTEXT,
     ),
+    "Kimi: too long": VendorError(
+        400,
+        _openai("Invalid request: Your request exceeded model token limit: 8192 (requested: 9000)"),
+        F.CONTEXT,
+    ),
+    "DashScope: too long": VendorError(
+        400,
+        _openai("<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 30720]"),
+        F.CONTEXT,
+    ),
+    "GLM: too long": VendorError(400, {"error": {"code": "1261", "message": "Prompt exceeds max length"}}, F.CONTEXT),
+    "xAI: too long": VendorError(
+        400,
+        {
+            "code": "Client specified an invalid argument",
+            "error": "This model's maximum prompt length is 131072 but the request contains 140000 tokens.",
+        },
+        F.CONTEXT,
+    ),
     "vLLM: no tool parser": VendorError(
         400,
         {
