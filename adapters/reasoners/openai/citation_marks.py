@@ -1,9 +1,9 @@
-"""Citation marks as models write them, made into ``[id]``, also while a text streams in.
+r"""Citation marks as models write them, made into ``[id]``, also while a text streams in.
 
 Seen from models: ``[1]``, ``【1】``, ``【1†source】``, ``(1)``, ``[^1]``, ``[#1]``, ``[1, 2]``, ``[1-3]``,
-``[Source: 1]``, ``[document 1]``, ``<sup>1</sup>``, full-width brackets and digits, and marks that are links. Round
-brackets are a mark only at the end of a clause, where the number is that of a document at hand, and where no document
-has the same word before the same bracket.
+``[Source: 1]``, ``[document 1]``, ``[Document 1, its title]``, ``[1.]``, ``\[1\]``, ``<sup>1</sup>``, full-width
+brackets and digits, and marks that are links. Round brackets, braces and raised digits are a mark only at the end of a
+clause, where the number is that of a document at hand, and where no document has the same word before the same bracket.
 """
 
 import re
@@ -13,16 +13,21 @@ LONGEST_RANGE = 10
 ENDS = ".,;:!?)]([<\n|"  # what stands after a mark and not after a number that counts
 LONGEST_WORD = 60  # characters before a bracket that are looked at
 
+_SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_FEWEST_LETTERS = 4  # of a word with a mark of raised digits: "km²" and "10²" are none
+
 _NAME = r"(?:documents?|docs?\.?|sources?|passages?|evidence|references?|refs?\.?|citations?|cite|id)(?:\s+id)?"
 _ONE = rf"(?:[\^#]|{_NAME}\s*[:#=]?\s*\"?|E)?\s*\d{{1,4}}\"?"
 _MANY = rf"{_ONE}(?:\s*(?:,|;|&|\+|and|to|[-–—])\s*{_ONE}){{0,19}}"
 _SQUARE = (
-    rf"[\[【［〔]{{1,2}}\s*(?P<square>{_MANY})(?::\d{{1,3}})?(?:†[^\[\]【】［］〔〕\n]{{0,60}})?\s*[\]】］〕]{{1,2}}"
+    rf"\\?[\[【［〔]{{1,2}}\s*(?P<square>{_MANY})(?::\d{{1,3}})?(?:†[^\[\]【】［］〔〕\n]{{0,60}})?\.?\s*\\?[\]】］〕]{{1,2}}"
     r"(?:\([^()\n]{0,300}\))?(?::(?=\s*$))?"
 )
+_TITLED = rf"\[\s*(?P<titled>{_NAME}\s*[:#]?\s*\d{{1,4}})\s*[,:–—-]\s*[^\[\]\n]{{1,80}}\]"
 _RAISED = rf"<sup>\s*[\[(]?\s*(?P<raised>{_MANY})\s*[\])]?\s*</sup>"
-_ROUND = rf"[(（]\s*(?P<round>{_MANY})\s*[)）]"
-_MARKS = re.compile(f"{_SQUARE}|{_RAISED}|{_ROUND}", re.IGNORECASE)
+_ROUND = rf"(?:[(（]\s*(?P<round>{_MANY})\s*[)）]|\{{(?P<braced>\d{{1,4}})\}}|(?P<digits>[{_SUPERSCRIPTS}]{{1,3}}))"
+_MARKS = re.compile(f"{_SQUARE}|{_TITLED}|{_RAISED}|{_ROUND}", re.IGNORECASE)
+_PLAIN_DIGITS = str.maketrans(_SUPERSCRIPTS, "0123456789")
 _NUMBERS = re.compile(r"(?P<first>\d{1,4})(?:\s*\"?\s*(?:[-–—]|to)\s*(?:[\^#]|E)?\s*(?P<last>\d{1,4}))?", re.IGNORECASE)
 _NAMED = re.compile(_NAME, re.IGNORECASE)
 _OF_THE_TEXT = re.compile(
@@ -31,8 +36,9 @@ _OF_THE_TEXT = re.compile(
 
 # What may still become a mark, or a mark that may still become a link, at the end of what has come so far.
 _HELD = re.compile(
-    r"(?:[\[【［〔]{1,2}[^\[\]【】［］〔〕\n]{0,80}(?:[\]】］〕]{1,2}(?:\([^()\n]{0,300}\)?)?)?"
+    r"(?:\\?[\[【［〔]{1,2}[^\[\]【】［］〔〕\n]{0,80}(?:[\]】］〕]{1,2}(?:\([^()\n]{0,300}\)?)?)?"
     r"|[(（][^()（）\n]{0,30}(?:[)）][ \t]{0,2})?"
+    rf"|\{{\d{{0,4}}(?:\}}[ \t]{{0,2}})?|[{_SUPERSCRIPTS}]{{1,3}}[ \t]{{0,2}}|\\"
     r"|<(?:s(?:u(?:p(?:>[^<>\n]{0,40}(?:<(?:/(?:s(?:u(?:p)?)?)?)?)?)?)?)?)?)$",
     re.IGNORECASE,
 )
@@ -67,8 +73,10 @@ class CitationMarks:
         return written
 
     def _mark(self, match: re.Match[str]) -> str:
-        if (inside := match.group("round")) is None:
-            return "".join(f"[{number}]" for number in _numbers(match.group("square") or match.group("raised")))
+        if (sure := match.group("square") or match.group("titled") or match.group("raised")) is not None:
+            return "".join(f"[{number}]" for number in _numbers(sure))
+        raised = match.group("digits")
+        inside = match.group("round") or match.group("braced") or raised.translate(_PLAIN_DIGITS)
         numbers = _numbers(inside)
         if not self._valid.issuperset(numbers) or (not _NAMED.match(inside) and self._is_text(match)):
             return match.group()
@@ -80,7 +88,11 @@ class CitationMarks:
         word = before.split()[-1] if before.split() else ""
         gap = before[len(before.rstrip()) :]
         follows = match.string[match.end() :].lstrip(" ")[:1]
+        if match.group("digits") and word.endswith((".", "!", "?")):
+            return False
         if follows and follows not in ENDS:
+            return True
+        if match.group("digits") and word[-1:].isalnum() and not re.search(rf"[^\W\d_]{{{_FEWEST_LETTERS}}}$", word):
             return True
         return not word or bool(_OF_THE_TEXT.match(word)) or f"{word}{gap}{match.group()}".casefold() in self._texts
 

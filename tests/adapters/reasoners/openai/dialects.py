@@ -96,6 +96,12 @@ ROWS: Mapping[str, Row] = {
             " [E1]",
             "【1†L3-L9】",
             " (source: 1)",
+            r" \[1\]",
+            " [Document 1, Refund policy]",
+            " [Source 1: Refund policy, part 2]",
+            " [1.]",
+            "¹",
+            " {1}",
         )
     },
     # --- thoughts and tokens ---
