@@ -15,6 +15,7 @@ import httpx2
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
+MOST_REDIRECTS = 3  # one to https, one to another host; more are a circle
 MOST_CONNECTIONS = 1_000  # as the client has it; what bounds calls is how many questions are worked on
 IDLE_SECONDS = 4.0  # many servers close an idle connection after five: ours is given up before
 DONE = b"[DONE]"  # the data of the last event
@@ -39,7 +40,12 @@ def open_client(base_url: str, api_key: str, connect_seconds: float) -> "AsyncOp
         api_key=api_key or "none",
         timeout=patience,
         max_retries=0,
-        http_client=DefaultAioHttpClient(timeout=patience, limits=limits, event_hooks={"response": [_replace_body]}),
+        http_client=DefaultAioHttpClient(
+            timeout=patience,
+            limits=limits,
+            max_redirects=MOST_REDIRECTS,
+            event_hooks={"response": [_replace_body]},
+        ),
     )
 
 

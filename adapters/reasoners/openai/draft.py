@@ -15,6 +15,7 @@ from core.model.evidence import Evidence
 from core.ports.reasoner import DraftPart, DraftRestarted
 
 LONGEST_MARK = 6  # characters: [1234]
+OFTEN = "If this happens often, use another model, or check the chat template that the server has for it."
 THOUGHT_ALOUD = "what came before was the model thinking aloud"
 _MARK = re.compile(r"\[\d{1,4}\]")
 _OPEN_FENCE = re.compile(r"^\s*```(?:markdown|md|text|plaintext)?[ \t]*\n", re.IGNORECASE)
@@ -53,9 +54,9 @@ class DraftReader:
         self._held += self.instead.rest()
         written = self._shown + (prose_of(self._held).lstrip() if not self._shown else self._held)
         if not written.strip():
-            raise ModelMisbehaved("The model sent an empty answer.")
+            raise ModelMisbehaved("The model sent an empty answer.", remedy=OFTEN)
         if is_call_or_data(written):
-            raise ModelMisbehaved("The model sent data or a call in place of an answer.")
+            raise ModelMisbehaved("The model sent data or a call in place of an answer.", remedy=OFTEN)
         if self._held:
             yield written[len(self._shown) :]
 

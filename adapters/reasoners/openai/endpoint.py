@@ -314,6 +314,7 @@ class ModelEndpoint:
 
     def _worth_waiting(self, error: Exception, attempt: int) -> float | None:
         """Seconds until another attempt, or None when it would not help."""
+        import httpx2
         import openai
 
         jittered: float = self._backoff * 2**attempt * (0.5 + random.random())  # noqa: S311 - spreads load only
@@ -327,7 +328,8 @@ class ModelEndpoint:
             asked = _retry_after(error)
             wait = jittered if asked is None else asked
             return wait if wait <= min(LONGEST_WAIT_SECONDS, self._timeout / 2) else None
-        return jittered if isinstance(error, openai.APIConnectionError) else None
+        circles = isinstance(error.__cause__, httpx2.TooManyRedirects)
+        return jittered if isinstance(error, openai.APIConnectionError) and not circles else None
 
     async def _send_accepted(
         self,

@@ -35,6 +35,7 @@ class Failures:
 
     def translate(self, error: BaseException) -> ModelUnavailable:
         """Our error for whatever the client, its transport, or the reading of its reply raised."""
+        import httpx2
         import openai
 
         if isinstance(error, openai.APIStatusError):
@@ -43,6 +44,8 @@ class Failures:
         connected = not isinstance(error, openai.APIConnectionError | OSError)
         if any(isinstance(one, BodyTooLong) for one in chain):
             return self.endless()
+        if any(isinstance(one, httpx2.TooManyRedirects) for one in chain):
+            return self.in_circles()
         if connected and isinstance(error, openai.APIError) and error.body is not None:
             return self.reported_error(error.body)
         if connected and isinstance(error, ValueError | TypeError | AttributeError | LookupError | openai.OpenAIError):
@@ -74,6 +77,14 @@ class Failures:
             kind=ModelFailure.MALFORMED,
         )
 
+    def in_circles(self) -> ModelUnavailable:
+        """It leads from address to address."""
+        return ModelUnavailable(
+            f"{self._at} sends us in circles.",
+            remedy="Set LLM_BASE_URL to the address where chat completions are answered.",
+            kind=ModelFailure.MALFORMED,
+        )
+
     def broke_off(self) -> ModelUnavailable:
         """A stream ended before the model said that it was done."""
         return ModelUnavailable(
@@ -90,7 +101,11 @@ class Failures:
 
     def refusal_error(self) -> ModelMisbehaved:
         """The error for a model that refused to answer."""
-        return ModelMisbehaved(f"{self._model} refused to answer.", kind=ModelFailure.REFUSED_TEXT)
+        return ModelMisbehaved(
+            f"{self._model} refused to answer.",
+            remedy="If this happens often, use a model that refuses less.",
+            kind=ModelFailure.REFUSED_TEXT,
+        )
 
     def only_thoughts(self) -> OnlyThoughts:
         """All of the cap went into thoughts."""

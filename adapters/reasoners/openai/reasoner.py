@@ -14,7 +14,7 @@ from typing import Any, TypeVar, Unpack
 from adapters.reasoners.openai import prompts
 from adapters.reasoners.openai.control_claim import control_claim
 from adapters.reasoners.openai.dialect import LEAST_CONTEXT, REASONING_ROOM
-from adapters.reasoners.openai.draft import DraftReader
+from adapters.reasoners.openai.draft import OFTEN, DraftReader
 from adapters.reasoners.openai.endpoint import CallOptions, ModelEndpoint
 from adapters.reasoners.openai.failures import PromptTooLong
 from adapters.reasoners.openai.hidden_text import without_thoughts
@@ -111,7 +111,7 @@ class OpenAIReasoner:
         async with aclosing(self.endpoint.stream(request, meter)) as pieces:
             text = "".join([piece async for piece in pieces])
         if not without_thoughts(text):
-            raise ModelMisbehaved("The model sent an empty answer.", kind=ModelFailure.LENGTH)
+            raise ModelMisbehaved("The model sent an empty answer.", remedy=OFTEN, kind=ModelFailure.LENGTH)
         lacks = [*self.endpoint.refused_features, *self.fast.refused_features]
         if not isinstance(json_in(completion.text), dict):
             lacks.append("JSON on request")
@@ -136,7 +136,11 @@ class OpenAIReasoner:
             needs=("action", "queries", "reply"),
         )
         if reply is None:
-            raise ModelMisbehaved("The model's plan cannot be read.", kind=ModelFailure.MALFORMED)
+            raise ModelMisbehaved(
+                "The model's plan cannot be read.",
+                remedy="If this happens often, use a model that writes JSON when it is asked to.",
+                kind=ModelFailure.MALFORMED,
+            )
         return _plan(reply, inquiry.question)
 
     async def grade(self, inquiry: Inquiry, evidence: Sequence[Evidence], meter: Meter) -> Sequence[Grade]:

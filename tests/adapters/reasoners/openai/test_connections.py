@@ -8,8 +8,9 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from adapters.reasoners.openai.client import MOST_REDIRECTS
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
-from adapters.testing.endpoint import ScriptedEndpoint
+from adapters.testing.endpoint import Raw, ScriptedEndpoint
 from core.model.errors import ModelUnavailable
 from core.model.inquiry import Reply
 from tests.adapters.reasoners.scene import inquiry, library, meter, opened, text_of, thread
@@ -138,3 +139,12 @@ async def test_http_where_https_is_meant_is_called_a_secure_connection(endpoint:
     async with opened(endpoint.base_url.replace("http://", "https://")) as reasoner:
         with pytest.raises(ModelUnavailable, match="TLS"):
             await greeted(reasoner)
+
+
+async def test_an_address_that_leads_in_circles_is_left_soon_and_said_as_that(endpoint: ScriptedEndpoint) -> None:
+    itself = {"Location": f"{endpoint.base_url}/chat/completions"}
+    endpoint.answers_with(lambda _: Raw((b"",), status=307, headers=itself))
+    async with opened(endpoint) as reasoner:
+        with pytest.raises(ModelUnavailable, match="in circles"):
+            await greeted(reasoner)
+    assert len(endpoint.requests) == 1 + MOST_REDIRECTS

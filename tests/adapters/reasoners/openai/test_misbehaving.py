@@ -84,7 +84,7 @@ async def test_a_follow_up_whose_plan_cannot_be_read_is_resolved_by_rules(
     assert isinstance(plan, Investigate)
     assert "refund" in plan.question
     assert any("refund" in query for query in plan.queries)
-    assert spent.causes == ["The model's plan cannot be read."]
+    assert spent.causes[0].startswith("The model's plan cannot be read.")
     assert spent.notices, "one honest line for the person"
 
 
