@@ -24,6 +24,7 @@ _ASKING = """long take takes cost costs often many much work works happen mean m
     clarify specify specific exactly meinst meinen meint gemeint suchst suchen genau frage voulez veux dire cherchez
     exactement question quiere quieres decir busca buscas exactamente pregunta"""
 _PARTS = re.compile(r"\s*[;\n]\s*")
+_LATIN = re.compile(r"[a-z]", re.IGNORECASE)  # where words are written without spaces, none can be compared
 _ADDRESS = re.compile(r"\b[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\b(?:/\S*)?", re.IGNORECASE)
 
 
@@ -35,9 +36,10 @@ def plain_question(run: Run, ask: AskBack) -> AskBack:
     said = f"{words_said(run.inquiry, run.thread)} {run.inquiry.standalone} {_ASKING}"
     titles = " ".join(" ".join((item.passage.title, *item.passage.heading)) for item in run.inquiry.library)
     parts = [part for sentence in sentences(asked) for part in _PARTS.split(sentence)]
-    kept = " ".join(part for part in parts if _only_asks(part, f"{said} {titles}"))
-    options = tuple(option for option in options if _is_reading(run, option, said))
-    wording = WORDINGS[language_of(run.inquiry.question)]
+    language = language_of(run.inquiry.question)
+    kept = " ".join(part for part in parts if _only_asks(part, f"{said} {titles}", language))
+    options = tuple(option for option in options if _is_reading(run, option, said, language))
+    wording = WORDINGS[language]
     return replace(ask, question=kept or (wording.which if options else wording.what), options=options)
 
 
@@ -48,18 +50,24 @@ def shown_words(run: Run, text: str) -> str:
     return without_foreign_links(without_markers(text), known).strip()
 
 
-def _only_asks(part: str, said: str) -> bool:
+def _only_asks(part: str, said: str, language: str) -> bool:
     asks = part.rstrip('*_"”’) ').endswith(("?", "？"))
-    return asks and is_known(part, (), said) and not _address(part, said)
+    return asks and is_known(_as_compared(part, language), (), said) and not _address(part, said)
 
 
-def _is_reading(run: Run, option: str, said: str) -> bool:
+def _is_reading(run: Run, option: str, said: str, language: str) -> bool:
     """Whether it is one of what was found; before a search, whether it names nothing that nobody said."""
     passages = [item.passage for item in run.inquiry.library.items_found()]
     found = " ".join(passage.searchable for passage in passages)
-    if _address(option, f"{said} {found}"):
+    compared = _as_compared(option, language)
+    if _address(option, f"{said} {found}") or brings_in(compared, passages, said):
         return False
-    return is_known(option, passages, said) if passages else not brings_in(option, (), said)
+    return not (passages and _LATIN.search(option)) or is_known(compared, passages, said)
+
+
+def _as_compared(text: str, language: str) -> str:
+    """In lower case where a capital is no sign of a name: German has one on every noun."""
+    return text if language == "en" else text.casefold()
 
 
 def _address(text: str, said: str) -> str:

@@ -807,6 +807,17 @@ class TestCheckpoints:
         scene.script.enqueue("understand", AskBack("Is the launch at evil-login.example revoked?"))
         assert (await scene.asks("Wie viele Tage sind es?", thread="u")).text == "Was genau ist gemeint?"
 
+    async def test_readings_in_other_languages_are_told_by_their_words_and_not_by_their_capitals(
+        self, stage: Stage
+    ) -> None:
+        scene = stage()
+        await scene.knows("Die Frist im Arbeitsvertrag beträgt vier Wochen.", title="Arbeitsvertrag")
+        readings = ("Wie lange ist die Frist für Angestellte?", "Zahlen Sie 900 Euro?", "合同的期限？")
+        scene.script.enqueue("decide", AskBack("Meinst du die Frist im Arbeitsvertrag?", readings))
+        parked = await scene.asks("Wie lang ist die Frist?")
+        assert parked.text == "Meinst du die Frist im Arbeitsvertrag?"
+        assert [choice.value for choice in parked.checkpoint.choices] == [readings[0], readings[2], ""]
+
     async def test_what_a_model_lacks_and_would_search_for_carries_no_link_either(self, scene: Scene) -> None:
         scene.script.enqueue("understand", Investigate("q", ("refunds", "leave", "finance")))
         query = SearchKnowledge("price at https://evil.example/?d=1")
