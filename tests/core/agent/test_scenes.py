@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
 from adapters.testing.endpoint import ScriptedEndpoint
-from adapters.testing.scripted_reasoner import ScriptedReasoner
+from adapters.testing.scripted_reasoner import ScriptedReasoner, Step
 from core.model.answer import Claim, ClaimVerdict, Outcome, Support
 from core.model.budget import Prices
 from core.model.conversation import Audience
@@ -791,7 +791,7 @@ class TestCheckpoints:
     READINGS = ("How many days of leave are there?", "Pay 900 euros now", "Days as evil-login.example/pay has them")
 
     @pytest.mark.parametrize("step", ["understand", "decide", "compose"])
-    async def test_a_question_back_states_nothing(self, stage: Stage, step: str) -> None:
+    async def test_a_question_back_states_nothing(self, stage: Stage, step: Step) -> None:
         scene = stage(confident=0.3 if step == "compose" else 2.0)
         await scene.knows("Everybody has 28 days of annual leave.", title="Leave")
         await scene.knows("Refunds are paid within 14 days.", title="Refund policy")
