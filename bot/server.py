@@ -202,12 +202,14 @@ class _ServedPlatform:
             log.warning("index_incomplete", documents=len(report.incomplete), remedy=f"{REPAIR} fills it again.")
 
     async def _readiness_problems(self) -> dict[str, str]:
-        """What is not ready yet, each with its reason."""
+        """What is not ready yet, each with its reason; a Redis that answers and takes no writes is not."""
         footnote = self._footnote
         waiting = {one.name: one.readiness_problem() for one in self._supervised if one.readiness_problem()}
         waiting |= footnote.opening.readiness_problems()
         if not self._stores.joined.is_set():
             waiting.setdefault("index", "it is still opening")
+        if self._stores.refused:
+            waiting.setdefault("redis", self._stores.refused)
         try:
             metrics.WAITING.set(await footnote.inbox.count_waiting())
         except FootnoteError as error:

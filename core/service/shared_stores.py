@@ -38,6 +38,7 @@ class SharedStores:
         self._blobs = blobs
         self._ours: ServingProcess | None = None
         self.joined = asyncio.Event()  # what is open here is what the others work on
+        self.refused = ""  # why our latest word to the others was not taken: a store may answer, and take no writes
 
     async def join(self, index: str) -> None:
         """Be one of those that serve, with the index of this identity.
@@ -64,8 +65,10 @@ class SharedStores:
             try:
                 if self._ours is not None:
                     await self._registry.announce(self._ours, LASTING)
+                self.refused = ""
             except StoreUnavailable as error:
-                log.warning("not_announced", extra={"reason": str(error)})
+                self.refused = str(error)
+                log.warning("not_announced", extra={"reason": self.refused})
             await pause(stop, ANNOUNCE_SECONDS)
         with suppress(StoreUnavailable):  # it runs out by itself
             await self._registry.withdraw(self._name)

@@ -1,6 +1,7 @@
 """Processes that serve together have one index and one store of files, or the later one refuses to start."""
 
 import asyncio
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,8 @@ import pytest
 from adapters.files.blob_store import FolderBlobStore
 from adapters.testing.clock import ManualClock
 from adapters.testing.processes import InProcessNamedLeases, InProcessProcessRegistry
-from core.model.errors import ConfigurationError
+from core.model.errors import ConfigurationError, StoreUnavailable
+from core.ports.process_registry import ServingProcess
 from core.service.shared_stores import SharedStores
 
 
@@ -64,3 +66,29 @@ async def test_one_that_ends_is_known_no_more(tmp_path: Path) -> None:
     async with asyncio.timeout(30):
         await staying
     assert await machines.registry.live_processes() == []
+
+
+class Refusing(InProcessProcessRegistry):
+    """A store that answers, and takes no writes while ``refuses`` says why."""
+
+    refuses = ""
+
+    async def announce(self, process: ServingProcess, lasting: timedelta) -> None:
+        if self.refuses:
+            raise StoreUnavailable(self.refuses)
+        await super().announce(process, lasting)
+
+
+async def test_a_store_that_takes_no_writes_any_more_is_remembered_until_it_does(tmp_path: Path) -> None:
+    machines = Machines()
+    machines.registry = registry = Refusing(machines.clock)
+    process = machines.process("one", tmp_path)
+    await process.join("index")
+    for refuses in ("It is full.", ""):
+        registry.refuses, stop = refuses, asyncio.Event()
+        stopping = asyncio.create_task(process.stay(stop))
+        await asyncio.sleep(0)  # one announcement, and then its pause
+        stop.set()
+        async with asyncio.timeout(30):
+            await stopping
+        assert process.refused == refuses
