@@ -65,8 +65,8 @@ class MilvusConnection:
     async def call(self, do: Callable[[Any], T], seconds: float) -> T:
         """``do(client)`` in a thread; ``do`` passes ``seconds`` on as its timeout.
 
-        A call that finds nothing listening is made once more after reconnecting: the process that held the embedded
-        server may have ended. Raises StoreUnavailable.
+        A call that finds nothing listening, or whose client another call has closed to reconnect, is made once more
+        on a new connection: the process that held the embedded server may have ended. Raises StoreUnavailable.
         """
         generation = self._generation
         try:
@@ -82,8 +82,8 @@ class MilvusConnection:
 
     async def close(self) -> None:
         """Disconnect for good."""
+        self._threads.shutdown(wait=False)  # first: what is cut short here must not connect anew
         await self.disconnect()
-        self._threads.shutdown(wait=False)
 
     async def disconnect(self) -> None:
         """Disconnect; end the embedded server if it is ours. ``open`` may follow."""
@@ -102,7 +102,13 @@ class MilvusConnection:
             client = self._client
             if client is None:  # another call is reconnecting, or the last one that tried could not
                 raise _NothingListens(f"Milvus at {self.uri} does not answer.")
-            return do(client)
+            try:
+                return do(client)
+            except Exception as error:
+                if client is self._client:
+                    raise
+                # Another call has reconnected meanwhile, and closed this client, whatever that looks like here.
+                raise _NothingListens(f"Milvus at {self.uri} does not answer.") from error
 
         try:
             # Twice: a call may wait for a thread about as long as it may take.
@@ -148,9 +154,9 @@ class MilvusConnection:
                 self._embedded.close()
 
     def _drop_client(self) -> None:
-        if self._client is not None:
-            self._client.close()
-        self._client = None
+        client, self._client = self._client, None  # before it is closed: a call that it fails looks for another one
+        if client is not None:
+            client.close()
 
     def _remedy(self) -> str:
         return (

@@ -12,7 +12,7 @@ from core.agent.understand import understand
 from core.agent.verify import verify
 from core.model.budget import Meter
 from core.model.conversation import Thread
-from core.model.errors import FootnoteError
+from core.model.errors import FootnoteError, StoreUnavailable
 from core.model.events import AgentEvent, AgentFailed, AgentStarted, CheckpointReached
 from core.model.inquiry import PROFILE_LIMITS, Inquiry, Limits, Phase, Profile
 
@@ -61,7 +61,10 @@ class Agent:
         return Meter(self._limits[Profile.BALANCED], self._deps.clock, prices=self._deps.prices)
 
     async def pursue(self, run: Run) -> AsyncGenerator[AgentEvent, None]:
-        """Stream the run's events. The last one is its outcome: completed, a checkpoint, or failed."""
+        """Stream the run's events. The last one is its outcome: completed, a checkpoint, or failed.
+
+        Raises StoreUnavailable, which is no outcome: who keeps the question tries again when the store is back.
+        """
         inquiry = run.inquiry
         yield AgentStarted(
             inquiry.id,
@@ -78,5 +81,7 @@ class Agent:
                         yield event
                         if isinstance(event, CheckpointReached):
                             return
+        except StoreUnavailable:
+            raise
         except FootnoteError as error:
             yield AgentFailed(str(error), inquiry.id)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -38,11 +39,9 @@ async def test_a_redis_that_answers_and_takes_no_writes_is_not_ready(tmp_path: P
     home, port = tmp_path / "home", free_port()
     async with FakeSlack() as slack, serving(home, slack, port=port):
         await until_said(port, lambda status, _: status == 200)
-        redis = connect(EmbeddedValkey(home / "valkey").url)
-        await redis.config_set("maxmemory", 1)
-        waiting = await until_said(port, lambda status, _: status == 503)
-        assert list(waiting) == ["redis"]
-        await redis.config_set("maxmemory", 0)
-        await until_said(port, lambda status, _: status == 200)
-        await redis.aclose()
+        async with aclosing(connect(EmbeddedValkey(home / "valkey").url)) as redis:
+            await redis.config_set("maxmemory", 1)
+            assert list(await until_said(port, lambda status, _: status == 503)) == ["redis"]
+            await redis.config_set("maxmemory", 0)
+            await until_said(port, lambda status, _: status == 200)
     await end_server(home)

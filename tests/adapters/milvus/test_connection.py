@@ -1,5 +1,7 @@
 """What a failure of Milvus becomes: one line that names the place, and no function of the client's."""
 
+import asyncio
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -95,6 +97,50 @@ async def test_a_server_that_was_away_for_several_calls_is_found_again_by_the_ne
     with listening(port):
         assert await connection.call(collections, 5) == []
         await connection.close()
+
+
+async def test_a_call_whose_client_another_one_closes_to_reconnect_is_made_again() -> None:
+    under_way, reconnected = threading.Event(), threading.Event()
+    failures = [Failed(grpc.StatusCode.UNAVAILABLE)]
+
+    def slow(client: Any) -> Any:
+        under_way.set()
+        assert reconnected.wait(30)
+        return collections(client)
+
+    def stumbling(client: Any) -> Any:
+        if failures:
+            raise failures.pop()
+        return collections(client)
+
+    with listening() as port:
+        connection = MilvusConnection(f"http://127.0.0.1:{port}")
+        await connection.open()
+        waiting = asyncio.create_task(connection.call(slow, 60))
+        assert await asyncio.to_thread(under_way.wait, 30)
+        assert await connection.call(stumbling, 5) == []
+        reconnected.set()
+        assert await waiting == []
+        await connection.close()
+
+
+async def test_a_call_that_is_cut_short_by_the_end_does_not_connect_anew() -> None:
+    under_way, ended = threading.Event(), threading.Event()
+
+    def slow(client: Any) -> Any:
+        under_way.set()
+        assert ended.wait(30)
+        return collections(client)
+
+    with listening() as port:
+        connection = MilvusConnection(f"http://127.0.0.1:{port}")
+        await connection.open()
+        waiting = asyncio.create_task(connection.call(slow, 60))
+        assert await asyncio.to_thread(under_way.wait, 30)
+        await connection.close()
+        ended.set()
+        with pytest.raises(StoreUnavailable, match="is closed"):
+            await waiting
 
 
 def collections(client: Any) -> Any:

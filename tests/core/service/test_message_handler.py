@@ -16,11 +16,13 @@ from adapters.testing.platform import RecordedAnswerView, RecordedPlatform, Visi
 from core.model.answer import Answer
 from core.model.channel_settings import ChannelSettings, ReplyStyle
 from core.model.conversation import Person, ThreadKey
-from core.model.errors import WENT_WRONG, ModelUnavailable, PlatformUnavailable
+from core.model.errors import WENT_WRONG, ModelUnavailable, PlatformUnavailable, StoreUnavailable
 from core.model.incoming_events import Deletion, FileReference, Incoming, IncomingChoice, IncomingMessage, MessageRoute
 from core.model.inquiry import AskBack, CheckpointKind, Sufficient
 from core.ports.answer_view import Step
+from core.ports.encoder import Vectors
 from core.ports.inbox import Lease
+from core.ports.index import DenseAndBm25Hits, Scope
 from core.ports.message_state import CancelReason
 from core.ports.platform import MessageState
 from core.service.deletions import take_in_deletion
@@ -478,6 +480,28 @@ async def test_a_platform_that_is_away_in_the_middle_is_tried_again_and_stops_no
         await room.settled()
     (page,) = room.paper.visible
     assert page.text == f"{REFUNDS} [1]"
+
+
+async def test_an_index_that_is_away_in_the_middle_is_tried_again_and_its_error_is_nobodys_answer(room: Room) -> None:
+    away = [StoreUnavailable("Milvus at /srv/footnote/milvus.db does not answer.")]
+    search = room.scene.index.search
+
+    async def stumbling(text: str, vector: Vectors, scope: Scope, limit: int) -> DenseAndBm25Hits:
+        if away:
+            raise away.pop()
+        return await search(text, vector, scope, limit)
+
+    room.scene.index.search = stumbling  # type: ignore[method-assign]
+    async with room.working():
+        await room.asks("How long do refunds take?")
+        async with asyncio.timeout(PATIENCE):
+            while away:
+                await asyncio.sleep(0.01)
+        room.scene.clock.advance(60)
+        await room.settled()
+    (page,) = room.paper.visible
+    assert page.text == f"{REFUNDS} [1]"
+    assert "/srv" not in "".join(page.history)
 
 
 # --- what no single event may do
