@@ -23,6 +23,7 @@ from bot.home import open_to_others, secure_home
 from bot.model_checks import late_check, model_checks
 from bot.serving_checks import milvus_server_check, processes_check
 from bot.settings import Settings, env_files, load_settings
+from core.ingestion.consistency import BRING_BACK
 from core.model.budget import Meter
 from core.model.channel_settings import ChosenSettings
 from core.model.errors import FootnoteError, NotFound
@@ -302,12 +303,12 @@ def _index(where: str, damaged: bool, report: "IndexReport") -> Check:
         more = f" and {len(report.incomplete) - NAMED} more" if len(report.incomplete) > NAMED else ""
         detail += f"; {len(report.incomplete)} of {report.documents} documents lack passages{whole}: {lost}{more}"
         return Check("Milvus", Health.FAILED, detail, "footnote kb repair fills it, or names what to add again.")
+    if report.surplus and not report.documents:
+        health = Health.NOTE if report.same else Health.FAILED  # leftovers; or a Redis that came back empty
+        return Check("Milvus", health, f"{detail}, of which the catalog knows none", BRING_BACK)
     if not report.same:
         remedy = "footnote kb repair makes it theirs; if it is the wrong one, set MILVUS_URI back."
         return Check("Milvus", Health.FAILED, f"{detail}; not the index that the catalog's documents are in", remedy)
-    if report.surplus and not report.documents:
-        remedy = "footnote restore brings the catalog back, or footnote ingest the documents."
-        return Check("Milvus", Health.NOTE, f"{detail}, of which the catalog knows none", remedy)
     return Check("Milvus", Health.OK, f"{detail} of {count(report.documents, 'document')}, all there")
 
 

@@ -214,6 +214,12 @@ class _ServedPlatform:
             metrics.WAITING.set(await footnote.inbox.count_waiting())
         except FootnoteError as error:
             waiting["redis"] = str(error)
+            return waiting
+        if self._stores.joined.is_set():
+            try:
+                await footnote.knowledge_stack.deps.consistency.check()  # Redis may have come back empty
+            except FootnoteError as error:
+                waiting["catalog"] = str(error)
         return waiting
 
 

@@ -60,7 +60,9 @@ async def ingest_paths(paths: list[Path], kb: str, *, as_json: bool = False, dry
         raise typer.BadParameter("There is no file in there that can be read.")
     console = SafeConsole(stderr=as_json)
     async with open_footnote(load_settings(), any_index=True) as footnote:
-        client = footnote.knowledge_stack.ingest_client()
+        client, consistency = footnote.knowledge_stack.ingest_client(), footnote.knowledge_stack.deps.consistency
+        if not dry_run:
+            await consistency.settle()  # an index that is empty is the catalog's before anything is in it
         if dry_run:
             results = await preview_files(client.kb, client.caller, files, kb)
         else:
@@ -69,7 +71,7 @@ async def ingest_paths(paths: list[Path], kb: str, *, as_json: bool = False, dry
         bases = frozenset(base.name for base in await footnote.catalog.bases() if base.name.casefold() == kb.casefold())
         indexed = [document.source for document in await footnote.catalog.documents(bases)]
         missing = find_missing_sources(paths, (result.source for result in results), indexed)
-        complete = dry_run or await footnote.knowledge_stack.deps.consistency.settle()
+        complete = dry_run or await consistency.settle()
     if as_json:
         print_json(_ingest_json(results))
     else:

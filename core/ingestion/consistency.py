@@ -7,12 +7,16 @@ the catalog was written with answers "the documents don't say" to everything, so
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.model.errors import IndexMismatch
+from core.model.errors import IndexMismatch, StoreUnavailable
 from core.model.knowledge import Document
 from core.ports.catalog import Catalog
 from core.ports.index import Index
 
 REPAIR = "footnote kb repair"
+BRING_BACK = (
+    "Bring Redis's data back, or footnote restore a backup, or footnote ingest the documents; "
+    "to begin anew, move the index away."
+)
 _TOGETHER = 1_000  # documents counted at a time
 
 
@@ -59,10 +63,12 @@ class IndexConsistency:
     async def check(self) -> None:
         """Raise IndexMismatch where this is not the index that the catalog's documents are in.
 
-        What the first version wrote has no identity: it is taken for what it says it is, unless it is empty.
+        What the first version wrote has no identity: it is taken for what it says it is, unless it is empty. Raises
+        StoreUnavailable where it is the catalog that is lost, as ``check_catalog`` does.
         """
         if await self._catalog.index_identity() == self._index.identity:
             return
+        await self.check_catalog()
         documents = await self._documents()
         if await self._is_theirs(documents):
             await self.adopt()
@@ -77,12 +83,23 @@ class IndexConsistency:
             remedy=f"Set MILVUS_URI back to where it was, or let {REPAIR} fill this one.",
         )
 
+    async def check_catalog(self) -> None:
+        """Raise StoreUnavailable where the index has passages, and the catalog knows of no document and of no index.
+
+        A Redis that came back empty looks like this. So does a first ingest that is under way, which passes.
+        """
+        if not await self._catalog.index_identity() and not await self._documents() and await self._index.count():
+            raise StoreUnavailable(
+                "The index has passages, and the catalog knows no document: Redis has lost what it knew.",
+                remedy=BRING_BACK,
+            )
+
     async def _is_theirs(self, documents: Sequence[Document]) -> bool:
         """Whether this is the index that these documents are in, as far as can be known."""
         remembered = await self._catalog.index_identity()
-        if remembered or not documents:
+        if remembered:
             return not documents or remembered == self._index.identity
-        return bool(await self._index.count())
+        return bool(documents) == bool(await self._index.count())
 
     async def adopt(self) -> None:
         """This is the catalog's index from now on, whatever may be missing in it."""
@@ -92,7 +109,8 @@ class IndexConsistency:
         """Adopt this index if nothing is missing in it; whether it is the catalog's now."""
         if await self._catalog.index_identity() == self._index.identity:
             return True
-        if await self.incomplete(await self._documents()):
+        documents = await self._documents()
+        if await self.incomplete(documents) or not (documents or await self._is_theirs(documents)):
             return False
         await self.adopt()
         return True

@@ -38,6 +38,8 @@ class OrphanedPassages:
         self._next = self._clock.monotonic() + APART
         there = await self._index.versions()
         visible = await self._catalog.visible_versions(list(there))  # asked second: what was published is seen
+        if not visible and await self._catalog.index_identity() != self._index.identity:
+            return 0  # a catalog that has lost what it knew does not take the index with it
         unpublished = frozenset(
             (document, version)
             for document, versions in there.items()

@@ -11,7 +11,7 @@ import pytest
 from adapters.redis.client import connect
 from adapters.redis.embedded_server import EmbeddedValkey
 from tests.e2e.test_slack_process import STARTING, end_server, free_port, serving
-from tests.e2e.test_warming_up import said
+from tests.e2e.test_warming_up import filled, said  # noqa: F401 - a fixture
 from tests.fakes.slack import FakeSlack, specs_are_here
 
 pytestmark = [
@@ -45,3 +45,16 @@ async def test_a_redis_that_answers_and_takes_no_writes_is_not_ready(tmp_path: P
             await redis.config_set("maxmemory", 0)
             await until_said(port, lambda status, _: status == 200)
     await end_server(home)
+
+
+@pytest.mark.usefixtures("filled")
+async def test_a_redis_that_came_back_empty_is_not_ready_now_and_after_a_restart(tmp_path: Path) -> None:
+    home, port = tmp_path / "home", free_port()
+    async with FakeSlack() as slack:
+        async with serving(home, slack, port=port):
+            await until_said(port, lambda status, _: status == 200)
+            async with aclosing(connect(EmbeddedValkey(home / "valkey").url)) as redis:
+                await redis.flushall()
+            await until_said(port, lambda _, waiting: "has lost what it knew" in waiting.get("catalog", ""))
+        async with serving(home, slack, port=port):
+            await until_said(port, lambda _, waiting: "has lost what it knew" in waiting.get("catalog", ""))

@@ -1,5 +1,6 @@
 """An index that is gone, another one, or a damaged one, at the terminal: it is said, and filled again."""
 
+import shutil
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 
@@ -94,3 +95,18 @@ async def test_an_unreadable_index_file_names_its_remedy_which_works(run: Run, t
     file.rename(tmp_path / "aside.db")
     assert (await run(_repair()))[0] == 0
     assert "at nine" in (await run(_ask()))[1]
+
+
+async def test_a_redis_that_came_back_empty_is_a_failure_and_not_an_answer(run: Run, tmp_path: Path) -> None:
+    Path("ferry.md").write_text("# Ferry\n\nThe ferry leaves at nine from the north pier.")
+    assert (await run(documents.ingest_paths([Path("ferry.md")], "default", as_json=False)))[0] == 0
+    shutil.rmtree(tmp_path / "home" / "valkey")
+    with pytest.raises(StoreUnavailable, match=r"Redis has lost what it knew. Bring Redis's data back, or footnote"):
+        await run(_ask())
+    code, out = await run(doctor.examine(as_json=False, seconds=120))
+    assert (code, "of which the catalog knows none" in out) == (1, True)
+    code, out = await run(_repair())
+    assert (code, "Redis has lost what it knew" in out) == (1, True)
+    assert (await run(documents.ingest_paths([Path("ferry.md")], "default", as_json=False)))[0] == 0
+    assert "at nine" in (await run(_ask()))[1]
+    assert (await run(doctor.examine(as_json=False, seconds=120)))[0] == 0

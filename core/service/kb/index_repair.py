@@ -41,10 +41,11 @@ class IndexRepair:
     async def begin(self, bases: Sequence[KnowledgeBase], caller: Caller) -> Repair:
         """Put in line what fills these bases again. The index that is open is the catalog's from now on.
 
-        Raises Busy when too much waits.
+        Raises Busy when too much waits, and StoreUnavailable where it is the catalog that is lost.
         """
         documents = await self.catalog.documents(frozenset(base.name for base in bases))
         missing = await self.consistency.incomplete(documents)
+        await self.consistency.check_catalog()
         await self.consistency.adopt()
         begun = Repair(complete=len(documents) - len(missing))
         for base in bases:

@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 
 from adapters.testing.index import InProcessIndex
+from adapters.testing.stores import InProcessCatalog
 from core.ingestion.ingestor import Change
 from core.ingestion.material import Material
+from core.ingestion.orphans import APART, FIRST_LOOK
 from core.ingestion.passage_vectors import vectors_of
-from core.model.errors import IndexMismatch
+from core.model.errors import IndexMismatch, StoreUnavailable
 from core.model.jobs import ItemState, JobKind, JobState
 from core.service.kb.commands import KbVerb
 from core.service.kb.results import is_success
@@ -114,6 +116,32 @@ async def test_an_index_that_is_not_the_catalogs_is_refused_until_it_is_filled(r
     loses_its_index(room)
     await room.says(KbVerb.REPAIR)
     await room.consistency.check()
+
+
+async def test_a_catalog_that_came_back_empty_is_said_until_a_document_is_there_again(room: Room) -> None:
+    await room.consistency.check()
+    await room.adds(ferry_md="# Ferry\n\nThe ferry leaves at nine.")
+    await room.consistency.check()
+    room.catalog = InProcessCatalog()
+    room.assemble()
+    with pytest.raises(StoreUnavailable, match="Redis has lost what it knew"):
+        await room.consistency.check()
+    assert not (await room.consistency.report()).same
+    assert not await room.consistency.settle()
+    await room.says(KbVerb.CREATE, base="handbook")
+    assert "Redis has lost what it knew" in words(await room.says(KbVerb.REPAIR))
+    room.clock.advance(FIRST_LOOK)
+    for _ in range(3):
+        await room.scheduler.tick()
+        room.clock.advance(APART)
+    assert await room.index.count() == 1  # what the catalog knew may come back
+    await room.adds(bus_md="# Bus\n\nThe bus leaves at ten.")
+    await room.consistency.check()
+
+
+async def test_an_empty_index_is_the_catalogs_before_anything_is_in_it(room: Room) -> None:
+    assert await room.consistency.settle()
+    assert await room.catalog.index_identity() == room.index.identity
 
 
 async def test_what_the_first_version_wrote_is_taken_for_what_it_is(room: Room) -> None:
