@@ -179,7 +179,7 @@ class EmbeddedValkey:
             try:
                 with self._client() as client:
                     told = client.info()
-                if int(told["process_id"]) == self.pid:  # this directory's server, not another's at its address
+                if self._recognises(int(told["process_id"])):
                     if not int(told["loading"]):
                         return True
                     heard = time.monotonic()
@@ -188,6 +188,17 @@ class EmbeddedValkey:
                     return False
             time.sleep(_PAUSE)
         return False
+
+    def _recognises(self, pid: int) -> bool:
+        """Whether who answers is this directory's server, and not another's at its address.
+
+        A disk that was full at its start left its pid file empty; then its title says it, and it is written down.
+        """
+        if self.pid is None and self._is_ours(pid):
+            with contextlib.suppress(OSError):  # it may be full still
+                self._file("pid").write_text(str(pid))
+            return True
+        return pid == self.pid
 
     def _answers(self) -> bool:
         try:

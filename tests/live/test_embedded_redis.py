@@ -167,6 +167,21 @@ async def test_a_killed_programs_server_is_adopted_by_the_next(folder: Path) -> 
         await client.aclose()
 
 
+async def test_a_server_whose_pid_file_a_full_disk_left_empty_is_adopted_and_ended_all_the_same(folder: Path) -> None:
+    first = await asyncio.to_thread(program, folder)
+    living = EmbeddedValkey(folder).pid
+    first.kill()
+    await asyncio.to_thread(first.communicate)
+    (folder / "valkey.pid").write_text("")
+    async with EmbeddedValkey(folder) as valkey:
+        assert valkey.pid == living
+        client = connect(valkey.url)
+        assert await client.get("written-1999") == "1999"
+        await client.aclose()
+    assert not (folder / "valkey.sock").exists()
+    assert valkey.pid is None
+
+
 async def test_ten_that_start_at_once_share_one_server(folder: Path) -> None:
     servers = [EmbeddedValkey(folder) for _ in range(10)]
     await asyncio.gather(*(server.start() for server in servers))
