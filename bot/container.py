@@ -267,6 +267,7 @@ async def _open_search(
         await loading  # a model from a hub tells its dimension only when it is loaded
     index = _index(settings, encoder)
     stack.push_async_callback(index.close)
+    stack.push_async_callback(_cancel, asyncio.create_task(index.watch()))
     reranker = CrossEncoderReranker(settings.reranker_model)
     stack.push_async_callback(reranker.close)
     catalog = RedisCatalog(redis)

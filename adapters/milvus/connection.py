@@ -12,7 +12,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -79,6 +79,15 @@ class MilvusConnection:
                 return await self._attempt(do, seconds)
             except _NothingListens as error:
                 raise StoreUnavailable(str(error), remedy=self._remedy()) from error
+
+    async def revive(self) -> None:
+        """Start the embedded server again if it was ours and has died: the others of its file wait for us to."""
+        if self._embedded is None:
+            return
+        async with self._reconnecting:
+            if self._client is None or self._embedded.has_died:
+                with suppress(StoreUnavailable):  # tried again by the next look, or the next call
+                    await self._in_thread(self._connect, _CONNECT_SECONDS + 60)
 
     async def close(self) -> None:
         """Disconnect for good."""

@@ -59,12 +59,18 @@ class EmbeddedMilvus:
         """Whether the server is this process's."""
         return self._server is not None
 
+    @property
+    def has_died(self) -> bool:
+        """Whether the server was this process's, and has ended by itself."""
+        server = self._server
+        return server is not None and server.poll() is not None
+
     def address(self) -> str:
         """The server's address, ``unix:/…``: of the one that runs, or of one started now. Raises StoreUnavailable."""
         until = time.monotonic() + _PATIENCE
         while time.monotonic() < until:
-            if self._server is not None and self._server.poll() is not None:
-                self.close()  # our own server died
+            if self.has_died:
+                self.close()
             if self._server is None and self._lock():
                 self._start(until)
             found = str(self._socket) if self._server is not None else self._read_holder().get("socket", "")

@@ -154,6 +154,13 @@ class MilvusIndex:
         self.state = IndexState.READY
         self._opened.set()
 
+    async def watch(self, every: float = 2.0) -> None:
+        """Once it is open, start an embedded server of ours again when it is found dead. ``every`` is in seconds."""
+        while True:
+            await asyncio.sleep(every)
+            if self.ready:
+                await self._connection.revive()
+
     async def close(self) -> None:
         """Disconnect; an embedded server that is ours ends."""
         self.state = IndexState.CLOSED

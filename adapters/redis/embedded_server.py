@@ -33,7 +33,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import BusyLoadingError, RedisError
 from redis.retry import Retry
 
-from core.model.errors import ConfigurationError, StoreUnavailable
+from core.model.errors import ConfigurationError, FootnoteError, StoreUnavailable
 
 SOCKET_PATH_LIMIT = 100  # a unix socket's address holds 104 bytes on macOS, 108 on Linux
 _START_DEADLINE = 20.0  # seconds: loading a large append-only file takes a few
@@ -88,7 +88,7 @@ class EmbeddedValkey:
         while True:
             await asyncio.sleep(every)
             if not await asyncio.to_thread(self._answers):
-                with contextlib.suppress(StoreUnavailable):  # tried again in a moment
+                with contextlib.suppress(FootnoteError):  # tried again in a moment; a disk that is full may have room
                     await self.start()
 
     # --- starting ---------------------------------------------------------------------------------------------------

@@ -143,6 +143,36 @@ async def test_one_who_watches_starts_it_again(valkey: EmbeddedValkey, client: R
     await asyncio.wait({watching})
 
 
+class Counted(EmbeddedValkey):
+    """Counts how often it was started."""
+
+    starts = 0
+
+    def _start(self) -> None:
+        self.starts += 1
+        super()._start()
+
+
+async def test_one_who_watches_goes_on_after_a_start_that_the_disk_refused(folder: Path) -> None:
+    async with Counted(folder) as valkey:
+        assert valkey.pid is not None
+        (folder / "valkey.address").unlink()
+        (folder / "valkey.address").mkdir()  # cannot be written, as on a full disk
+        os.kill(valkey.pid, signal.SIGKILL)
+        watching = asyncio.create_task(valkey.watch(every=0.05))
+        async with asyncio.timeout(120):
+            while valkey.starts < 3 and not watching.done():
+                await asyncio.sleep(0.01)
+            (folder / "valkey.address").rmdir()
+            client = connect(valkey.url)
+            while not await answers(client) and not watching.done():
+                await asyncio.sleep(0.05)
+        assert await answers(client)
+        watching.cancel()
+        await asyncio.wait({watching})
+        await client.aclose()
+
+
 async def test_a_second_process_shares_the_server_and_outlives_the_first(folder: Path) -> None:
     first = await asyncio.to_thread(program, folder)
     async with EmbeddedValkey(folder) as valkey:

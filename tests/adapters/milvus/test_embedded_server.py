@@ -160,6 +160,19 @@ async def test_a_server_that_is_killed_is_started_again_by_the_next_call(path: s
         assert await index.count() == 1
 
 
+async def test_an_idle_owner_that_watches_starts_its_dead_server_again_for_everybody(path: str) -> None:
+    async with opened(path) as index:
+        await add(index, "kept")
+        watching = asyncio.create_task(index.watch(every=0.05))
+        server = index._connection._embedded._server  # type: ignore[union-attr]
+        assert server is not None
+        os.kill(server.pid, signal.SIGKILL)
+        async with another(path) as second:
+            assert await says(second) == "sharing 1"
+        watching.cancel()
+        await asyncio.wait({watching})
+
+
 async def test_another_model_is_refused_and_told_what_to_do(path: str) -> None:
     async with opened(path) as index:
         await add(index, "kept")
