@@ -16,4 +16,10 @@ def interrupt_on_ending_signals() -> None:
     """Take SIGTERM and SIGHUP as Ctrl-C: asyncio then cancels the command, and everything is closed on the way out."""
     for one in ending_signals():
         if one is not signal.SIGINT:
-            signal.signal(one, lambda *_: signal.raise_signal(signal.SIGINT))
+            signal.signal(one, _interrupt)
+
+
+def _interrupt(*_: object) -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # behind & in a script: Ctrl-C is not for us, SIGTERM is
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.raise_signal(signal.SIGINT)

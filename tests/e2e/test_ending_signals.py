@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,13 +24,15 @@ pytestmark = [
     pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="what a process has loaded is looked for in /proc"),
 ]
 
+IN_THE_BACKGROUND = ("sh", "-c", 'trap "" INT; exec "$@"', "sh")  # as behind & in a script, which ignores SIGINT
+
 
 @contextmanager
-def started(home: Path, *command: str) -> Iterator["subprocess.Popen[str]"]:
-    """This command over this data directory; killed in the end unless it is gone by then."""
+def started(home: Path, *command: str, behind: Sequence[str] = ()) -> Iterator["subprocess.Popen[str]"]:
+    """This command over this data directory, ``behind`` another; killed in the end unless it is gone by then."""
     kept = {name: value for name, value in os.environ.items() if name in {"PATH", "HOME", "LANG", "TMPDIR"}}
     process = subprocess.Popen(
-        [sys.executable, "-m", "bot", *command],
+        [*behind, sys.executable, "-m", "bot", *command],
         env=kept | {"FOOTNOTE_HOME": str(home), "HTTP_PORT": "0"},
         cwd=ROOT,
         stdout=subprocess.PIPE,
@@ -74,6 +76,17 @@ def test_a_question_that_is_stopped_says_so_and_leaves_no_server_behind(tmp_path
         wait_until_loading(process)
         store = EmbeddedValkey(tmp_path / "valkey").pid
         process.send_signal(sent)
+        shown, said = process.communicate(timeout=PATIENCE)
+        assert (process.returncode, shown, said) == (130, "", "Stopped.\n")
+        wait_until_gone(store)
+
+
+def test_one_in_the_background_that_does_not_hear_ctrl_c_ends_by_sigterm_all_the_same(tmp_path: Path) -> None:
+    with started(tmp_path, "ask", "who approves refunds?", behind=IN_THE_BACKGROUND) as process:
+        wait_until_loading(process)
+        store = EmbeddedValkey(tmp_path / "valkey").pid
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
         shown, said = process.communicate(timeout=PATIENCE)
         assert (process.returncode, shown, said) == (130, "", "Stopped.\n")
         wait_until_gone(store)
