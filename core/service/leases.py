@@ -12,8 +12,30 @@ from core.ports.inbox import Inbox, Lease
 RENEW_SECONDS = 10.0
 TAKE_SECONDS = 1.0
 RETRY_SECONDS = 2.0  # pause while the store is away
+REPEAT_SECONDS = 60.0  # after which the same trouble is logged again
+
+
+class _OncePerMinute(logging.Filter):
+    """Lets the same trouble through once a minute: every lane of a process meets the same store, every two seconds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._logged: dict[tuple[str, str], float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        reason = getattr(record, "reason", None)
+        if reason is None:
+            return True
+        trouble, now = (record.msg, reason), record.created
+        self._logged = {one: at for one, at in self._logged.items() if now - at < REPEAT_SECONDS}
+        if trouble in self._logged:
+            return False
+        self._logged[trouble] = now
+        return True
+
 
 log = logging.getLogger(__name__)
+log.addFilter(_OncePerMinute())
 
 Handle = Callable[[Lease], Awaitable[None]]
 
