@@ -19,6 +19,8 @@ from redis.exceptions import (
     ClusterDownError,
     MovedError,
     NoPermissionError,
+    OutOfMemoryError,
+    ReadOnlyError,
     RedisClusterException,
     RedisError,
     ResponseError,
@@ -88,7 +90,21 @@ _TOLD: tuple[tuple[type[Exception] | tuple[type[Exception], ...], StoreUnavailab
         ClusterDownError,
         StoreUnavailable("The Redis Cluster is down.", remedy="It answers when every slot has a primary again."),
     ),
+    (
+        OutOfMemoryError,
+        StoreUnavailable(
+            "Redis is full and takes no writes.", remedy="Raise its maxmemory, or make room with footnote forget."
+        ),
+    ),
+    (
+        ReadOnlyError,
+        StoreUnavailable(
+            "This Redis is a replica and takes no writes.",
+            remedy="Name its primary in REDIS_URL, or Sentinels, which know it: redis+sentinel://….",
+        ),
+    ),
 )
+_DISK_REFUSES = "MISCONF"  # of which redis-py makes no class
 
 
 def _unavailable(error: Exception) -> StoreUnavailable:
@@ -96,6 +112,11 @@ def _unavailable(error: Exception) -> StoreUnavailable:
     for kind, told in _TOLD:
         if isinstance(error, kind):
             return type(told)(told.args[0], remedy=told.remedy)
+    if isinstance(error, ResponseError) and _DISK_REFUSES in str(error):
+        return StoreUnavailable(
+            "Redis cannot write to its disk, and takes no writes.",
+            remedy="Make room on the disk of its data; what else may be wrong with it, its log says.",
+        )
     if isinstance(error, ResponseError):
         return StoreUnavailable(f"Redis refused a command: {error}")
     if certificate := _certificate_problem(error):

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from adapters.redis.client import bounded_call, connect, durability
+from adapters.redis.client import bounded_call, connect, durability, probe
 from adapters.redis.embedded_server import SOCKET_PATH_LIMIT, EmbeddedValkey
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.memory import RedisMemory
@@ -129,6 +129,25 @@ async def test_a_server_that_hangs_is_away_too(valkey: EmbeddedValkey, client: R
     finally:
         os.kill(pid, signal.SIGCONT)
     assert await answers(client)
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (("CONFIG", "SET", "maxmemory", "1"), "Redis is full and takes no writes. Raise its maxmemory"),
+        (("REPLICAOF", "127.0.0.1", "1"), "This Redis is a replica and takes no writes. Name its primary"),
+    ],
+)
+async def test_a_server_that_takes_no_writes_says_what_to_do(
+    client: Redis, command: tuple[str, ...], said: str
+) -> None:
+    await client.execute_command(*command)
+    with pytest.raises(StoreUnavailable, match=said):
+        await RedisMemory(client).remember(THREAD, turn("t1"), [])
+    with pytest.raises(StoreUnavailable, match=said):
+        await RedisInbox(client).put(Delivery("d", "slack", "thread", "U1", "{}"))
+    with pytest.raises(StoreUnavailable, match=said):
+        await probe(client)
 
 
 async def test_one_who_watches_starts_it_again(valkey: EmbeddedValkey, client: Redis) -> None:

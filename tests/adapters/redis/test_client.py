@@ -20,7 +20,8 @@ from core.model.errors import ConfigurationError, LeaseLost, StoreUnavailable
         (ConnectionResetError("reset"), "Redis does not answer."),
         (AuthenticationError("invalid username-password pair"), "refuses our credentials"),
         (BusyLoadingError("LOADING"), "still loading"),
-        (ResponseError("MISCONF the disk is full"), "MISCONF the disk is full"),
+        (ResponseError("MISCONF Errors writing to the AOF file: No space left on device"), "Make room on the disk"),
+        (ResponseError("WRONGTYPE it is a list"), "WRONGTYPE it is a list"),
         (RedisError("anything else"), "Redis does not answer."),
     ],
 )
