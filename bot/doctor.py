@@ -21,7 +21,7 @@ from adapters.terminal.console import SafeConsole
 from bot.cli.runner import print_json
 from bot.home import open_to_others, secure_home
 from bot.model_checks import late_check, model_checks
-from bot.serving_checks import milvus_server_check, processes_check
+from bot.serving_checks import milvus_server_check, processes_check, redis_memory_check
 from bot.settings import Settings, env_files, load_settings
 from core.ingestion.consistency import BRING_BACK
 from core.model.budget import Meter
@@ -224,7 +224,7 @@ async def _stores(settings: Settings, opened_until: float, chosen: Chosen) -> As
 async def _opened_stores(settings: Settings, opened_until: float, chosen: Chosen) -> AsyncGenerator[Check]:
     from adapters.encoders.model_files import find_model
     from adapters.milvus.embedded_server import is_damaged
-    from adapters.redis.client import durability, primaries, probe
+    from adapters.redis.client import durability, memory_use, primaries, probe
     from bot.container import open_footnote
 
     unknown = find_model(settings.embedding_model or "").dimension() is None  # only loading the model tells it
@@ -238,6 +238,8 @@ async def _opened_stores(settings: Settings, opened_until: float, chosen: Chosen
         else:
             remedy = "Switch on AOF: appendonly yes, appendfsync everysec."
             yield Check("Redis", Health.FAILED, f"{where}, but memory is not durable: no append-only file", remedy)
+        if (limited := redis_memory_check(await memory_use(footnote.redis))) is not None:
+            yield limited
         settings_store = footnote.settings_store
         chosen.set_result({place: await settings_store.read(place) for place in await settings_store.places()})
         yield await _blob_store(settings)

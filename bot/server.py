@@ -14,17 +14,19 @@ from adapters.observability import logs
 from adapters.observability import prometheus as metrics
 from adapters.observability.prometheus import PrometheusMetrics
 from adapters.reasoners.fallback import FallbackReasoner
+from adapters.redis.client import memory_use
 from bot.container import Footnote, open_footnote
 from bot.garbage_collection import freeze_loaded_objects
 from bot.health import application, listen, reply_target_of
 from bot.platforms import ConnectedPlatform, platforms_of
 from bot.programs import open_api
 from bot.roles import ProcessRole
+from bot.serving_checks import redis_memory_check
 from bot.settings import Settings, load_settings
 from bot.signals import ending_signals
 from bot.supervision import SupervisedPlatform
 from core.ingestion.consistency import REPAIR
-from core.model.errors import ConfigurationError, FootnoteError, first_of_ours
+from core.model.errors import ConfigurationError, FootnoteError, StoreUnavailable, first_of_ours
 from core.ports.platform_capabilities import OffersKnowledge
 from core.service.message_handler import MessageHandler
 from core.service.queue_worker import Worker
@@ -198,6 +200,10 @@ class _ServedPlatform:
     async def _report(self) -> None:
         log.info("ready", passages=await self._footnote.index.count())
         report = await self._footnote.knowledge_stack.deps.consistency.report()
+        with suppress(StoreUnavailable):  # an account may not be told
+            limited = redis_memory_check(await memory_use(self._footnote.redis))
+            if limited is not None:
+                log.warning("redis_memory", reason=limited.detail, remedy=limited.remedy)
         if report.incomplete:
             log.warning("index_incomplete", documents=len(report.incomplete), remedy=f"{REPAIR} fills it again.")
 

@@ -2,10 +2,16 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from adapters.milvus.collection_status import CollectionStatus
 from core.model.health import Check, Health
 from core.ports.process_registry import ServingProcess
+
+if TYPE_CHECKING:
+    from adapters.redis.client import MemoryUse
+
+NEARLY_FULL = 0.8  # of Redis's maxmemory
 
 
 def milvus_server_check(status: CollectionStatus) -> Check:
@@ -28,6 +34,19 @@ def milvus_server_check(status: CollectionStatus) -> Check:
         remedy = "Rows that wait are searched one by one, slowly; it passes while the server's index nodes work."
         return Check("Milvus server", Health.NOTE, detail, remedy)
     return Check("Milvus server", Health.OK, detail)
+
+
+def redis_memory_check(memory: "MemoryUse") -> Check | None:
+    """What is wrong with how Redis is limited; None where nothing is."""
+    if memory.evicts:
+        remedy = "Set its maxmemory-policy to noeviction: what it evicts is documents, settings and answers."
+        detail = f"it forgets what it was told when it is full (maxmemory-policy {memory.policy})"
+        return Check("Redis memory", Health.FAILED, detail, remedy)
+    if memory.share > NEARLY_FULL:
+        remedy = "Raise its maxmemory, or make room with footnote forget; when it is full it takes no writes."
+        detail = f"{memory.share:.0%} of {memory.limit / 2**20:,.0f} MiB (maxmemory) are used"
+        return Check("Redis memory", Health.NOTE, detail, remedy)
+    return None
 
 
 def processes_check(serving: Sequence[ServingProcess]) -> Check:

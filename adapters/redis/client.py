@@ -173,6 +173,36 @@ async def durability(client: Redis) -> Durability:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class MemoryUse:
+    """How full a server is, in bytes; ``limit`` 0 where it has none. ``policy`` is what it does when it is full."""
+
+    used: int
+    limit: int = 0
+    policy: str = ""  # empty where the server will not say
+
+    @property
+    def evicts(self) -> bool:
+        """Whether it forgets keys when it is full; those that run out by themselves are conversations and leases."""
+        return self.limit > 0 and self.policy not in ("", "noeviction")
+
+    @property
+    def share(self) -> float:
+        """How much of its limit is used; 0 where it has none."""
+        return self.used / self.limit if self.limit else 0.0
+
+
+async def memory_use(client: Redis) -> MemoryUse:
+    """Of the server that needs to be looked at first: one that evicts, else the fullest. Raises StoreUnavailable."""
+    async with bounded_call():
+        infos = _by_node(await client.info("memory", **_on_primaries(client)))
+    servers = [
+        MemoryUse(int(info["used_memory"]), int(info.get("maxmemory", 0)), str(info.get("maxmemory_policy", "")))
+        for info in infos
+    ]
+    return max(servers, key=lambda one: (one.evicts, one.share))
+
+
 async def primaries(client: Redis) -> int:
     """How many servers hold the data: one, or a Cluster's primaries. Raises StoreUnavailable."""
     async with bounded_call():

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from adapters.milvus.collection_status import CollectionStatus, FieldIndex
-from bot.serving_checks import milvus_server_check, processes_check
+from adapters.redis.client import MemoryUse
+from bot.serving_checks import milvus_server_check, processes_check, redis_memory_check
 from core.model.health import Health
 from core.ports.process_registry import ServingProcess
 
@@ -49,3 +50,23 @@ def test_processes_of_one_kind_alone_are_no_installation(roles: list[str], healt
     check = processes_check([ServingProcess(f"p{n}", role, "index", "files") for n, role in enumerate(roles)])
     assert check.health is health
     assert said in check.detail
+
+
+@pytest.mark.parametrize(
+    ("memory", "health", "said"),
+    [
+        (MemoryUse(10, 100, "allkeys-lru"), Health.FAILED, "maxmemory-policy allkeys-lru"),
+        (MemoryUse(10, 100, "volatile-ttl"), Health.FAILED, "maxmemory-policy volatile-ttl"),
+        (MemoryUse(90 * 2**20, 100 * 2**20, "noeviction"), Health.NOTE, "90% of 100 MiB"),
+        (MemoryUse(90, 100), Health.NOTE, "90%"),
+    ],
+)
+def test_a_redis_that_forgets_or_is_nearly_full_is_told_of(memory: MemoryUse, health: Health, said: str) -> None:
+    check = redis_memory_check(memory)
+    assert check is not None
+    assert (check.health, said in check.detail) == (health, True)
+
+
+@pytest.mark.parametrize("memory", [MemoryUse(10), MemoryUse(10, 0, "allkeys-lru"), MemoryUse(10, 100, "noeviction")])
+def test_a_redis_with_room_and_one_without_a_limit_are_in_order(memory: MemoryUse) -> None:
+    assert redis_memory_check(memory) is None

@@ -5,12 +5,15 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
 
 from adapters.encoders.answer_reader import LowRankAnswerReader
 from adapters.encoders.model_files import ModelFiles
+from adapters.redis.client import connect
+from adapters.redis.embedded_server import EmbeddedValkey
 from bot.model_checks import answer_reader_check
 from core.model.health import Health
 
@@ -19,11 +22,13 @@ ROOT = Path(__file__).parents[2]
 pytestmark = [pytest.mark.live, pytest.mark.timeout(300)]
 
 
-def doctor(home: Path, seconds: int) -> str:
+def doctor(home: Path, seconds: int, **more: str) -> str:
     kept = {name: value for name, value in os.environ.items() if name in {"PATH", "HOME", "TMPDIR", "LANG"}}
     done = subprocess.run(
         [sys.executable, "-m", "bot", "doctor", "--seconds", str(seconds)],
-        env=kept | {"FOOTNOTE_HOME": str(home), "PYTHONPATH": str(ROOT), "COLUMNS": "200", "HF_HUB_OFFLINE": "1"},
+        env=kept
+        | {"FOOTNOTE_HOME": str(home), "PYTHONPATH": str(ROOT), "COLUMNS": "200", "HF_HUB_OFFLINE": "1"}
+        | more,
         cwd=home,
         capture_output=True,
         text=True,
@@ -60,6 +65,15 @@ def test_every_model_is_told_of_when_it_had_the_time(tmp_path: Path) -> None:
     assert "embedded, 0 passages of 0 documents, all there" in out
     assert re.search(r"^\S* *answer reader +loaded$", out, re.MULTILINE)
     assert "reranker" in out
+
+
+async def test_a_redis_that_evicts_is_a_failure(tmp_path: Path) -> None:
+    async with EmbeddedValkey(tmp_path / "a server") as server, aclosing(connect(server.url)) as redis:
+        await redis.config_set("maxmemory", "100mb")
+        await redis.config_set("maxmemory-policy", "allkeys-lru")
+        out = await asyncio.to_thread(doctor, tmp_path, 60, REDIS_URL=server.url)
+    assert "maxmemory-policy allkeys-lru" in out
+    assert "noeviction" in out
 
 
 def test_a_reader_of_answers_that_cannot_be_loaded_is_noted_in_one_line_with_a_remedy(tmp_path: Path) -> None:
