@@ -124,7 +124,11 @@ def _unavailable(error: Exception) -> StoreUnavailable:
             f"Redis's certificate is not accepted: {certificate}.",
             remedy="Name the authority that signed it: REDIS_URL=rediss://…?ssl_ca_certs=/path/ca.pem.",
         )
-    return StoreUnavailable("Redis does not answer.", remedy="Check that it runs and that REDIS_URL names it.")
+    # One without TLS, asked with it, waits for the end of a line and says nothing: it looks like one that hangs.
+    return StoreUnavailable(
+        "Redis does not answer.",
+        remedy="Check that it runs and that REDIS_URL names it, as rediss:// only where it speaks TLS.",
+    )
 
 
 def _certificate_problem(error: BaseException | None) -> str:

@@ -4,10 +4,12 @@ import asyncio
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
@@ -148,6 +150,18 @@ async def test_a_server_that_takes_no_writes_says_what_to_do(
         await RedisInbox(client).put(Delivery("d", "slack", "thread", "U1", "{}"))
     with pytest.raises(StoreUnavailable, match=said):
         await probe(client)
+
+
+async def test_one_without_tls_that_is_asked_with_it_lets_tls_be_looked_at(client: Redis) -> None:
+    with socket.socket() as probing:
+        probing.bind(("127.0.0.1", 0))
+        port = int(probing.getsockname()[1])
+    await client.config_set("port", port)
+    async with aclosing(connect(f"rediss://127.0.0.1:{port}/0")) as wrong:
+        with pytest.raises(StoreUnavailable, match="rediss:// only where it speaks TLS"):
+            await probe(wrong)
+    async with aclosing(connect(f"redis://127.0.0.1:{port}/0")) as right:
+        await probe(right)
 
 
 async def test_one_who_watches_starts_it_again(valkey: EmbeddedValkey, client: Redis) -> None:
