@@ -122,7 +122,7 @@ async def checks_of(
     ``waiting`` is told what is still looked at, whenever that changes.
     """
     yield _python()
-    yield _settings()
+    yield await asyncio.to_thread(_settings, settings)
     yield await asyncio.to_thread(_home, settings)
     if salvaged is not None:
         yield salvaged
@@ -181,14 +181,27 @@ def _python() -> Check:
     return Check("Python", Health.OK, version)
 
 
-def _settings() -> Check:
-    """Which files were read: somebody who edits another one wonders why nothing changes."""
+def _settings(settings: Settings) -> Check:
+    """Which files were read: somebody who edits another one wonders why nothing changes. And who else may read them."""
     files = env_files()
-    read = [str(path) for path in reversed(files) if path.is_file()]
+    read = [path for path in reversed(files) if path.is_file()]
     if read:
-        return Check("settings", Health.OK, f"the environment, then {', then '.join(read)}")
+        detail = f"the environment, then {', then '.join(map(str, read))}"
+        if loose := [str(path) for path in read if _shows_secrets(path, settings)]:
+            remedy = f"chmod 600 {' '.join(loose)}"
+            detail += "; others on this machine may read its secrets"
+            return Check("settings", Health.NOTE, detail, remedy)
+        return Check("settings", Health.OK, detail)
     where = " or ".join(str(path) for path in reversed(files))
     return Check("settings", Health.OK, f"the environment alone; there is no {where}")
+
+
+def _shows_secrets(path: Path, settings: Settings) -> bool:
+    """Whether others may read a file with a secret in it; what lies in the data directory is closed to them anyway."""
+    if path.is_relative_to(settings.home) or not open_to_others(path):
+        return False
+    text = path.read_text(encoding="utf-8", errors="replace")
+    return any(secret and secret in text for secret in settings.secrets())
 
 
 def _home(settings: Settings) -> Check:

@@ -24,9 +24,9 @@ def secure_home(home: Path) -> int:
     return len(loose)
 
 
-def open_to_others(home: Path) -> list[Path]:
-    """What in the data directory, itself included, somebody else on this machine may read, write or enter."""
-    return _loose(home)
+def open_to_others(place: Path) -> list[Path]:
+    """What of a file or folder, itself included, somebody else on this machine may read, write or enter."""
+    return _loose(place)
 
 
 def _loose(home: Path) -> list[Path]:

@@ -42,12 +42,24 @@ async def _backup(folder: Path) -> int:
     from bot.settings import load_settings
     from core.service.kb.text_spans import count
 
-    async with open_footnote(load_settings(), models=False) as footnote:
+    settings = load_settings()
+    _require_elsewhere(folder, settings.home)
+    async with open_footnote(settings, models=False) as footnote:
         with _progress() as progress:
             manifest = await _of(footnote).make(folder, progress)
     say(f"Backed up {count(manifest.documents, 'document')} with {count(manifest.passages, 'passage')}, "
                f"and {manifest.keys:,} records of conversations, settings and jobs, into {folder}.")  # fmt: skip
     return 0
+
+
+def _require_elsewhere(folder: Path, home: Path) -> None:
+    from core.model.errors import ConfigurationError
+
+    if folder.resolve().is_relative_to(home.resolve()):
+        raise ConfigurationError(
+            f"{folder} is in the data directory, with which it would be lost.",
+            remedy="Name a folder elsewhere, best on another disk.",
+        )
 
 
 async def _restore(folder: Path) -> int:

@@ -1,14 +1,17 @@
 """Where settings come from, and what is said about one that is wrong."""
 
 import re
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
 
 from bot.container import digest_channel
+from bot.doctor import checks_of
 from bot.settings import Settings, env_files, load_settings
 from core.model.conversation import ThreadKey
 from core.model.errors import ConfigurationError
+from core.model.health import Health
 
 
 @pytest.fixture(autouse=True)
@@ -55,6 +58,27 @@ def test_a_working_directory_that_is_the_data_directory_has_one_file(
 ) -> None:
     monkeypatch.setenv("FOOTNOTE_HOME", str(here))
     assert env_files() == [here / ".env"]
+
+
+@pytest.mark.parametrize(
+    ("mode", "settings", "health"),
+    [
+        (0o644, "LLM_API_KEY=s3cret", Health.NOTE),
+        (0o600, "LLM_API_KEY=s3cret", Health.OK),
+        (0o644, "HTTP_PORT=9001", Health.OK),
+    ],
+)
+async def test_a_file_with_a_secret_that_others_may_read_is_noted(
+    here: Path, mode: int, settings: str, health: Health
+) -> None:
+    file = here / ".env"
+    file.write_text(f"LLM_MODEL=m\n{settings}\n")
+    file.chmod(mode)
+    async with aclosing(checks_of(load_settings())) as checks:
+        check = await anext(one async for one in checks if one.name == "settings")
+    assert check.health is health
+    assert check.remedy == (f"chmod 600 {file}" if health is Health.NOTE else "")
+    assert "s3cret" not in check.detail
 
 
 @pytest.mark.parametrize(

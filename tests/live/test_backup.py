@@ -111,3 +111,10 @@ async def test_a_backup_that_was_cut_short_or_damaged_is_refused(run: Run, tmp_p
     (folder / "passages.jsonl.gz").write_bytes(damaged[:-9])
     with pytest.raises(ConfigurationError, match=r"damaged: passages\.jsonl\.gz"):
         await run(keeping._restore(folder))
+
+
+async def test_a_backup_in_the_data_directory_itself_is_refused(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "way in").symlink_to(tmp_path / "home")
+    for folder in ("home/backup", "home", "way in/backup"):
+        with pytest.raises(ConfigurationError, match="with which it would be lost"):
+            await run(keeping._backup(Path(folder)))
