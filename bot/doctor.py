@@ -6,7 +6,7 @@ import shutil
 import sys
 import tempfile
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from contextlib import aclosing, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -116,7 +116,7 @@ async def checks_of(
     *,
     seconds: float = SECONDS,
     waiting: Callable[[Collection[str]], None] = lambda _: None,
-) -> AsyncIterator[Check]:
+) -> AsyncGenerator[Check]:
     """Every check, each as soon as it is known; what takes longer than this is said to.
 
     ``waiting`` is told what is still looked at, whenever that changes.

@@ -143,7 +143,7 @@ async def test_a_server_that_hangs_is_away_too(valkey: EmbeddedValkey, client: R
 async def test_a_server_that_takes_no_writes_says_what_to_do(
     client: Redis, command: tuple[str, ...], said: str
 ) -> None:
-    await client.execute_command(*command)
+    await client.execute_command(*command)  # type: ignore[no-untyped-call]
     with pytest.raises(StoreUnavailable, match=said):
         await RedisMemory(client).remember(THREAD, turn("t1"), [])
     with pytest.raises(StoreUnavailable, match=said):
