@@ -213,11 +213,15 @@ def _results(job: Job, sources: Collection[str], left: str = "") -> list[IngestR
 
 
 def report_missing(console: Console, sources: Sequence[str]) -> None:
-    """What is indexed and no longer in its folder: it goes on answering until it is taken out."""
+    """What is indexed from a folder and not in it now: it goes on answering until it is taken out."""
     if not sources:
         return
     shown = sources[:MISSING_SHOWN]
-    console.print(Text(f"Indexed, and not in the folder any more: {count(len(sources), 'document')}.", style="yellow"))
+    console.print(
+        Text(
+            f"Indexed from a folder of this name, and not in it now: {count(len(sources), 'document')}.", style="yellow"
+        )
+    )
     for source in shown:
         console.print(Text.assemble(("  ? ", "yellow"), (source, "bold")))
     rest = len(sources) - len(shown)

@@ -12,6 +12,7 @@ from core.service.backfill import BackfillCursor
 from tests.e2e.conftest import REFUNDS
 from tests.e2e.discord_office import Office
 from tests.fakes.discord import SPECIFICATION, FakeDiscord
+from tests.fakes.discord.people import Person
 
 pytestmark = [
     pytest.mark.e2e,
@@ -35,6 +36,15 @@ async def has_noted_that_it_hears(office: Office) -> None:
     async with asyncio.timeout(LONG):
         while not await office.message_states.read(BackfillCursor(platform="discord")):
             await asyncio.sleep(0.01)
+
+
+async def has_answered(discord: FakeDiscord, office: Office) -> Person:
+    """Alice, who was answered in #general before it went silent."""
+    alice = discord.person("alice")
+    async with office.open():
+        await discord.reply_to(await alice.says(ASKED), LONG)
+        await has_noted_that_it_hears(office)
+    return alice
 
 
 # --- what was said meanwhile
@@ -76,10 +86,7 @@ async def test_what_was_said_while_a_session_was_invalid_is_answered(discord: Fa
 async def test_a_place_that_may_not_be_read_any_more_keeps_nobody_else_waiting(
     discord: FakeDiscord, closed: Office
 ) -> None:
-    alice = discord.person("alice")
-    async with closed.open():
-        await discord.reply_to(await alice.says(ASKED), LONG)
-        await has_noted_that_it_hears(closed)
+    alice = await has_answered(discord, closed)
     asked = await alice.says(ASKED, "random")
     discord.fail("GET", MESSAGES, status=403, code=50001, times=10_000, about=discord.channel("general").id)
     async with closed.open():
@@ -89,10 +96,7 @@ async def test_a_place_that_may_not_be_read_any_more_keeps_nobody_else_waiting(
 async def test_what_was_said_before_a_hundred_other_messages_and_after_them_is_answered(
     discord: FakeDiscord, closed: Office
 ) -> None:
-    alice = discord.person("alice")
-    async with closed.open():
-        await discord.reply_to(await alice.says(ASKED), LONG)
-        await has_noted_that_it_hears(closed)
+    alice = await has_answered(discord, closed)
     first = await alice.says(ASKED)
     for number in range(105):
         await alice.says(f"Lunch is at {number} past noon.")
@@ -105,10 +109,7 @@ async def test_what_was_said_before_a_hundred_other_messages_and_after_them_is_a
 async def test_what_was_said_in_a_server_that_is_there_only_later_is_answered(
     discord: FakeDiscord, closed: Office
 ) -> None:
-    alice = discord.person("alice")
-    async with closed.open():
-        await discord.reply_to(await alice.says(ASKED), LONG)
-        await has_noted_that_it_hears(closed)
+    alice = await has_answered(discord, closed)
     asked = await alice.says(ASKED, "random")
     introduce = discord.introduce_late()
     async with closed.open():
@@ -128,10 +129,7 @@ async def test_what_was_said_beside_a_voice_channel_is_answered(discord: FakeDis
 
 
 async def test_a_place_that_cannot_be_read_just_now_is_read_later(discord: FakeDiscord, closed: Office) -> None:
-    alice = discord.person("alice")
-    async with closed.open():
-        await discord.reply_to(await alice.says(ASKED), LONG)
-        await has_noted_that_it_hears(closed)
+    alice = await has_answered(discord, closed)
     asked = await alice.says(ASKED, "random")
     discord.fail("GET", MESSAGES, status=503, about=discord.channel("random").id)
     async with closed.open():

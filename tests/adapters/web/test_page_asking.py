@@ -5,7 +5,7 @@ import pytest
 from adapters.web.knowledge.uploads import file_name
 from core.model.channel_settings import ChannelSettings
 from core.model.inquiry import AnswerPolicy, AskBack
-from tests.adapters.web.page_office import Elements, PageOffice
+from tests.adapters.web.page_office import Browser, Elements, PageOffice
 
 pytestmark = pytest.mark.e2e
 
@@ -64,12 +64,8 @@ async def test_what_is_suggested_below_an_answer_is_asked_by_its_button() -> Non
 
 async def test_a_choice_counts_once() -> None:
     async with PageOffice().open() as office:
-        await office.scene.knows("The job timeout is 45 minutes.", title="Timeouts")
-        office.scene.script.enqueue(
-            "understand", AskBack("Which timeout?", ("What is the job timeout?", "Which other?"))
-        )
         browser = await office.operator()
-        question = await office.asked(browser, "What is the timeout?")
+        question = await asked_back(office, browser)
         pressed = choices_on((await browser.get(question.rpartition("/")[0])).text)
         assert (await browser.post(f"{question}/choose", pressed)).status == 303
         again = (await browser.post(f"{question}/choose", pressed)).status
@@ -81,12 +77,8 @@ async def test_a_choice_counts_once() -> None:
 
 async def test_a_choice_that_could_not_be_put_in_line_can_be_made_again() -> None:
     async with PageOffice().open() as office:
-        await office.scene.knows("The job timeout is 45 minutes.", title="Timeouts")
-        office.scene.script.enqueue(
-            "understand", AskBack("Which timeout?", ("What is the job timeout?", "Which other?"))
-        )
         browser = await office.operator()
-        question = await office.asked(browser, "What is the timeout?")
+        question = await asked_back(office, browser)
         conversation = question.rpartition("/")[0]
         pressed = choices_on((await browser.get(conversation)).text)
         while (await browser.post("/ask", {"question": "one?"})).status == 303:
@@ -97,6 +89,13 @@ async def test_a_choice_that_could_not_be_put_in_line_can_be_made_again() -> Non
         assert (await browser.post(f"{question}/choose", pressed)).status == 303
         await office.works()
         assert "45 minutes" in (await browser.get(conversation)).text
+
+
+async def asked_back(office: PageOffice, browser: Browser) -> str:
+    """Have a question asked back; the path of the question, whose card waits."""
+    await office.scene.knows("The job timeout is 45 minutes.", title="Timeouts")
+    office.scene.script.enqueue("understand", AskBack("Which timeout?", ("What is the job timeout?", "Which other?")))
+    return await office.asked(browser, "What is the timeout?")
 
 
 def choices_on(page: str) -> dict[str, str]:

@@ -461,6 +461,19 @@ async def test_while_the_index_opens_the_question_is_kept_and_answered_when_it_c
     assert page.text == f"{REFUNDS} [1]"
 
 
+async def answered_once_back(room: Room, away: list[Any]) -> VisibleMessage:
+    """The answer to a question whose first tries meet all that is ``away``."""
+    async with room.working():
+        await room.asks("How long do refunds take?")
+        async with asyncio.timeout(PATIENCE):
+            while away:
+                await asyncio.sleep(0.01)
+        room.scene.clock.advance(60)
+        await room.settled()
+    (page,) = room.paper.visible
+    return page
+
+
 async def test_a_platform_that_is_away_in_the_middle_is_tried_again_and_stops_nobody(room: Room) -> None:
     away = [PlatformUnavailable("The platform is away.")]
     view = room.paper.answer_view
@@ -471,14 +484,7 @@ async def test_a_platform_that_is_away_in_the_middle_is_tried_again_and_stops_no
         return view(incoming, message_state, trace_id)
 
     room.paper.answer_view = stumbling  # type: ignore[method-assign]
-    async with room.working():
-        await room.asks("How long do refunds take?")
-        async with asyncio.timeout(PATIENCE):
-            while away:
-                await asyncio.sleep(0.01)
-        room.scene.clock.advance(60)
-        await room.settled()
-    (page,) = room.paper.visible
+    page = await answered_once_back(room, away)
     assert page.text == f"{REFUNDS} [1]"
 
 
@@ -492,14 +498,7 @@ async def test_an_index_that_is_away_in_the_middle_is_tried_again_and_its_error_
         return await search(text, vector, scope, limit)
 
     room.scene.index.search = stumbling  # type: ignore[method-assign]
-    async with room.working():
-        await room.asks("How long do refunds take?")
-        async with asyncio.timeout(PATIENCE):
-            while away:
-                await asyncio.sleep(0.01)
-        room.scene.clock.advance(60)
-        await room.settled()
-    (page,) = room.paper.visible
+    page = await answered_once_back(room, away)
     assert page.text == f"{REFUNDS} [1]"
     assert "/srv" not in "".join(page.history)
 
