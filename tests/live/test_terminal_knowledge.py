@@ -109,3 +109,20 @@ async def test_a_source_taken_out_at_the_terminal_is_audited_and_fetched_no_more
     assert not [one for one in await schedules.schedule_store.schedules() if one.base == "pier"]
     newest, *_ = await footnote.audit.recent(1)
     assert (newest.action, newest.target.partition("/")[0], newest.allowed) == ("kb remove", "pier", True)
+
+
+async def test_a_file_that_is_gone_from_its_folder_is_named_at_the_next_ingest(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("quay").mkdir()
+    for name in ("crane", "winch"):
+        Path("quay", f"{name}.md").write_text(f"# {name.title()}\n\nThe {name} is oiled on Fridays.")
+    code, out = await run(documents.ingest_paths([Path("quay")], "dock"))
+    assert (code, "not in it now" in out) == (0, False)
+    Path("quay", "winch.md").unlink()
+    code, out = await run(documents.ingest_paths([Path("quay")], "DOCK"))
+    assert code == 0
+    assert "Indexed from a folder of this name, and not in it now: 1 document." in out
+    assert "quay/winch.md" in out
+    assert "quay/crane.md" not in out
