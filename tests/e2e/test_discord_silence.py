@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from adapters.discord.inbound import event_listener
+from adapters.discord.inbound import event_listener, look_back
 from core.model.channel_settings import ChosenSettings
 from core.model.principals import channel_principal
 from core.service.backfill import BackfillCursor
@@ -134,6 +134,24 @@ async def test_a_place_that_cannot_be_read_just_now_is_read_later(discord: FakeD
     discord.fail("GET", MESSAGES, status=503, about=discord.channel("random").id)
     async with closed.open():
         assert REFUNDS in (await discord.reply_to(asked, LONG)).text
+
+
+async def test_of_places_that_cannot_be_read_a_few_are_tried_before_discord_is_left_alone_for_a_moment(
+    discord: FakeDiscord, closed: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(look_back, "LISTEN_SECONDS", 3_600)  # so that there is one pass
+    alice = await has_answered(discord, closed)
+    for number in range(look_back.MOST_FAILURES + 3):
+        await discord.text_channel(f"busy-{number}")
+        await alice.says("Lunch is at noon.", f"busy-{number}")
+    discord.requests.clear()
+    discord.fail("GET", MESSAGES, status=503, times=10_000)
+    async with closed.open():
+        await discord.until(
+            lambda: len(discord.calls("GET", MESSAGES)) >= look_back.MOST_FAILURES, LONG, what="a look at some places"
+        )
+        await discord.reply_to(await alice.says(ASKED, "random"), LONG)
+    assert len(discord.calls("GET", MESSAGES)) == look_back.MOST_FAILURES
 
 
 # --- questions that are taken back
