@@ -8,9 +8,9 @@ from datetime import timedelta
 
 from core.agent.choice_labels import choice_labels
 from core.agent.citations import citation, finished_text
-from core.agent.claims import verbatim_in
 from core.agent.question_back import plain_question, shown_words
 from core.agent.run import WEAK, Run
+from core.agent.verification.claims import verbatim_in
 from core.model.answer import Answer, Citation, Outcome, Verdict
 from core.model.events import AgentCompleted, AgentEvent, AnswerDelta, CheckpointReached
 from core.model.evidence import Evidence

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from core.agent.claims import claims_in, verbatim_in
+from core.agent.verification.claims import claims_in, verbatim_in
 from core.model.citation_markers import cited_ids, without_markers
 from core.model.conversation import ContextMessage, Thread
 from core.model.inquiry import Behaviour, Inquiry, Reply

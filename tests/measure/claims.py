@@ -14,11 +14,10 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
-from adapters.reasoners.extractive.answer.claims import judge_claim, sentences_of
+from adapters.reasoners.extractive.answer.claims import judge_claim
 from core.model.answer import Support
-from tests.measure.shelf import DATA, PackagedEncoder, rows
+from core.model.knowledge import Passage
+from tests.measure.shelf import DATA, rows
 
 TEXT_LIMIT = 4000
 
@@ -49,12 +48,11 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--limit", type=int, default=600)
     chosen = arguments.parse_args()
-    encoder = PackagedEncoder()
     for name, pairs in (("scifact", list(scifact())), ("begin", list(begin()))):
         random.Random(7).shuffle(pairs)
         table: dict[str, Counter[Support]] = {}
         for label, claim, evidence in pairs[: chosen.limit]:
-            table.setdefault(label, Counter())[_judged(encoder, claim, evidence)] += 1
+            table.setdefault(label, Counter())[_judged(claim, evidence)] += 1
         print(f"{name:38} {'supported':>12} {'contradicted':>13} {'unsupported':>12}")
         for label, counts in sorted(table.items()):
             total = sum(counts.values())
@@ -64,11 +62,8 @@ def main() -> None:
             print(f"  {label:28} n {total:5} {shares[0]:12.3f} {shares[1]:13.3f} {shares[2]:12.3f}")
 
 
-def _judged(encoder: PackagedEncoder, claim: str, evidence: str) -> Support:
-    texts = [evidence[:TEXT_LIMIT]]
-    said = sentences_of(texts)
-    cosines = (encoder.encode(list(said)) @ encoder.encode([claim])[0]).astype(np.float64) if said else []
-    return judge_claim(claim, texts, [float(value) for value in cosines]).support
+def _judged(claim: str, evidence: str) -> Support:
+    return judge_claim(claim, [Passage("p", "b", "d", "1", "s", 0, "", evidence[:TEXT_LIMIT])]).support
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from itertools import chain
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer import composer, more, newest, replies, selection
-from adapters.reasoners.extractive.answer.claims import judge_claim, sentences_of, verbatim
+from adapters.reasoners.extractive.answer.claims import judge_claim, verbatim
 from adapters.reasoners.extractive.answer.happenings import happened
 from adapters.reasoners.extractive.answer.quote_markdown import render
 from adapters.reasoners.extractive.answer.tables.computed_answer import tables_that_answer
@@ -94,7 +94,6 @@ from core.model.passage_units import units
 from core.model.text import content_words
 from core.ports.encoder import Encoder
 from core.ports.reasoner import DraftRemark
-from core.retrieval.lexical_check import check_lexically
 
 _SUMMARY = 1_200  # characters
 _QUOTES_OF_FILES = 3
@@ -364,25 +363,35 @@ class ExtractiveReasoner:
         if language_of(quoted) == "en" and (note := note_of_translation(asked_for, inquiry.standalone)):
             yield DraftRemark(note)
 
-    async def check(self, inquiry: Inquiry, claims: Sequence[Claim], meter: Meter) -> Sequence[ClaimVerdict]:
-        """Verbatim claims hold; others are compared word by word and by sentence similarity."""
-        del meter
+    async def check(
+        self, inquiry: Inquiry, claims: Sequence[Claim], evidence: Sequence[Evidence], meter: Meter
+    ) -> Sequence[ClaimVerdict]:
+        """Verbatim claims hold; others are compared word by word."""
+        del meter, evidence
         verdicts: list[ClaimVerdict] = []
         for claim in claims:
             found = [inquiry.library.get(evidence_id) for evidence_id in claim.evidence]
             texts = [f"{item.passage.text}" for item in found if item is not None]
             if verbatim(claim.text, texts):
-                verdicts.append(ClaimVerdict(claim, Support.SUPPORTED))
+                verdicts.append(ClaimVerdict(claim, Support.SUPPORTED, by_words=True))
                 continue
-            cosines = await self._similarity.of_sentences(claim.text, sentences_of(texts))
-            judged = judge_claim(claim.text, texts, cosines)
-            by_words = check_lexically(claim.text, [item.passage for item in found if item], inquiry.standalone)
-            support = Support.SUPPORTED if by_words.stated else judged.support
-            if support is Support.SUPPORTED and by_words.borrowed:  # it speaks of what only the question names
-                support = Support.UNSUPPORTED
-            correction = judged.sentence if support is Support.CONTRADICTED else ""
-            verdicts.append(ClaimVerdict(claim, support, judged.confidence, correction))
+            judged = judge_claim(claim.text, [item.passage for item in found if item], inquiry.standalone)
+            verdicts.append(
+                ClaimVerdict(claim, judged.support, judged.confidence, judged.sentence, judged.fault, by_words=True)
+            )
         return verdicts
+
+    async def repair(
+        self,
+        inquiry: Inquiry,
+        draft: str,
+        failed: Sequence[ClaimVerdict],
+        evidence: Sequence[Evidence],
+        meter: Meter,
+    ) -> Sequence[str]:
+        """Quotes need no repair, and rules cannot write."""
+        del inquiry, draft, evidence, meter
+        return [""] * len(failed)
 
     async def critique(self, inquiry: Inquiry, answer: str, meter: Meter) -> str:
         """Quotes are complete as they stand."""

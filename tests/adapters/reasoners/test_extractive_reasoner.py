@@ -251,7 +251,7 @@ async def test_weak_evidence_is_called_weak(reasoner: ExtractiveReasoner) -> Non
 async def test_claims_are_held_against_the_words_of_their_evidence(
     reasoner: ExtractiveReasoner, claim: str, support: Support
 ) -> None:
-    (verdict,) = await reasoner.check(inquiry(library=library(KEPT)), [Claim(claim, (1,))], meter())
+    (verdict,) = await reasoner.check(inquiry(library=library(KEPT)), [Claim(claim, (1,))], (), meter())
     assert verdict.support is support
 
 
