@@ -14,6 +14,7 @@ from core.values.units import Kind, Value, YearMonthDay
 
 MEASURED = frozenset({Kind.NUMBER, Kind.MONEY, Kind.PERCENT, Kind.DURATION, Kind.QUANTITY})
 DAY = 86_400
+LONGEST = {"month": 1_200, "second": 36_525 * DAY}  # a hundred years: what is longer leads to no date
 ROUGHLY = Fraction(1, 10)  # how far "about" may be from the value
 
 
@@ -150,7 +151,7 @@ def _combined(claimed: Value, one: Value, other: Value) -> Iterator[tuple[Fracti
         yield a * (100 - b) / 100, False
         yield a * (100 + b) / 100, False
     if claimed.unit and one.unit == claimed.unit and other.kind is Kind.DURATION and one.kind is not Kind.DURATION:
-        for times in {other.numbers[0], b if other.unit == "month" else other.numbers[0]} - {Fraction(1)}:
+        for times in {other.numbers[0], b if other.unit == "month" else other.numbers[0]} - {Fraction(0), Fraction(1)}:
             yield a * times, True  # a price per month, for so many months
             yield a / times, False
 
@@ -196,7 +197,7 @@ def _months_between(one: Value, other: Value) -> Iterator[tuple[Fraction, bool]]
 def _made_dates(operands: Operands) -> Iterator[YearMonthDay]:
     for one, other in operands.pairs:
         for dated, span in ((one, other), (other, one)):
-            if span.kind is Kind.DURATION and dated.dates:
+            if span.kind is Kind.DURATION and dated.dates and span.amounts[0] <= LONGEST[span.unit]:
                 for reading in dated.dates:
                     yield from _moved(reading, span)
 

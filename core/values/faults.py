@@ -28,9 +28,7 @@ MOST_JOINED = 5  # values of a sentence or a kind of a passage; any two of more 
 MOST_SHARED = 3  # of which one may be a share of another, which is never exact
 _ITEM = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s")
 _RULE = re.compile(r"[|:\- ]*-[|:\- ]*")
-_SERIES = re.compile(
-    r"(?:[^,;:.\n]{2,60},\s){1,10}[^,;:.\n]{2,60}?,?\s(?:and|or|und|oder|sowie|et|ou|y|e|o|u)\s", re.IGNORECASE
-)
+_AND = re.compile(r",?\s(?:and|or|und|oder|sowie|et|ou|y|e|o|u)\s", re.IGNORECASE)
 _EVERY_DAY = re.compile(
     r"(?i)\b(?:every day|(?:on )?weekdays|seven days a week|täglich|jeden tag|werktags|tous les jours|todos los días)\b"
 )
@@ -107,7 +105,7 @@ def _parse(text: str) -> _Parsed:
     for sentence in sentences(text):
         start = text.find(sentence, at)
         at = start + len(sentence)
-        lines.append(tuple(value for value in values if start <= value.start < at))
+        lines.append(tuple(_distinct(value for value in values if start <= value.start < at)))
     return _Parsed(values, tuple(lines), *_blocks(text, values))
 
 
@@ -220,7 +218,7 @@ class _Check:
         near = _distinct([*relied, *named])
         pairs = [*combinations(near, 2), *product(near, asked)]
         parsed = [_parse(text) for text in self.texts]
-        lines = [_distinct(line) for text in parsed for line in text.lines]
+        lines = [line for text in parsed for line in text.lines if len(line) > 1]
         if not self.words:
             pairs += product(_distinct([*named, *asked]), _distinct(one for one in known if _may_make(one, value)))
             alike = [_distinct(one for one in text.values if one.unit == value.unit) for text in parsed if value.unit]
@@ -285,4 +283,5 @@ def _between(text: str, value: Value) -> bool:
 
 def _series(text: str) -> set[int]:
     """Return the lengths of the series of a text: three of "Oslo, Turku and Malmö"."""
-    return {series.group().count(",") + 1 + (", " not in series.group()[-7:]) for series in _SERIES.finditer(text)}
+    pieces = (_AND.split(part)[:-1] for part in re.split(r"[;:.\n]", text))
+    return {piece.count(",") + 2 for found in pieces for piece in found if "," in piece}

@@ -24,23 +24,21 @@ FEWEST_ENGLISH = 2  # small words of a text that is certain to be English
 TAKEN = "\x01"  # covers what has been read: neither a word nor white space
 
 _MARKUP = re.compile(r"\*{1,3}|__|`")
-_NAMED = "|".join(sorted(MONTHS, key=len, reverse=True))
+_NAMED = "|".join(MONTHS)
 _LIST_NUMBER = re.compile(rf"(?mi)^[ \t]*(?:[-*•][ \t]+)?(?:\d{{1,2}}|[a-z])[.)](?=[ \t])(?!\s+(?:{_NAMED})\b)")
-_OF = r"(?:\s+(?:of|de|del)|\.)?\s*"
-_DAY = r"(?P<d>\d{1,2})(?:st|nd|rd|th|er|º|\.)?"
-_YEAR = r"(?P<y>(?:19|20)\d\d)(?!\d)"
 _DATES = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         r"(?<![\d.-])(?P<y>(?:19|20)\d\d)-(?P<m>\d\d)(?:-(?P<d>\d\d))?(?![\d-])",
         r"(?<![\d.])(?P<d>\d{1,2})\.\s?(?P<m>\d{1,2})\.\s?(?:(?P<y>(?:19|20)?\d\d)(?!\d|\.\d))?(?=\W|$)",
         r"(?<![\d/])(?P<a>\d{1,2})/(?P<b>\d{1,2})/(?P<y>(?:19|20)?\d\d)(?![\d/])",
-        rf"(?<![\d.,]){_DAY}{_OF}(?P<name>{_NAMED})\b\.?(?:(?:\s+(?:of|de|del)|,)?\s*{_YEAR})?",
-        rf"\b(?P<name>{_NAMED})\b\.?\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?![\d:.]\d|\d)(?:,?\s+{_YEAR})?",
-        rf"\b(?P<name>{_NAMED})\b\.?(?:\s+(?:of|de|del))?,?\s+{_YEAR}",
     )
 )
-_MONTH_ALONE = re.compile(rf"(?<![\w-])(?P<name>{_NAMED})(?!\w)", re.IGNORECASE)
+_DAY_OF = re.compile(r"(?<![\d.,])(?P<d>\d{1,2})(?:st|nd|rd|th|er|º|\.)?(?:\s+(?:of|de|del))?\s*$")
+_DAY_AND_YEAR = re.compile(
+    r"\.?(?:\s+(?P<d>\d{1,2})(?:st|nd|rd|th)?(?![\d:]|[.,]\d))?(?:(?:,|\s+(?:of|de|del))?\s+(?P<y>(?:19|20)\d\d)(?!\d))?"
+)
+_YEAR = re.compile(r"\.?(?:(?:,|\s+(?:of|de|del))?\s+(?P<y>(?:19|20)\d\d)(?!\d))?")
 _SHORT = frozenset(name for name in MONTHS if len(name) < 5) - {
     "june",
     "july",
@@ -174,25 +172,31 @@ def read_figures(page: Page) -> Iterator[Value]:
 def _read_dates(page: Page) -> Iterator[Value]:
     for pattern in _DATES:
         for found in pattern.finditer(page.text):
-            parts = found.groupdict()
-            if "name" in parts and (parts["name"].casefold() not in MONTHS or not _is_month(parts["name"], page)):
-                continue
-            readings = tuple(reading for reading in _readings(parts, page.language) if _is_date(reading))
-            if not readings:
-                continue
-            yield from _days_beside(page, found, readings[0])
-            yield page.take(Value(Kind.DATE, "", *found.span(), dates=readings))
-    for found in _MONTH_ALONE.finditer(page.text):
-        name = found["name"]
-        if len(name) > 2 and name.casefold() not in _SHORT and _is_month(name, page):
-            loose = name.casefold() in {"may", "march", "mars"}
-            yield page.take(
-                Value(Kind.DATE, "", *found.span(), dates=((None, MONTHS[name.casefold()], None),), loose=loose)
-            )
-    for found in _WORD.finditer(page.text):
-        weekday = WEEKDAYS.get(found.group().casefold())
-        if weekday is not None and (found.group()[0].isupper() or page.language in {"fr", "es", "de"}):
-            yield page.take(Value(Kind.WEEKDAY, "", *found.span(), key=str(weekday)))
+            readings = tuple(reading for reading in _readings(found.groupdict(), page.language) if _is_date(reading))
+            if readings:
+                yield page.take(Value(Kind.DATE, "", *found.span(), dates=readings))
+    for word in _WORD.finditer(page.text):
+        plain = word.group().casefold()
+        if plain in MONTHS and _is_month(word.group(), page):
+            yield from _read_named_date(page, word, MONTHS[plain])
+        elif plain in WEEKDAYS and (word.group()[0].isupper() or page.language != "en"):
+            yield page.take(Value(Kind.WEEKDAY, "", *word.span(), key=str(WEEKDAYS[plain])))
+
+
+def _read_named_date(page: Page, word: re.Match[str], month: int) -> Iterator[Value]:
+    before = _DAY_OF.search(page.text, max(0, word.start() - 14), word.start())
+    after = (_YEAR if before else _DAY_AND_YEAR).match(page.text, word.end())
+    parts = {**(after.groupdict() if after else {}), **(before.groupdict() if before else {})}
+    day, year = (int(parts[name]) if parts.get(name) else None for name in ("d", "y"))
+    if not _is_date((year, month, day)):
+        return
+    start, end = (before or word).start(), (after or word).end()
+    if day or year:
+        yield from _days_beside(page, start if before else None, end, (year, month, day))
+        yield page.take(Value(Kind.DATE, "", start, end, dates=((year, month, day),)))
+    elif len(word.group()) > 2 and word.group().casefold() not in _SHORT:
+        loose = word.group().casefold() in {"may", "march", "mars"}
+        yield page.take(Value(Kind.DATE, "", *word.span(), dates=((None, month, None),), loose=loose))
 
 
 def _is_month(name: str, page: Page) -> bool:
@@ -203,14 +207,13 @@ def _readings(parts: dict[str, str], language: str) -> Iterator[YearMonthDay]:
     year = int(parts["y"]) if parts.get("y") else None
     if year is not None and year < 100:
         year += 2000
-    if parts.get("a"):
-        one, other = int(parts["a"] or 0), int(parts["b"] or 0)
-        orders = [(one, other), (other, one)] if language == "en" else [(other, one), (one, other)]
-        yield from ((year, month, day) for month, day in orders)
+    if "a" not in parts:
+        yield year, int(parts["m"]), int(parts["d"]) if parts.get("d") else None
         return
-    day = int(parts["d"]) if parts.get("d") else None
-    name = parts.get("name")
-    yield year, MONTHS[name.casefold()] if name else int(parts["m"] or 0), day
+    one, other = int(parts["a"]), int(parts["b"])
+    yield from (
+        ((year, one, other), (year, other, one)) if language == "en" else ((year, other, one), (year, one, other))
+    )
 
 
 def _is_date(reading: YearMonthDay) -> bool:
@@ -222,16 +225,14 @@ def _is_date(reading: YearMonthDay) -> bool:
     return True
 
 
-def _days_beside(page: Page, found: re.Match[str], reading: YearMonthDay) -> Iterator[Value]:
-    """Yield the other day of a range of days that names its month once."""
+def _days_beside(page: Page, start: int | None, end: int, reading: YearMonthDay) -> Iterator[Value]:
+    """Yield the other day of a range of days that names its month once: before ``start``, else after ``end``."""
     year, month, day = reading
-    if day is None:
-        return
-    before = _DAY_BEFORE.search(page.text, max(0, found.start() - 20), found.start())
-    after = _DAY_AFTER.match(page.text, found.end()) if found.group()[0].isalpha() else None
-    for other in (before, after):
-        if other and _is_date((year, month, int(other[1]))):
-            yield page.take(Value(Kind.DATE, "", *other.span(1), dates=((year, month, int(other[1])),)))
+    other = _DAY_AFTER.match(page.text, end)
+    if start is not None:
+        other = _DAY_BEFORE.search(page.text, max(0, start - 20), start)
+    if day and other and _is_date((year, month, int(other[1]))):
+        yield page.take(Value(Kind.DATE, "", *other.span(1), dates=((year, month, int(other[1])),)))
 
 
 def _read_times(page: Page) -> Iterator[Value]:

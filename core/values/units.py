@@ -1,7 +1,7 @@
 """Kinds of value, and the words for units, months, weekdays and clock times in English, German, French and Spanish."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 
@@ -47,11 +47,10 @@ class Value:
     key: str = ""
     loose: bool = False
     about: bool = False
+    amounts: tuple[Fraction, ...] = field(init=False)
 
-    @property
-    def amounts(self) -> tuple[Fraction, ...]:
-        """The readings of the number in the base unit."""
-        return tuple(number * self.factor for number in self.numbers)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "amounts", tuple(number * self.factor for number in self.numbers))
 
 
 @dataclass(frozen=True, slots=True)
