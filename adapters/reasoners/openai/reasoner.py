@@ -243,7 +243,7 @@ class OpenAIReasoner:
         if not await self.trust.believed():
             raise ModelMisbehaved(
                 "The model's checks are not believed: it failed control claims whose answers are known.",
-                remedy="Until it passes, quotes replace what is not nearly in the documents' words. A larger model may pass.",
+                remedy="Quotes replace what is not nearly in the documents' words. A larger model may pass.",
                 kind=ModelFailure.UNRELIABLE,
             )
 

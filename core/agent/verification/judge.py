@@ -100,10 +100,11 @@ def _checked(run: Run, unit: DraftUnit, verdict: ClaimVerdict) -> Judged:
     match verdict.support:
         case Support.NO_CLAIM:
             return _passed(unit) if _states_nothing(unit) else _failed(unit, verdict, "no document says it")
-        case Support.UNSUPPORTED if _is_marked_unsourced(unit) and not _faults(run, unit, run.composed_from):
-            return Judged(unit, replace(verdict, support=Support.UNCHECKED))
         case Support.SUPPORTED | Support.UNCHECKED:
             return _hold(run, unit, verdict)
+    harmless = _is_marked_unsourced(unit) and verdict.support is Support.UNSUPPORTED
+    if harmless and not _faults(run, unit, run.composed_from):
+        verdict = replace(verdict, support=Support.UNCHECKED)
     return Judged(unit, verdict)
 
 
