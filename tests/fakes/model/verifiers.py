@@ -18,6 +18,7 @@ _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 _FUNCTION_WORD = re.compile(
     r"(?i)\b(?:the|an?|is|are|was|of|to|der|die|das|eine?|ist|sind|les?|la|une?|est|el|los|una|es|de|du)\s+"
 )
+_UNNUMBERED = 0.2  # of the sloppy verifier's verdicts
 # Shares of the weak verifier's replies, of its JSON, and of the sentences in them.
 _WEAK = {"broken": 0.2, "fenced": 0.4, "missing": 0.1, "wrong": 0.25, "uncorrected": 0.5}
 
@@ -104,8 +105,8 @@ class Sloppy(Verifier):
     def finding(self, reader: Reader, sentence: str) -> Finding:
         """The honest verdict with the words changed in one of five ways."""
         found = reader.judge(sentence)
-        way = int(5 * chance("sloppy", sentence))
-        number = found.document if chance("number", sentence) > 0.2 else 0
+        way = int(len(_SLOPPY) * _draw(reader, "way", sentence))
+        number = found.document if _draw(reader, "number", sentence) > _UNNUMBERED else 0
         return replace(found, document=number, words=_SLOPPY[way](found.words))
 
 
@@ -115,7 +116,7 @@ class Weak(Verifier):
     def check(self, reader: Reader, sentences: Sequence[PromptBlock], task: str, attempt: int) -> str:
         """The honest reply, spoilt."""
         judged = [one for one in sentences if _draw(reader, "missing", one.text) >= _WEAK["missing"]]
-        return self._spoil(super().check(reader, judged, task, attempt), attempt)
+        return _spoil(reader, super().check(reader, judged, task, attempt), attempt)
 
     def finding(self, reader: Reader, sentence: str) -> Finding:
         """The honest verdict, or the opposite one for a fixed share of sentences."""
@@ -128,7 +129,7 @@ class Weak(Verifier):
 
     def repair(self, reader: Reader, sentences: Sequence[PromptBlock], attempt: int) -> str:
         """The honest reply, spoilt."""
-        return self._spoil(super().repair(reader, sentences, attempt), attempt)
+        return _spoil(reader, super().repair(reader, sentences, attempt), attempt)
 
     def corrected(self, reader: Reader, sentence: str) -> str:
         """The right sentence, or the same one again."""
@@ -137,14 +138,6 @@ class Weak(Verifier):
             if _draw(reader, "repair", sentence) > _WEAK["uncorrected"]
             else sentence
         )
-
-    def _spoil(self, reply: str, attempt: int) -> str:
-        drawn = chance("reply", reply)
-        if attempt == 0 and drawn < _WEAK["broken"]:
-            return reply[: len(reply) * 2 // 3]
-        if drawn < _WEAK["fenced"]:
-            return f"Sure! Here is what I found:\n```json\n{reply}\n```\nLet me know if you need more."
-        return reply
 
 
 VERIFIERS: dict[str, Verifier] = {
@@ -167,6 +160,15 @@ def chance(*parts: str) -> float:
 def _draw(reader: Reader, what: str, sentence: str) -> float:
     """Draw for a sentence, for each question anew: a sentence of the product's own comes with many."""
     return chance(what, reader.pair.id if reader.pair else "", sentence)
+
+
+def _spoil(reader: Reader, reply: str, attempt: int) -> str:
+    """Break the JSON of a first reply now and then, and put it into prose more often."""
+    drawn = _draw(reader, "reply", reply)
+    if attempt == 0 and drawn < _WEAK["broken"]:
+        return reply[: len(reply) * 2 // 3]
+    fenced = f"Sure! Here is what I found:\n```json\n{reply}\n```\nLet me know if you need more."
+    return fenced if drawn < _WEAK["fenced"] else reply
 
 
 def _entry(n: int, finding: Finding, *, words: bool, may_be_none: bool) -> dict[str, object]:
