@@ -96,9 +96,9 @@ _ENOUGH = """
 
 _CHECKING = f"""{CHECK}
 The sentences are parts of one answer to the question, in order; the documents are all that it may rest on.
-supported: the documents say this, in whatever words or language, or it follows from them by counting or by one step
-  of arithmetic. contradicted: they say otherwise. not stated: they do not say it, or they say it of something or
-  somebody else, or under another condition. no claim: the sentence states nothing, as a courtesy, a heading or a line
+"supported": the documents say this, in whatever words or language, or it follows from them by counting or by one step
+  of arithmetic. "contradicted": they say otherwise. "not stated": they do not say it, or they say it of something or
+  somebody else, or under another condition. "no claim": the sentence states nothing, as a courtesy, a heading or a line
   that introduces the next one.
 A sentence on what the documents do not say is supported when none of them says it, and contradicted when one does.
 Go by the documents alone, not by what you know. First "document", the number of the document that says most on it,

@@ -15,8 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import core.agent
-from adapters.reasoners.openai import prompts
+from adapters.reasoners.openai import prompts, verifier_trust
 from adapters.reasoners.openai.structured_output import MISSING
 from adapters.testing.endpoint import RecordedRequest, Says
 from adapters.testing.obedient_model import PromptBlock, blocks_in
@@ -24,11 +23,10 @@ from tests.fakes.model.pairs import Pair, without_marks, words_of
 from tests.fakes.model.reading import Control, Reader
 from tests.fakes.model.verifiers import VERIFIERS
 
-REPAIR = "Correct each sentence above that failed its check."
 CHARACTERS_PER_TOKEN, CACHED_IN_BLOCKS_OF, FEWEST_CACHED = 4, 128, 1_024  # tokens, as endpoints count them
 MOST_SEARCHES = 3
 RIGHT, WRONG = 9, 2  # grades
-_CONTROLS = Path(core.agent.__file__).parent / "verification" / "control_claims.json"
+_CONTROLS = Path(verifier_trust.__file__).with_name("control_claims.json")
 _TOKEN = re.compile(r"<[a-z]+-([0-9a-f]{8})[ >]")
 _QUESTION = re.compile(rf"^{re.escape(prompts.QUESTION)}(.*)$", re.MULTILINE)
 
@@ -92,7 +90,7 @@ class ScriptedModel:
             prompts.DECIDE: ("decide", self._decide),
             prompts.COMPOSE: ("compose", self._compose),
             prompts.CHECK: ("check", self._check),
-            REPAIR: ("repair", self._repair),
+            prompts.REPAIR: ("repair", self._repair),
             prompts.CRITIQUE: ("critique", self._critique),
             prompts.SUMMARISE: ("summarise", self._summarise),
         }
