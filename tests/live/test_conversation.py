@@ -84,7 +84,7 @@ async def test_why_is_told_and_not_searched(dialogue: Dialogue) -> None:
     told = await dialogue.say("why?")
     assert "I searched" in told
     assert "counted as evidence" in told
-    assert "Wrote the answer" not in told
+    assert "Wrote a draft" not in told
 
 
 async def test_the_trace_tells_what_happened(dialogue: Dialogue) -> None:

@@ -191,7 +191,7 @@ class OpenAIReasoner:
         On the fast path, the line that says what is missing, or asks back, ends it. Where that line says neither, below
         an answer, the answer stands.
         """
-        draft = DraftReader(evidence, fast_path=inquiry.fast_path)
+        draft = DraftReader(evidence, fast_path=inquiry.fast_path, eager=self.trust.is_believed)
 
         def asked(room: int) -> ModelRequest:
             return prompts.compose_request(inquiry, thread, evidence, self._answer_tokens, room)

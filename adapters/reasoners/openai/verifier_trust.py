@@ -75,6 +75,11 @@ class Trust:
             self._running = asyncio.create_task(self.result())
             self._running.add_done_callback(_note_failure)
 
+    @property
+    def is_believed(self) -> bool:
+        """Whether it is known by now that the checks are believed."""
+        return self._result is not None and self._result.believed
+
     async def believed(self) -> bool:
         """Return whether the checks are believed; False where that cannot be found out now."""
         if self._result is not None:

@@ -3,6 +3,7 @@
 import pytest
 
 from adapters.reasoners.openai import prompts
+from adapters.reasoners.openai.draft import DraftReader
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
 from adapters.testing.endpoint import ScriptedEndpoint
 from core.model.answer import Claim, Support
@@ -219,6 +220,22 @@ async def test_an_answer_streams_with_its_evidence_fenced_and_dated(
     assert REFUNDS in request.user
     assert (counted.spent.tokens_in, counted.spent.tokens_out) == (321, 45)
     assert "MISSING:" not in request.task
+
+
+@pytest.mark.parametrize(
+    ("pieces", "eager", "first"),
+    [
+        (("Refunds stay", " open for 30", " days [1]."), True, "Refunds stay open for 30"),
+        (("Refunds stay", " open for 30", " days [1]."), False, "Refunds stay open for 30 days [1]."),
+        (("search_knowledge", '_base("refunds")', " 30 days [1]."), True, None),
+        (('{"answer": "Refunds stay', ' open for 30"}'), True, None),
+    ],
+)
+def test_an_eager_reader_shows_prose_before_its_first_mark(
+    pieces: tuple[str, ...], eager: bool, first: str | None
+) -> None:
+    reader = DraftReader(library().items, fast_path=True, eager=eager)
+    assert next((part for piece in pieces for part in reader.feed(piece)), None) == first
 
 
 async def test_an_attempt_may_be_withheld_with_what_is_missing(
