@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from core.model.answer import Answer, Outcome
 from core.model.text import sentences
-from tests.fakes.model.pairs import Pair, without_marks, words_of
+from tests.fakes.model.pairs import Pair, without_list_marks, without_marks, words_of
 
 UNSOURCED = "(not from the documents)"
 TRIVIALLY_ALTERED = 0.85  # difflib's ratio of the words, from which a sentence is the false one still
@@ -167,6 +167,6 @@ def _plain(text: str) -> str:
 
 def _units(text: str) -> Iterable[str]:
     """Yield the sentences and lines of a text, a table's row whole."""
-    for line in without_marks(text).splitlines():
+    for line in without_list_marks(without_marks(text)).splitlines():
         pieces = [line] if line.lstrip().startswith("|") else sentences(line)
         yield from (piece for piece in pieces if words_of(piece).strip())

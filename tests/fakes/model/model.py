@@ -116,9 +116,10 @@ class ScriptedModel:
         mark = _TOKEN.search(request.user)
         token = mark.group(1) if mark else ""
         known = self._by_token.get(token)
-        line = _QUESTION.search(request.user)
-        asked = line.group(1) if line else next((one.text for one in blocks if one.kind == "message"), "")
-        candidates = self._by_question.get(words_of(asked), [])
+        lines = [words_of(line) for line in _QUESTION.findall(request.user)]
+        lines += [words_of(one.text) for one in blocks if one.kind == "message"]
+        asked = next((line for line in lines if line in self._by_question), "")
+        candidates = self._by_question.get(asked, [])
         if not asked:
             said = [words_of(one.text) for one in blocks if one.kind in {"sentence", "answer"}]
             candidates = sorted(self._pairs, key=lambda pair: -self._shared(pair, said))[:1]

@@ -52,12 +52,17 @@ def without_marks(text: str) -> str:
     return _ANY_MARK.sub("", text)
 
 
+def without_list_marks(text: str) -> str:
+    """Return a text without the bullets and numbers at the beginning of its lines."""
+    return _LIST_MARK.sub("", text)
+
+
 def words_of(text: str) -> str:
     """Return the words of a text with one space around each, so that ``in`` compares whole words.
 
     Case, marks, markup, list numbers and the punctuation between words are left out.
     """
-    bare = _LIST_MARK.sub("", without_marks(text))
+    bare = without_list_marks(without_marks(text))
     return f" {' '.join(_TOKEN.findall(bare.casefold()))} "
 
 

@@ -10,11 +10,10 @@ from dataclasses import replace
 from hashlib import blake2b
 
 from adapters.testing.obedient_model import PromptBlock
-from tests.fakes.model.pairs import without_marks, words_of
+from tests.fakes.model.pairs import without_list_marks, without_marks, words_of
 from tests.fakes.model.reading import NO_CLAIM, NOT_STATED, SUPPORTED, Finding, Reader
 
 REFUSAL = "I'm sorry, but I can't help with checking these statements."
-_LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 _FUNCTION_WORD = re.compile(
     r"(?i)\b(?:the|an?|is|are|was|of|to|der|die|das|eine?|ist|sind|les?|la|une?|est|el|los|una|es|de|du)\s+"
 )
@@ -31,7 +30,7 @@ class Verifier:
         asks_for_words = '"words"' in task
         findings = [(block, self.finding(reader, block.text)) for block in sentences]
         entries = [
-            _entry(int(block.named["n"]), finding, words=asks_for_words, may_be_none=f'"{NO_CLAIM}"' in task)
+            _entry(int(block.named["n"]), finding, words=asks_for_words, may_be_none=NO_CLAIM in task)
             for block, finding in findings
         ]
         return json.dumps({"verdicts": entries}, ensure_ascii=False)
@@ -49,7 +48,7 @@ class Verifier:
         """Return the right sentence for the false one; one that is right stays, one that nobody says goes."""
         if reader.is_false(sentence) and reader.pair is not None:
             right = reader.cite(reader.pair.right_claim)
-            return right if _LIST_MARK.match(sentence) else _LIST_MARK.sub("", right)
+            return right if without_list_marks(sentence) != sentence else without_list_marks(right)
         return sentence if reader.judge(sentence).verdict in {SUPPORTED, NO_CLAIM} else ""
 
 
