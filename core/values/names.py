@@ -229,8 +229,8 @@ def knows_code(vocabulary: Vocabulary, key: str) -> bool:
     """Return whether a text has a code, whatever its separators; of a command, all of its words."""
     if _loosely(key).search(vocabulary.text):
         return True
-    pieces = key.split()
-    return len(pieces) > 1 and all(_loosely(piece).search(vocabulary.text) for piece in pieces)
+    words, *options = re.split(r"\s+(?=[-<{\[])", key)  # a command's words, then "--force" and what it is set to
+    return bool(options) and all(_loosely(piece).search(vocabulary.text) for piece in (words, *options))
 
 
 def knows_version(vocabulary: Vocabulary, key: str) -> bool:

@@ -84,6 +84,11 @@ _UNIT_AFTER_WORD = re.compile(
     r"[ \u00a0\n]{1,3}(?!(?:per|pro|par|por|the|and|for|each|every|und|oder|bis|chaque|cada|times|mal|fois|veces)\b)"
     r"[^\W\d_]{3,15}[ -](?=[^\W\d_]{3})" + _UNIT
 )
+# What a number counts: one to three words, unless the first leads on to another number.
+_NOUN = re.compile(
+    r"[ \u00a0](?!(?:to|and|or|bis|und|oder|à|et|ou|a|y|o|u|of|out|von|de|per|in|is|are|on|at|for|by|if|when|then)\b)"
+    r"[^\W\d_]{3,}(?: [^\W\d_]+){0,2}"
+)
 # "a quarter of an hour", "eine halbe Stunde", "trois quarts d'heure", "un an et demi", "anderthalb Jahre".
 _PART = re.compile(
     r"(?i)(?<!and a )\b(?:(?P<three>three[ -]quarters|drei ?viertel|trois quarts|tres cuartos)"
@@ -309,7 +314,7 @@ def _with_unit(page: Page, numbers: tuple[Fraction, ...], step: Fraction, found:
         end -= len(scale or "")
     unit, after = (unit_of(sign.strip()), end) if sign else _unit_after(page, end)
     span = found.start(), after
-    return _measured(numbers, unit, span, step) if unit else _plain(numbers, span, step)
+    return _measured(numbers, unit, span, step) if unit else _plain(page, numbers, span, step)
 
 
 def _unit_after(page: Page, at: int) -> tuple[Unit | None, int]:
@@ -321,22 +326,29 @@ def _unit_after(page: Page, at: int) -> tuple[Unit | None, int]:
     return None, at
 
 
+_COMPOUND = re.compile(r"[^\W\d_]{3,}(tage|tagen|stunden|wochen|monate|monaten|jahre|jahren|minuten)$")
+
+
 def unit_of(word: str) -> Unit | None:
     """Return the unit that a word or a sign stands for."""
     if word == "SEK":
         return UNITS["nok"]
     if re.fullmatch(r"(?:pour|por) ?ci?ento?", word):
         return UNITS["%"]
-    return UNITS.get(word.casefold())
+    compound = _COMPOUND.search(word)  # Urlaubstage
+    return UNITS.get(compound[1] if compound else word.casefold())
 
 
 def _measured(numbers: tuple[Fraction, ...], unit: Unit, span: tuple[int, int], step: Fraction) -> Value:
     return Value(unit.kind, "", *span, numbers, unit.base, unit.factor, step * unit.factor)
 
 
-def _plain(numbers: tuple[Fraction, ...], span: tuple[int, int], step: Fraction) -> Value:
+def _plain(page: Page, numbers: tuple[Fraction, ...], span: tuple[int, int], step: Fraction) -> Value:
     year = numbers[0] if span[1] - span[0] == 4 and 1900 <= numbers[0] < 2100 else None
-    return Value(Kind.NUMBER, "", *span, numbers, step=step, dates=((int(year), None, None),) if year else ())
+    dates = ((int(year), None, None),) if year else ()
+    following = _NOUN.match(page.text, span[1])
+    counts = bool(following) and not year and not any(map(unit_of, following.group().split() if following else ()))
+    return Value(Kind.NUMBER, "", *span, numbers, step=step, dates=dates, counts=counts)
 
 
 def _read_number_words(page: Page) -> Iterator[Value]:
@@ -359,7 +371,7 @@ def _read_number_words(page: Page) -> Iterator[Value]:
             size, end = size + Fraction(1, 2), half.end()
         unit, end = _unit_after(page, end)
         span, step = (start, end), Fraction(1)
-        value = _measured((size,), unit, span, step) if unit else _plain((size,), span, step)
+        value = _measured((size,), unit, span, step) if unit else _plain(page, (size,), span, step)
         yield page.take(replace(value, loose=size < 2))  # "one" is an article or a pronoun as well
 
 
