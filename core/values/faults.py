@@ -10,6 +10,7 @@ from itertools import combinations, pairwise, product
 from core.model.languages import language_of
 from core.model.text import content_words, sentences
 from core.values.arithmetic import MEASURED, Operands, follows, rounds_to, same
+from core.values.dates import Page
 from core.values.names import (
     Vocabulary,
     knows_code,
@@ -20,7 +21,7 @@ from core.values.names import (
     read_names,
     vocabulary_of,
 )
-from core.values.reading import Page, read_figures
+from core.values.reading import read_figures
 from core.values.units import Kind, Value
 
 MOST_ROWS = 12  # of a list that a reader counts
@@ -290,10 +291,8 @@ def _may_make(known: Value, value: Value) -> bool:
     if value.kind in _CALENDAR:
         return known.kind is Kind.DURATION
     share = known.kind is Kind.PERCENT and value.kind in {Kind.MONEY, Kind.QUANTITY}
-    return (
-        share
-        or bool(value.unit)
-        and (known.unit == value.unit or (value.kind is Kind.DURATION and known.kind in _CALENDAR))
+    return share or (
+        bool(value.unit) and (known.unit == value.unit or (value.kind is Kind.DURATION and known.kind in _CALENDAR))
     )
 
 
