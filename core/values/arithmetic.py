@@ -37,7 +37,8 @@ def same(claimed: Value, known: Value) -> bool:
     if claimed.kind in MEASURED and known.kind in MEASURED:
         if claimed.unit == known.unit:
             return bool(set(claimed.amounts) & set(known.amounts))
-        return not (claimed.unit and known.unit) and bool(set(claimed.numbers) & set(known.numbers))
+        bare = known if claimed.unit else claimed  # "30" of "30 or 45 days", or of a cell under "days"
+        return not bare.unit and not bare.counts and bool(set(claimed.numbers) & set(known.numbers))
     return claimed.kind is known.kind and claimed.key == known.key
 
 
@@ -54,7 +55,9 @@ def _same_time(one: Value, other: Value) -> bool:
     if measure.unit == "second":  # "16 h" is a time or a duration
         return "h" in clock.text.casefold() and measure.amounts[0] == 60 * minutes
     hours = {minutes / 60, (minutes - 720) / 60}
-    return measure.kind is Kind.NUMBER and minutes % 60 == 0 and bool(hours & set(measure.numbers))
+    return (
+        measure.kind is Kind.NUMBER and not measure.counts and minutes % 60 == 0 and bool(hours & set(measure.numbers))
+    )
 
 
 def rounds_to(claimed: Value, known: Value) -> bool:
@@ -173,9 +176,9 @@ def _spans(one: Value, other: Value) -> Iterator[tuple[Fraction, bool]]:
             yield Fraction(days * DAY), True
             yield Fraction((days + 1) * DAY), True  # both days counted
     if one.kind is other.kind is Kind.TIME:
-        apart = abs(one.numbers[0] - other.numbers[0]) * 60
-        yield apart, True
-        yield DAY - apart, True
+        apart = other.numbers[0] - one.numbers[0]
+        yield abs(apart) * 60, True
+        yield apart % 1440 * 60, True  # over midnight
 
 
 def _filled(value: Value, beside: Value) -> Iterator[date]:

@@ -8,8 +8,9 @@ from functools import lru_cache
 from itertools import combinations, pairwise, product
 
 from core.model.languages import language_of
-from core.model.text import sentences
+from core.model.text import content_words, sentences
 from core.values.arithmetic import MEASURED, Operands, follows, rounds_to, same
+from core.values.dates import Page
 from core.values.names import (
     Vocabulary,
     knows_code,
@@ -20,7 +21,7 @@ from core.values.names import (
     read_names,
     vocabulary_of,
 )
-from core.values.reading import Page, read_figures
+from core.values.reading import read_figures
 from core.values.units import Kind, Value
 
 MOST_ROWS = 12  # of a list that a reader counts
@@ -49,12 +50,14 @@ class Fault:
 def values_in(text: str, language: str = "") -> tuple[Value, ...]:
     """Return the values of a text in order. ``language`` is en, de, fr or es; it is guessed where empty."""
     page = Page(text, language)
-    found = list(read_codes(page))
     names = list(read_names(page))
-    found += read_figures(page)
-    taken = [(value.start, value.end) for value in found]
-    found += [name for name in names if not any(start < name.end and name.start < end for start, end in taken)]
-    return tuple(sorted(found, key=lambda value: value.start))
+    figures = _read_figures(page)
+    names = [name for name in names if not any(one.start < name.end and name.start < one.end for one in figures)]
+    return tuple(sorted((*figures, *names), key=lambda value: value.start))
+
+
+def _read_figures(page: Page) -> list[Value]:
+    return sorted((*read_codes(page), *read_figures(page)), key=lambda value: value.start)
 
 
 def value_faults(
@@ -79,12 +82,23 @@ def value_faults(
         return ()
     known = [value for text in texts for value in _parse(text).values]
     asked = [value for value in values_in(question) if value.kind is not Kind.NAME]
-    check = _Check(claim, claimed, texts, known, asked, tuple(words), question, language or language_of(claim))
+    about = frozenset(content_words(f"{claim} {question}"))
+    check = _Check(claim, claimed, texts, known, asked, tuple(words), question, language or language_of(claim), about)
     return tuple(fault for fault in map(check.fault_of, claimed) if fault)
 
 
+_CALENDAR = frozenset({Kind.DATE, Kind.TIME})
+_JOINED = MEASURED | _CALENDAR
 _Groups = tuple[tuple[Value, ...], ...]
 _Cells = tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """Two neighbouring sentences, or a row: their values and the stems of their words."""
+
+    values: tuple[Value, ...]
+    stems: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,21 +106,27 @@ class _Parsed:
     """The values of a passage, by sentence or row, by column, and how long its lists are."""
 
     values: tuple[Value, ...]
-    lines: tuple[tuple[Value, ...], ...]
-    blocks: tuple[tuple[Value, ...], ...]
+    lines: tuple[_Line, ...]
+    blocks: _Groups
     counts: frozenset[int]
-    cells: tuple[tuple[str, int], ...]
+    cells: _Cells
+    english: bool
 
 
 @lru_cache(maxsize=1_024)
 def _parse(text: str) -> _Parsed:
-    values = values_in(text)
-    lines, at = [], 0
+    values = _read_figures(Page(text, ""))  # names and codes are looked up in the text
+    lines: list[_Line] = []
+    at, before = 0, ""
     for sentence in sentences(text):
         start = text.find(sentence, at)
         at = start + len(sentence)
-        lines.append(tuple(_distinct(value for value in values if start <= value.start < at)))
-    return _Parsed(values, tuple(lines), *_blocks(text, values))
+        begin = start - len(before) - 1 if before else start
+        inside = [one for one in values if begin <= one.start < at and one.kind in _JOINED and not one.loose]
+        if inside:
+            lines.append(_Line(tuple(_distinct(inside)), frozenset(content_words(f"{before} {sentence}"))))
+        before = "" if sentence.startswith("|") else sentence
+    return _Parsed(tuple(values), tuple(lines), *_blocks(text, values), language_of(text) == "en")
 
 
 def _blocks(text: str, values: Sequence[Value]) -> tuple[_Groups, frozenset[int], _Cells]:
@@ -147,6 +167,7 @@ class _Check:
     words: tuple[str, ...]
     question: str
     language: str
+    about: frozenset[str]
 
     def fault_of(self, value: Value) -> Fault | None:
         """Return the fault of one value, if it has one."""
@@ -176,8 +197,8 @@ class _Check:
             return True
         if value.key.isupper() and re.search(r"\w\s\($", self.claim[: value.start]):
             return True  # the claim says itself what it is short for
-        if value.key.isupper() and any(language_of(text) != self.language for text in self.texts):
-            return True  # MwSt., TVA and VAT are one
+        if " " not in value.key and any(language_of(text) != self.language for text in self.texts):
+            return True  # MwSt., TVA and VAT are one, and so are Londres and London
         runs = (run.group() for run in _RUN.finditer(self.claim) if run.start() <= value.start < run.end())
         return any(knows_initials(text, run) for run in runs for text in known)
 
@@ -210,25 +231,35 @@ class _Check:
 
     def _operands(self, value: Value) -> Operands:
         """Return what may be joined: values that the claim, its words or the question name, or one sentence has."""
-        others = [one for one in self.claimed if one is not value and one.kind in _JOINED]
-        known = [one for one in self.known if one.kind in _JOINED]
-        relied = [one for text in self.words for one in _parse(text).values if one.kind in _JOINED]
-        named = [one for one in others if any(same(one, other) for other in known)]
-        asked = [one for one in (*self.asked, *others) if one not in named and one.kind in _JOINED]
-        near = _distinct([*relied, *named])
-        pairs = [*combinations(near, 2), *product(near, asked)]
         parsed = [_parse(text) for text in self.texts]
-        lines = [line for text in parsed for line in text.lines if len(line) > 1]
-        if not self.words:
-            pairs += product(_distinct([*named, *asked]), _distinct(one for one in known if _may_make(one, value)))
-            alike = [_distinct(one for one in text.values if one.unit == value.unit) for text in parsed if value.unit]
-            most = MOST_JOINED if value.kind is not Kind.PERCENT else MOST_SHARED
-            groups = [group for group in (*lines, *alike) if len(group) <= most]
-            pairs += [pair for group in groups for pair in combinations(group, 2)]
-        sums = [near, others, *lines, *(block for text in parsed for block in text.blocks)]
+        chosen = [[line for line in text.lines if self._concerns(line, text.english)] for text in parsed]
+        lines = [line.values for one in chosen for line in one]
+        columns = [
+            [one for one in block if any(one in line.values for line in near)]
+            for text, near in zip(parsed, chosen, strict=True)
+            for block in text.blocks
+        ]
+        known = _distinct(one for line in lines for one in line)
+        others = [one for one in self.claimed if one is not value and one.kind in _JOINED]
+        matches = [(one, [other for other in self.known if same(one, other)]) for one in others]
+        named = [one for one, found in matches if found]
+        meant = _distinct(other for one, found in matches for other in found if other.unit != one.unit)
+        asked = [one for one in (*self.asked, *others) if one not in named and one.kind in _JOINED]
+        relied = [one for text in self.words for one in _parse(text).values if one.kind in _JOINED]
+        near = [*_distinct(relied), *named, *meant]
+        pairs = [*combinations(near, 2), *product(near, asked)]
+        if not self.words and sum(_may_make(one, value) for one in named) < 2:
+            pairs += product(_distinct([*named, *asked]), [one for one in known if _may_make(one, value)])
+            most = MOST_SHARED if value.kind is Kind.PERCENT else MOST_JOINED
+            pairs += [pair for group in (*lines, *columns) if len(group) <= most for pair in combinations(group, 2)]
+        sums = [relied, others, *lines, *(block for text in parsed for block in text.blocks)]
         counts = {count for text in parsed for count in text.counts}
         counts |= {count for text in parsed for cell, count in text.cells if cell in self.claim.casefold()}
-        return Operands(pairs, sums, [*near, *asked], frozenset(counts | _series(self.claim)))
+        return Operands(pairs, sums, [*near, *asked], frozenset(counts | _series(self.claim, least=0)))
+
+    def _concerns(self, line: "_Line", english: bool) -> bool:
+        """Return whether a sentence of the documents is about what the claim or the question is about."""
+        return not english or self.language != "en" or not self.about.isdisjoint(line.stems)
 
     def _date_beside(self, value: Value) -> Value | None:
         """Return the full date that the claim gives right after or before a weekday."""
@@ -251,19 +282,18 @@ class _Check:
         return f'the documents do not have "{value.text}"'
 
 
-_CALENDAR = frozenset({Kind.DATE, Kind.TIME})
-_JOINED = MEASURED | _CALENDAR
-
-
 def _distinct(values: Iterable[Value]) -> list[Value]:
     return list({(one.kind, one.numbers, one.unit, one.factor, one.dates): one for one in values}.values())
 
 
 def _may_make(known: Value, value: Value) -> bool:
-    """Return whether a value elsewhere in the documents may be joined with a named one: not just any number."""
+    """Return whether a value may be one of two that make another: not just any number."""
     if value.kind in _CALENDAR:
         return known.kind is Kind.DURATION
-    return bool(value.unit) and (known.unit == value.unit or (value.kind is Kind.DURATION and known.kind in _CALENDAR))
+    share = known.kind is Kind.PERCENT and value.kind in {Kind.MONEY, Kind.QUANTITY}
+    return share or (
+        bool(value.unit) and (known.unit == value.unit or (value.kind is Kind.DURATION and known.kind in _CALENDAR))
+    )
 
 
 def _in_code(text: Vocabulary, value: Value) -> bool:
@@ -281,7 +311,7 @@ def _between(text: str, value: Value) -> bool:
     )
 
 
-def _series(text: str) -> set[int]:
-    """Return the lengths of the series of a text: three of "Oslo, Turku and Malmö"."""
+def _series(text: str, least: int = 1) -> set[int]:
+    """Return the lengths of the series of a text with so many commas: three of "Oslo, Turku and Malmö"."""
     pieces = (_AND.split(part)[:-1] for part in re.split(r"[;:.\n]", text))
-    return {piece.count(",") + 2 for found in pieces for piece in found if "," in piece}
+    return {piece.count(",") + 2 for found in pieces for piece in found if piece.count(",") >= least}

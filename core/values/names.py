@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from core.model.text import STOPWORDS, stem, words
-from core.values.reading import Page
+from core.values.dates import Page
 from core.values.units import MONTHS, UNITS, WEEKDAYS, Kind, Value
 
 PREFIX = 5  # letters that a name and its adjective share: Norwegian, Norway
@@ -163,12 +163,11 @@ def _may_name(word: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The words of a text: whole, by stem and by beginning; its capitals in a row; its plain text."""
+    """The words of a text, whole, by stem and by beginning, and its plain text."""
 
     words: frozenset[str]
     stems: frozenset[str]
     starts: frozenset[str]
-    initials: str
     text: str
 
 
@@ -181,13 +180,15 @@ def vocabulary_of(text: str) -> Vocabulary:
         frozenset(found),
         frozenset(stem(word) for word in set(found)),
         frozenset(word[:PREFIX] for word in found if len(word) >= PREFIX - 1),
-        _initials(plain) + " " + _initials(" ".join(word for word in plain.split() if word not in STOPWORDS)),
         plain,
     )
 
 
+@lru_cache(maxsize=512)
 def _initials(text: str) -> str:
-    return "".join(word[0] for word in re.findall(r"\w+|[.;:!?\n]", text))
+    """Return the first letters of all words in a row, then of those with a meaning: "cotbd cbd"."""
+    found: list[str] = re.findall(r"\w+|[.;:!?\n]", text)
+    return "".join(word[0] for word in found) + " " + "".join(word[0] for word in found if word not in STOPWORDS)
 
 
 def fold(text: str) -> str:
@@ -204,7 +205,7 @@ def knows_name(vocabulary: Vocabulary, name: str) -> bool:
 def _knows_word(vocabulary: Vocabulary, word: str) -> bool:
     plain = re.sub(r"['’]s?$", "", fold(word))
     if word.isupper():
-        return plain in vocabulary.words or plain.removesuffix("s") in vocabulary.initials or plain in vocabulary.text
+        return plain in vocabulary.text or plain.removesuffix("s") in _initials(vocabulary.text)
     parts = [fold(part) for part in re.split(r"['’-]", word) if len(part) > 1 and part[0].isupper()]
     return all(
         part in vocabulary.words or stem(part) in vocabulary.stems or part[:PREFIX] in vocabulary.starts
@@ -229,8 +230,10 @@ def knows_code(vocabulary: Vocabulary, key: str) -> bool:
     """Return whether a text has a code, whatever its separators; of a command, all of its words."""
     if _loosely(key).search(vocabulary.text):
         return True
-    pieces = key.split()
-    return len(pieces) > 1 and all(_loosely(piece).search(vocabulary.text) for piece in pieces)
+    words, *options = re.split(r"\s+(?=[-<{\[])", key)  # a command's words, then "--force" and what it is set to
+    return bool(options) and all(
+        _loosely(piece).search(vocabulary.text) for piece in (words, *" ".join(options).split())
+    )
 
 
 def knows_version(vocabulary: Vocabulary, key: str) -> bool:

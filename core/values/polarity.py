@@ -25,7 +25,7 @@ _UNSURE = re.compile(
     r"|seulement|sauf|sans|tant que|à moins|si|jusqu\w*|que|interdit\w*"
     r"|sólo|solo|solamente|salvo|excepto|sin|mientras|hasta|menos|prohibid\w*)\b|\?"
 )
-_REPLY = re.compile(r"(?i)^\W*(?:yes|no|ja|nein|oui|non|sí|si)\b\s*[,.:;!–—-]")
+_REPLY = re.compile(r"(?i)^\W*(?:yes|no|not|ja|nein|oui|non|sí|si)\b")
 _CLAUSE = re.compile(
     r"\s*[;:–—]\s*|,\s+(?=\S+\s\S+)|\s+(?:and|but|while|whereas|und|aber|sondern|et|mais|y|pero|sino)\s+"
 )
@@ -64,16 +64,14 @@ def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 def _clauses(text: str, language: str) -> list[_Clause]:
-    """Return the sentences of a text, and their clauses where there are several."""
+    """Return the clauses of a text. A condition in a sentence makes all its clauses unsure."""
     found: list[_Clause] = []
     for sentence in sentences(text):
-        parts = [part for part in _CLAUSE.split(sentence) if part and part.strip()]
-        if _UNSURE.search(sentence):
-            parts = []
-        for part in {sentence, *parts}:
+        limited = bool(_UNSURE.search(sentence))
+        for part in filter(None, _CLAUSE.split(sentence)):
             denials = _DENIED[language].findall(part)
             twice = len(denials) > 1 and language not in _DOUBLED
             small = small_words_of(text)
             meaning = frozenset(content_words(_DENIED[language].sub(" ", part))) - small
-            found.append(_Clause(meaning, bool(denials), twice or bool(_UNSURE.search(part))))
+            found.append(_Clause(meaning, bool(denials), twice or limited))
     return found

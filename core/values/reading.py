@@ -1,4 +1,4 @@
-"""Reads the values of a text: dates, times, weekdays, and numbers in digits or words with their units.
+"""Reads the figures of a text: numbers in digits or words with their units, beside its dates and times.
 
 Number words are read by text2num: four languages in a few lines, no dependencies, 0.02 s to import, MIT. Tried and not
 used: quantulum3 (English only: "1.800 €" is 1.8, 15 times slower), dateparser (92 ms for a passage, takes "may" and
@@ -9,64 +9,14 @@ import).
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import date
 from fractions import Fraction
 
 from text_to_num import find_numbers
 
-from core.model.citation_markers import MARKER
-from core.model.languages import language_of
-from core.model.text import STOPWORDS
-from core.values.units import ABOUT, MONTHS, SCALES, UNITS, WEEKDAYS, Kind, Unit, Value, YearMonthDay
-
-LANGUAGES = ("en", "de", "fr", "es")
-FEWEST_ENGLISH = 2  # small words of a text that is certain to be English
-TAKEN = "\x01"  # covers what has been read: neither a word nor white space
+from core.values.dates import LANGUAGES, TAKEN, WORD, Page, read_dates, read_times
+from core.values.units import SCALES, UNITS, Kind, Unit, Value
 
 _MARKUP = re.compile(r"\*{1,3}|__|`")
-_NAMED = "|".join(MONTHS)
-_LIST_NUMBER = re.compile(rf"(?mi)^[ \t]*(?:[-*•][ \t]+)?(?:\d{{1,2}}|[a-z])[.)](?=[ \t])(?!\s+(?:{_NAMED})\b)")
-_DATES = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"(?<![\d.-])(?P<y>(?:19|20)\d\d)-(?P<m>\d\d)(?:-(?P<d>\d\d))?(?![\d-])",
-        r"(?<![\d.])(?P<d>\d{1,2})\.\s?(?P<m>\d{1,2})\.\s?(?:(?P<y>(?:19|20)?\d\d)(?!\d|\.\d))?(?=\W|$)",
-        r"(?<![\d/])(?P<a>\d{1,2})/(?P<b>\d{1,2})/(?P<y>(?:19|20)?\d\d)(?![\d/])",
-    )
-)
-_DAY_OF = re.compile(r"(?<![\d.,])(?P<d>\d{1,2})(?:st|nd|rd|th|er|º|\.)?(?:\s+(?:of|de|del))?\s*$")
-_DAY_AND_YEAR = re.compile(
-    r"\.?(?:\s+(?P<d>\d{1,2})(?:st|nd|rd|th)?(?![\d:]|[.,]\d))?(?:(?:,|\s+(?:of|de|del))?\s+(?P<y>(?:19|20)\d\d)(?!\d))?"
-)
-_YEAR = re.compile(r"\.?(?:(?:,|\s+(?:of|de|del))?\s+(?P<y>(?:19|20)\d\d)(?!\d))?")
-_SHORT = frozenset(name for name in MONTHS if len(name) < 5) - {
-    "june",
-    "july",
-    "juni",
-    "juli",
-    "may",
-    "mai",
-    "mars",
-    "août",
-}
-# "1–5 August": the first day shares the month of the second, and "March 3 to 5" the other way round.
-_THROUGH = r"(?:-|–|to|and|or|until|bis|und|oder|au|et|al|y|a|hasta)"
-_DAY_BEFORE = re.compile(rf"(?<![\d.,])(\d{{1,2}})(?:st|nd|rd|th|er|\.)?\s*{_THROUGH}\s*(?:the\s|le\s|el\s|den\s)?$")
-_DAY_AFTER = re.compile(rf"\s*{_THROUGH}\s*(\d{{1,2}})(?:st|nd|rd|th)?(?![\w:%]|[.,]\d)")
-_TIMES = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"(?<![\w.,:])(?P<h>\d{1,2})(?:[:.](?P<m>[0-5]\d))?\s?(?P<half>[ap])\.?\s?m\b\.?",
-        r"(?<![\w.,:])(?P<h>\d{1,2})(?:[:.](?P<m>[0-5]\d))?\s?(?:uhr|o'clock|o’clock)(?:\s(?P<m2>[0-5]\d)\b)?",
-        r"(?<![\w.,:/])(?P<h>[01]?\d|2[0-4]):(?P<m>[0-5]\d)(?::[0-5]\d)?(?![\d:])",
-        r"(?<![\w.,:])(?P<h>[01]?\d|2[0-4])\s?h\s?(?P<m>[0-5]\d)(?!\w)",
-        r"(?<![\w.,:])(?P<h>[01]?\d|2[0-4])\s?h(?![\w'’])",
-    )
-)
-_NOON = {"noon": 720, "midday": 720, "mittags": 720, "midi": 720, "mediodía": 720, "midnight": 0, "mitternacht": 0}
-_NOON |= {"minuit": 0, "medianoche": 0}
-_NOON_WORD = re.compile(rf"(?i)\b(?:{'|'.join(_NOON)})\b")
-_WORD = re.compile(r"[^\W\d_]+")
 _DIGITS = r"\d{1,3}(?:(?P<g>[ \u00a0\u202f'’.,])\d{3}(?:(?P=g)\d{3})*)(?!\d)(?:[.,]\d{1,2}(?!\d))?|\d+(?:[.,]\d+)?"
 _NUMBER = re.compile(
     rf"(?P<sign>(?:US\$|R\$|[€$£¥₹]|\b(?:EUR|USD|GBP|CHF|SEK|NOK|DKK|JPY|INR))\s?)?"
@@ -74,7 +24,6 @@ _NUMBER = re.compile(
     r"(?P<half_word>\s+(?:and a half|et demie?|y medi[oa]|einhalb)\b)?"
     rf"(?:[ \u00a0]?(?P<scale>(?:{'|'.join(sorted(SCALES, key=len, reverse=True))})\b\.?|[mM]\b))?"
 )
-_ALWAYS = re.compile(r"\b24/7\b")
 _FRACTION = re.compile(r"(?<![\w./])(\d)/(\d{1,2})(?![\w/])")
 _GLYPHS = {"½": Fraction(1, 2), "¼": Fraction(1, 4), "¾": Fraction(3, 4)}
 _UNIT = r"(?:de |d'|d’)?(?P<unit>US\$|R\$|[%€$£¥₹]|°[CF]|m²|(?:pour|por) ?ci?ento?\b|[^\W\d_]+\b(?!['’]\w))"
@@ -83,6 +32,11 @@ _UNIT_NEXT = re.compile(r"[ \u00a0\n]{0,3}-?" + _UNIT)
 _UNIT_AFTER_WORD = re.compile(
     r"[ \u00a0\n]{1,3}(?!(?:per|pro|par|por|the|and|for|each|every|und|oder|bis|chaque|cada|times|mal|fois|veces)\b)"
     r"[^\W\d_]{3,15}[ -](?=[^\W\d_]{3})" + _UNIT
+)
+# What a number counts: one to three words, unless the first leads on to another number.
+_NOUN = re.compile(
+    r"[ \u00a0](?!(?:to|and|or|bis|und|oder|à|et|ou|a|y|o|u|of|out|von|de|per|in|is|are|on|at|for|by|if|when|then)\b)"
+    r"[^\W\d_]{3,}(?: [^\W\d_]+){0,2}"
 )
 # "a quarter of an hour", "eine halbe Stunde", "trois quarts d'heure", "un an et demi", "anderthalb Jahre".
 _PART = re.compile(
@@ -123,133 +77,12 @@ class _Word:
         return False
 
 
-class Page:
-    """A text whose values are covered as they are read, so that none is read twice."""
-
-    def __init__(self, text: str, language: str) -> None:
-        self.written = text
-        self.language = language if language in LANGUAGES else language_of(text)
-        self.certain = language in LANGUAGES or self.language != "en" or _is_english(text)
-        self.text = text
-        self.blank(MARKER)
-        self.blank(_LIST_NUMBER)
-
-    def cover(self, start: int, end: int) -> None:
-        """Hide words that have been read."""
-        self.text = self.text[:start] + TAKEN * (end - start) + self.text[end:]
-
-    def blank(self, pattern: re.Pattern[str]) -> None:
-        """Put white space in the place of what is no value."""
-        self.text = pattern.sub(lambda found: " " * len(found.group()), self.text)
-
-    def take(self, value: Value) -> Value:
-        """Cover a value's words, and return it with the words before it weighed."""
-        value = replace(
-            value,
-            text=self.written[value.start : value.end].strip(),
-            about=bool(ABOUT.search(self.text, max(0, value.start - 24), value.start)),
-        )
-        self.cover(value.start, value.end)
-        return value
-
-
-def _is_english(text: str) -> bool:
-    return len({word for word in text.casefold().split() if word in STOPWORDS}) >= FEWEST_ENGLISH
-
-
 def read_figures(page: Page) -> Iterator[Value]:
     """Yield the dates, times, weekdays and numbers of a page, in no order."""
     page.blank(_MARKUP)
-    page.blank(_ALWAYS)
-    yield from _read_dates(page)
-    yield from _read_times(page)
+    yield from read_dates(page)
+    yield from read_times(page)
     yield from _merge(page, [*_read_parts(page), *_read_numbers(page), *_read_number_words(page), *_read_loose(page)])
-
-
-# --- dates and times ------------------------------------------------------------------------------------------------
-
-
-def _read_dates(page: Page) -> Iterator[Value]:
-    for pattern in _DATES:
-        for found in pattern.finditer(page.text):
-            readings = tuple(reading for reading in _readings(found.groupdict(), page.language) if _is_date(reading))
-            if readings:
-                yield page.take(Value(Kind.DATE, "", *found.span(), dates=readings))
-    for word in _WORD.finditer(page.text):
-        plain = word.group().casefold()
-        if plain in MONTHS and _is_month(word.group(), page):
-            yield from _read_named_date(page, word, MONTHS[plain])
-        elif plain in WEEKDAYS and (word.group()[0].isupper() or page.language != "en"):
-            yield page.take(Value(Kind.WEEKDAY, "", *word.span(), key=str(WEEKDAYS[plain])))
-
-
-def _read_named_date(page: Page, word: re.Match[str], month: int) -> Iterator[Value]:
-    before = _DAY_OF.search(page.text, max(0, word.start() - 14), word.start())
-    after = (_YEAR if before else _DAY_AND_YEAR).match(page.text, word.end())
-    parts = {**(after.groupdict() if after else {}), **(before.groupdict() if before else {})}
-    day, year = (int(parts[name]) if parts.get(name) else None for name in ("d", "y"))
-    if not _is_date((year, month, day)):
-        return
-    start, end = (before or word).start(), (after or word).end()
-    if day or year:
-        yield from _days_beside(page, start if before else None, end, (year, month, day))
-        yield page.take(Value(Kind.DATE, "", start, end, dates=((year, month, day),)))
-    elif len(word.group()) > 2 and word.group().casefold() not in _SHORT:
-        loose = word.group().casefold() in {"may", "march", "mars"}
-        yield page.take(Value(Kind.DATE, "", *word.span(), dates=((None, month, None),), loose=loose))
-
-
-def _is_month(name: str, page: Page) -> bool:
-    return name[0].isupper() or page.language in {"fr", "es"}
-
-
-def _readings(parts: dict[str, str], language: str) -> Iterator[YearMonthDay]:
-    year = int(parts["y"]) if parts.get("y") else None
-    if year is not None and year < 100:
-        year += 2000
-    if "a" not in parts:
-        yield year, int(parts["m"]), int(parts["d"]) if parts.get("d") else None
-        return
-    one, other = int(parts["a"]), int(parts["b"])
-    yield from (
-        ((year, one, other), (year, other, one)) if language == "en" else ((year, other, one), (year, one, other))
-    )
-
-
-def _is_date(reading: YearMonthDay) -> bool:
-    year, month, day = reading
-    try:
-        date(year or 2000, month or 1, day or 1)
-    except ValueError:
-        return False
-    return True
-
-
-def _days_beside(page: Page, start: int | None, end: int, reading: YearMonthDay) -> Iterator[Value]:
-    """Yield the other day of a range of days that names its month once: before ``start``, else after ``end``."""
-    year, month, day = reading
-    other = _DAY_AFTER.match(page.text, end)
-    if start is not None:
-        other = _DAY_BEFORE.search(page.text, max(0, start - 20), start)
-    if day and other and _is_date((year, month, int(other[1]))):
-        yield page.take(Value(Kind.DATE, "", *other.span(1), dates=((year, month, int(other[1])),)))
-
-
-def _read_times(page: Page) -> Iterator[Value]:
-    for pattern in _TIMES:
-        for found in pattern.finditer(page.text):
-            parts = found.groupdict()
-            hour, minute = int(found["h"]), int(parts.get("m") or parts.get("m2") or 0)
-            if half := parts.get("half"):
-                hour = hour % 12 + (12 if half.casefold() == "p" else 0)
-            if hour <= 24:
-                yield page.take(_clock(found, 60 * hour + minute))
-    for found in _NOON_WORD.finditer(page.text):
-        yield page.take(_clock(found, _NOON[found.group().casefold()]))
-
-
-def _clock(found: re.Match[str], minutes: int) -> Value:
-    return Value(Kind.TIME, "", *found.span(), numbers=(Fraction(minutes % 1440),), unit="clock")
 
 
 # --- numbers --------------------------------------------------------------------------------------------------------
@@ -309,7 +142,7 @@ def _with_unit(page: Page, numbers: tuple[Fraction, ...], step: Fraction, found:
         end -= len(scale or "")
     unit, after = (unit_of(sign.strip()), end) if sign else _unit_after(page, end)
     span = found.start(), after
-    return _measured(numbers, unit, span, step) if unit else _plain(numbers, span, step)
+    return _measured(numbers, unit, span, step) if unit else _plain(page, numbers, span, step)
 
 
 def _unit_after(page: Page, at: int) -> tuple[Unit | None, int]:
@@ -321,26 +154,33 @@ def _unit_after(page: Page, at: int) -> tuple[Unit | None, int]:
     return None, at
 
 
+_COMPOUND = re.compile(r"[^\W\d_]{3,}(tage|tagen|stunden|wochen|monate|monaten|jahre|jahren|minuten)$")
+
+
 def unit_of(word: str) -> Unit | None:
     """Return the unit that a word or a sign stands for."""
     if word == "SEK":
         return UNITS["nok"]
     if re.fullmatch(r"(?:pour|por) ?ci?ento?", word):
         return UNITS["%"]
-    return UNITS.get(word.casefold())
+    compound = _COMPOUND.search(word)  # Urlaubstage
+    return UNITS.get(compound[1] if compound else word.casefold())
 
 
 def _measured(numbers: tuple[Fraction, ...], unit: Unit, span: tuple[int, int], step: Fraction) -> Value:
     return Value(unit.kind, "", *span, numbers, unit.base, unit.factor, step * unit.factor)
 
 
-def _plain(numbers: tuple[Fraction, ...], span: tuple[int, int], step: Fraction) -> Value:
+def _plain(page: Page, numbers: tuple[Fraction, ...], span: tuple[int, int], step: Fraction) -> Value:
     year = numbers[0] if span[1] - span[0] == 4 and 1900 <= numbers[0] < 2100 else None
-    return Value(Kind.NUMBER, "", *span, numbers, step=step, dates=((int(year), None, None),) if year else ())
+    dates = ((int(year), None, None),) if year else ()
+    following = _NOUN.match(page.text, span[1])
+    counts = bool(following) and not year and not any(map(unit_of, following.group().split() if following else ()))
+    return Value(Kind.NUMBER, "", *span, numbers, step=step, dates=dates, counts=counts)
 
 
 def _read_number_words(page: Page) -> Iterator[Value]:
-    found: list[re.Match[str]] = list(_WORD.finditer(page.text))
+    found: list[re.Match[str]] = list(WORD.finditer(page.text))
     ends = [0, *(one.end() for one in found)]
     tokens = [
         _Word(one.group().casefold(), apart=page.text[end : one.start()].strip() not in {"", "-"})
@@ -359,7 +199,7 @@ def _read_number_words(page: Page) -> Iterator[Value]:
             size, end = size + Fraction(1, 2), half.end()
         unit, end = _unit_after(page, end)
         span, step = (start, end), Fraction(1)
-        value = _measured((size,), unit, span, step) if unit else _plain((size,), span, step)
+        value = _measured((size,), unit, span, step) if unit else _plain(page, (size,), span, step)
         yield page.take(replace(value, loose=size < 2))  # "one" is an article or a pronoun as well
 
 

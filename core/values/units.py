@@ -32,7 +32,8 @@ class Value:
     base unit: seconds or months, grams, euros; a time counts in minutes since midnight. ``step`` is the weight of the
     last digit written, in base units. ``dates`` are the readings of a date, whose year or day may be missing. ``key``
     is what a weekday, name, version or code is compared by. ``loose`` marks wording such as "a day" or "half", which
-    supports a claim but is no hard fact in one. ``about`` follows a word like "roughly".
+    supports a claim but is no hard fact in one. ``about`` follows a word like "roughly"; ``counts`` stands before a
+    noun that is no unit: it counts people or seats.
     """
 
     kind: Kind
@@ -47,6 +48,7 @@ class Value:
     key: str = ""
     loose: bool = False
     about: bool = False
+    counts: bool = False
     amounts: tuple[Fraction, ...] = field(init=False)
 
     def __post_init__(self) -> None:
