@@ -12,7 +12,7 @@ from adapters.reasoners.openai import prompts
 from adapters.reasoners.openai.prompts import Fence
 from adapters.reasoners.openai.structured_output import json_in
 from adapters.testing.endpoint import RecordedRequest, ScriptedEndpoint
-from tests.fakes.model.model import REPAIR, ScriptedModel
+from tests.fakes.model.model import ScriptedModel
 from tests.fakes.model.pairs import Pair, Support
 from tests.fakes.model.verifiers import REFUSAL, VERIFIERS
 
@@ -163,7 +163,7 @@ def test_answers_control_claims_by_their_label(verifier: str, tmp_path: Path) ->
 def test_corrects_the_false_sentence(verifier: str, text: str) -> None:
     model = ScriptedModel([PAIR], verifier, false=True, titles=TITLES)
     failed = FENCE("sentence", "You have 38 days of leave [7].", n=3, fault="38 is not there")
-    reply = model(request(REPAIR, document(), failed, question="")).text
+    reply = model(request(prompts.REPAIR, document(), failed, question="")).text
     assert json.loads(reply) == {"sentences": [{"n": 3, "text": text}]}
 
 
