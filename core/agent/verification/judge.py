@@ -72,7 +72,7 @@ def _without_reading(run: Run, unit: DraftUnit) -> Judged | None:
     """Judge what needs no reader: a sentence of the documents, and a question to the reader; None for the rest."""
     if unit.kind is UnitKind.LEAD:
         asks = without_markers(unit.text).rstrip("*_ ").endswith("?")
-        plain = run.fallback_reason or (asks and not _faults(run, unit, run.composed_from))
+        plain = run.fallback_reason or (asks and not _faults(run, unit, _found(run)))
         return _passed(unit) if plain else None
     if unit.kind is not UnitKind.STATEMENT or len(content_words(without_markers(unit.text))) < FEWEST_WORDS:
         return None
@@ -103,7 +103,7 @@ def _checked(run: Run, unit: DraftUnit, verdict: ClaimVerdict) -> Judged:
         case Support.SUPPORTED | Support.UNCHECKED:
             return _hold(run, unit, verdict)
     harmless = _is_marked_unsourced(unit) and verdict.support is Support.UNSUPPORTED
-    if harmless and not _faults(run, unit, run.composed_from):
+    if harmless and not _faults(run, unit, _found(run)):
         verdict = replace(verdict, support=Support.UNCHECKED)
     return Judged(unit, verdict)
 
@@ -114,7 +114,7 @@ def _lead(run: Run, unit: DraftUnit, verdict: ClaimVerdict) -> Judged:
         return Judged(unit, verdict)
     if verdict.support is Support.UNSUPPORTED:
         return _passed(unit) if _is_known(run, unit) else Judged(unit, verdict)
-    faults = _faults(run, unit, run.composed_from)
+    faults = _faults(run, unit, _found(run))
     return _failed(unit, verdict, faults[0]) if faults else _passed(unit)
 
 
@@ -138,7 +138,7 @@ def _by_words(run: Run, unit: DraftUnit, verdict: ClaimVerdict) -> Judged:
     """Judge where nobody believed has read it: what is nearly the documents' own words holds."""
     if unit.kind is UnitKind.COVERAGE:
         return _passed(unit)
-    known = not _faults(run, unit, run.composed_from)
+    known = not _faults(run, unit, _found(run))
     if unit.kind is UnitKind.LEAD or unit.is_short:
         return _passed(unit) if (unit.is_short and known) or _is_known(run, unit) else _failed(unit, verdict, "")
     quick = run.inquiry.policy.profile is Profile.QUICK
@@ -188,17 +188,22 @@ def _states_nothing(unit: DraftUnit) -> bool:
 
 def _is_known(run: Run, unit: DraftUnit) -> bool:
     """Whether a lead brings in nothing: no value, and half of its words are of the evidence or the question."""
-    return not _faults(run, unit, run.composed_from) and _shares(run, unit, run.inquiry.standalone) >= HALF
+    return not _faults(run, unit, _found(run)) and _shares(run, unit, run.inquiry.standalone) >= HALF
 
 
 def _shares(run: Run, unit: DraftUnit, more: str = "") -> float:
-    there = " ".join([more, *(item.passage.searchable for item in run.composed_from)])
+    there = " ".join([more, *(item.passage.searchable for item in _found(run))])
     said = set(content_words(without_markers(unit.text)))
     return len(said & set(content_words(there))) / len(said) if said else 1.0
 
 
 def _is_marked_unsourced(unit: DraftUnit) -> bool:
     return unit.text.rstrip(" .").endswith(UNSOURCED)
+
+
+def _found(run: Run) -> Sequence[Evidence]:
+    """Return all evidence that this question has found, else what earlier ones had."""
+    return run.inquiry.library.items_found() or tuple(run.inquiry.library)
 
 
 def _items(run: Run, ids: Sequence[int]) -> list[Evidence]:
