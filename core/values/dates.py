@@ -60,7 +60,7 @@ _NOON = {"noon": 720, "midday": 720, "mittags": 720, "midi": 720, "mediodía": 7
 _NOON |= {"minuit": 0, "medianoche": 0}
 
 
-class Page:
+class Scan:
     """A text whose values are covered as they are read, so that none is read twice."""
 
     def __init__(self, text: str, language: str) -> None:
@@ -95,7 +95,7 @@ def _is_english(text: str) -> bool:
     return len({word for word in text.casefold().split() if word in STOPWORDS}) >= FEWEST_ENGLISH
 
 
-def read_dates(page: Page) -> Iterator[Value]:
+def read_dates(page: Scan) -> Iterator[Value]:
     """Yield and cover the dates and weekdays of a page, also a month without a day."""
     for pattern in _DATES:
         for found in pattern.finditer(page.text):
@@ -110,7 +110,7 @@ def read_dates(page: Page) -> Iterator[Value]:
             yield page.take(Value(Kind.WEEKDAY, "", *word.span(), key=str(WEEKDAYS[plain])))
 
 
-def _read_named_date(page: Page, word: re.Match[str], month: int) -> Iterator[Value]:
+def _read_named_date(page: Scan, word: re.Match[str], month: int) -> Iterator[Value]:
     before = _DAY_OF.search(page.text, max(0, word.start() - 14), word.start())
     after = (_YEAR if before else _DAY_AND_YEAR).match(page.text, word.end())
     parts = {**(after.groupdict() if after else {}), **(before.groupdict() if before else {})}
@@ -126,7 +126,7 @@ def _read_named_date(page: Page, word: re.Match[str], month: int) -> Iterator[Va
         yield page.take(Value(Kind.DATE, "", *word.span(), dates=((None, month, None),), loose=loose))
 
 
-def _is_month(name: str, page: Page) -> bool:
+def _is_month(name: str, page: Scan) -> bool:
     return name[0].isupper() or page.language in {"fr", "es"}
 
 
@@ -152,7 +152,7 @@ def _is_date(reading: YearMonthDay) -> bool:
     return True
 
 
-def _days_beside(page: Page, start: int | None, end: int, reading: YearMonthDay) -> Iterator[Value]:
+def _days_beside(page: Scan, start: int | None, end: int, reading: YearMonthDay) -> Iterator[Value]:
     """Yield the other day of a range of days that names its month once: before ``start``, else after ``end``."""
     year, month, day = reading
     other = _DAY_AFTER.match(page.text, end)
@@ -162,7 +162,7 @@ def _days_beside(page: Page, start: int | None, end: int, reading: YearMonthDay)
         yield page.take(Value(Kind.DATE, "", *other.span(1), dates=((year, month, int(other[1])),)))
 
 
-def read_times(page: Page) -> Iterator[Value]:
+def read_times(page: Scan) -> Iterator[Value]:
     """Yield and cover the times of day of a page."""
     for pattern in _TIMES:
         for found in pattern.finditer(page.text):

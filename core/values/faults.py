@@ -10,7 +10,7 @@ from itertools import combinations, pairwise, product
 from core.model.languages import language_of
 from core.model.text import content_words, sentences
 from core.values.arithmetic import MEASURED, Operands, follows, rounds_to, same
-from core.values.dates import Page
+from core.values.dates import Scan
 from core.values.names import (
     Vocabulary,
     knows_code,
@@ -49,14 +49,14 @@ class Fault:
 @lru_cache(maxsize=2_048)
 def values_in(text: str, language: str = "") -> tuple[Value, ...]:
     """Return the values of a text in order. ``language`` is en, de, fr or es; it is guessed where empty."""
-    page = Page(text, language)
+    page = Scan(text, language)
     names = list(read_names(page))
     figures = _read_figures(page)
     names = [name for name in names if not any(one.start < name.end and name.start < one.end for one in figures)]
     return tuple(sorted((*figures, *names), key=lambda value: value.start))
 
 
-def _read_figures(page: Page) -> list[Value]:
+def _read_figures(page: Scan) -> list[Value]:
     return sorted((*read_codes(page), *read_figures(page)), key=lambda value: value.start)
 
 
@@ -115,7 +115,7 @@ class _Parsed:
 
 @lru_cache(maxsize=1_024)
 def _parse(text: str) -> _Parsed:
-    values = _read_figures(Page(text, ""))  # names and codes are looked up in the text
+    values = _read_figures(Scan(text, ""))  # names and codes are looked up in the text
     lines: list[_Line] = []
     at, before = 0, ""
     for sentence in sentences(text):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from core.model.text import STOPWORDS, stem, words
-from core.values.dates import Page
+from core.values.dates import Scan
 from core.values.units import MONTHS, UNITS, WEEKDAYS, Kind, Value
 
 PREFIX = 5  # letters that a name and its adjective share: Norwegian, Norway
@@ -79,7 +79,7 @@ _SENTENCE_START = re.compile(r"(?:^|[.!?:;…\n|•>\"“”„«»‘’'()\[\]
 _NAME_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 
-def read_codes(page: Page) -> Iterator[Value]:
+def read_codes(page: Scan) -> Iterator[Value]:
     """Yield and cover what is compared letter by letter: versions, settings, files, commands, addresses, ids."""
     for found in _VERSION.finditer(page.text):
         key = found["key"] or found["bare"]
@@ -97,7 +97,7 @@ def read_codes(page: Page) -> Iterator[Value]:
             yield page.take(Value(Kind.CODE, "", *found.span(), key=inner))
 
 
-def read_names(page: Page) -> Iterator[Value]:
+def read_names(page: Scan) -> Iterator[Value]:
     """Yield the names of a page that are certain, neighbouring words as one, and its acronyms."""
     name: Value | None = None
     for one in _name_words(page):
@@ -111,7 +111,7 @@ def read_names(page: Page) -> Iterator[Value]:
         yield name
 
 
-def _name_words(page: Page) -> Iterator[re.Match[str]]:
+def _name_words(page: Scan) -> Iterator[re.Match[str]]:
     text, found = page.text, list(_NAME_WORD.finditer(page.text))
     for at, one in enumerate(found):
         word = one.group()

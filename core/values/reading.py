@@ -13,8 +13,8 @@ from fractions import Fraction
 
 from text_to_num import find_numbers
 
-from core.values.dates import LANGUAGES, TAKEN, WORD, Page, read_dates, read_times
-from core.values.units import SCALES, UNITS, Kind, Unit, Value
+from core.values.dates import LANGUAGES, TAKEN, WORD, Scan, read_dates, read_times
+from core.values.units import SCALES, UNITS, Kind, UnitOfMeasure, Value
 
 _MARKUP = re.compile(r"\*{1,3}|__|`")
 _DIGITS = r"\d{1,3}(?:(?P<g>[ \u00a0\u202f'’.,])\d{3}(?:(?P=g)\d{3})*)(?!\d)(?:[.,]\d{1,2}(?!\d))?|\d+(?:[.,]\d+)?"
@@ -77,7 +77,7 @@ class _Word:
         return False
 
 
-def read_figures(page: Page) -> Iterator[Value]:
+def read_figures(page: Scan) -> Iterator[Value]:
     """Yield the dates, times, weekdays and numbers of a page, in no order."""
     page.blank(_MARKUP)
     yield from read_dates(page)
@@ -88,7 +88,7 @@ def read_figures(page: Page) -> Iterator[Value]:
 # --- numbers --------------------------------------------------------------------------------------------------------
 
 
-def _read_parts(page: Page) -> Iterator[Value]:
+def _read_parts(page: Scan) -> Iterator[Value]:
     for pattern in (_AND_HALF, _PART):
         for found in pattern.finditer(page.text):
             unit = UNITS.get(found["unit"].casefold()) or UNITS.get(found["unit"].casefold() + "s")
@@ -97,7 +97,7 @@ def _read_parts(page: Page) -> Iterator[Value]:
                 yield page.take(_measured((size,), unit, found.span(), size))
 
 
-def _read_numbers(page: Page) -> Iterator[Value]:
+def _read_numbers(page: Scan) -> Iterator[Value]:
     for found in _FRACTION.finditer(page.text):
         if 0 < int(found[1]) < int(found[2]):
             size = Fraction(int(found[1]), int(found[2]))
@@ -134,7 +134,7 @@ def parse_digits(digits: str, language: str, *, certain: bool) -> tuple[tuple[Fr
     return ((grouped, decimal), Fraction(1)) if language == "fr" and last == "." else ((decimal, grouped), step)
 
 
-def _with_unit(page: Page, numbers: tuple[Fraction, ...], step: Fraction, found: re.Match[str]) -> Value:
+def _with_unit(page: Scan, numbers: tuple[Fraction, ...], step: Fraction, found: re.Match[str]) -> Value:
     """Return the number with the unit that is written beside it."""
     sign = found.groupdict().get("sign")
     end = found.end()
@@ -145,7 +145,7 @@ def _with_unit(page: Page, numbers: tuple[Fraction, ...], step: Fraction, found:
     return _measured(numbers, unit, span, step) if unit else _plain(page, numbers, span, step)
 
 
-def _unit_after(page: Page, at: int) -> tuple[Unit | None, int]:
+def _unit_after(page: Scan, at: int) -> tuple[UnitOfMeasure | None, int]:
     """Return the unit that follows a number, and where it ends."""
     for pattern in (_UNIT_NEXT, _UNIT_AFTER_WORD):
         found = pattern.match(page.text, at)
@@ -157,7 +157,7 @@ def _unit_after(page: Page, at: int) -> tuple[Unit | None, int]:
 _COMPOUND = re.compile(r"[^\W\d_]{3,}(tage|tagen|stunden|wochen|monate|monaten|jahre|jahren|minuten)$")
 
 
-def unit_of(word: str) -> Unit | None:
+def unit_of(word: str) -> UnitOfMeasure | None:
     """Return the unit that a word or a sign stands for."""
     if word == "SEK":
         return UNITS["nok"]
@@ -167,11 +167,11 @@ def unit_of(word: str) -> Unit | None:
     return UNITS.get(compound[1] if compound else word.casefold())
 
 
-def _measured(numbers: tuple[Fraction, ...], unit: Unit, span: tuple[int, int], step: Fraction) -> Value:
+def _measured(numbers: tuple[Fraction, ...], unit: UnitOfMeasure, span: tuple[int, int], step: Fraction) -> Value:
     return Value(unit.kind, "", *span, numbers, unit.base, unit.factor, step * unit.factor)
 
 
-def _plain(page: Page, numbers: tuple[Fraction, ...], span: tuple[int, int], step: Fraction) -> Value:
+def _plain(page: Scan, numbers: tuple[Fraction, ...], span: tuple[int, int], step: Fraction) -> Value:
     year = numbers[0] if span[1] - span[0] == 4 and 1900 <= numbers[0] < 2100 else None
     dates = ((int(year), None, None),) if year else ()
     following = _NOUN.match(page.text, span[1])
@@ -179,7 +179,7 @@ def _plain(page: Page, numbers: tuple[Fraction, ...], span: tuple[int, int], ste
     return Value(Kind.NUMBER, "", *span, numbers, step=step, dates=dates, counts=counts)
 
 
-def _read_number_words(page: Page) -> Iterator[Value]:
+def _read_number_words(page: Scan) -> Iterator[Value]:
     found: list[re.Match[str]] = list(WORD.finditer(page.text))
     ends = [0, *(one.end() for one in found)]
     tokens = [
@@ -206,7 +206,7 @@ def _read_number_words(page: Page) -> Iterator[Value]:
 _HALF_AFTER = re.compile(r"(?i)\s(?:and a half|et demie?|y medi[oa])\b")
 
 
-def _read_loose(page: Page) -> Iterator[Value]:
+def _read_loose(page: Scan) -> Iterator[Value]:
     for found in _ARTICLE.finditer(page.text):
         unit = UNITS.get(found["unit"].casefold())
         if unit and len(found["unit"]) > 1 and unit.kind is Kind.DURATION:
@@ -217,7 +217,7 @@ def _read_loose(page: Page) -> Iterator[Value]:
         yield page.take(replace(_measured((size,), UNITS["%"], found.span(), Fraction(1)), loose=True))
 
 
-def _merge(page: Page, values: list[Value]) -> Iterator[Value]:
+def _merge(page: Scan, values: list[Value]) -> Iterator[Value]:
     """Yield the values, "1 hour 30 minutes" and "1 year and 6 months" as one."""
     values.sort(key=lambda value: value.start)
     at = 0

@@ -56,7 +56,7 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class UnitOfMeasure:
     """A base unit and how many of it one of this unit is."""
 
     kind: Kind
@@ -130,7 +130,7 @@ _UNITS = {
 }
 _ENTRY = re.compile(r"([a-z]+) ([\d/]+): ([^:]+)(?=\s[a-z]+ [\d/]+:|$)")
 UNITS = {
-    word: Unit(kind, base, Fraction(factor))
+    word: UnitOfMeasure(kind, base, Fraction(factor))
     for kind, table in _UNITS.items()
     for base, factor, listed in _ENTRY.findall(table)
     for word in listed.split()
