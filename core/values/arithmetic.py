@@ -6,7 +6,7 @@ must fit.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from fractions import Fraction
 
@@ -74,7 +74,7 @@ def _close(claimed: Value, target: Fraction, amount: Fraction) -> bool:
     if claimed.about:
         while target and target % (step * 10) == 0:
             step *= 10
-        return abs(target - amount) <= min(max(step / 2, abs(target) / 50), abs(target) * ROUGHLY)
+        return abs(target - amount) <= min(step / 2, abs(target) * ROUGHLY)
     written = claimed.step.denominator > 1 or claimed.step > claimed.factor  # "12.5", "3 million"
     return (
         written
@@ -91,7 +91,9 @@ def follows(claimed: Value, operands: Operands) -> bool:
     if claimed.kind is Kind.WEEKDAY:
         return any(str(made.weekday()) == claimed.key for value in operands.singles for made in _days(value))
     if claimed.kind is Kind.TIME:
-        return any(claimed.numbers[0] == made for made in _made_times(operands))
+        span = _as_span(claimed)
+        summed = any(total in span.amounts for total, _ in _totals(span, operands)) if span is not claimed else False
+        return summed or any(claimed.numbers[0] == made for made in _made_times(operands))
     if claimed.kind not in MEASURED:
         return False
     if not claimed.unit and any(number in operands.counts for number in claimed.numbers):
@@ -112,9 +114,18 @@ def _fits(claimed: Value, made: Fraction, *, exact: bool) -> bool:
 
 def _totals(claimed: Value, operands: Operands) -> Iterator[tuple[Fraction, bool]]:
     for group in operands.sums:
-        alike = [value.amounts[0] for value in group if value.kind in MEASURED and value.unit == claimed.unit]
+        spans = map(_as_span, group) if claimed.unit == "second" else group
+        alike = [value.amounts[0] for value in spans if value.kind in MEASURED and value.unit == claimed.unit]
         if len(alike) > 2:
             yield sum(alike, Fraction(0)), True
+
+
+def _as_span(value: Value) -> Value:
+    """Return "12 h 30" as the duration that it may mean as well."""
+    if value.kind is not Kind.TIME or "h" not in value.text.casefold():
+        return value
+    seconds = value.numbers[0] * 60
+    return replace(value, kind=Kind.DURATION, numbers=(seconds,), unit="second", factor=Fraction(1))
 
 
 def _made_amounts(claimed: Value, operands: Operands) -> Iterator[tuple[Fraction, bool]]:
@@ -136,6 +147,10 @@ def _made_amounts(claimed: Value, operands: Operands) -> Iterator[tuple[Fraction
 
 def _combined(claimed: Value, one: Value, other: Value) -> Iterator[tuple[Fraction, bool]]:
     a, b = one.amounts[0], other.amounts[0]
+    bare = not other.unit and not other.counts and not other.dates
+    if claimed.unit and one.unit == claimed.unit and bare:  # "412,000 euros, of which 280,000 are paid"
+        yield a + b * one.factor, True
+        yield abs(a - b * one.factor), True
     if one.unit == other.unit:
         if one.unit == claimed.unit:
             yield a + b, True

@@ -42,6 +42,7 @@ _SHORT = frozenset(name for name in MONTHS if len(name) < 5) - {
     "mars",
     "août",
 }
+_ALSO_WORDS = frozenset("may march mar mars mai dec dic ene jan sep".split())  # noqa: SIM905 - in lower case
 # "1–5 August": the first day shares the month of the second, and "March 3 to 5" the other way round.
 _THROUGH = r"(?:-|–|to|and|or|until|bis|und|oder|au|et|al|y|a|hasta)"
 _DAY_BEFORE = re.compile(rf"(?<![\d.,])(\d{{1,2}})(?:st|nd|rd|th|er|\.)?\s*{_THROUGH}\s*(?:the\s|le\s|el\s|den\s)?$")
@@ -100,6 +101,8 @@ def read_dates(page: Scan) -> Iterator[Value]:
     for pattern in _DATES:
         for found in pattern.finditer(page.text):
             readings = tuple(reading for reading in _readings(found.groupdict(), page.language) if _is_date(reading))
+            if not found.groupdict().get("y") and page.language != "de":
+                continue  # a sentence that ends in "7.3."
             if readings:
                 yield page.take(Value(Kind.DATE, "", *found.span(), dates=readings))
     for word in WORD.finditer(page.text):
@@ -127,7 +130,7 @@ def _read_named_date(page: Scan, word: re.Match[str], month: int) -> Iterator[Va
 
 
 def _is_month(name: str, page: Scan) -> bool:
-    return name[0].isupper() or page.language in {"fr", "es"}
+    return name[0].isupper() or page.language in {"fr", "es"} or name.casefold() not in _ALSO_WORDS
 
 
 def _readings(parts: dict[str, str], language: str) -> Iterator[YearMonthDay]:

@@ -141,8 +141,15 @@ def _with_unit(page: Scan, numbers: tuple[Fraction, ...], step: Fraction, found:
     if (scale := found.groupdict().get("scale")) in {"m", "M"} and not sign:
         end -= len(scale or "")
     unit, after = (unit_of(sign.strip()), end) if sign else _unit_after(page, end)
+    if not unit and (named := _UNIT_OF_SETTING.search(_line_around(page.written, found.start()))):
+        unit = unit_of(named[1])
     span = found.start(), after
     return _measured(numbers, unit, span, step) if unit else _plain(page, numbers, span, step)
+
+
+def _line_around(text: str, at: int) -> str:
+    end = text.find("\n", at)
+    return text[text.rfind("\n", 0, at) + 1 : end if end >= 0 else len(text)]
 
 
 def _unit_after(page: Scan, at: int) -> tuple[UnitOfMeasure | None, int]:
@@ -154,6 +161,7 @@ def _unit_after(page: Scan, at: int) -> tuple[UnitOfMeasure | None, int]:
     return None, at
 
 
+_UNIT_OF_SETTING = re.compile(r"[a-z]_(ms|seconds|secs|minutes|mins|hours|days|weeks|months|kb|mb|gb)\b", re.IGNORECASE)
 _COMPOUND = re.compile(r"[^\W\d_]{3,}(tage|tagen|stunden|wochen|monate|monaten|jahre|jahren|minuten)$")
 
 

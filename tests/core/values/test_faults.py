@@ -45,6 +45,18 @@ def faults(
         ("It takes two days.", "It takes 48 hours."),
         ("About 2,000 people came.", "1,987 people came."),
         ("Rund 500 Personen kamen.", "Es kamen 487 Personen."),
+        ("A good €385,000 came in.", "€385,200 came in."),
+        ("Demo is still on 7.3.", "| demo | 2 | 7.3 |"),
+        ("Wartet 4,5 Sekunden.", "| `gateway.timeout_ms` | 4500 | wait for an answer |"),
+        (
+            "Les quatre formations font ensemble 12 h 30.",
+            "- Hygiène: 3 h\n- Données: 1 h 30\n- Pillar: 6 h\n- Feu: 2 h",
+        ),
+        ("Im Tarif Fleet sind 120 Fahrzeuge enthalten.", "Fleet | 640 | 120"),
+        (
+            "Se borra 60 días después, el 31 de octubre de 2026.",
+            "The account closes on 1 September 2026, and goes 60 days later.",
+        ),
     ],
 )
 def test_accepts_other_ways_to_write_a_value(claim: str, evidence: str) -> None:
