@@ -137,6 +137,8 @@ def _made_amounts(claimed: Value, operands: Operands) -> Iterator[tuple[Fraction
                 yield hundred - value.amounts[0], True
     for one, other in operands.pairs:
         if one.kind in MEASURED and other.kind in MEASURED:
+            yield from _with_bare(claimed, one, other)
+            yield from _with_bare(claimed, other, one)
             yield from _combined(claimed, one, other)
             yield from _combined(claimed, other, one)
         elif claimed.unit == "second":
@@ -145,12 +147,16 @@ def _made_amounts(claimed: Value, operands: Operands) -> Iterator[tuple[Fraction
             yield from _months_between(one, other)
 
 
+def _with_bare(claimed: Value, one: Value, other: Value) -> Iterator[tuple[Fraction, bool]]:
+    """Yield the sum and the difference with a number that leaves its unit out: "€412,000, 280,000 of it paid"."""
+    if claimed.unit and one.unit == claimed.unit and not (other.unit or other.counts or other.dates):
+        a, b = one.amounts[0], other.amounts[0] * one.factor
+        yield a + b, True
+        yield abs(a - b), True
+
+
 def _combined(claimed: Value, one: Value, other: Value) -> Iterator[tuple[Fraction, bool]]:
     a, b = one.amounts[0], other.amounts[0]
-    bare = not other.unit and not other.counts and not other.dates
-    if claimed.unit and one.unit == claimed.unit and bare:  # "412,000 euros, of which 280,000 are paid"
-        yield a + b * one.factor, True
-        yield abs(a - b * one.factor), True
     if one.unit == other.unit:
         if one.unit == claimed.unit:
             yield a + b, True

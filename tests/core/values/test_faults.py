@@ -49,13 +49,13 @@ def faults(
         ("Demo is still on 7.3.", "| demo | 2 | 7.3 |"),
         ("Wartet 4,5 Sekunden.", "| `gateway.timeout_ms` | 4500 | wait for an answer |"),
         (
-            "Les quatre formations font ensemble 12 h 30.",
+            "Cela fait 12 h 30.",
             "- Hygiène: 3 h\n- Données: 1 h 30\n- Pillar: 6 h\n- Feu: 2 h",
         ),
         ("Im Tarif Fleet sind 120 Fahrzeuge enthalten.", "Fleet | 640 | 120"),
         (
             "Se borra 60 días después, el 31 de octubre de 2026.",
-            "The account closes on 1 September 2026, and goes 60 days later.",
+            "It closes on 1 September 2026, and goes 60 days later.",
         ),
     ],
 )
