@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import json
 import logging
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -19,7 +20,7 @@ from pathlib import Path
 import structlog
 
 from research.verification.asking import Asked, Company, open_bench, read_companies
-from research.verification.tables import all_tables, figures
+from research.verification.tables import all_tables, fates, figures
 from tests.fakes.model.pairs import Pair
 from tests.fakes.model.verifiers import VERIFIERS
 
@@ -75,7 +76,9 @@ async def _ask(
     async with open_bench(needed) as bench:
         for verifier in verifiers:
             for false in [name == "false" for name in ("right", "false") if answers in {name, "both"}]:
-                asked += [one async for one in bench.ask(pairs, verifier, false=false)]
+                run = [one async for one in bench.ask(pairs, verifier, false=false)]
+                print("\n".join(fates([run])), file=sys.stderr)  # a long measurement may be cut short
+                asked += run
     return asked
 
 

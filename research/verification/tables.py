@@ -15,7 +15,7 @@ _IN_GROUPS = ("honest", "nodding", "overlooking")  # where all verifiers are mea
 def all_tables(asked: Sequence[Asked]) -> Iterator[str]:
     """Yield every table."""
     runs = [[one for one in asked if (one.verifier, one.false) == run] for run in _in_order(asked)]
-    yield from _fates(runs)
+    yield from fates(runs)
     yield from _falsehoods([run for run in runs if run[0].false])
     yield from _costs(runs)
     some = runs if len(runs) <= 2 * len(_IN_GROUPS) else [run for run in runs if run[0].verifier in _IN_GROUPS]
@@ -61,7 +61,8 @@ def _counts_for_calls(one: Asked) -> bool:
     return not one.judgement.stands if one.false else one.judgement.fate is Fate.AS_WRITTEN
 
 
-def _fates(runs: Sequence[Sequence[Asked]]) -> Iterator[str]:
+def fates(runs: Sequence[Sequence[Asked]]) -> Iterator[str]:
+    """Yield what became of the answers, with counts and shares."""
     yield _row("verifier, answers", ["pairs", *Fate, "stands", "just it"])
     for run in runs:
         found = figures(run)
