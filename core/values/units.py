@@ -161,6 +161,6 @@ sunday sundays sonntag sonntags dimanche dimanches domingo domingos"""
 WEEKDAYS = {word: at for at, names in enumerate(re.split(r"[|\n]", _WEEKDAYS)) for word in names.split()}
 ABOUT = re.compile(
     r"(?i)(?:\b(?:about|around|approx(?:imately|\.)?|roughly|nearly|almost|some|over|more than|less than|under|just"
-    r"|a good|rund|etwa|circa|ca\.?|ungefähr|knapp|fast|gut|über|mehr als|environ|autour de|près de|presque|plus de|quelque"
-    r"|moins de|unos|unas|aproximadamente|alrededor de|cerca de|casi|más de|menos de)|[~≈≃])\s*\W{0,2}$"
+    r"|a good|rund|etwa|circa|ca\.?|ungefähr|knapp|fast|gut|über|mehr als|environ|autour de|près de|presque|plus de"
+    r"|quelque|moins de|unos|unas|aproximadamente|alrededor de|cerca de|casi|más de|menos de)|[~≈≃])\s*\W{0,2}$"
 )

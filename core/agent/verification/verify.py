@@ -123,7 +123,7 @@ def _shortfall(run: Run, judged: Sequence[Judged]) -> str:
     """Say why what is left is no answer; empty where it is one."""
     counted = [one for one in judged if one.counts]
     held = sum(not one.failed for one in counted)
-    if not held or says_nothing(run.draft, run.inquiry.standalone):
+    if (counted and not held) or not run.draft or says_nothing(run.draft, run.inquiry.standalone):
         return DOES_NOT_HOLD
     if run.fallback_reason or not can_restart_with_quotes(run):
         return ""

@@ -1006,6 +1006,14 @@ class TestVerifying:
         scene.script.enqueue("compose", citing(f"{REFUNDS} [R] The money is back after 90 days at the latest [R]."))
         assert (await scene.asks("refunds")).text == f"{REFUNDS} [1]"
 
+    async def test_code_that_is_in_a_document_is_an_answer_by_itself(self, stage: Stage) -> None:
+        scene = stage()
+        await scene.knows("To install:\n\n```sh\npipx install lumen\n```", title="Install")
+        scene.script.enqueue("compose", "```sh\npipx install lumen\n```\n\n(as in [1])")
+        answer = await scene.asks("How is it installed?")
+        assert answer.outcome is Outcome.ANSWERED
+        assert "pipx install lumen" in answer.text
+
     async def test_a_short_answer_is_checked_too(self, scene: Scene) -> None:
         scene.script.enqueue("compose", citing(f"No. {REFUNDS} [R]"))
         scene.script.enqueue("check", one_by_one(Support.CONTRADICTED, Support.SUPPORTED))
