@@ -87,6 +87,35 @@ def value_faults(
     return tuple(fault for fault in map(check.fault_of, claimed) if fault)
 
 
+def exchanged_values(claim: str, words: str, question: str = "", *, language: str = "") -> tuple[Fault, ...]:
+    """Return the values of a claim in whose place the words that it rests on have others.
+
+    A value counts only where the words have none of the claim's values of its kind and unit, and do have another one:
+    words may be quoted in part.
+    """
+    if not (there := values_in(words)):
+        return ()
+    claimed = values_in(claim, language)
+    missing = value_faults(claim, [words], question, words=[words], language=language)
+    texts = [fault.text for fault in missing]
+    wrong: list[Fault] = []
+    for value in claimed:
+        alike = [one for one in claimed if _is_alike(one, value)]
+        if (
+            value.text in texts
+            and all(one.text in texts for one in alike)
+            and any(_is_alike(one, value) for one in there)
+        ):
+            wrong.append(Fault(value.text, value.kind, f'the words it rests on do not have "{value.text}"'))
+    return tuple(wrong)
+
+
+def _is_alike(one: Value, other: Value) -> bool:
+    if one.kind in MEASURED and other.kind in MEASURED:
+        return one.unit == other.unit or (not (one.unit and other.unit) and not (one.counts or other.counts))
+    return one.kind is other.kind
+
+
 _CALENDAR = frozenset({Kind.DATE, Kind.TIME})
 _JOINED = MEASURED | _CALENDAR
 _Groups = tuple[tuple[Value, ...], ...]

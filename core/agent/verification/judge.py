@@ -17,7 +17,7 @@ from core.model.errors import BudgetExhausted
 from core.model.evidence import Evidence
 from core.model.inquiry import Profile
 from core.model.text import content_words, words
-from core.values import Kind, polarity_conflict, value_faults, values_in
+from core.values import Kind, exchanged_values, polarity_conflict, value_faults, values_in
 
 HALF = 0.5  # of a claim's content words in the evidence
 MOST_OF_WORDS = 0.8  # of the words that a verdict rests on, in one passage: a quotation with small slips
@@ -127,6 +127,9 @@ def _hold(run: Run, unit: DraftUnit, verdict: ClaimVerdict) -> Judged:
     faults = _faults(run, unit, [*cited, *sources], verdict.words)
     if faults and (denied := _faults(run, unit, run.composed_from, verdict.words)):
         return _failed(unit, verdict, denied[0])
+    asked = f"{run.inquiry.question} {run.inquiry.standalone}"
+    if exchanged := exchanged_values(without_markers(unit.text), verdict.words, asked):
+        return _failed(unit, verdict, exchanged[0].reason)
     if polarity_conflict(without_markers(unit.text), verdict.words):
         return _failed(unit, verdict, "the documents say the opposite")
     ids = {item.id for item in sources}
