@@ -37,9 +37,18 @@ def same(claimed: Value, known: Value) -> bool:
     if claimed.kind in MEASURED and known.kind in MEASURED:
         if claimed.unit == known.unit:
             return bool(set(claimed.amounts) & set(known.amounts))
+        if {claimed.unit, known.unit} == {"month", "second"}:
+            return _same_span(claimed, known)
         bare = known if claimed.unit else claimed  # "30" of "30 or 45 days", or of a cell under "days"
         return not bare.unit and not bare.counts and bool(set(claimed.numbers) & set(known.numbers))
     return claimed.kind is known.kind and claimed.key == known.key
+
+
+def _same_span(one: Value, other: Value) -> bool:
+    """Return whether months and days are the same: a year of 365 days, a month of 30."""
+    months, seconds = (one, other) if one.unit == "month" else (other, one)
+    span, days = months.amounts[0], seconds.amounts[0] / DAY
+    return days in {span * 365 / 12, span * 30}
 
 
 def covers(claimed: YearMonthDay, known: YearMonthDay) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.values import value_faults
+from core.values import exchanged_values, value_faults
 
 HANDBOOK = (
     "Leave. Paid time off (PTO) is 28 days a year, of which 13 days were taken by 31 August 2026. The Chief Executive "
@@ -45,6 +45,7 @@ def faults(
         ("It takes two days.", "It takes 48 hours."),
         ("About 2,000 people came.", "1,987 people came."),
         ("Rund 500 Personen kamen.", "Es kamen 487 Personen."),
+        ("Il est conservé 730 jours, soit deux ans.", "| `audit.retention_days` | 730 |"),
         ("A good €385,000 came in.", "€385,200 came in."),
         ("Demo is still on 7.3.", "| demo | 2 | 7.3 |"),
         ("Wartet 4,5 Sekunden.", "| `gateway.timeout_ms` | 4500 | wait for an answer |"),
@@ -180,3 +181,17 @@ def test_says_what_is_wrong() -> None:
 def test_has_no_fault_without_values() -> None:
     assert value_faults("No, it does not.", [HANDBOOK]) == ()
     assert value_faults("You must ask first.", []) == ()
+
+
+@pytest.mark.parametrize(
+    ("claim", "words", "wrong"),
+    [
+        ("It takes 14 days.", "It takes 30 days.", ["14 days"]),
+        ("It takes 30 days, and 14 days for a parcel.", "It takes 30 days", []),  # the words are quoted in part
+        ("The letter to the team is by Imogen Castle.", "The letter is by Cosimo Ardent.", ["Imogen Castle"]),
+        ("It costs 60 euros.", "The price list says it.", []),
+        ("Together that is 44 days.", "It takes 30 days, then 14 days more.", []),
+    ],
+)
+def test_finds_values_that_the_words_have_otherwise(claim: str, words: str, wrong: list[str]) -> None:
+    assert [fault.text for fault in exchanged_values(claim, words)] == wrong
