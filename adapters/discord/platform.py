@@ -24,6 +24,8 @@ from adapters.discord.inbound.gateway import FootnoteClient
 from adapters.discord.inbound.gateway_connection import GatewayConnection
 from adapters.discord.inbound.identify_limiter import IdentifyLimiter
 from adapters.discord.inbound.look_back import LookBack
+from adapters.discord.inbound.message_words import bot_identity
+from adapters.discord.inbound.nearby_messages import NearbyMessages
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.inbound.thread_context import read_thread_context
 from adapters.discord.interactions.assembly import Interactions, new_interactions
@@ -346,7 +348,11 @@ class DiscordPlatform:
 
     async def context(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
         """What was said in the thread before, oldest first."""
-        return await read_thread_context(self.client(), self.servers, message)
+        guild = message.reply_target.guild
+        server = await self.servers.server(int(guild)) if guild else None
+        user = self.client().user
+        us = bot_identity(user.id if user else 0, server)
+        return await read_thread_context(NearbyMessages(self.client(), self.servers, message), us)
 
     async def attachments(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
         """The text of the files that hang on the message."""

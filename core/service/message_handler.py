@@ -273,7 +273,7 @@ class MessageHandler:
             audience=audience,
             policy=settings.policy,
             bases=_bases_to_search(settings.bases, message.bases),
-            context=() if opened.record.total else await platform.context(message),
+            context=await platform.context(message) if _leans_on_thread(message, opened) else (),
             attachments=await FileReader(self.message_states).read(
                 platform, message, turns=opened.record.total, fence=lease.fence
             ),
@@ -545,6 +545,11 @@ def _message_facts(message: IncomingMessage, opened: OpenThread) -> MessageFacts
         opens_post=message.opens_post,
         answers_checkpoint=parked is not None and parked.checkpoint.asker.id == message.asker.id,
     )
+
+
+def _leans_on_thread(message: IncomingMessage, opened: OpenThread) -> bool:
+    """Whether what others said before matters: we are new to the thread, or it replies to a message there."""
+    return not opened.record.total or bool(message.reply_target.about)
 
 
 def _bases_to_search(of_place: frozenset[str] | None, asked: tuple[str, ...]) -> frozenset[str] | None:

@@ -6,7 +6,7 @@ import discord
 
 from adapters.discord.api.downloads import download
 from adapters.discord.api.errors import api_call
-from adapters.discord.inbound.message_parser import attachments_of
+from adapters.discord.inbound.message_words import attachments_of
 from core.model.conversation import ContextMessage
 from core.model.errors import FetchRefused, FootnoteError
 from core.model.incoming_events import FileReference, IncomingMessage

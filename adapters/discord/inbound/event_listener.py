@@ -19,12 +19,12 @@ from adapters.discord.api.ids import base_channel_id, key_of, private_key
 from adapters.discord.inbound.bot_loop_guard import BotLoopGuard
 from adapters.discord.inbound.message_parser import (
     POSTED_BY_PEOPLE,
-    bot_identity,
     is_by_person,
     mentions_us,
     parse_message,
     reply_reference,
 )
+from adapters.discord.inbound.message_words import bot_identity
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.answer_records import DiscordQuestionState
@@ -101,6 +101,7 @@ class EventListener:
 
         async def keep() -> None:
             await self._resolve_thread(message)
+            await self._resolve_original(message)
             continues = await self._continued_thread(message)
             incoming = parse_message(message, us, continues=continues, edited=edited, allowed_bots=self._allowed_bots)
             if incoming is None or not self._passes_bot_guard(message) or not await self._is_wanted(incoming):
@@ -134,6 +135,15 @@ class EventListener:
                     found = await message.guild.fetch_channel(message.channel.id)
                 if isinstance(found, discord.Thread):
                     message.channel = found
+
+    async def _resolve_original(self, message: discord.Message) -> None:
+        """What a message replies to comes along with it, but for some that are far back: those are looked up."""
+        wanted, source = reply_reference(message), message.reference
+        if wanted is None or source is None or source.resolved is not None:
+            return
+        with suppress(FootnoteError):
+            async with api_call("look at what is replied to", LOOK_SECONDS):
+                source.resolved = await message.channel.fetch_message(wanted)
 
     async def _is_wanted(self, incoming: IncomingMessage) -> bool:
         """Whether what does not name us may be for us all the same, as the channel is set up."""

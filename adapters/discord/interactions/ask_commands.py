@@ -18,12 +18,8 @@ from adapters.discord.inbound.interaction_responses import (
     report_errors,
     tell,
 )
-from adapters.discord.inbound.message_parser import (
-    attachments_of,
-    bot_identity,
-    file_references,
-    readable_text,
-)
+from adapters.discord.inbound.message_parser import file_references
+from adapters.discord.inbound.message_words import attachments_of, bot_identity, words_of
 from adapters.discord.inbound.options import context_menu
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.outbound.buttons import Interaction
@@ -87,7 +83,7 @@ class AskCommands:
     async def answer_this(self, interaction: Interaction, message: discord.Message) -> None:
         """Somebody else's message as the question: for the one who asks alone, where answers are private."""
         async with report_errors(interaction):
-            text = readable_text(
+            text = words_of(
                 message, bot_identity(interaction.client.user.id if interaction.client.user else 0, interaction.guild)
             )
             if not text and not attachments_of(message):

@@ -168,21 +168,9 @@ def _notice_lines(notices: Sequence[str] | Mapping[str, None]) -> list[str]:
     return [f"-# {texts.clip(texts.markdown(notice), 300)}" for notice in notices if notice.strip()]
 
 
-def said_in(message: discord.Message) -> list[discord.Message | discord.MessageSnapshot]:
-    """A message, and those that it forwards: it has no words of its own then."""
-    return [message, *message.message_snapshots]
-
-
 def message_text(message: discord.Message) -> str:
-    """The words of a message, whichever way it is laid out, and of those that it forwards."""
-    said = [_words_of(one) for one in said_in(message)]
-    return "\n".join(words for words in said if words)
-
-
-def _words_of(said: discord.Message | discord.MessageSnapshot) -> str:
-    parts = [said.content, *(embed.description or "" for embed in said.embeds)]
-    parts += [item.content for item in _walk(said.components) if isinstance(item, discord.TextDisplay)]
-    return "\n".join(part for part in parts if part)
+    """The words of a message of ours."""
+    return "\n".join(filter(None, (message.content, *component_texts(message.components))))
 
 
 def layout_text(shown: SanitizedView) -> str:
@@ -190,9 +178,10 @@ def layout_text(shown: SanitizedView) -> str:
     return "\n".join(item.content for item in shown.walk_children() if isinstance(item, ui.TextDisplay))
 
 
-def _walk(components: Sequence[object]) -> list[object]:
-    found: list[object] = []
+def component_texts(components: Sequence[object]) -> list[str]:
+    """The texts in the components of a message that was sent, in their order."""
+    found: list[str] = []
     for component in components:
-        found.append(component)
-        found += _walk(getattr(component, "children", ()))
+        found += [component.content] if isinstance(component, discord.TextDisplay) else []
+        found += component_texts(getattr(component, "children", ()))
     return found
