@@ -160,6 +160,7 @@ class DiscordPlatform:
             channel_access=self.channel_access,
             messages=self.messages,
             tell=self.tell,
+            look_again=self._look_back.look_again,
             allowed_bots=allowed_bots,
         )
 
@@ -182,7 +183,8 @@ class DiscordPlatform:
 
     def readiness_problem(self) -> str:
         """Why it is not ready; empty when it is."""
-        return self._connection.readiness_problem()
+        problem = self._connection.readiness_problem()
+        return problem and (self._identify_limiter.problem() or problem)
 
     def capabilities(self) -> PlatformCapabilities:
         """What the knowledge service can use of it."""
@@ -279,6 +281,10 @@ class DiscordPlatform:
     def on_delete(self, guild_id: int | None, channel_id: int, message_id: int) -> None:
         """A message was deleted."""
         self._event_listener.on_delete(guild_id, channel_id, message_id)
+
+    def on_thread_delete(self, guild_id: int, parent_id: int, thread_id: int) -> None:
+        """A thread was deleted."""
+        self._event_listener.on_thread_delete(guild_id, parent_id, thread_id)
 
     async def on_submit(self, interaction: discord.Interaction) -> None:
         """A form of ours was sent."""

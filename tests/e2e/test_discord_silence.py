@@ -1,11 +1,13 @@
 """In Discord, what happens while nobody listens, and what becomes of questions that are taken back."""
 
 import asyncio
+import time
 from datetime import timedelta
 
 import pytest
 
 from adapters.discord.inbound import event_listener, look_back
+from adapters.discord.inbound.ordered_queue import Job
 from core.model.channel_settings import ChosenSettings
 from core.model.principals import channel_principal
 from core.service.backfill import BackfillCursor
@@ -154,7 +156,84 @@ async def test_of_places_that_cannot_be_read_a_few_are_tried_before_discord_is_l
     assert len(discord.calls("GET", MESSAGES)) == look_back.MOST_FAILURES
 
 
+async def test_every_place_that_it_may_read_is_read_and_no_other(discord: FakeDiscord, closed: Office) -> None:
+    alice = await has_answered(discord, closed)
+    first = await alice.says(ASKED, "random")
+    for number in range(105):
+        await alice.says("Lunch is at noon.", await discord.text_channel(f"busy-{number}"))
+    hidden = await discord.text_channel("board", private_to=[alice])
+    await discord.take_permission("view_channel", hidden)
+    await alice.says(ASKED, hidden)
+    discord.requests.clear()
+    async with closed.open():
+        assert REFUNDS in (await discord.reply_to(first, LONG)).text
+        await worked_off(closed)
+    assert len(discord.calls("GET", MESSAGES)) >= 106
+    assert not [one for one in discord.calls("GET", MESSAGES) if str(hidden.id) in one.path]
+
+
+async def test_a_mention_in_a_new_thread_that_was_archived_since_is_answered(
+    discord: FakeDiscord, closed: Office
+) -> None:
+    alice = await has_answered(discord, closed)
+    await closed.message_states.save(BackfillCursor(platform="discord", at=time.time() - 2 * 3_600))
+    root = await alice.says("Something about refunds.", "random")
+    thread = await alice.starts_thread(root, "refunds")
+    asked = await alice.says(ASKED, thread=thread)
+    await discord.archive(thread)
+    async with closed.open():
+        assert REFUNDS in (await discord.reply_to(asked, LONG)).text
+
+
+async def test_what_there_was_no_room_for_is_read_again(discord: FakeDiscord, office: Office) -> None:
+    line, full = office.platform._ordered_queue, asyncio.Queue[Job](1)
+    full.put_nowait(office.settled)
+    roomy, line._line = line._line, full
+    asked = await discord.person("alice").says(ASKED)
+    await discord.until(lambda: discord.is_typing_in(discord.channel("general")), LONG, what="a sign that it heard")
+    line._line = roomy
+    assert REFUNDS in (await discord.reply_to(asked, LONG)).text
+
+
 # --- questions that are taken back
+
+
+@pytest.mark.parametrize("when", ["before the answer", "after the answer"])
+async def test_the_answer_of_a_thread_that_is_deleted_goes_nowhere_else(
+    discord: FakeDiscord, office: Office, when: str
+) -> None:
+    alice = discord.person("alice")
+    held = discord.hold("PATCH", "/channels/{channel_id}/messages/{message_id}")
+    asked = await alice.says(ASKED)
+    await held.reached()
+    if when == "after the answer":
+        held.release()
+        await discord.reply_to(asked, LONG)
+        await worked_off(office)
+    assert asked.thread is not None
+    await discord.posting.delete_thread(asked.thread)
+    await discord.quiet(0.2)
+    held.release()
+    await worked_off(office)
+    await discord.quiet(0.2)
+    assert [one for one in discord.visible("general") if one.author is discord.me] == []
+    assert alice.dm_channel.posts() == []
+
+
+async def test_a_follow_up_in_a_thread_that_is_deleted_meanwhile_is_answered_nowhere(
+    discord: FakeDiscord, office: Office
+) -> None:
+    alice = discord.person("alice")
+    thread = await alice.starts_thread(await alice.says("Something about refunds."), "refunds")
+    held = discord.hold("PATCH", "/channels/{channel_id}/messages/{message_id}")
+    await alice.says(ASKED, thread=thread)
+    await held.reached()
+    await discord.posting.delete_thread(thread)
+    held.release()
+    await worked_off(office)
+    await discord.quiet(0.2)
+    assert [one for one in discord.visible("general") if one.author is discord.me] == []
+    assert alice.dm_channel.posts() == []
 
 
 async def test_a_question_that_is_deleted_after_its_answer_takes_it_along_and_its_thread_is_put_away(

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 import discord
 import structlog
@@ -15,7 +16,7 @@ from cachetools import TTLCache
 
 from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.errors import api_call, find
-from adapters.discord.api.ids import base_channel_id, key_of, private_key
+from adapters.discord.api.ids import base_channel_id, guild_key, key_of, private_key
 from adapters.discord.inbound.bot_loop_guard import BotLoopGuard
 from adapters.discord.inbound.message_parser import (
     POSTED_BY_PEOPLE,
@@ -24,7 +25,7 @@ from adapters.discord.inbound.message_parser import (
     parse_message,
     reply_reference,
 )
-from adapters.discord.inbound.message_words import bot_identity
+from adapters.discord.inbound.message_words import BotIdentity, bot_identity
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.answer_records import DiscordQuestionState
@@ -65,9 +66,13 @@ class EventListener:
         channel_access: ChannelAccess,
         messages: Messages,
         tell: Callable[[IncomingMessage, str], Awaitable[None]],
+        look_again: Callable[[discord.Message], None],
         allowed_bots: Collection[str] = (),
     ) -> None:
-        """``tell`` says to a writer that they have too many questions waiting."""
+        """``tell`` says to a writer that they have too many questions waiting.
+
+        ``look_again`` is called with a message for which there is no room now: it is read once more later.
+        """
         self._client = client
         self._ordered_queue = ordered_queue
         self._inbox = inbox
@@ -79,6 +84,7 @@ class EventListener:
         self._channel_access = channel_access
         self._messages = messages
         self._tell = tell
+        self._look_again = look_again
         self._allowed_bots = frozenset(name.casefold() for name in allowed_bots)
         self._looked_up: TTLCache[int, object] = TTLCache(CHANNELS_REMEMBERED, REMEMBERED_SECONDS)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -98,34 +104,41 @@ class EventListener:
         if not edited and is_by_person(message) and message.type in POSTED_BY_PEOPLE:
             self._bots.person_spoke(base_channel_id(message.channel))
         us = bot_identity(client.user.id, message.guild)
-
-        async def keep() -> None:
-            await self._resolve_thread(message)
-            await self._resolve_original(message)
-            continues = await self._continued_thread(message)
-            incoming = parse_message(message, us, continues=continues, edited=edited, allowed_bots=self._allowed_bots)
-            if incoming is None or not self._passes_bot_guard(message) or not await self._is_wanted(incoming):
-                return
-            incoming = await self._with_reply_mode(incoming)
-            expected = key_of(message.channel, message.guild.id if message.guild else None, message.id)
-            replied = incoming.reply_target.mode is ReplyMode.REPLY
-            if replied or str(incoming.thread) != str(expected):
-                await self._answer_index.keep_question(incoming)
-            if edited and message.edited_at is not None:
-                await self._enqueue_edit(incoming)
-            else:
-                await self._enqueue(f"discord:{message.id}", incoming)
-            if incoming.mentions_us or incoming.direct:
-                await self._places.record_question(incoming, str(message.channel.id), incoming.thread.thread)
-
-        unknown = isinstance(message.channel, discord.PartialMessageable) and message.guild is not None
-        parsed = parse_message(message, us, allowed_bots=self._allowed_bots)
-        could_be = parsed is not None and (not parsed.in_channel or could_be_answered(parsed, ANYWHERE))
-        if not (could_be or unknown or reply_reference(message) is not None):
+        if not self._could_be_for_us(message, us):
             return
         if not edited and not message.author.bot and (message.guild is None or mentions_us(message, us)):
             self._start(self._messages.show_typing(message.channel.id))
-        self._ordered_queue.add(keep)
+        if not self._ordered_queue.add(partial(self._keep, message, us, edited=edited)) and not edited:
+            self._look_again(message)
+
+    def _could_be_for_us(self, message: discord.Message, us: BotIdentity) -> bool:
+        """Whether it has to be looked at, as far as that can be told without asking anybody."""
+        if reply_reference(message) is not None:
+            return True
+        if isinstance(message.channel, discord.PartialMessageable) and message.guild is not None:
+            return True
+        parsed = parse_message(message, us, allowed_bots=self._allowed_bots)
+        return parsed is not None and (not parsed.in_channel or could_be_answered(parsed, ANYWHERE))
+
+    async def _keep(self, message: discord.Message, us: BotIdentity, *, edited: bool) -> None:
+        """Put it into the inbox, in its turn, if it is for us."""
+        await self._resolve_thread(message)
+        await self._resolve_original(message)
+        continues = await self._continued_thread(message)
+        incoming = parse_message(message, us, continues=continues, edited=edited, allowed_bots=self._allowed_bots)
+        if incoming is None or not self._passes_bot_guard(message) or not await self._is_wanted(incoming):
+            return
+        incoming = await self._with_reply_mode(incoming)
+        expected = key_of(message.channel, message.guild.id if message.guild else None, message.id)
+        replied = incoming.reply_target.mode is ReplyMode.REPLY
+        if replied or str(incoming.thread) != str(expected):
+            await self._answer_index.keep_question(incoming)
+        if edited and message.edited_at is not None:
+            await self._enqueue_edit(incoming)
+        else:
+            await self._enqueue(f"discord:{message.id}", incoming)
+        if incoming.mentions_us or incoming.direct:
+            await self._places.record_question(incoming, str(message.channel.id), incoming.thread.thread)
 
     async def _resolve_thread(self, message: discord.Message) -> None:
         """A thread that was put away before we came is not among those we were told of: it is looked up."""
@@ -226,6 +239,17 @@ class EventListener:
                 where = ReplyTarget(ReplyMode.POST, str(channel_id), str(message_id), str(guild_id or ""))
                 question = IncomingMessage(str(message_id), thread, "", Person("", ""), where)
             await take_in_deletion(self._message_states, self._inbox, question)
+
+        self._ordered_queue.add(take_in)
+
+    def on_thread_delete(self, guild_id: int, parent_id: int, thread_id: int) -> None:
+        """Whoever works on the question that the thread was for stops, and nothing is shown elsewhere instead."""
+
+        async def take_in() -> None:
+            thread = guild_key(guild_id, parent_id, thread_id)
+            kept = await self._message_states.read(DiscordQuestionState(thread=thread, message=str(thread_id)))
+            if kept is not None and kept.question is not None and kept.channel == str(thread_id):
+                await take_in_deletion(self._message_states, self._inbox, kept.question)
 
         self._ordered_queue.add(take_in)
 

@@ -276,8 +276,14 @@ class AnswerMessages:
             await self._message_state.keep(replace(kept, channel=target.channel, first=first))
 
     async def _move_elsewhere(self, because: FootnoteError) -> bool:
-        """Go on to the next place; False when there is none. What stood in the last one is taken away, if it can be."""
+        """Go on to the next place; False when there is none. What stood in the last one is taken away, if it can be.
+
+        Whoever deleted the thread wants no answer: then there is no next place.
+        """
         mode = self.mode
+        if isinstance(because, NotFound) and await self._thread_is_gone():
+            log.info("thread_deleted", thread=self._message_state.kept.channel)
+            return False
         if mode is ReplyMode.DIRECT or not self._target.guild or not self._target.asker:
             return False
         log.warning("answer_moves", channel=self._message_state.kept.channel, mode=mode, reason=str(because))
@@ -298,3 +304,9 @@ class AnswerMessages:
         if next_mode is ReplyMode.DIRECT:
             self._on_moved(str(because))
         return True
+
+    async def _thread_is_gone(self) -> bool:
+        """Whether the answer stands in a thread that was deleted."""
+        kept = self._message_state.kept
+        in_thread = self.mode is not ReplyMode.DIRECT and kept.channel not in ("", kept.thread.channel)
+        return in_thread and await self._messages.is_gone(int(kept.channel))

@@ -227,6 +227,17 @@ class Messages:
             if not [one async for one in thread.history(limit=2) if one.type is not beginning]:
                 await thread.edit(archived=True)
 
+    async def is_gone(self, thread_id: int) -> bool:
+        """Whether a thread was deleted. Where Discord does not say so, it was not."""
+        try:
+            async with api_call("look at that thread"):
+                await self._client().fetch_channel(thread_id)
+        except NotFound:
+            return True
+        except FootnoteError:
+            return False
+        return False
+
     async def direct_channel(self, user_id: int) -> int:
         """The channel of direct messages with someone. Raises Denied when they take none."""
         async with api_call("write to you directly"):
