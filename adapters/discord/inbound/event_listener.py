@@ -46,6 +46,8 @@ from core.service.message_routing import ANYWHERE, could_be_answered
 LOOK_SECONDS = 10.0
 CHANNELS_REMEMBERED = 100  # of those that something was deleted in: many messages are deleted at once
 REMEMBERED_SECONDS = 30.0
+BUSY_SECONDS = 600.0  # for which somebody who wrote in a thread takes part in it
+MOST_SPEAKERS = 10_000
 
 log = structlog.get_logger(__name__)
 
@@ -87,6 +89,7 @@ class EventListener:
         self._look_again = look_again
         self._allowed_bots = frozenset(name.casefold() for name in allowed_bots)
         self._looked_up: TTLCache[int, object] = TTLCache(CHANNELS_REMEMBERED, REMEMBERED_SECONDS)
+        self._speakers: TTLCache[int, frozenset[int]] = TTLCache(MOST_SPEAKERS, BUSY_SECONDS)  # of threads
         self._tasks: set[asyncio.Task[None]] = set()
 
     def on_message(self, message: discord.Message) -> None:
@@ -103,6 +106,9 @@ class EventListener:
             return
         if not edited and is_by_person(message) and message.type in POSTED_BY_PEOPLE:
             self._bots.person_spoke(base_channel_id(message.channel))
+            self._speakers[message.channel.id] = self._speakers.get(message.channel.id, frozenset()) | {
+                message.author.id
+            }
         us = bot_identity(client.user.id, message.guild)
         if not self._could_be_for_us(message, us):
             return
@@ -214,8 +220,14 @@ class EventListener:
         return found
 
     async def _with_reply_mode(self, incoming: IncomingMessage) -> IncomingMessage:
-        """A question in the channel is answered in a thread, in reply to it, or directly: as the channel is set up."""
+        """A question in the channel is answered in a thread, in reply to it, or directly: as the channel is set up.
+
+        In a thread in which others write too, the answer is a reply to its question.
+        """
         target = incoming.reply_target
+        others = self._speakers.get(int(target.channel), frozenset()) - {int(target.asker)}
+        if target.mode is ReplyMode.POST and target.guild and others and not incoming.opens_post:
+            return replace(incoming, reply_target=replace(target, mode=ReplyMode.REPLY))
         if target.mode is not ReplyMode.START:
             return incoming
         settings = await self._channel_access.settings(incoming.thread)

@@ -71,6 +71,17 @@ def words_of(message: discord.Message, us: BotIdentity, people: Sequence[discord
     return _readable(message, text, people)
 
 
+def mentioned_ids(text: str) -> list[int]:
+    """The ids of the people that a text mentions, each once."""
+    return list(dict.fromkeys(int(found["user"]) for found in _TOKEN.finditer(text) if found["user"]))
+
+
+def command_words(text: str, guild: discord.Guild | None, people: Sequence[discord.abc.User]) -> str:
+    """What was typed into a command, which brings no names along: ``people`` are those that it mentions."""
+    users = {user.id: user for user in people}
+    return readable_markup(text, lambda kind, number: _name_of(guild, users, kind, number)).strip()
+
+
 def previews_of(message: discord.Message) -> str:
     """The previews of links below a message, as text."""
     by_machine = message.author.bot or message.webhook_id is not None

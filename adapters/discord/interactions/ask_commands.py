@@ -19,7 +19,13 @@ from adapters.discord.inbound.interaction_responses import (
     tell,
 )
 from adapters.discord.inbound.message_parser import file_references
-from adapters.discord.inbound.message_words import attachments_of, bot_identity, words_of
+from adapters.discord.inbound.message_words import (
+    attachments_of,
+    bot_identity,
+    command_words,
+    mentioned_ids,
+    words_of,
+)
 from adapters.discord.inbound.options import context_menu
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.outbound.buttons import Interaction
@@ -35,6 +41,7 @@ from core.service.answer_visibility import AnswerVisibility, answer_visibility
 
 LONGEST_QUESTION = 2_000
 LOOK_SECONDS = 1.0
+MOST_NAMED = 10  # people in one question
 WHERE = {
     ReplyMode.POST: "I will answer that here.",
     ReplyMode.REPLY: "I will answer that in reply to it.",
@@ -76,9 +83,17 @@ class AskCommands:
             response = await acknowledge(interaction, alone=alone)
             bases = await self._readable_base(interaction, base, alone=alone) if base.strip() else ()
             files = (FileReference(str(file.id), file.filename, file.size),) if file is not None else ()
-            asked = _question(interaction, question, response, alone=alone)
+            asked = _question(interaction, await self._words(interaction, question), response, alone=alone)
             target = replace(asked.reply_target, file=file.url if file is not None else "")
             await self._enqueue(interaction, replace(asked, reply_target=target, files=files, bases=bases))
+
+    async def _words(self, interaction: Interaction, typed: str) -> str:
+        """What was typed, with names in place of ids; those that cannot be looked up now are left out."""
+        people: list[discord.Member] = []
+        with suppress(FootnoteError):
+            mentioned = mentioned_ids(typed)[:MOST_NAMED]
+            people = await self._channel_access.members_in(interaction.guild, mentioned)
+        return command_words(typed, interaction.guild, people)
 
     async def answer_this(self, interaction: Interaction, message: discord.Message) -> None:
         """Somebody else's message as the question: for the one who asks alone, where answers are private."""
