@@ -33,11 +33,13 @@ from adapters.discord.kb.capabilities import DiscordKnowledge
 from adapters.discord.kb.commands import KbGroup
 from adapters.discord.kb.job_cards import JobCards
 from adapters.discord.kb.kept_commands import DiscordKeptCommand
+from adapters.discord.outbound import layouts
 from adapters.discord.outbound.announcements import DiscordAnnouncements
 from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.answer_messages import AnswerMessages, Pauses
 from adapters.discord.outbound.answer_records import DiscordQuestionState
 from adapters.discord.outbound.answer_view import PACE_SECONDS, PAUSES, DiscordAnswerView, Pace
+from adapters.discord.outbound.buttons import AgainButton
 from adapters.discord.outbound.edit_versions import EditVersions
 from adapters.discord.outbound.layouts import Extras
 from adapters.discord.outbound.messages import Messages
@@ -376,18 +378,33 @@ class DiscordPlatform:
         subject = incoming.checkpoint if isinstance(incoming, IncomingChoice) else _question(incoming).id
         await self._notices.tell(_thread(incoming), subject, _reply_target(incoming), text)
 
+    async def offer_again(self, message: IncomingMessage, message_state: MessageState[DiscordQuestionState]) -> None:
+        """Add a button below the answer, for its asker alone: an edit of a message disturbs nobody.
+
+        What only one person sees needs a press, so a note of its own would be for all.
+        """
+        trace_id = message_state.kept.trace
+        if trace_id:
+            await self.wait_until_connected()
+            await self._answer_messages(message, message_state).add_row(layouts.row(AgainButton.create(trace_id)))
+
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[DiscordQuestionState]) -> None:
         """Remove what was posted for a question that was deleted."""
         await self.wait_until_connected()
         self._pace(message).stop()
-        await AnswerMessages(
+        await self._answer_messages(message, message_state).withdraw()
+
+    def _answer_messages(
+        self, message: IncomingMessage, message_state: MessageState[DiscordQuestionState]
+    ) -> AnswerMessages:
+        return AnswerMessages(
             message_state=message_state,
             target=message.reply_target,
             question=message.text,
             messages=self.messages,
             on_moved=lambda _: None,
             pauses=self._pauses,
-        ).withdraw()
+        )
 
 
 async def _wait(stop: asyncio.Event) -> None:

@@ -51,7 +51,7 @@ from core.ports.message_state import MessageStateStore
 from core.ports.platform import MessageState
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.actions.user_actions import UserActions
-from core.service.actions.wording import MUTED, UNMUTED
+from core.service.actions.wording import EDITED_LATE, MUTED, UNMUTED
 from core.service.backfill import BackfillPlaces
 from core.service.gaps.overview import GapOverview
 from core.service.kb.knowledge_commands import KnowledgeCommands
@@ -247,6 +247,10 @@ class SlackPlatform:
         user, messages = user_id(person), self.workspace.messages
         if not await messages.post_privately(thread, user, text):
             await messages.post_directly(user, text)
+
+    async def offer_again(self, message: IncomingMessage, message_state: MessageState[SlackQuestionState]) -> None:
+        """Tell the writer privately how to ask again."""
+        await self.tell(message, EDITED_LATE)
 
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[SlackQuestionState]) -> None:
         """Remove what was posted for a question that was deleted, cards that led on to it included."""

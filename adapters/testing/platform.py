@@ -10,6 +10,7 @@ from core.model.inquiry import Checkpoint
 from core.model.message_records import QuestionState
 from core.ports.answer_view import Step
 from core.ports.platform import MessageState
+from core.service.actions.wording import EDITED_LATE
 
 
 class VisibleMessage:
@@ -160,6 +161,10 @@ class RecordedPlatform:
     async def tell(self, incoming: Incoming, text: str) -> None:
         """Keep what a person was told privately."""
         self.told.append(text)
+
+    async def offer_again(self, message: IncomingMessage, message_state: MessageState[RecordedQuestionState]) -> None:
+        """Tell the writer how to ask again."""
+        await self.tell(message, EDITED_LATE)
 
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[RecordedQuestionState]) -> None:
         """Remove the page of a message."""

@@ -25,6 +25,7 @@ from core.ports.platform import MessageState
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.ports.web_sessions import WebSessions
 from core.service.actions.user_actions import UserActions
+from core.service.actions.wording import EDITED_LATE
 
 
 class WebPlatform:
@@ -134,6 +135,10 @@ class WebPlatform:
         state = WebQuestionState(thread=thread, message=message_id, asker=_person(incoming).id)
         await self._message_states.save(replace(state, stage=AnswerStage.ENDED, told=text))
         await self._stream.publish(str(thread), message_id, [NoticeShown(text), Ended()])
+
+    async def offer_again(self, message: IncomingMessage, message_state: MessageState[WebQuestionState]) -> None:
+        """Tell the writer how to ask again."""
+        await self.tell(message, EDITED_LATE)
 
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[WebQuestionState]) -> None:
         """Nothing is posted anywhere else."""

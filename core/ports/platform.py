@@ -90,6 +90,12 @@ class Platform(Protocol):
         Where nothing reaches them it is logged. Raises PlatformUnavailable, and nothing else.
         """
 
+    async def offer_again(self, message: IncomingMessage, message_state: MessageState[Any]) -> None:
+        """Offer the writer of a question that was edited after its answer to have it answered again, and nobody else.
+
+        The edited question is kept in the state, as ``late_edit``. Raises PlatformUnavailable, and nothing else.
+        """
+
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[Any]) -> None:
         """Remove everything that was posted for a question that was deleted; again, it changes nothing.
 

@@ -25,6 +25,7 @@ from core.model.errors import (
 from core.model.events import AgentCompleted, AgentEvent, CheckpointReached, FinalEvent
 from core.model.incoming_events import Deletion, Expiry, IncomingChoice, IncomingMessage, MessageRoute
 from core.model.message_records import CheckpointState
+from core.model.text import words
 from core.ports.answer_view import AnswerView, Step, StepState
 from core.ports.checkpoints import Checkpoints, ParkedInquiry
 from core.ports.daily_budget import DailyBudget
@@ -57,7 +58,6 @@ LAST_WORDS = 3  # more runs to say that it was given up
 WARM_SECONDS = 300.0  # an index of a million passages takes about two minutes
 WARMING_UP = "I am still warming up. Your question is kept, and I answer as soon as I can."
 GIVEN_UP = "I have tried this several times and did not get through. Please ask again."
-EDITED_LATE = "You edited this after I had answered it. Ask again here to have it answered as it reads now."
 DELETED = "deleted"  # the outcome of a question that was deleted, whatever it was before
 AWAY = (StoreUnavailable, PlatformUnavailable)  # the delivery is kept, and tried again when they are back
 
@@ -246,10 +246,19 @@ class MessageHandler:
     async def _answer_late_edit(
         self, platform: Platform, message: IncomingMessage, message_state: MessageState[Any]
     ) -> None:
-        """An edit after the answer changes nothing that others have read; its writer is told how to ask again, once."""
-        if message.edited and message_state.kept.outcome != DELETED and not message_state.kept.edited_late:
-            await message_state.keep(replace(message_state.kept, edited_late=True))
-            await platform.tell(message, EDITED_LATE)
+        """An edit after the answer changes nothing that others have read; its writer may have it answered again, once.
+
+        Not for the same words with another mark or in other capitals.
+        """
+        if not message.edited or message_state.kept.outcome == DELETED:
+            return
+        record = await self.memory.recall(message.thread)
+        if any(words(turn.question) == words(message.text) for turn in record.turns):
+            return
+        was_offered = message_state.kept.edited_late
+        await message_state.keep(replace(message_state.kept, edited_late=True, late_edit=message))
+        if not was_offered:
+            await platform.offer_again(message, message_state)
 
     async def _withdraw(self, platform: Platform, message: IncomingMessage, message_state: MessageState[Any]) -> None:
         """The question was deleted: what was posted for it goes too, and a card that waits is answered by nobody."""

@@ -323,21 +323,33 @@ async def test_of_many_messages_that_are_deleted_at_once_their_thread_is_looked_
     assert len(looked_at) == 1
 
 
-async def test_an_edit_after_the_answer_says_how_to_ask_again_once(discord: FakeDiscord, office: Office) -> None:
-    alice = discord.person("alice")
+async def test_an_edit_after_the_answer_offers_its_writer_alone_to_answer_again_once(
+    discord: FakeDiscord, office: Office
+) -> None:
+    alice, bob = discord.person("alice"), discord.person("bob")
     asked = await alice.says(ASKED)
-    await discord.reply_to(asked, LONG)
+    answer = await discord.reply_to(asked, LONG)
+    before = answer.text
     await worked_off(office)
+    await alice.edits(asked, "<@bot> How long do refunds take??")
+    await worked_off(office)
+    assert "Answer again?" not in answer.buttons()
     for text in ("<@bot> how long do refunds take, roughly?", "<@bot> how long do refunds take, in days?"):
         await alice.edits(asked, text)
-    await discord.until(
-        lambda: any("Ask again" in one.text for one in discord.visible("general") if one.author is discord.me),
-        LONG,
-        what="being told",
-    )
-    await worked_off(office)
-    assert len([one for one in discord.visible("general") if one.author is discord.me]) == 1
-    assert len(office.script.calls_of("understand")) == 1
+        await discord.until(lambda: "Answer again?" in answer.buttons(), LONG, what="a button")
+        await worked_off(office)
+    assert answer.buttons().count("Answer again?") == 1
+    assert answer.text == before
+    assert discord.answers_to(asked) == [answer]
+    refused = await bob.clicks(answer, "Answer again?")
+    assert "Only the person who asked" in refused.text
+    assert refused.private
+    pressed = await alice.clicks(answer, "Answer again?")
+    assert REFUNDS in (await discord.reply_to(pressed, LONG)).text
+    await discord.until(lambda: "Answer again?" not in answer.buttons(), LONG, what="the button to go")
+    assert answer.text == before
+    asked_for = [call.given[0].question for call in office.script.calls_of("understand")]
+    assert asked_for == ["how long do refunds take?", "how long do refunds take, in days?"]
 
 
 async def test_an_edit_of_a_question_of_which_nothing_is_kept_any_more_is_not_answered_again(

@@ -15,6 +15,7 @@ from adapters.discord.api.errors import RESET_REMEDY, api_call
 from adapters.discord.api.responses import ApiResponses
 from adapters.discord.inbound.identify_limiter import IdentifyLimiter
 from adapters.discord.outbound.buttons import (
+    AgainButton,
     AnswerButton,
     ButtonHandlers,
     ChoiceButton,
@@ -104,7 +105,15 @@ class FootnoteClient(discord.Client):
         )
         self._identify_limiter = identify_limiter
         self.add_dynamic_items(
-            StopButton, AnswerButton, FollowUpButton, ChoiceButton, CorrectButton, PlaceMenu, RoleMenu, KbButton
+            StopButton,
+            AnswerButton,
+            FollowUpButton,
+            AgainButton,
+            ChoiceButton,
+            CorrectButton,
+            PlaceMenu,
+            RoleMenu,
+            KbButton,
         )
 
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:

@@ -9,8 +9,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 import structlog
+from discord import ui
 
 from adapters.discord.api.errors import RequestRefused, TokenRefused
 from adapters.discord.outbound import layouts
@@ -222,6 +224,18 @@ class AnswerMessages:
             await self._messages.post(spot, part, key)
 
         await self._with_retries(post, self._pauses.posting)
+
+    async def add_row(self, row: ui.ActionRow[Any]) -> None:
+        """Add a row of buttons below the answer. Where that cannot be, the answer stays as it is.
+
+        Raises PlatformUnavailable.
+        """
+        if not self.message_ids:
+            return
+        try:
+            await self._messages.add_row(self._spot(), int(self.message_ids[-1]), row)
+        except NOWHERE as error:
+            log.info("row_not_added", reason=str(error))
 
     async def withdraw(self) -> None:
         """Remove everything; a thread that was started for it and holds nothing else is put away.

@@ -115,7 +115,7 @@ class DiscordAnswerView:
         if chosen := self._message_state.kept.chosen:
             self._notices.append(escape(chosen))
         await self._message_state.keep(
-            replace(self._message_state.kept, stage=AnswerStage.WORKING, question=self._message)
+            replace(self._message_state.kept, stage=AnswerStage.WORKING, question=self._message, trace=self._trace_id)
         )
         await self._answer_messages.open(self._progress_views)
         self._pace.last = time.monotonic()

@@ -13,7 +13,7 @@ from discord import ui
 
 from adapters.discord.outbound import text as texts
 from adapters.discord.outbound.buttons import AnswerButton, ChoiceButton, FollowUpButton, StopButton
-from adapters.discord.outbound.sanitizer import SanitizedView, Text
+from adapters.discord.outbound.sanitizer import SanitizedView, Text, links_in
 from core.model.answer import Answer, Citation
 from core.model.inquiry import Checkpoint
 from core.ports.answer_view import Step, StepState
@@ -171,6 +171,23 @@ def _notice_lines(notices: Sequence[str] | Mapping[str, None]) -> list[str]:
 def message_text(message: discord.Message) -> str:
     """The words of a message of ours."""
     return "\n".join(filter(None, (message.content, *component_texts(message.components))))
+
+
+def shown_in(message: discord.Message, *, but_for: str = "") -> SanitizedView:
+    """What a message of ours shows, to be changed; without the rows of buttons whose ids begin so."""
+    shown = ui.LayoutView.from_message(message, timeout=None)
+    shown.stop()
+    kept = [one for one in shown.children if not (but_for and _has_button(one, but_for))]
+    return layout(*(_again(one) for one in kept))
+
+
+def _again(item: ui.Item[Any]) -> ui.Item[Any]:
+    return Text(item.content, links=links_in(item.content), mentions=True) if isinstance(item, ui.TextDisplay) else item
+
+
+def _has_button(item: ui.Item[Any], beginning: str) -> bool:
+    buttons = item.children if isinstance(item, ui.ActionRow) else []
+    return any((getattr(one, "custom_id", None) or "").startswith(beginning) for one in buttons)
 
 
 def layout_text(shown: SanitizedView) -> str:

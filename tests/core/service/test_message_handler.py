@@ -25,9 +25,10 @@ from core.ports.inbox import Lease
 from core.ports.index import DenseAndBm25Hits, Scope
 from core.ports.message_state import CancelReason
 from core.ports.platform import MessageState
+from core.service.actions.wording import EDITED_LATE
 from core.service.deletions import take_in_deletion
 from core.service.delivery_codec import delivery
-from core.service.message_handler import EDITED_LATE, MOST_RUNS, MessageHandler, trace_of
+from core.service.message_handler import MOST_RUNS, MessageHandler, trace_of
 from core.service.queue_worker import Worker
 from tests.core.scene import Scene
 
