@@ -18,7 +18,7 @@ from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.endpoints import configure_endpoints
 from adapters.discord.api.ids import PLATFORM, handoff_role
 from adapters.discord.api.servers import Servers
-from adapters.discord.inbound.attachments import read_attachments
+from adapters.discord.inbound.attachments import files_above, read_attachments
 from adapters.discord.inbound.event_listener import EventListener
 from adapters.discord.inbound.gateway import FootnoteClient
 from adapters.discord.inbound.gateway_connection import GatewayConnection
@@ -47,7 +47,15 @@ from adapters.discord.outbound.notices import Notices
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
 from core.model.errors import PlatformUnavailable
-from core.model.incoming_events import Expiry, Incoming, IncomingChoice, IncomingMessage, MessageRoute, Permissions
+from core.model.incoming_events import (
+    Expiry,
+    FileReference,
+    Incoming,
+    IncomingChoice,
+    IncomingMessage,
+    MessageRoute,
+    Permissions,
+)
 from core.model.reply_target import ReplyTarget
 from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
@@ -365,6 +373,10 @@ class DiscordPlatform:
     async def attachments(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
         """The text of the files that hang on the message."""
         return await read_attachments(self.client(), message, self._parse)
+
+    async def files_above(self, message: IncomingMessage) -> tuple[FileReference, ...]:
+        """The files on the message that it replies to, and on the one that its thread began with."""
+        return await files_above(NearbyMessages(self.client(), self.servers, message))
 
     async def acknowledge(self, message: IncomingMessage, decided: MessageRoute) -> None:
         """Say that we were muted or unmuted."""

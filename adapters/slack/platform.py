@@ -39,6 +39,7 @@ from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
 from core.model.errors import ConfigurationError, FootnoteError, PlatformUnavailable
 from core.model.incoming_events import (
     Expiry,
+    FileReference,
     Incoming,
     IncomingChoice,
     IncomingMessage,
@@ -236,6 +237,10 @@ class SlackPlatform:
     async def attachments(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
         """The text of the files on the message; see ``ThreadContext.attachments``."""
         return await self._context.attachments(message)
+
+    async def files_above(self, message: IncomingMessage) -> tuple[FileReference, ...]:
+        """None are looked for."""
+        return ()
 
     async def acknowledge(self, message: IncomingMessage, decided: MessageRoute) -> None:
         """Say that we were muted or unmuted."""

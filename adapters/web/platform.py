@@ -17,7 +17,15 @@ from adapters.web.pages import Pages, static_file
 from adapters.web.routing import PLATFORM, Screen
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
-from core.model.incoming_events import Expiry, Incoming, IncomingChoice, IncomingMessage, MessageRoute, Permissions
+from core.model.incoming_events import (
+    Expiry,
+    FileReference,
+    Incoming,
+    IncomingChoice,
+    IncomingMessage,
+    MessageRoute,
+    Permissions,
+)
 from core.ports.answer_stream import AnswerStream, Ended, NoticeShown
 from core.ports.audit import Audit
 from core.ports.message_state import MessageStateStore
@@ -123,6 +131,10 @@ class WebPlatform:
 
     async def attachments(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
         """Files are dropped into a base, not onto a question."""
+        return ()
+
+    async def files_above(self, message: IncomingMessage) -> tuple[FileReference, ...]:
+        """There are none on the page."""
         return ()
 
     async def acknowledge(self, message: IncomingMessage, decided: MessageRoute) -> None:

@@ -5,7 +5,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
-from core.model.incoming_events import Incoming, IncomingMessage, MessageRoute, Permissions
+from core.model.incoming_events import FileReference, Incoming, IncomingMessage, MessageRoute, Permissions
 from core.model.message_records import QuestionState
 from core.model.records import Record
 from core.ports.answer_view import AnswerView
@@ -80,6 +80,9 @@ class Platform(Protocol):
 
     async def attachments(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
         """The text of the files that hang on the message."""
+
+    async def files_above(self, message: IncomingMessage) -> tuple[FileReference, ...]:
+        """The files on the message that it replies to, and on the one that its thread began with."""
 
     async def acknowledge(self, message: IncomingMessage, decided: MessageRoute) -> None:
         """Show that we were muted or unmuted."""

@@ -36,7 +36,7 @@ from core.ports.metrics import Metrics, NoMetrics
 from core.ports.platform import MessageState, Platform
 from core.service.actions.wording import CHOICE_GONE, NOT_YOURS_TO_CHOOSE, explanation_text
 from core.service.answer_visibility import visibility_of
-from core.service.attached_files import FileReader
+from core.service.attached_files import ABOUT_FILES, FileReader
 from core.service.auto_answer_limiter import AutoAnswerLimiter
 from core.service.delivery_codec import decode_delivery
 from core.service.event_presenter import EventPresenter
@@ -276,7 +276,7 @@ class MessageHandler:
         if visibility_of(message, settings).for_asker_alone:
             audience = replace(audience, public=False)
         question = Question(
-            text=message.text,
+            text=message.text or ABOUT_FILES,
             thread=message.thread,
             asker=message.asker,
             audience=audience,

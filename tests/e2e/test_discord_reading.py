@@ -122,3 +122,63 @@ async def test_a_reply_that_only_points_asks_what_it_replies_to(
     question = await discord.person("bob").says(QUESTION)
     asked, _ = await read_question(discord, office, await discord.person("alice").says(said, reply_to=question))
     assert asked == QUESTION
+
+
+# --- files
+
+
+def files_read(office: Office) -> list[str]:
+    return [one.text for one in office.script.calls_of("understand")[-1].given[1].attachments]
+
+
+async def test_a_file_in_the_message_replied_to_or_at_the_root_of_the_thread_is_read(
+    discord: FakeDiscord, office: Office
+) -> None:
+    alice, bob = discord.person("alice"), discord.person("bob")
+    handover = await bob.says("here is the handover", files=[("handover.txt", b"Pay Lyon first.")])
+    asked = await alice.says("<@bot> whom does this file tell us to pay?", reply_to=handover)
+    _, context = await read_question(discord, office, asked)
+    assert files_read(office) == ["Pay Lyon first."]
+    assert [one.text for one in context] == ["here is the handover\n[attached: handover.txt]"]
+    await bob.starts_thread(handover, "handover")
+    await bob.says("please have a look", thread=handover)
+    await read_question(discord, office, await alice.says("<@bot> whom must we pay?", thread=handover))
+    assert files_read(office) == ["Pay Lyon first."]
+    post = await _forum_post(discord)
+    await read_question(discord, office, await alice.says("<@bot> whom must we pay?", thread=post))
+    assert files_read(office) == ["Pay Turin."]
+
+
+async def _forum_post(discord: FakeDiscord) -> Message:
+    await discord.forum("questions")
+    await discord.quiet(0.1)
+    note = ("note.txt", b"Pay Turin.")
+    return await discord.person("bob").posts_in_forum("questions", "Handover", "who reads this?", files=[note])
+
+
+async def test_a_mention_with_a_file_alone_asks_for_its_summary(discord: FakeDiscord, office: Office) -> None:
+    alice, bob = discord.person("alice"), discord.person("bob")
+    own = await alice.says("<@bot>", files=[("plan.txt", b"Pay Lyon.")])
+    question, _ = await read_question(discord, office, own)
+    assert (question, files_read(office)) == ("Summarise the attached file.", ["Pay Lyon."])
+    other = await bob.says("", files=[("other.txt", b"Pay Turin.")])
+    question, _ = await read_question(discord, office, await alice.says("<@bot> ^", reply_to=other))
+    assert (question, files_read(office)) == ("Summarise the attached file.", ["Pay Turin."])
+
+
+async def test_an_unreadable_file_is_said_before_the_answer(discord: FakeDiscord, office: Office) -> None:
+    asked = await discord.person("alice").says(f"<@bot> {QUESTION}", files=[("scan.txt", b"1")])
+    discord.world.attachments.clear()  # before it is read
+    answer = await discord.reply_to(asked)
+    assert answer.text.replace("*", "").startswith("-# I could not read scan.txt: ")
+    assert "Refunds are paid within 14 days." in answer.text
+
+
+async def test_decoration_is_neither_in_the_question_nor_in_the_threads_name(
+    discord: FakeDiscord, office: Office
+) -> None:
+    asked = await discord.person("alice").says("<@bot> 🙏 how long do `refunds` take :pray: <:cash:1234567890123456>?")
+    question, _ = await read_question(discord, office, asked)
+    assert question == QUESTION
+    assert asked.thread is not None
+    assert asked.thread.name == QUESTION

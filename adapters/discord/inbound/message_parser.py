@@ -14,6 +14,7 @@ from adapters.discord.inbound.message_words import BotIdentity, attachments_of, 
 from adapters.discord.outbound.edit_versions import stamp_of
 from core.model.conversation import ThreadKey
 from core.model.incoming_events import FileReference, IncomingMessage
+from core.model.message_text import plain_question
 from core.model.pointing import only_points
 from core.model.reply_target import ReplyMode, ReplyTarget
 
@@ -134,9 +135,10 @@ def _mentions_others(message: discord.Message, us: BotIdentity, original: object
 
 def _question(message: discord.Message, us: BotIdentity, original: object) -> str:
     """What was said, without naming us; a reply that only points at somebody's message asks that message."""
-    text = words_of(message, us)
+    text, files = plain_question(words_of(message, us)), attachments_of(message)
     if isinstance(original, discord.Message) and original.author.id != us.user_id:
         names = [user.display_name for user in (*message.mentions, original.author)]
         if only_points(text, names):
-            text = words_of(original, us) or text
-    return text or ("" if attachments_of(message) else GREETING)
+            text = plain_question(words_of(original, us))
+            files = files or attachments_of(original)
+    return text or ("" if files else GREETING)

@@ -35,6 +35,7 @@ from core.model.channel_settings import ChannelSettings, ReplyStyle
 from core.model.conversation import ThreadKey
 from core.model.errors import FootnoteError, NotFound
 from core.model.incoming_events import FileReference, IncomingMessage
+from core.model.message_text import plain_question
 from core.model.reply_target import ReplyMode, ReplyTarget
 from core.service.actions.user_actions import UserActions
 from core.service.answer_visibility import AnswerVisibility, answer_visibility
@@ -93,14 +94,13 @@ class AskCommands:
         with suppress(FootnoteError):
             mentioned = mentioned_ids(typed)[:MOST_NAMED]
             people = await self._channel_access.members_in(interaction.guild, mentioned)
-        return command_words(typed, interaction.guild, people)
+        return plain_question(command_words(typed, interaction.guild, people))
 
     async def answer_this(self, interaction: Interaction, message: discord.Message) -> None:
         """Somebody else's message as the question: for the one who asks alone, where answers are private."""
         async with report_errors(interaction):
-            text = words_of(
-                message, bot_identity(interaction.client.user.id if interaction.client.user else 0, interaction.guild)
-            )
+            us = bot_identity(interaction.client.user.id if interaction.client.user else 0, interaction.guild)
+            text = plain_question(words_of(message, us))
             if not text and not attachments_of(message):
                 return await tell(interaction, NOTHING_TO_ANSWER)
             settings = await self._settings_here(interaction)

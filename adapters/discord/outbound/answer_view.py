@@ -193,15 +193,13 @@ class DiscordAnswerView:
         extras = await self._extras()
 
         async def render() -> list[SanitizedView]:
-            question = self._question_line()
-            beside = replace(extras, question="" if len(parts) > 1 else question)
-            last = layouts.answer_layout(parts[-1], answer, trace_id, beside, notices=self._notices)
+            above = [(self._question_line(), tuple(dict.fromkeys([*self._notices, *answer.notices])))]
+            above += [("", ())] * (len(parts) - 1)  # of a long answer its first message has them
+            question, notices = above[-1]
+            last = replace(extras, question=question)
             return [
-                *(
-                    layouts.answer_part(part, answer.citations, "" if n else question)
-                    for n, part in enumerate(parts[:-1])
-                ),
-                last,
+                *(layouts.answer_part(part, answer.citations, *above[n]) for n, part in enumerate(parts[:-1])),
+                layouts.answer_layout(parts[-1], answer, trace_id, last, notices=notices),
             ]
 
         await self._end(render, trace_id, answer.outcome)

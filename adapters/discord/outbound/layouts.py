@@ -98,16 +98,18 @@ def row(*buttons: Any) -> ui.ActionRow[Any]:
     return ui.ActionRow(*buttons)
 
 
-def answer_part(text: str, sources: Sequence[Citation] = (), question: str = "") -> SanitizedView:
+def answer_part(
+    text: str, sources: Sequence[Citation] = (), question: str = "", notices: Sequence[str] = ()
+) -> SanitizedView:
     """A part of a long answer that is not its last."""
-    return layout(*question_items(question), Text(text, links=links_of(sources)))
+    return layout(*question_items(question), *_notice_items(notices), Text(text, links=links_of(sources)))
 
 
 def answer_layout(
     text: str, answer: Answer, trace_id: str, extras: Extras, *, notices: Sequence[str] = ()
 ) -> SanitizedView:
-    """The last part of an answer: the text, its sources, and what can be done with it. *Why* tells what it took."""
-    parts: list[ui.Item[Any]] = question_items(extras.question)
+    """The last part of an answer: its notices, the text, its sources, and what can be done with it."""
+    parts: list[ui.Item[Any]] = [*question_items(extras.question), *_notice_items(notices)]
     if text:
         parts.append(Text(text, links=links_of((*answer.citations, *answer.nearest))))
     if answer.citations:
@@ -120,8 +122,6 @@ def answer_layout(
     parts += [row(*asked_next)] if asked_next else []
     buttons = _answer_buttons(answer, trace_id, extras)
     parts += [row(*buttons[start : start + IN_A_ROW]) for start in range(0, len(buttons), IN_A_ROW)]
-    if small := _notice_lines(dict.fromkeys([*notices, *answer.notices])):
-        parts.append(ui.TextDisplay(texts.clip("\n".join(small), 500)))
     return layout(*parts)
 
 
@@ -162,6 +162,11 @@ def failure_layout(message: str, trace_id: str) -> SanitizedView:
     if trace_id:
         parts.append(ui.TextDisplay(f"-# trace {trace_id}"))
     return layout(ui.Container(*parts, accent_colour=FAILED_COLOUR))
+
+
+def _notice_items(notices: Sequence[str]) -> list[ui.Item[Any]]:
+    lines = _notice_lines(notices)
+    return [ui.TextDisplay(texts.clip("\n".join(lines), 500))] if lines else []
 
 
 def _notice_lines(notices: Sequence[str] | Mapping[str, None]) -> list[str]:
