@@ -25,8 +25,10 @@ from core.model.errors import (
 from core.model.events import AgentCompleted, AgentEvent, CheckpointReached, FinalEvent
 from core.model.incoming_events import Deletion, Expiry, IncomingChoice, IncomingMessage, MessageRoute
 from core.model.message_records import CheckpointState
+from core.model.message_text import too_long
 from core.model.text import words
 from core.ports.answer_view import AnswerView, Step, StepState
+from core.ports.audit import Audit
 from core.ports.checkpoints import Checkpoints, ParkedInquiry
 from core.ports.daily_budget import DailyBudget
 from core.ports.inbox import Inbox, Lease
@@ -34,7 +36,8 @@ from core.ports.memory import Memory, ThreadRecord
 from core.ports.message_state import CancelReason, MessageStateStore
 from core.ports.metrics import Metrics, NoMetrics
 from core.ports.platform import MessageState, Platform
-from core.service.actions.wording import CHOICE_GONE, NOT_YOURS_TO_CHOOSE, explanation_text
+from core.service.actions.memory_controls import MemoryControls
+from core.service.actions.wording import CHOICE_GONE, NOT_YOURS_TO_CHOOSE, explanation_text, outcome_text
 from core.service.answer_visibility import visibility_of
 from core.service.attached_files import ABOUT_FILES, FileReader
 from core.service.auto_answer_limiter import AutoAnswerLimiter
@@ -50,6 +53,7 @@ from core.service.question_service import (
     QuestionService,
     has_turns_to_summarise,
 )
+from core.service.typed_commands import SETTINGS_HINT, SLASH_HINT, TypedCommand, typed_command
 
 WATCH_SECONDS = 0.4  # how soon a stop, an edit or a deletion is noticed
 MOST_RUNS = 8  # a delivery whose runs have killed this many workers is given up, with a word about it
@@ -75,6 +79,7 @@ class MessageHandler:
     checkpoints: Checkpoints
     message_states: MessageStateStore
     inbox: Inbox
+    audit: Audit
     platforms: Mapping[str, Platform]
     metrics: Metrics = NoMetrics()  # noqa: RUF009 - it has no state
     warming: Callable[[], bool] = lambda: False  # whether index and models are still being opened
@@ -139,8 +144,7 @@ class MessageHandler:
             return
         if await self._ends_unanswered(lease, platform, message, message_state, unasked=unasked):
             return
-        if decided is MessageRoute.ANSWER and asks_why(message.text):
-            await self._explain(platform, message, message_state)
+        if await self._is_settled_at_once(platform, message, message_state, asked=decided is MessageRoute.ANSWER):
             return
         await self._answer(lease, platform, message, message_state, opened, unasked=unasked)
 
@@ -227,6 +231,41 @@ class MessageHandler:
             log.warning("unasked_and_failed", extra={"trace_id": trace_id, "reason": str(error)})
             return None
         return None if first is None else _chain(first, events)
+
+    async def _is_settled_at_once(
+        self, platform: Platform, message: IncomingMessage, message_state: MessageState[Any], *, asked: bool
+    ) -> bool:
+        """Whether it needs no search: it is too long, asks why, or is a command. Unasked, nothing is said to it."""
+        if not asked:
+            return bool(too_long(message.text))
+        command = typed_command(message.text)
+        if asks_why(message.text):
+            await self._explain(platform, message, message_state)
+        elif refusal := too_long(message.text):
+            await platform.tell(message, refusal)
+            await message_state.settle(message_state.kept)
+        elif command is not None:
+            await self._obey(command, platform, message)
+        else:
+            return False
+        return True
+
+    async def _obey(self, command: TypedCommand, platform: Platform, message: IncomingMessage) -> None:
+        """Do what a typed command says. Nothing is kept of it, since it may ask to be forgotten."""
+        memory = MemoryControls(self.memory, self.audit)
+        match command:
+            case TypedCommand.FORGET_PERSON:
+                said = outcome_text(await memory.forget_person(message.asker))
+            case TypedCommand.FORGET_THREAD:
+                rights = await platform.permissions(message.asker, message.thread)
+                said = outcome_text(await memory.forget_thread(message.thread, message.asker, is_admin=rights.is_admin))
+            case TypedCommand.SETTINGS:
+                said = SETTINGS_HINT
+            case TypedCommand.SLASH:
+                said = SLASH_HINT
+            case _:
+                assert_never(command)
+        await platform.tell(message, said)
 
     async def _explain(self, platform: Platform, message: IncomingMessage, message_state: MessageState[Any]) -> None:
         """Tell how the thread's last answer came about: what everybody who reads there may know of it.

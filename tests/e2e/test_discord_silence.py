@@ -9,7 +9,9 @@ import pytest
 from adapters.discord.inbound import event_listener, look_back
 from adapters.discord.inbound.ordered_queue import Job
 from core.model.channel_settings import ChosenSettings
+from core.model.errors import Busy
 from core.model.principals import channel_principal
+from core.ports.inbox import Delivery
 from core.service.backfill import BackfillCursor
 from tests.e2e.conftest import REFUNDS
 from tests.e2e.discord_office import Office
@@ -183,6 +185,21 @@ async def test_a_mention_in_a_new_thread_that_was_archived_since_is_answered(
     await discord.archive(thread)
     async with closed.open():
         assert REFUNDS in (await discord.reply_to(asked, LONG)).text
+
+
+async def test_whoever_asks_too_much_is_told(discord: FakeDiscord, office: Office) -> None:
+    alice, put = discord.person("alice"), office.inbox.put
+
+    async def full(delivery: Delivery) -> bool:
+        raise Busy("You have 20 questions waiting already.", remedy="Please wait for some of the answers.")
+
+    office.inbox.put = full  # type: ignore[method-assign]
+    asked = await alice.says(ASKED)
+    await discord.until(lambda: discord.answers_to(asked), LONG, what="being told")
+    office.inbox.put = put  # type: ignore[method-assign]
+    (told,) = discord.answers_to(asked)
+    assert "20 questions waiting" in told.text
+    assert told.reference is asked
 
 
 async def test_what_there_was_no_room_for_is_read_again(discord: FakeDiscord, office: Office) -> None:

@@ -91,7 +91,7 @@ def _translate(error: discord.HTTPException, doing: str) -> FootnoteError:
     if isinstance(error, discord.Forbidden):
         return Denied(f"Discord does not let me {doing}.", remedy=remedy_for(error))
     log.warning("discord_refused", doing=doing, status=error.status, code=error.code, text=error.text[:500])
-    return RequestRefused(f"I could not {doing}: Discord does not accept it. My log says why.")
+    return RequestRefused(f"I could not {doing}: Discord refuses it. My log says why.")
 
 
 def remedy_for(error: discord.Forbidden) -> str:

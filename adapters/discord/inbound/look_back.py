@@ -7,16 +7,18 @@ in before is known by its id.
 """
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 
 import discord
 import structlog
 
 from adapters.discord.api.errors import TokenRefused, api_call, find
 from core.model.errors import FootnoteError, PlatformUnavailable
-from core.service.backfill import BackfillPlaces
+from core.service.backfill import MOST_NOTED, BackfillPlaces
 
 LISTEN_SECONDS = 5.0  # between two notes that we hear
 READ_SECONDS = 30.0  # for one place
@@ -76,7 +78,7 @@ class LookBack:
                 if current:
                     await self._look_back()
                     if not (self._unread or self._archives or self._unseen):
-                        self._enqueue(self._places.advance_cursor)
+                        self._enqueue(partial(self._places.advance_cursor, time.time()))
             except FootnoteError as error:
                 log.warning("not_caught_up", reason=str(error))
             except Exception:
@@ -88,7 +90,7 @@ class LookBack:
 
     async def _begin(self) -> None:
         """See where something may have been missed."""
-        silence = await self._places.missed_period()
+        silence = await self._places.missed_period(MOST_NOTED)
         if silence is None:
             return
         after = discord.utils.time_snowflake(datetime.fromtimestamp(silence.since, UTC))

@@ -35,12 +35,11 @@ from core.model.channel_settings import ChannelSettings, ReplyStyle
 from core.model.conversation import ThreadKey
 from core.model.errors import FootnoteError, NotFound
 from core.model.incoming_events import FileReference, IncomingMessage
-from core.model.message_text import plain_question
+from core.model.message_text import LONGEST_QUESTION, plain_question
 from core.model.reply_target import ReplyMode, ReplyTarget
 from core.service.actions.user_actions import UserActions
 from core.service.answer_visibility import AnswerVisibility, answer_visibility
 
-LONGEST_QUESTION = 2_000
 LOOK_SECONDS = 1.0
 MOST_NAMED = 10  # people in one question
 WHERE = {

@@ -320,7 +320,8 @@ class AnswerMessages:
         return True
 
     async def _thread_is_gone(self) -> bool:
-        """Whether the answer stands in a thread that was deleted."""
+        """Whether the answer stands in a thread that was deleted, not in one that could never be started."""
         kept = self._message_state.kept
         in_thread = self.mode is not ReplyMode.DIRECT and kept.channel not in ("", kept.thread.channel)
-        return in_thread and await self._messages.is_gone(int(kept.channel))
+        was_there = self.mode is not ReplyMode.START or bool(kept.first)
+        return in_thread and was_there and await self._messages.is_gone(int(kept.channel))
