@@ -33,6 +33,7 @@ from core.service.kb.text_spans import count
 
 if TYPE_CHECKING:
     from core.ingestion.consistency import IndexReport
+    from core.ports.message_state import MessageStateStore
 
 Chosen = asyncio.Future[Mapping[str, ChosenSettings]]  # what was chosen in channels, by place
 
@@ -255,6 +256,8 @@ async def _opened_stores(settings: Settings, opened_until: float, chosen: Chosen
             yield limited
         settings_store = footnote.settings_store
         chosen.set_result({place: await settings_store.read(place) for place in await settings_store.places()})
+        if settings.has_discord:
+            yield await _discord_sessions(footnote.message_states)
         yield await _blob_store(settings)
         usage = await footnote.trace_store.counts()
         yield _overkill(usage.searched, usage.searched_once)
@@ -412,6 +415,12 @@ async def _discord(settings: Settings, chosen: Mapping[str, ChosenSettings]) -> 
         chosen={place: channel_settings(ChannelSettings(), here) for place, here in chosen.items()},
     )
     return [check_of(check) for check in found]
+
+
+async def _discord_sessions(message_states: "MessageStateStore") -> Check:
+    from adapters.discord.preflight import sessions_check
+
+    return check_of(await sessions_check(message_states))
 
 
 class PlatformCheck(Protocol):

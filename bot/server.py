@@ -155,6 +155,7 @@ class _ServedPlatform:
             checkpoints=footnote.checkpoints,
             message_states=footnote.message_states,
             inbox=footnote.inbox,
+            audit=footnote.audit,
             platforms={platform.name: platform for platform in self._connected},
             warming=lambda: not self._stores.joined.is_set(),
             metrics=PrometheusMetrics(),

@@ -18,12 +18,14 @@ from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.endpoints import configure_endpoints
 from adapters.discord.api.ids import PLATFORM, handoff_role
 from adapters.discord.api.servers import Servers
-from adapters.discord.inbound.attachments import read_attachments
+from adapters.discord.inbound.attachments import files_above, read_attachments
 from adapters.discord.inbound.event_listener import EventListener
 from adapters.discord.inbound.gateway import FootnoteClient
 from adapters.discord.inbound.gateway_connection import GatewayConnection
 from adapters.discord.inbound.identify_limiter import IdentifyLimiter
 from adapters.discord.inbound.look_back import LookBack
+from adapters.discord.inbound.message_words import bot_identity
+from adapters.discord.inbound.nearby_messages import NearbyMessages
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.inbound.thread_context import read_thread_context
 from adapters.discord.interactions.assembly import Interactions, new_interactions
@@ -31,11 +33,13 @@ from adapters.discord.kb.capabilities import DiscordKnowledge
 from adapters.discord.kb.commands import KbGroup
 from adapters.discord.kb.job_cards import JobCards
 from adapters.discord.kb.kept_commands import DiscordKeptCommand
+from adapters.discord.outbound import layouts
 from adapters.discord.outbound.announcements import DiscordAnnouncements
 from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.answer_messages import AnswerMessages, Pauses
 from adapters.discord.outbound.answer_records import DiscordQuestionState
 from adapters.discord.outbound.answer_view import PACE_SECONDS, PAUSES, DiscordAnswerView, Pace
+from adapters.discord.outbound.buttons import AgainButton
 from adapters.discord.outbound.edit_versions import EditVersions
 from adapters.discord.outbound.layouts import Extras
 from adapters.discord.outbound.messages import Messages
@@ -43,7 +47,15 @@ from adapters.discord.outbound.notices import Notices
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
 from core.model.errors import PlatformUnavailable
-from core.model.incoming_events import Expiry, Incoming, IncomingChoice, IncomingMessage, MessageRoute, Permissions
+from core.model.incoming_events import (
+    Expiry,
+    FileReference,
+    Incoming,
+    IncomingChoice,
+    IncomingMessage,
+    MessageRoute,
+    Permissions,
+)
 from core.model.reply_target import ReplyTarget
 from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
@@ -158,6 +170,7 @@ class DiscordPlatform:
             channel_access=self.channel_access,
             messages=self.messages,
             tell=self.tell,
+            look_again=self._look_back.look_again,
             allowed_bots=allowed_bots,
         )
 
@@ -180,7 +193,8 @@ class DiscordPlatform:
 
     def readiness_problem(self) -> str:
         """Why it is not ready; empty when it is."""
-        return self._connection.readiness_problem()
+        problem = self._connection.readiness_problem()
+        return problem and (self._identify_limiter.problem() or problem)
 
     def capabilities(self) -> PlatformCapabilities:
         """What the knowledge service can use of it."""
@@ -278,6 +292,10 @@ class DiscordPlatform:
         """A message was deleted."""
         self._event_listener.on_delete(guild_id, channel_id, message_id)
 
+    def on_thread_delete(self, guild_id: int, parent_id: int, thread_id: int) -> None:
+        """A thread was deleted."""
+        self._event_listener.on_thread_delete(guild_id, parent_id, thread_id)
+
     async def on_submit(self, interaction: discord.Interaction) -> None:
         """A form of ours was sent."""
         await self._button_handlers.on_submit(interaction)
@@ -346,11 +364,19 @@ class DiscordPlatform:
 
     async def context(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
         """What was said in the thread before, oldest first."""
-        return await read_thread_context(self.client(), self.servers, message)
+        guild = message.reply_target.guild
+        server = await self.servers.server(int(guild)) if guild else None
+        user = self.client().user
+        us = bot_identity(user.id if user else 0, server)
+        return await read_thread_context(NearbyMessages(self.client(), self.servers, message), us)
 
     async def attachments(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
         """The text of the files that hang on the message."""
         return await read_attachments(self.client(), message, self._parse)
+
+    async def files_above(self, message: IncomingMessage) -> tuple[FileReference, ...]:
+        """The files on the message that it replies to, and on the one that its thread began with."""
+        return await files_above(NearbyMessages(self.client(), self.servers, message))
 
     async def acknowledge(self, message: IncomingMessage, decided: MessageRoute) -> None:
         """Say that we were muted or unmuted."""
@@ -364,18 +390,33 @@ class DiscordPlatform:
         subject = incoming.checkpoint if isinstance(incoming, IncomingChoice) else _question(incoming).id
         await self._notices.tell(_thread(incoming), subject, _reply_target(incoming), text)
 
+    async def offer_again(self, message: IncomingMessage, message_state: MessageState[DiscordQuestionState]) -> None:
+        """Add a button below the answer, for its asker alone: an edit of a message disturbs nobody.
+
+        What only one person sees needs a press, so a note of its own would be for all.
+        """
+        trace_id = message_state.kept.trace
+        if trace_id:
+            await self.wait_until_connected()
+            await self._answer_messages(message, message_state).add_row(layouts.row(AgainButton.create(trace_id)))
+
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[DiscordQuestionState]) -> None:
         """Remove what was posted for a question that was deleted."""
         await self.wait_until_connected()
         self._pace(message).stop()
-        await AnswerMessages(
+        await self._answer_messages(message, message_state).withdraw()
+
+    def _answer_messages(
+        self, message: IncomingMessage, message_state: MessageState[DiscordQuestionState]
+    ) -> AnswerMessages:
+        return AnswerMessages(
             message_state=message_state,
             target=message.reply_target,
             question=message.text,
             messages=self.messages,
             on_moved=lambda _: None,
             pauses=self._pauses,
-        ).withdraw()
+        )
 
 
 async def _wait(stop: asyncio.Event) -> None:

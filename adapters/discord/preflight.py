@@ -12,13 +12,15 @@ from adapters.discord.api.endpoints import configure_endpoints
 from adapters.discord.api.errors import api_call
 from adapters.discord.api.ids import PLATFORM, handoff_role
 from adapters.discord.inbound.gateway import NO_CONTENT_REMEDY, intents, log_in, reads_content
+from adapters.discord.inbound.identify_limiter import pending_wait
 from adapters.discord.manifest import PERMISSIONS, invite
 from adapters.discord.outbound.messages import NOBODY
 from core.model.channel_settings import ChannelSettings
 from core.model.errors import FootnoteError, PlatformUnavailable
+from core.ports.message_state import MessageStateStore
 
 CHECK_SECONDS = 20.0
-CONTENT, SERVERS = "Discord intents", "Discord servers"
+CONTENT, SERVERS, SESSIONS = "Discord intents", "Discord servers", "Discord sessions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,13 @@ async def preflight(
         return [DiscordCheck("Discord token", False, error.args[0], error.remedy or "")]
     finally:
         await client.close()
+
+
+async def sessions_check(message_states: MessageStateStore) -> DiscordCheck:
+    """Whether a start would connect at once, or wait because there were many. Raises StoreUnavailable."""
+    if waits := await pending_wait(message_states):
+        return DiscordCheck(SESSIONS, ok=False, detail=waits, remedy="Wait, or find what restarts it.", fatal=False)
+    return DiscordCheck(SESSIONS, ok=True, detail="a start connects at once")
 
 
 def _token(client: discord.Client) -> DiscordCheck:

@@ -25,6 +25,7 @@ from adapters.mcp.results import (
 from core.model.errors import FootnoteError
 from core.model.events import AgentCompleted, AgentFailed, AgentStarted, CheckpointReached, Noticed
 from core.model.inquiry import AnswerPolicy
+from core.model.message_text import LONGEST_QUESTION
 from core.ports.api_tokens import TokenScope
 from core.service.api_clients import ApiClient
 from core.service.knowledge_reader import KnowledgeReader
@@ -36,7 +37,7 @@ Query = Annotated[str, Field(min_length=1, max_length=2_000, description="What t
 Base = Annotated[str, Field(max_length=80, description="Only this knowledge base; empty: all that may be read.")]
 Limit = Annotated[int, Field(ge=1, le=20, description="How many passages at most.")]
 Name = Annotated[str, Field(max_length=500, description="A document's title or path, or a part of one.")]
-Asked = Annotated[str, Field(min_length=1, max_length=8_000, description="The question, in full.")]
+Asked = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION, description="The question, in full.")]
 Conversation = Annotated[
     str, Field(pattern=r"^[\w.@-]{0,64}$", description="Goes on with this conversation; empty: a new one.")
 ]

@@ -39,6 +39,7 @@ from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
 from core.model.errors import ConfigurationError, FootnoteError, PlatformUnavailable
 from core.model.incoming_events import (
     Expiry,
+    FileReference,
     Incoming,
     IncomingChoice,
     IncomingMessage,
@@ -51,7 +52,7 @@ from core.ports.message_state import MessageStateStore
 from core.ports.platform import MessageState
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.actions.user_actions import UserActions
-from core.service.actions.wording import MUTED, UNMUTED
+from core.service.actions.wording import EDITED_LATE, MUTED, UNMUTED
 from core.service.backfill import BackfillPlaces
 from core.service.gaps.overview import GapOverview
 from core.service.kb.knowledge_commands import KnowledgeCommands
@@ -237,6 +238,10 @@ class SlackPlatform:
         """The text of the files on the message; see ``ThreadContext.attachments``."""
         return await self._context.attachments(message)
 
+    async def files_above(self, message: IncomingMessage) -> tuple[FileReference, ...]:
+        """None are looked for."""
+        return ()
+
     async def acknowledge(self, message: IncomingMessage, decided: MessageRoute) -> None:
         """Say that we were muted or unmuted."""
         await self.tell(message, MUTED if decided is MessageRoute.MUTE else UNMUTED)
@@ -247,6 +252,10 @@ class SlackPlatform:
         user, messages = user_id(person), self.workspace.messages
         if not await messages.post_privately(thread, user, text):
             await messages.post_directly(user, text)
+
+    async def offer_again(self, message: IncomingMessage, message_state: MessageState[SlackQuestionState]) -> None:
+        """Tell the writer privately how to ask again."""
+        await self.tell(message, EDITED_LATE)
 
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[SlackQuestionState]) -> None:
         """Remove what was posted for a question that was deleted, cards that led on to it included."""

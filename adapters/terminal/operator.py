@@ -5,7 +5,7 @@ from core.model.incoming_events import Permissions
 from core.service.kb.commands import Caller
 
 PLATFORM = "console"
-OPERATOR = Person(f"{PLATFORM}:operator", "you")
+OPERATOR = Person(f"{PLATFORM}:operator", "the operator")
 
 
 def operator() -> Caller:

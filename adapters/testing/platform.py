@@ -5,11 +5,12 @@ from dataclasses import dataclass, replace
 from core.model.answer import Answer
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
-from core.model.incoming_events import Incoming, IncomingMessage, MessageRoute, Permissions
+from core.model.incoming_events import FileReference, Incoming, IncomingMessage, MessageRoute, Permissions
 from core.model.inquiry import Checkpoint
 from core.model.message_records import QuestionState
 from core.ports.answer_view import Step
 from core.ports.platform import MessageState
+from core.service.actions.wording import EDITED_LATE
 
 
 class VisibleMessage:
@@ -108,6 +109,7 @@ class RecordedPlatform:
         self.acknowledged: list[MessageRoute] = []
         self.principals: frozenset[str] = frozenset()
         self.public = False
+        self.above: tuple[FileReference, ...] = ()
         self._admins = admins
         self._settings = settings or ChannelSettings()
 
@@ -153,6 +155,10 @@ class RecordedPlatform:
         """The names of the files."""
         return tuple(ContextMessage(file.name, f"text of {file.name}") for file in message.files)
 
+    async def files_above(self, message: IncomingMessage) -> tuple[FileReference, ...]:
+        """The files that the scene put above."""
+        return self.above
+
     async def acknowledge(self, message: IncomingMessage, decided: MessageRoute) -> None:
         """Keep that this message was acknowledged."""
         self.acknowledged.append(decided)
@@ -160,6 +166,10 @@ class RecordedPlatform:
     async def tell(self, incoming: Incoming, text: str) -> None:
         """Keep what a person was told privately."""
         self.told.append(text)
+
+    async def offer_again(self, message: IncomingMessage, message_state: MessageState[RecordedQuestionState]) -> None:
+        """Tell the writer how to ask again."""
+        await self.tell(message, EDITED_LATE)
 
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[RecordedQuestionState]) -> None:
         """Remove the page of a message."""

@@ -17,7 +17,15 @@ from adapters.web.pages import Pages, static_file
 from adapters.web.routing import PLATFORM, Screen
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
-from core.model.incoming_events import Expiry, Incoming, IncomingChoice, IncomingMessage, MessageRoute, Permissions
+from core.model.incoming_events import (
+    Expiry,
+    FileReference,
+    Incoming,
+    IncomingChoice,
+    IncomingMessage,
+    MessageRoute,
+    Permissions,
+)
 from core.ports.answer_stream import AnswerStream, Ended, NoticeShown
 from core.ports.audit import Audit
 from core.ports.message_state import MessageStateStore
@@ -25,6 +33,7 @@ from core.ports.platform import MessageState
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.ports.web_sessions import WebSessions
 from core.service.actions.user_actions import UserActions
+from core.service.actions.wording import EDITED_LATE
 
 
 class WebPlatform:
@@ -124,6 +133,10 @@ class WebPlatform:
         """Files are dropped into a base, not onto a question."""
         return ()
 
+    async def files_above(self, message: IncomingMessage) -> tuple[FileReference, ...]:
+        """There are none on the page."""
+        return ()
+
     async def acknowledge(self, message: IncomingMessage, decided: MessageRoute) -> None:
         """A conversation here is with us alone: there is nothing to mute."""
 
@@ -134,6 +147,10 @@ class WebPlatform:
         state = WebQuestionState(thread=thread, message=message_id, asker=_person(incoming).id)
         await self._message_states.save(replace(state, stage=AnswerStage.ENDED, told=text))
         await self._stream.publish(str(thread), message_id, [NoticeShown(text), Ended()])
+
+    async def offer_again(self, message: IncomingMessage, message_state: MessageState[WebQuestionState]) -> None:
+        """Tell the writer how to ask again."""
+        await self.tell(message, EDITED_LATE)
 
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[WebQuestionState]) -> None:
         """Nothing is posted anywhere else."""

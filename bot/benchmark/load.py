@@ -96,6 +96,7 @@ async def _run_worker(footnote: Footnote, platform: StopwatchPlatform, lanes: in
         checkpoints=footnote.checkpoints,
         message_states=footnote.message_states,
         inbox=footnote.inbox,
+        audit=footnote.audit,
         platforms={platform.name: platform},
     )
     worker = Worker(

@@ -25,6 +25,12 @@ _NAMES_ATTACHED = re.compile(
     r"(?i)\battach(?:ed|ments?)\b|\b(?:this|that|the|my|our|these)\s+(?:\w+\s+)?"
     r"(?:file|document|pdf|spreadsheet|scan|image|picture|screenshot|photo|upload|one)s?\b"
 )
+# "What does this file say", "in the attached plan": the documents are no part of it.
+_ONLY_ATTACHED = re.compile(
+    r"(?i)\b(?:this|that|these|those)\s+(?:attached\s+)?"
+    r"(?:file|document|pdf|spreadsheet|scan|attachment|upload)s?\b|\b(?:the|my)\s+attached\b"
+)
+NOT_IN_FILE = "I couldn't find this in {files}. Ask without naming the file, and I look in your documents."
 UNREADABLE = (
     "I could not read what you attached, so I cannot answer from it. Attach it once more in another format, or ask "
     "what the documents here say."
@@ -54,6 +60,9 @@ async def understand(run: Run) -> AsyncGenerator[AgentEvent, None]:
             run.update(plan=plan)
             yield RoutingDecided(needs_retrieval=False, reason=plan.reason)
             yield await overview(run, plan)
+        case Investigate() if files := _only_subject(run):
+            yield RoutingDecided(needs_retrieval=False, reason="it asks about the attached file alone")
+            yield end_run(run, Outcome.ABSTAINED, NOT_IN_FILE.format(files=files))
         case Investigate() if not run.inquiry.bases:
             yield RoutingDecided(needs_retrieval=False, reason="there is nothing to search in")
             yield nothing_to_read(run)
@@ -67,6 +76,12 @@ async def understand(run: Run) -> AsyncGenerator[AgentEvent, None]:
             yield RoutingDecided(needs_retrieval=True, reason=plan.reason, queries=plan.queries)
         case _:
             assert_never(plan)
+
+
+def _only_subject(run: Run) -> str:
+    """The names of the files that a question is about and nothing else; empty where it is about more."""
+    read = [one.author for one in run.thread.attachments if not one.unread]
+    return ", ".join(f"*{name}*" for name in read) if _ONLY_ATTACHED.search(run.inquiry.question) else ""
 
 
 def _asks_about_unreadable(run: Run) -> bool:

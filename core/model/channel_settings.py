@@ -1,6 +1,6 @@
 """How a channel is set up, by its id: what admins chose there, over the defaults of the whole installation."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any, TypeVar
@@ -123,7 +123,7 @@ class ChosenSettings:
         return cls(
             profile=_one_of(Profile, values.get("profile")),
             behaviour=_one_of(Behaviour, values.get("behaviour")),
-            checkpoints=None if wanted is None else frozenset(ALL_CHECKPOINTS & set(split_names(wanted))),
+            checkpoints=None if wanted is None else frozenset(_named(ALL_CHECKPOINTS, wanted)),
             sources_first=_read_yes_or_no(values.get("sources_first")),
             languages=tuple(split_names(values["languages"])) if "languages" in values else None,
             follow_ups=_read_yes_or_no(values.get("follow_ups")),
@@ -166,6 +166,12 @@ _OF_POLICY = ("profile", "behaviour", "checkpoints", "sources_first", "languages
 
 def _fields(chosen: ChosenSettings) -> list[tuple[str, Any]]:
     return [(one.name, getattr(chosen, one.name)) for one in fields(chosen)]
+
+
+def _named(kinds: Iterable[CheckpointKind], text: str) -> list[CheckpointKind]:
+    """Those that a list names: as kinds, since Pydantic warns of their plain names."""
+    names = split_names(text)
+    return [kind for kind in kinds if kind in names]
 
 
 def split_names(text: str) -> list[str]:

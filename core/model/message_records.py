@@ -19,7 +19,8 @@ class QuestionState(Record, place="{thread}", subject="{message}"):
     asker: str = field(default="", metadata=PERSON)
     outcome: str = ""  # how it ended, by ``Outcome``, or DELETED; empty while it has not
     settled_by: str = ""
-    edited_late: bool = False  # its writer was told that an edit after the answer changes nothing
+    edited_late: bool = False  # its writer was offered to have it answered again, as it was edited after the answer
+    late_edit: IncomingMessage | None = None  # as it reads since
     checkpoint: str = ""
 
     @property

@@ -5,7 +5,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
-from core.model.incoming_events import Incoming, IncomingMessage, MessageRoute, Permissions
+from core.model.incoming_events import FileReference, Incoming, IncomingMessage, MessageRoute, Permissions
 from core.model.message_records import QuestionState
 from core.model.records import Record
 from core.ports.answer_view import AnswerView
@@ -81,6 +81,9 @@ class Platform(Protocol):
     async def attachments(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
         """The text of the files that hang on the message."""
 
+    async def files_above(self, message: IncomingMessage) -> tuple[FileReference, ...]:
+        """The files on the message that it replies to, and on the one that its thread began with."""
+
     async def acknowledge(self, message: IncomingMessage, decided: MessageRoute) -> None:
         """Show that we were muted or unmuted."""
 
@@ -88,6 +91,12 @@ class Platform(Protocol):
         """Say something to the one who wrote or pressed: privately where the platform can, else directly to them.
 
         Where nothing reaches them it is logged. Raises PlatformUnavailable, and nothing else.
+        """
+
+    async def offer_again(self, message: IncomingMessage, message_state: MessageState[Any]) -> None:
+        """Offer the writer of a question that was edited after its answer to have it answered again, and nobody else.
+
+        The edited question is kept in the state, as ``late_edit``. Raises PlatformUnavailable, and nothing else.
         """
 
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[Any]) -> None:

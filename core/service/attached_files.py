@@ -1,4 +1,6 @@
-"""The files that a question is about: those on its message, else those that its asker attached shortly before.
+"""The files that a question is about: those on its message, else those above it, else those attached shortly before.
+
+Above it is the message that it replies to, and the one that its thread began with.
 
 What is kept is where the files hang, never what they say: they are read anew for each question, for as long as the
 platform gives them out. How many are read, and how much of each, is the same everywhere.
@@ -15,6 +17,7 @@ from core.model.parsed_document import ParsedDocument
 from core.ports.message_state import MessageStateStore
 from core.ports.platform import Platform
 
+ABOUT_FILES = "Summarise the attached file."  # what a file without a word asks
 MOST_READ = 3  # files of one message
 LARGEST_READ = 10 * 2**20  # bytes of one file
 LONGEST_READ = 40_000  # characters of one file's text
@@ -63,9 +66,11 @@ class FileReader:
     ) -> tuple[ContextMessage, ...]:
         """The text of the files that a message is about; ``turns`` counts those of its thread before it.
 
-        Of its own files one that cannot be read says so in its place; of earlier ones it was said already.
+        A file on it or above it that cannot be read says so in its place; of earlier ones that was said already.
         """
         blank = AttachedFiles(thread=message.thread, asker=message.asker.id)
+        if not message.files and (not turns or message.reply_target.about):
+            message = replace(message, files=await platform.files_above(message))
         if message.files:
             await self.message_states.save(replace(blank, question=replace(message, text=""), turns=turns), fence=fence)
             return await platform.attachments(message)

@@ -17,6 +17,7 @@ from core.model.records import PERSON, THREAD, UNSTORED, Record
 from core.ports.message_state import MessageStateStore
 
 MOST_PLACES = 100  # looked back on; those where we were spoken to last come first
+MOST_NOTED = 10 * MOST_PLACES
 LONGEST_SECONDS = 23 * 3600.0  # looked back; for a day a delivery is known again by its id
 DEAF_SECONDS = 60.0  # for which a connection may have told us nothing before that was noticed
 NOTE_SECONDS = 600.0  # between two notes about the same place
@@ -61,7 +62,7 @@ class BackfillPlaces:
         self._message_states = message_states
         self._platform = platform
         self._now = now
-        self._noted: TTLCache[str, None] = TTLCache(10 * MOST_PLACES, NOTE_SECONDS, timer=now)
+        self._noted: TTLCache[str, None] = TTLCache(MOST_NOTED, NOTE_SECONDS, timer=now)
 
     async def record_question(self, question: IncomingMessage, *places: str) -> None:
         """We were asked this there. Raises StoreUnavailable."""
@@ -74,18 +75,18 @@ class BackfillPlaces:
         await self._message_states.save(*(replace(heard, name=place) for place in news))
         self._noted.update(dict.fromkeys(news))
 
-    async def advance_cursor(self) -> None:
-        """Until now we heard everything. Raises StoreUnavailable."""
-        await self._message_states.save(BackfillCursor(platform=self._platform, at=self._now()))
+    async def advance_cursor(self, at: float | None = None) -> None:
+        """Until now, or until then, we heard everything. Raises StoreUnavailable."""
+        await self._message_states.save(BackfillCursor(platform=self._platform, at=at or self._now()))
 
-    async def missed_period(self) -> MissedPeriod | None:
-        """What to look back on; None when we never listened before. Raises StoreUnavailable."""
+    async def missed_period(self, most: int = MOST_PLACES) -> MissedPeriod | None:
+        """What to look back on, at most so many places; None when we never listened before. Raises StoreUnavailable."""
         until = await self._message_states.read(BackfillCursor(platform=self._platform))
         if until is None or not until.at:
             return None
         known = await self._message_states.read_entries(ActivePlace(platform=self._platform, name=""))
         latest = sorted(known, key=lambda place: place.at, reverse=True)
-        for place in latest[10 * MOST_PLACES :]:
+        for place in latest[MOST_NOTED:]:
             await self._message_states.remove(place)
         since = max(until.at - DEAF_SECONDS, self._now() - LONGEST_SECONDS)
-        return MissedPeriod(since, tuple(place.name for place in latest[:MOST_PLACES]))
+        return MissedPeriod(since, tuple(place.name for place in latest[:most]))

@@ -25,7 +25,10 @@ from core.model.errors import (
 from core.model.events import AgentCompleted, AgentEvent, CheckpointReached, FinalEvent
 from core.model.incoming_events import Deletion, Expiry, IncomingChoice, IncomingMessage, MessageRoute
 from core.model.message_records import CheckpointState
+from core.model.message_text import too_long
+from core.model.text import words
 from core.ports.answer_view import AnswerView, Step, StepState
+from core.ports.audit import Audit
 from core.ports.checkpoints import Checkpoints, ParkedInquiry
 from core.ports.daily_budget import DailyBudget
 from core.ports.inbox import Inbox, Lease
@@ -33,9 +36,10 @@ from core.ports.memory import Memory, ThreadRecord
 from core.ports.message_state import CancelReason, MessageStateStore
 from core.ports.metrics import Metrics, NoMetrics
 from core.ports.platform import MessageState, Platform
-from core.service.actions.wording import CHOICE_GONE, NOT_YOURS_TO_CHOOSE, explanation_text
+from core.service.actions.memory_controls import MemoryControls
+from core.service.actions.wording import CHOICE_GONE, NOT_YOURS_TO_CHOOSE, explanation_text, outcome_text
 from core.service.answer_visibility import visibility_of
-from core.service.attached_files import FileReader
+from core.service.attached_files import ABOUT_FILES, FileReader
 from core.service.auto_answer_limiter import AutoAnswerLimiter
 from core.service.delivery_codec import decode_delivery
 from core.service.event_presenter import EventPresenter
@@ -49,6 +53,7 @@ from core.service.question_service import (
     QuestionService,
     has_turns_to_summarise,
 )
+from core.service.typed_commands import SETTINGS_HINT, SLASH_HINT, TypedCommand, typed_command
 
 WATCH_SECONDS = 0.4  # how soon a stop, an edit or a deletion is noticed
 MOST_RUNS = 8  # a delivery whose runs have killed this many workers is given up, with a word about it
@@ -57,7 +62,6 @@ LAST_WORDS = 3  # more runs to say that it was given up
 WARM_SECONDS = 300.0  # an index of a million passages takes about two minutes
 WARMING_UP = "I am still warming up. Your question is kept, and I answer as soon as I can."
 GIVEN_UP = "I have tried this several times and did not get through. Please ask again."
-EDITED_LATE = "You edited this after I had answered it. Ask again here to have it answered as it reads now."
 DELETED = "deleted"  # the outcome of a question that was deleted, whatever it was before
 AWAY = (StoreUnavailable, PlatformUnavailable)  # the delivery is kept, and tried again when they are back
 
@@ -75,6 +79,7 @@ class MessageHandler:
     checkpoints: Checkpoints
     message_states: MessageStateStore
     inbox: Inbox
+    audit: Audit
     platforms: Mapping[str, Platform]
     metrics: Metrics = NoMetrics()  # noqa: RUF009 - it has no state
     warming: Callable[[], bool] = lambda: False  # whether index and models are still being opened
@@ -139,8 +144,7 @@ class MessageHandler:
             return
         if await self._ends_unanswered(lease, platform, message, message_state, unasked=unasked):
             return
-        if decided is MessageRoute.ANSWER and asks_why(message.text):
-            await self._explain(platform, message, message_state)
+        if await self._is_settled_at_once(platform, message, message_state, asked=decided is MessageRoute.ANSWER):
             return
         await self._answer(lease, platform, message, message_state, opened, unasked=unasked)
 
@@ -228,6 +232,41 @@ class MessageHandler:
             return None
         return None if first is None else _chain(first, events)
 
+    async def _is_settled_at_once(
+        self, platform: Platform, message: IncomingMessage, message_state: MessageState[Any], *, asked: bool
+    ) -> bool:
+        """Whether it needs no search: it is too long, asks why, or is a command. Unasked, nothing is said to it."""
+        if not asked:
+            return bool(too_long(message.text))
+        command = typed_command(message.text)
+        if asks_why(message.text):
+            await self._explain(platform, message, message_state)
+        elif refusal := too_long(message.text):
+            await platform.tell(message, refusal)
+            await message_state.settle(message_state.kept)
+        elif command is not None:
+            await self._obey(command, platform, message)
+        else:
+            return False
+        return True
+
+    async def _obey(self, command: TypedCommand, platform: Platform, message: IncomingMessage) -> None:
+        """Do what a typed command says. Nothing is kept of it, since it may ask to be forgotten."""
+        memory = MemoryControls(self.memory, self.audit)
+        match command:
+            case TypedCommand.FORGET_PERSON:
+                said = outcome_text(await memory.forget_person(message.asker))
+            case TypedCommand.FORGET_THREAD:
+                rights = await platform.permissions(message.asker, message.thread)
+                said = outcome_text(await memory.forget_thread(message.thread, message.asker, is_admin=rights.is_admin))
+            case TypedCommand.SETTINGS:
+                said = SETTINGS_HINT
+            case TypedCommand.SLASH:
+                said = SLASH_HINT
+            case _:
+                assert_never(command)
+        await platform.tell(message, said)
+
     async def _explain(self, platform: Platform, message: IncomingMessage, message_state: MessageState[Any]) -> None:
         """Tell how the thread's last answer came about: what everybody who reads there may know of it.
 
@@ -246,10 +285,19 @@ class MessageHandler:
     async def _answer_late_edit(
         self, platform: Platform, message: IncomingMessage, message_state: MessageState[Any]
     ) -> None:
-        """An edit after the answer changes nothing that others have read; its writer is told how to ask again, once."""
-        if message.edited and message_state.kept.outcome != DELETED and not message_state.kept.edited_late:
-            await message_state.keep(replace(message_state.kept, edited_late=True))
-            await platform.tell(message, EDITED_LATE)
+        """An edit after the answer changes nothing that others have read; its writer may have it answered again, once.
+
+        Not for the same words with another mark or in other capitals.
+        """
+        if not message.edited or message_state.kept.outcome == DELETED:
+            return
+        record = await self.memory.recall(message.thread)
+        if any(words(turn.question) == words(message.text) for turn in record.turns):
+            return
+        was_offered = message_state.kept.edited_late
+        await message_state.keep(replace(message_state.kept, edited_late=True, late_edit=message))
+        if not was_offered:
+            await platform.offer_again(message, message_state)
 
     async def _withdraw(self, platform: Platform, message: IncomingMessage, message_state: MessageState[Any]) -> None:
         """The question was deleted: what was posted for it goes too, and a card that waits is answered by nobody."""
@@ -267,13 +315,13 @@ class MessageHandler:
         if visibility_of(message, settings).for_asker_alone:
             audience = replace(audience, public=False)
         question = Question(
-            text=message.text,
+            text=message.text or ABOUT_FILES,
             thread=message.thread,
             asker=message.asker,
             audience=audience,
             policy=settings.policy,
             bases=_bases_to_search(settings.bases, message.bases),
-            context=() if opened.record.total else await platform.context(message),
+            context=await platform.context(message) if _leans_on_thread(message, opened) else (),
             attachments=await FileReader(self.message_states).read(
                 platform, message, turns=opened.record.total, fence=lease.fence
             ),
@@ -545,6 +593,11 @@ def _message_facts(message: IncomingMessage, opened: OpenThread) -> MessageFacts
         opens_post=message.opens_post,
         answers_checkpoint=parked is not None and parked.checkpoint.asker.id == message.asker.id,
     )
+
+
+def _leans_on_thread(message: IncomingMessage, opened: OpenThread) -> bool:
+    """Whether what others said before matters: we are new to the thread, or it replies to a message there."""
+    return not opened.record.total or bool(message.reply_target.about)
 
 
 def _bases_to_search(of_place: frozenset[str] | None, asked: tuple[str, ...]) -> frozenset[str] | None:

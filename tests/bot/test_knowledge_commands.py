@@ -168,7 +168,7 @@ def test_a_document_is_shown_and_one_that_is_not_there_is_a_line_on_stderr(termi
     terminal("kb", "ingest", "refunds.md", "--kb", "rules")
     shown = terminal("kb", "show", "refunds", "--kb", "rules")
     assert "line 3: Thirty days." in shown.out
-    assert "added 0 seconds ago by you" in shown.out
+    assert "added 0 seconds ago by the operator" in shown.out
     assert "rules (1 document, 1 passages" not in terminal("kb", "show", "--kb", "rules").out
     missing = terminal("kb", "show", "nothing", "--kb", "rules")
     assert missing == Printed(1, "", "There is no document called “nothing” here.\n")

@@ -139,9 +139,9 @@ class DiscordDriver:
         return [_seen(one) for one in self._answers(said)]
 
     def _answers(self, said: Message) -> list[Message]:
-        """Without what is said to one person about their message: that refers to it."""
+        """Without what is said to one person about their message: that refers to it, and has no buttons."""
         shown = [one for one in self.discord.answers_to(said) if one.ephemeral_for is None]
-        return [one for one in shown if one.reference is None or one.reference is said]
+        return [one for one in shown if one.reference in (None, said) or one.controls()]
 
     async def sign(self, said: Message, within: float = 60.0) -> Seen:
         await self.discord.until(lambda: self._answers(said), within, what="a first sign")
@@ -175,7 +175,8 @@ class DiscordDriver:
                 found.append((one, 0))
                 found += [(one, 1)] if len(one.history) > 1 and not self.discord.working(one) else []
         for channel in self.discord.world.threads():
-            mine = [one for one in channel.posts() if one.author is self.discord.me and one.reference is not None]
+            told = [one for one in channel.posts() if one.reference is not None and not one.controls()]
+            mine = [one for one in told if one.author is self.discord.me]
             found += [(one, 0) for one in mine if one.reference is not None and one.reference.author is who.member]
         return sorted(found, key=lambda pair: (pair[0].id, pair[1]))
 

@@ -105,6 +105,7 @@ class Office:
             checkpoints=self.scene.checkpoints,
             message_states=self.message_states,
             inbox=self.inbox,
+            audit=self.audit,
             platforms={"discord": platform},
             metrics=self.work,
         )

@@ -117,6 +117,7 @@ class Bot:
                 checkpoints=self.scene.checkpoints,
                 message_states=self.message_states,
                 inbox=self.inbox,
+                audit=self.audit,
                 metrics=self.metrics,
                 platforms={platform.name: platform},
             )

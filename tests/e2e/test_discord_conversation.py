@@ -434,3 +434,39 @@ async def test_what_nobody_asked_for_is_announced_without_a_ping_or_a_link(
     assert not await announcements.has_posted(place, "Proposals:", since=today + timedelta(hours=2))
     with pytest.raises(NotFound):
         await announcements.readers(ThreadKey("discord", str(discord.guild_id), "1", ""))
+
+
+# --- manners
+
+
+async def test_in_a_busy_thread_the_answer_refers_to_its_question(discord: FakeDiscord, office: Office) -> None:
+    alice, bob = discord.person("alice"), discord.person("bob")
+    asked = await alice.says("<@bot> how long do refunds take?")
+    assert (await discord.reply_to(asked)).reference is None
+    alone = await alice.says("and for annual plans?", thread=asked)
+    assert (await discord.reply_to(alone)).reference is None
+    await bob.says("<@alice> in March it was longer.", thread=asked)
+    again = await alice.says("how long do refunds take in March?", thread=asked)
+    assert (await discord.reply_to(again)).reference is again
+    assert discord.pings() == []
+
+
+async def test_ask_shows_names_in_place_of_ids(discord: FakeDiscord, office: Office) -> None:
+    role, alice, bob = discord.role("support"), discord.person("alice"), discord.person("bob")
+    question = f"do <@&{role.id}> and {bob.mention} pay refunds in {discord.channel('random').mention}?"
+    answer = await discord.reply_to(await alice.slash("ask", question=question, private=False))
+    assert "do @support and @Bob pay refunds in #random?" in answer.text.replace("\\", "").replace("\u200b", "")
+    assert str(role.id) not in answer.text
+    (call,) = office.script.calls_of("understand")
+    assert call.given[0].question == "do @support and @Bob pay refunds in #random?"
+
+
+async def test_no_code_of_discords_reaches_people(discord: FakeDiscord, office: Office) -> None:
+    alice = discord.person("alice")
+    discord.fail("POST", "/channels/{channel_id}/messages", status=404, code=10003, about=discord.channel("general").id)
+    discord.fail("POST", "/channels/{channel_id}/messages", status=404, code=10003, about=discord.channel("general").id)
+    await alice.says("<@bot> how long do refunds take?")
+    await discord.until(lambda: any(REFUNDS in one.text for one in alice.dm_channel.posts()), what="a direct message")
+    (told,) = alice.dm_channel.posts()
+    assert "it is not there any more" in told.text
+    assert "10003" not in told.text

@@ -144,7 +144,7 @@ async def test_who_holds_no_gateway_reads_a_channels_history_too(discord: FakeDi
     bob, support = discord.person("bob"), discord.role("support", mentionable=True)
     question = await bob.says("How do we reset the router?")
     await bob.starts_thread(question, "Router")
-    await bob.says("Hold the button for ten seconds, or ask <@&support>.", thread=question)
+    await bob.says("Hold the button for ten seconds, or </ask:123456789012345678> <@&support>.", thread=question)
     await bob.says("Elsewhere.", "random")
     await bob.starts_thread(await bob.says("Somewhere else.", "random"), "Other")
     configure_endpoints(discord.api_url, None)
@@ -152,7 +152,7 @@ async def test_who_holds_no_gateway_reads_a_channels_history_too(discord: FakeDi
         await client.login(discord.token)
         found = [one async for one in conversations_in(client, discord.channel("general").id, 10)]
     assert [one.title for one in found] == ["Router"]
-    assert found[0].messages[-1].text == f"Hold the button for ten seconds, or ask @{support.name}."
+    assert found[0].messages[-1].text == f"Hold the button for ten seconds, or /ask @{support.name}."
 
 
 async def test_a_thread_is_kept_from_within_it(discord: FakeDiscord, library: Library, ada: Person) -> None:

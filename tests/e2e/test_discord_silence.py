@@ -1,13 +1,18 @@
 """In Discord, what happens while nobody listens, and what becomes of questions that are taken back."""
 
 import asyncio
+import time
 from datetime import timedelta
 
 import pytest
 
 from adapters.discord.inbound import event_listener, look_back
+from adapters.discord.inbound.identify_limiter import IdentifyTimes
+from adapters.discord.inbound.ordered_queue import Job
 from core.model.channel_settings import ChosenSettings
+from core.model.errors import Busy
 from core.model.principals import channel_principal
+from core.ports.inbox import Delivery
 from core.service.backfill import BackfillCursor
 from tests.e2e.conftest import REFUNDS
 from tests.e2e.discord_office import Office
@@ -154,7 +159,124 @@ async def test_of_places_that_cannot_be_read_a_few_are_tried_before_discord_is_l
     assert len(discord.calls("GET", MESSAGES)) == look_back.MOST_FAILURES
 
 
+async def test_every_place_that_it_may_read_is_read_and_no_other(discord: FakeDiscord, closed: Office) -> None:
+    alice = await has_answered(discord, closed)
+    first = await alice.says(ASKED, "random")
+    for number in range(105):
+        await alice.says("Lunch is at noon.", await discord.text_channel(f"busy-{number}"))
+    hidden = await discord.text_channel("board", private_to=[alice])
+    await discord.take_permission("view_channel", hidden)
+    await alice.says(ASKED, hidden)
+    discord.requests.clear()
+    async with closed.open():
+        assert REFUNDS in (await discord.reply_to(first, LONG)).text
+        await worked_off(closed)
+    assert len(discord.calls("GET", MESSAGES)) >= 106
+    assert not [one for one in discord.calls("GET", MESSAGES) if str(hidden.id) in one.path]
+
+
+async def test_a_mention_in_a_new_thread_that_was_archived_since_is_answered(
+    discord: FakeDiscord, closed: Office
+) -> None:
+    alice = await has_answered(discord, closed)
+    await closed.message_states.save(BackfillCursor(platform="discord", at=time.time() - 2 * 3_600))
+    root = await alice.says("Something about refunds.", "random")
+    thread = await alice.starts_thread(root, "refunds")
+    asked = await alice.says(ASKED, thread=thread)
+    await discord.archive(thread)
+    async with closed.open():
+        assert REFUNDS in (await discord.reply_to(asked, LONG)).text
+
+
+async def test_many_restarts_delay_the_connection_and_that_is_said(discord: FakeDiscord, closed: Office) -> None:
+    now = time.time()
+    await closed.message_states.save(IdentifyTimes(times=tuple(now - number for number in range(70))))
+    stop = asyncio.Event()
+    async with closed.platform as platform:
+        running = asyncio.create_task(platform.run(stop))
+        await discord.until(lambda: "starts in 5 minutes" in platform.readiness_problem(), LONG, what="the reason")
+        stop.set()
+        await running
+    assert discord.identifies == 0
+
+
+async def test_whoever_asks_too_much_is_told(discord: FakeDiscord, office: Office) -> None:
+    alice, put = discord.person("alice"), office.inbox.put
+
+    async def full(delivery: Delivery) -> bool:
+        raise Busy("You have 20 questions waiting already.", remedy="Please wait for some of the answers.")
+
+    office.inbox.put = full  # type: ignore[method-assign]
+    asked = await alice.says(ASKED)
+    await discord.until(lambda: discord.answers_to(asked), LONG, what="being told")
+    office.inbox.put = put  # type: ignore[method-assign]
+    (told,) = discord.answers_to(asked)
+    assert "20 questions waiting" in told.text
+    assert told.reference is asked
+
+
+async def test_who_speaks_to_others_is_not_told_that_too_much_waits(discord: FakeDiscord, office: Office) -> None:
+    bob = discord.person("bob")
+
+    async def full(delivery: Delivery) -> bool:
+        raise Busy("You have 20 questions waiting already.")
+
+    thread = await bob.starts_thread(await bob.says("Something about lunch."), "lunch")
+    office.inbox.put = full  # type: ignore[method-assign]
+    await bob.says("Lunch is at noon.", thread=thread)
+    await discord.quiet(0.3)
+    assert [one for one in thread.posts() if one.author is discord.me] == []
+
+
+async def test_what_there_was_no_room_for_is_read_again(discord: FakeDiscord, office: Office) -> None:
+    line, full = office.platform._ordered_queue, asyncio.Queue[Job](1)
+    full.put_nowait(office.settled)
+    roomy, line._line = line._line, full
+    asked = await discord.person("alice").says(ASKED)
+    await discord.until(lambda: discord.is_typing_in(discord.channel("general")), LONG, what="a sign that it heard")
+    line._line = roomy
+    assert REFUNDS in (await discord.reply_to(asked, LONG)).text
+
+
 # --- questions that are taken back
+
+
+@pytest.mark.parametrize("when", ["before the answer", "after the answer"])
+async def test_the_answer_of_a_thread_that_is_deleted_goes_nowhere_else(
+    discord: FakeDiscord, office: Office, when: str
+) -> None:
+    alice = discord.person("alice")
+    held = discord.hold("PATCH", "/channels/{channel_id}/messages/{message_id}")
+    asked = await alice.says(ASKED)
+    await held.reached()
+    if when == "after the answer":
+        held.release()
+        await discord.reply_to(asked, LONG)
+        await worked_off(office)
+    assert asked.thread is not None
+    await discord.posting.delete_thread(asked.thread)
+    await discord.quiet(0.2)
+    held.release()
+    await worked_off(office)
+    await discord.quiet(0.2)
+    assert [one for one in discord.visible("general") if one.author is discord.me] == []
+    assert alice.dm_channel.posts() == []
+
+
+async def test_a_follow_up_in_a_thread_that_is_deleted_meanwhile_is_answered_nowhere(
+    discord: FakeDiscord, office: Office
+) -> None:
+    alice = discord.person("alice")
+    thread = await alice.starts_thread(await alice.says("Something about refunds."), "refunds")
+    held = discord.hold("PATCH", "/channels/{channel_id}/messages/{message_id}")
+    await alice.says(ASKED, thread=thread)
+    await held.reached()
+    await discord.posting.delete_thread(thread)
+    held.release()
+    await worked_off(office)
+    await discord.quiet(0.2)
+    assert [one for one in discord.visible("general") if one.author is discord.me] == []
+    assert alice.dm_channel.posts() == []
 
 
 async def test_a_question_that_is_deleted_after_its_answer_takes_it_along_and_its_thread_is_put_away(
@@ -244,21 +366,35 @@ async def test_of_many_messages_that_are_deleted_at_once_their_thread_is_looked_
     assert len(looked_at) == 1
 
 
-async def test_an_edit_after_the_answer_says_how_to_ask_again_once(discord: FakeDiscord, office: Office) -> None:
-    alice = discord.person("alice")
-    asked = await alice.says(ASKED)
-    await discord.reply_to(asked, LONG)
+async def test_an_edit_after_the_answer_offers_its_writer_alone_to_answer_again_once(
+    discord: FakeDiscord, office: Office
+) -> None:
+    alice, bob = discord.person("alice"), discord.person("bob")
+    asked = await alice.says(ASKED, files=[("note.txt", b"Order 7.")])
+    answer = await discord.reply_to(asked, LONG)
+    before = answer.text
     await worked_off(office)
+    await alice.edits(asked, "<@bot> How long do refunds take??")
+    await worked_off(office)
+    assert "Answer again?" not in answer.buttons()
     for text in ("<@bot> how long do refunds take, roughly?", "<@bot> how long do refunds take, in days?"):
         await alice.edits(asked, text)
-    await discord.until(
-        lambda: any("Ask again" in one.text for one in discord.visible("general") if one.author is discord.me),
-        LONG,
-        what="being told",
-    )
-    await worked_off(office)
-    assert len([one for one in discord.visible("general") if one.author is discord.me]) == 1
-    assert len(office.script.calls_of("understand")) == 1
+        await discord.until(lambda: "Answer again?" in answer.buttons(), LONG, what="a button")
+        await worked_off(office)
+    assert answer.buttons().count("Answer again?") == 1
+    assert answer.text == before
+    assert discord.answers_to(asked) == [answer]
+    refused = await bob.clicks(answer, "Answer again?")
+    assert "Only the person who asked" in refused.text
+    assert refused.private
+    pressed = await alice.clicks(answer, "Answer again?")
+    assert REFUNDS in (await discord.reply_to(pressed, LONG)).text
+    await discord.until(lambda: "Answer again?" not in answer.buttons(), LONG, what="the button to go")
+    assert answer.text == before
+    first, again = office.script.calls_of("understand")
+    assert first.given[0].question == "how long do refunds take?"
+    assert again.given[0].question == "how long do refunds take, in days?"
+    assert [one.text for one in again.given[1].attachments] == ["Order 7."]
 
 
 async def test_an_edit_of_a_question_of_which_nothing_is_kept_any_more_is_not_answered_again(

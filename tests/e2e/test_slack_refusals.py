@@ -8,8 +8,8 @@ import pytest
 
 from adapters.slack.inbound import event_listener
 from core.model.inquiry import AskBack
+from core.service.actions.wording import EDITED_LATE
 from core.service.backfill import BackfillCursor
-from core.service.message_handler import EDITED_LATE
 from tests.e2e.inprocess import REFUNDS, Bot
 from tests.e2e.slack_driver import SlackDriver
 from tests.fakes.slack import FakeSlack, Message, specs_are_here

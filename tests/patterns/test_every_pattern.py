@@ -24,6 +24,7 @@ ON_THE_LOOP = (
     "adapters.slack.api.sanitizer",
     "adapters.slack.inbound.message_text",
     "adapters.slack.outbound",
+    "adapters.discord.inbound.message_words",
     "adapters.discord.outbound",
 )
 

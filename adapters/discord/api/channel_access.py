@@ -3,7 +3,7 @@
 The rules of who reads a channel are ``permissions``; this finds the channels and people they are about.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import discord
@@ -70,6 +70,11 @@ class ChannelAccess:
         if isinstance(base, discord.abc.GuildChannel) and may_view(base, known):
             principals |= await self._principals(base)
         return Audience(principals)
+
+    async def members_in(self, guild: discord.Guild | None, user_ids: Sequence[int]) -> list[discord.Member]:
+        """Those of these people who are in a server. Raises PlatformUnavailable."""
+        found = [await self.members.get(guild, one) for one in user_ids] if guild is not None else []
+        return [one for one in found if one is not None]
 
     async def audience_of_interaction(self, interaction: "discord.Interaction[Any]") -> Audience:
         """Whoever uses a command or a button, for their own eyes, there."""

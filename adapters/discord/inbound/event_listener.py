@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 import discord
 import structlog
@@ -15,16 +16,16 @@ from cachetools import TTLCache
 
 from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.errors import api_call, find
-from adapters.discord.api.ids import base_channel_id, key_of, private_key
+from adapters.discord.api.ids import base_channel_id, guild_key, key_of, private_key
 from adapters.discord.inbound.bot_loop_guard import BotLoopGuard
 from adapters.discord.inbound.message_parser import (
     POSTED_BY_PEOPLE,
-    bot_identity,
     is_by_person,
     mentions_us,
     parse_message,
     reply_reference,
 )
+from adapters.discord.inbound.message_words import BotIdentity, bot_identity
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.answer_records import DiscordQuestionState
@@ -45,6 +46,8 @@ from core.service.message_routing import ANYWHERE, could_be_answered
 LOOK_SECONDS = 10.0
 CHANNELS_REMEMBERED = 100  # of those that something was deleted in: many messages are deleted at once
 REMEMBERED_SECONDS = 30.0
+BUSY_SECONDS = 600.0  # for which somebody who wrote in a thread takes part in it
+MOST_SPEAKERS = 10_000
 
 log = structlog.get_logger(__name__)
 
@@ -65,9 +68,13 @@ class EventListener:
         channel_access: ChannelAccess,
         messages: Messages,
         tell: Callable[[IncomingMessage, str], Awaitable[None]],
+        look_again: Callable[[discord.Message], None],
         allowed_bots: Collection[str] = (),
     ) -> None:
-        """``tell`` says to a writer that they have too many questions waiting."""
+        """``tell`` says to a writer that they have too many questions waiting.
+
+        ``look_again`` is called with a message for which there is no room now: it is read once more later.
+        """
         self._client = client
         self._ordered_queue = ordered_queue
         self._inbox = inbox
@@ -79,8 +86,10 @@ class EventListener:
         self._channel_access = channel_access
         self._messages = messages
         self._tell = tell
+        self._look_again = look_again
         self._allowed_bots = frozenset(name.casefold() for name in allowed_bots)
         self._looked_up: TTLCache[int, object] = TTLCache(CHANNELS_REMEMBERED, REMEMBERED_SECONDS)
+        self._speakers: TTLCache[int, frozenset[int]] = TTLCache(MOST_SPEAKERS, BUSY_SECONDS)  # of threads
         self._tasks: set[asyncio.Task[None]] = set()
 
     def on_message(self, message: discord.Message) -> None:
@@ -97,34 +106,45 @@ class EventListener:
             return
         if not edited and is_by_person(message) and message.type in POSTED_BY_PEOPLE:
             self._bots.person_spoke(base_channel_id(message.channel))
+            self._speakers[message.channel.id] = self._speakers.get(message.channel.id, frozenset()) | {
+                message.author.id
+            }
         us = bot_identity(client.user.id, message.guild)
-
-        async def keep() -> None:
-            await self._resolve_thread(message)
-            continues = await self._continued_thread(message)
-            incoming = parse_message(message, us, continues=continues, edited=edited, allowed_bots=self._allowed_bots)
-            if incoming is None or not self._passes_bot_guard(message) or not await self._is_wanted(incoming):
-                return
-            incoming = await self._with_reply_mode(incoming)
-            expected = key_of(message.channel, message.guild.id if message.guild else None, message.id)
-            replied = incoming.reply_target.mode is ReplyMode.REPLY
-            if replied or str(incoming.thread) != str(expected):
-                await self._answer_index.keep_question(incoming)
-            if edited and message.edited_at is not None:
-                await self._enqueue_edit(incoming)
-            else:
-                await self._enqueue(f"discord:{message.id}", incoming)
-            if incoming.mentions_us or incoming.direct:
-                await self._places.record_question(incoming, str(message.channel.id), incoming.thread.thread)
-
-        unknown = isinstance(message.channel, discord.PartialMessageable) and message.guild is not None
-        parsed = parse_message(message, us, allowed_bots=self._allowed_bots)
-        could_be = parsed is not None and (not parsed.in_channel or could_be_answered(parsed, ANYWHERE))
-        if not (could_be or unknown or reply_reference(message) is not None):
+        if not self._could_be_for_us(message, us):
             return
         if not edited and not message.author.bot and (message.guild is None or mentions_us(message, us)):
             self._start(self._messages.show_typing(message.channel.id))
-        self._ordered_queue.add(keep)
+        if not self._ordered_queue.add(partial(self._keep, message, us, edited=edited)) and not edited:
+            self._look_again(message)
+
+    def _could_be_for_us(self, message: discord.Message, us: BotIdentity) -> bool:
+        """Whether it has to be looked at, as far as that can be told without asking anybody."""
+        if reply_reference(message) is not None:
+            return True
+        if isinstance(message.channel, discord.PartialMessageable) and message.guild is not None:
+            return True
+        parsed = parse_message(message, us, allowed_bots=self._allowed_bots)
+        return parsed is not None and (not parsed.in_channel or could_be_answered(parsed, ANYWHERE))
+
+    async def _keep(self, message: discord.Message, us: BotIdentity, *, edited: bool) -> None:
+        """Put it into the inbox, in its turn, if it is for us."""
+        await self._resolve_thread(message)
+        await self._resolve_original(message)
+        continues = await self._continued_thread(message)
+        incoming = parse_message(message, us, continues=continues, edited=edited, allowed_bots=self._allowed_bots)
+        if incoming is None or not self._passes_bot_guard(message) or not await self._is_wanted(incoming):
+            return
+        incoming = await self._with_reply_mode(incoming)
+        expected = key_of(message.channel, message.guild.id if message.guild else None, message.id)
+        replied = incoming.reply_target.mode is ReplyMode.REPLY
+        if replied or str(incoming.thread) != str(expected):
+            await self._answer_index.keep_question(incoming)
+        if edited and message.edited_at is not None:
+            await self._enqueue_edit(incoming)
+        else:
+            await self._enqueue(f"discord:{message.id}", incoming)
+        if incoming.mentions_us or incoming.direct:
+            await self._places.record_question(incoming, str(message.channel.id), incoming.thread.thread)
 
     async def _resolve_thread(self, message: discord.Message) -> None:
         """A thread that was put away before we came is not among those we were told of: it is looked up."""
@@ -134,6 +154,15 @@ class EventListener:
                     found = await message.guild.fetch_channel(message.channel.id)
                 if isinstance(found, discord.Thread):
                     message.channel = found
+
+    async def _resolve_original(self, message: discord.Message) -> None:
+        """What a message replies to comes along with it, but for some that are far back: those are looked up."""
+        wanted, source = reply_reference(message), message.reference
+        if wanted is None or source is None or source.resolved is not None:
+            return
+        with suppress(FootnoteError):
+            async with api_call("look at what is replied to", LOOK_SECONDS):
+                source.resolved = await message.channel.fetch_message(wanted)
 
     async def _is_wanted(self, incoming: IncomingMessage) -> bool:
         """Whether what does not name us may be for us all the same, as the channel is set up."""
@@ -171,10 +200,14 @@ class EventListener:
 
     async def _enqueue(self, delivery_id: str, incoming: IncomingMessage) -> None:
         async def say_busy(text: str) -> None:
-            if not incoming.in_channel:
+            if incoming.mentions_us or incoming.direct or await self._has_answered_in(incoming.thread):
                 await self._tell(incoming, text)
 
         await self._ordered_queue.put(delivery_id, incoming, busy=say_busy)
+
+    async def _has_answered_in(self, thread: ThreadKey) -> bool:
+        """Whether a thread was started on a question to us, so that what is said there may go on with it."""
+        return await self._message_states.read(DiscordQuestionState(thread=thread, message=thread.thread)) is not None
 
     async def _continued_thread(self, message: discord.Message) -> ThreadKey | None:
         """The conversation that a reply goes on with, where it is not the one of the place it stands in."""
@@ -191,8 +224,14 @@ class EventListener:
         return found
 
     async def _with_reply_mode(self, incoming: IncomingMessage) -> IncomingMessage:
-        """A question in the channel is answered in a thread, in reply to it, or directly: as the channel is set up."""
+        """A question in the channel is answered in a thread, in reply to it, or directly: as the channel is set up.
+
+        In a thread in which others write too, the answer is a reply to its question.
+        """
         target = incoming.reply_target
+        others = self._speakers.get(int(target.channel), frozenset()) - {int(target.asker)}
+        if target.mode is ReplyMode.POST and target.guild and others and not incoming.opens_post:
+            return replace(incoming, reply_target=replace(target, mode=ReplyMode.REPLY))
         if target.mode is not ReplyMode.START:
             return incoming
         settings = await self._channel_access.settings(incoming.thread)
@@ -216,6 +255,17 @@ class EventListener:
                 where = ReplyTarget(ReplyMode.POST, str(channel_id), str(message_id), str(guild_id or ""))
                 question = IncomingMessage(str(message_id), thread, "", Person("", ""), where)
             await take_in_deletion(self._message_states, self._inbox, question)
+
+        self._ordered_queue.add(take_in)
+
+    def on_thread_delete(self, guild_id: int, parent_id: int, thread_id: int) -> None:
+        """Whoever works on the question that the thread was for stops, and nothing is shown elsewhere instead."""
+
+        async def take_in() -> None:
+            thread = guild_key(guild_id, parent_id, thread_id)
+            kept = await self._message_states.read(DiscordQuestionState(thread=thread, message=str(thread_id)))
+            if kept is not None and kept.question is not None and kept.channel == str(thread_id):
+                await take_in_deletion(self._message_states, self._inbox, kept.question)
 
         self._ordered_queue.add(take_in)
 

@@ -15,6 +15,7 @@ from adapters.discord.api.errors import RESET_REMEDY, api_call
 from adapters.discord.api.responses import ApiResponses
 from adapters.discord.inbound.identify_limiter import IdentifyLimiter
 from adapters.discord.outbound.buttons import (
+    AgainButton,
     AnswerButton,
     ButtonHandlers,
     ChoiceButton,
@@ -48,6 +49,9 @@ class GatewayEvents(Protocol):
 
     def on_delete(self, guild_id: int | None, channel_id: int, message_id: int) -> None:
         """A message was deleted."""
+
+    def on_thread_delete(self, guild_id: int, parent_id: int, thread_id: int) -> None:
+        """A thread was deleted, with all that stood in it."""
 
     async def on_submit(self, interaction: discord.Interaction) -> None:
         """A form was sent."""
@@ -101,7 +105,15 @@ class FootnoteClient(discord.Client):
         )
         self._identify_limiter = identify_limiter
         self.add_dynamic_items(
-            StopButton, AnswerButton, FollowUpButton, ChoiceButton, CorrectButton, PlaceMenu, RoleMenu, KbButton
+            StopButton,
+            AnswerButton,
+            FollowUpButton,
+            AgainButton,
+            ChoiceButton,
+            CorrectButton,
+            PlaceMenu,
+            RoleMenu,
+            KbButton,
         )
 
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
@@ -139,6 +151,10 @@ class FootnoteClient(discord.Client):
         """Several messages were deleted at once."""
         for message_id in payload.message_ids:
             self.events.on_delete(payload.guild_id, payload.channel_id, message_id)
+
+    async def on_raw_thread_delete(self, payload: discord.RawThreadDeleteEvent) -> None:
+        """A thread was deleted. Discord tells nothing of its messages."""
+        self.events.on_thread_delete(payload.guild_id, payload.parent_id, payload.thread_id)
 
     async def on_interaction(self, interaction: discord.Interaction) -> None:
         """Forms are answered here, by their ids alone: the library would only know those this process has opened."""

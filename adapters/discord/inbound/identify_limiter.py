@@ -1,7 +1,8 @@
-"""How often we say who we are: a loop of crashes or invalid sessions slows down long before Discord minds.
+"""How often we start a session: a loop of crashes or invalid sessions slows down long before Discord minds.
 
-Discord resets the token of an application that identifies 1,000 times in a day. The times are kept across restarts,
-so that a supervisor that starts a broken process over and over cannot get there either.
+Discord resets the token of an application that starts 1,000 sessions in a day. The times are kept across restarts,
+so that a supervisor that starts a broken process over and over cannot get there either. A wait is logged once, and
+``footnote doctor`` and ``/readyz`` say how long it is.
 """
 
 import asyncio
@@ -17,10 +18,11 @@ from core.model.records import Record
 from core.ports.message_state import MessageStateStore
 
 DAY = 24 * 3600.0
-# With so many in the last 24 hours, so many seconds since the last one. At most 60 + 86,400 / 900 = 156 a day.
-PACES = ((3, 0.0), (6, 5.0), (20, 30.0), (60, 300.0))
+# With so many in the last 24 hours, so many seconds since the last one. At most 100 + 86,400 / 900 = 196 a day.
+PACES = ((10, 0.0), (30, 5.0), (60, 30.0), (100, 300.0))
 SLOWEST = 900.0
 MOST_TIMES = 200
+WORTH_SAYING = 5.0  # seconds
 
 log = structlog.get_logger(__name__)
 
@@ -30,6 +32,14 @@ class IdentifyTimes(Record, place="discord", subject="identifies", installation=
     """When we identified in the last day: seconds since the epoch."""
 
     times: tuple[float, ...] = ()
+
+
+async def pending_wait(message_states: MessageStateStore) -> str:
+    """Why and how long a process that starts now would wait; empty where it would not. Raises StoreUnavailable."""
+    kept = await message_states.read(IdentifyTimes())
+    times = _of_the_last_day(kept.times if kept is not None else ())
+    seconds = _gap(times, PACES, SLOWEST) - (time.time() - max(times, default=0.0))
+    return _explain(seconds, len(times)) if seconds > WORTH_SAYING else ""
 
 
 class IdentifyLimiter:
@@ -43,34 +53,60 @@ class IdentifyLimiter:
         self._paces = paces
         self._slowest = slowest
         self._times: list[float] = []
+        self._waits_until = 0.0  # by the clock; 0 while nothing waits
+        self._said_of = 0.0  # the identification after which a wait was logged
+
+    def problem(self) -> str:
+        """Why nothing is connected yet and for how long; empty where nothing waits."""
+        seconds = self._waits_until - time.time()
+        return _explain(seconds, len(self._times)) if seconds > 0 else ""
 
     async def wait(self, *, initial: bool) -> float:
         """Wait for our turn and note it; how many seconds that took. After an invalid session, a random 1 to 5 more."""
         await self._recall()
-        now = time.time()
-        seconds = max(0.0, self._gap() - (now - max(self._times, default=0.0)))
+        last = max(self._times, default=0.0)
+        seconds = max(0.0, _gap(self._times, self._paces, self._slowest) - (time.time() - last))
         if not initial and self._slowest >= 1:
             seconds += random.uniform(1.0, 5.0)  # noqa: S311 - as Discord asks, so that not all come back at once
-        if seconds > 5:
-            log.warning("identifying_later", seconds=round(seconds), in_the_last_day=len(self._times))
-        await asyncio.sleep(seconds)
+        if seconds > WORTH_SAYING:
+            self._waits_until = time.time() + seconds
+            if self._said_of != last:
+                log.warning("discord_session_delayed", reason=_explain(seconds, len(self._times)))
+                self._said_of = last
+        try:
+            await asyncio.sleep(seconds)
+        finally:
+            self._waits_until = 0.0
         self._times.append(round(time.time(), 3))
         await self._keep()
         return seconds
-
-    def _gap(self) -> float:
-        return next((gap for count, gap in self._paces if len(self._times) < count), self._slowest)
 
     async def _recall(self) -> None:
         try:
             kept = await self._message_states.read(IdentifyTimes())
         except FootnoteError:  # with the store away, what this process knows has to do
             kept = None
-        known = {*(kept.times if kept is not None else ()), *self._times}
-        self._times = sorted(one for one in known if 0 <= time.time() - one < DAY)
+        self._times = _of_the_last_day((*(kept.times if kept is not None else ()), *self._times))
 
     async def _keep(self) -> None:
         try:
             await self._message_states.save(IdentifyTimes(times=tuple(self._times[-MOST_TIMES:])))
         except FootnoteError as error:
             log.warning("identify_not_noted", reason=str(error))
+
+
+def _of_the_last_day(times: Sequence[float]) -> list[float]:
+    return sorted(one for one in set(times) if 0 <= time.time() - one < DAY)
+
+
+def _gap(times: Sequence[float], paces: Sequence[tuple[int, float]], slowest: float) -> float:
+    """Seconds that have to lie between the last session and the next."""
+    return next((gap for count, gap in paces if len(times) < count), slowest)
+
+
+def _explain(seconds: float, sessions: int) -> str:
+    wait = f"{round(seconds)} s" if seconds < 90 else f"{round(seconds / 60)} minutes"
+    return (
+        f"the next session with Discord starts in {wait}, because {sessions} were started in the last 24 hours. "
+        "Restart me less often: Discord resets the token at 1,000 a day"
+    )

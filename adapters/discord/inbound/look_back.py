@@ -1,26 +1,32 @@
 """What was said while no session stood: a restart, or a session that could not be resumed. The gateway tells nobody.
 
-Read once after each new session: in the channels, threads and direct messages where we were spoken to of late, and in
-the channels we see where something was said since; in a server that is there later, once it is. A place that Discord
-does not let us read now is read later. What was taken in before is known by its id.
+Read once after each new session: every channel and thread that we may read where something was said since, threads that
+were archived meanwhile, and the direct messages where we were spoken to of late, which Discord does not list. A server
+that is there later is read once it is, and a place that Discord does not let us read now is read later. What was taken
+in before is known by its id.
 """
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 
 import discord
 import structlog
 
-from adapters.discord.api.errors import TokenRefused, api_call
+from adapters.discord.api.errors import TokenRefused, api_call, find
 from core.model.errors import FootnoteError, PlatformUnavailable
-from core.service.backfill import MOST_PLACES, BackfillPlaces
+from core.service.backfill import MOST_NOTED, BackfillPlaces
 
 LISTEN_SECONDS = 5.0  # between two notes that we hear
 READ_SECONDS = 30.0  # for one place
 MOST_MESSAGES = 1_000  # of one place, the newest
+MOST_ARCHIVED = 200  # threads of one channel, those archived last
+ARCHIVED_SECONDS = 3600.0  # the shortest silence after which Discord archives a thread
 MOST_FAILURES = 3  # of one pass over the places, after which Discord is left alone for a moment
+HasThreads = discord.TextChannel | discord.ForumChannel
 SpokenIn = discord.TextChannel | discord.VoiceChannel | discord.StageChannel | discord.Thread
 
 log = structlog.get_logger(__name__)
@@ -49,11 +55,16 @@ class LookBack:
         self._places = places
         self._session_begun = asyncio.Event()
         self._unread: dict[int, int] = {}  # channels that are still to be read, and after which message
+        self._archives: dict[int, int] = {}  # channels whose archived threads are still to be listed, the same
         self._unseen: dict[int, int] = {}  # servers that are not there yet, the same
 
     def on_session(self) -> None:
         """A new session of the gateway stands: it need not be waited for."""
         self._session_begun.set()
+
+    def look_again(self, message: discord.Message) -> None:
+        """Read a place once more, from this message on: it came when there was no room for it."""
+        self._unread[message.channel.id] = min(self._unread.get(message.channel.id, message.id), message.id - 1)
 
     async def run(self) -> None:
         """Look back after each new session, and note that we hear, until cancelled."""
@@ -66,8 +77,8 @@ class LookBack:
                     caught_up_with = current
                 if current:
                     await self._look_back()
-                    if not (self._unread or self._unseen):
-                        self._enqueue(self._places.advance_cursor)
+                    if not (self._unread or self._archives or self._unseen):
+                        self._enqueue(partial(self._places.advance_cursor, time.time()))
             except FootnoteError as error:
                 log.warning("not_caught_up", reason=str(error))
             except Exception:
@@ -79,37 +90,62 @@ class LookBack:
 
     async def _begin(self) -> None:
         """See where something may have been missed."""
-        silence = await self._places.missed_period()
+        silence = await self._places.missed_period(MOST_NOTED)
         if silence is None:
             return
         after = discord.utils.time_snowflake(datetime.fromtimestamp(silence.since, UTC))
         guilds = self._client().guilds
         self._unseen = {guild.id: after for guild in guilds if guild.unavailable}
-        self._read_later(_channels_to_read(guilds, silence.places, after), after)
+        self._read_later(guilds, after, silence.places)
         log.info("looking_back", since=round(silence.since))
 
-    def _read_later(self, channels: Sequence[int], after: int) -> None:
-        self._unread = dict.fromkeys(channels, after) | self._unread  # of what is unread still, the more was missed
+    def _read_later(self, guilds: Sequence[discord.Guild], after: int, noted: Sequence[str] = ()) -> None:
+        """Read these servers, and the noted places. Of what is unread still, the more was missed."""
+        self._unread = dict.fromkeys(_places_to_read(guilds, noted, after), after) | self._unread
+        silence = discord.utils.utcnow() - discord.utils.snowflake_time(after)
+        if silence.total_seconds() > ARCHIVED_SECONDS:
+            with_threads = [one for guild in guilds for one in guild.channels if isinstance(one, HasThreads)]
+            self._archives = {one.id: after for one in with_threads if _may_read(one)} | self._archives
 
     async def _look_back(self) -> None:
         """Read what can be read now, and take it in. Raises TokenRefused."""
         for guild in self._client().guilds:
             if guild.id in self._unseen and not guild.unavailable:
-                after = self._unseen.pop(guild.id)
-                self._read_later(_channels_to_read([guild], (), after), after)
+                self._read_later([guild], self._unseen.pop(guild.id))
         failed = 0
-        for channel_id, after in list(self._unread.items()):
-            if failed == MOST_FAILURES:
-                return
-            del self._unread[channel_id]
-            try:
-                self._take_in(await self._messages_since(channel_id, after))
-            except PlatformUnavailable as error:
-                self._unread[channel_id] = after  # behind the others
-                if isinstance(error, TokenRefused):
-                    raise
-                log.warning("place_not_read_yet", channel=channel_id, reason=str(error))
-                failed += 1
+        for places, read in ((self._archives, self._read_archive), (self._unread, self._read_place)):
+            for channel_id, after in list(places.items()):
+                if failed == MOST_FAILURES:
+                    return
+                del places[channel_id]
+                try:
+                    await read(channel_id, after)
+                except PlatformUnavailable as error:
+                    places[channel_id] = after  # behind the others
+                    if isinstance(error, TokenRefused):
+                        raise
+                    log.warning("place_not_read_yet", channel=channel_id, reason=str(error))
+                    failed += 1
+
+    async def _read_archive(self, channel_id: int, after: int) -> None:
+        """See which threads of a channel were archived since. Raises PlatformUnavailable."""
+        channel, since = self._client().get_channel(channel_id), discord.utils.snowflake_time(after)
+        if not isinstance(channel, HasThreads):
+            return
+
+        async def list_archived() -> list[int]:
+            found: list[int] = []
+            async for thread in channel.archived_threads(limit=MOST_ARCHIVED):
+                if thread.archive_timestamp < since:
+                    break
+                found.append(thread.id)
+            return found
+
+        archived = await find("look for archived threads", READ_SECONDS, list_archived()) or []
+        self._unread = self._unread | {one: after for one in archived if one not in self._unread}
+
+    async def _read_place(self, channel_id: int, after: int) -> None:
+        self._take_in(await self._messages_since(channel_id, after))
 
     def _take_in(self, missed: Sequence[discord.Message]) -> None:
         for message in missed:
@@ -136,8 +172,8 @@ class LookBack:
         return found[::-1]
 
 
-def _channels_to_read(guilds: Sequence[discord.Guild], noted: Sequence[str], after: int) -> list[int]:
-    """Where we were spoken to of late, then the channels that have something new, the newest first."""
+def _places_to_read(guilds: Sequence[discord.Guild], noted: Sequence[str], after: int) -> list[int]:
+    """Where we were spoken to of late, then what else we may read and has something new, the newest first."""
     new: dict[int, int] = {}
     for guild in guilds:
         spoken_in: tuple[SpokenIn, ...] = (
@@ -146,8 +182,17 @@ def _channels_to_read(guilds: Sequence[discord.Guild], noted: Sequence[str], aft
             *guild.stage_channels,
             *guild.threads,
         )
-        new |= {channel.id: channel.last_message_id or 0 for channel in spoken_in}
+        new |= {channel.id: channel.last_message_id or 0 for channel in spoken_in if _may_read(channel)}
     newest = sorted((one for one in new if new[one] > after), key=lambda one: new[one], reverse=True)
     places = [int(place) for place in noted if place.isdigit()]
     known = [one for one in places if new.get(one, after + 1) > after]  # of some we are not told what came last
-    return list(dict.fromkeys([*known, *newest]))[:MOST_PLACES]
+    return list(dict.fromkeys([*known, *newest]))
+
+
+def _may_read(place: discord.abc.GuildChannel | discord.Thread) -> bool:
+    """Whether we may read what was said there, as far as our roles are known."""
+    us: discord.Member | None = place.guild.me  # None where the gateway did not tell, whatever the types say
+    if us is None or (isinstance(place, discord.Thread) and place.parent is None):
+        return True
+    allowed = place.permissions_for(us)
+    return allowed.view_channel and allowed.read_message_history

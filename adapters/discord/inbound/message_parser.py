@@ -5,35 +5,21 @@ is passed on, and whether it goes on with our conversation is the message handle
 in a channel without naming us, marked as such.
 """
 
-import re
 from collections.abc import Collection
-from dataclasses import dataclass
 
 import discord
 
 from adapters.discord.api.ids import key_of, person_of
+from adapters.discord.inbound.message_words import BotIdentity, attachments_of, words_of
 from adapters.discord.outbound.edit_versions import stamp_of
-from adapters.discord.outbound.layouts import message_text, said_in
 from core.model.conversation import ThreadKey
 from core.model.incoming_events import FileReference, IncomingMessage
+from core.model.message_text import plain_question
+from core.model.pointing import only_points
 from core.model.reply_target import ReplyMode, ReplyTarget
 
 POSTED_BY_PEOPLE = (discord.MessageType.default, discord.MessageType.reply)  # all others are Discord's own notes
 GREETING = "Hello"  # what a mention without a word asks
-
-
-@dataclass(frozen=True, slots=True)
-class BotIdentity:
-    """Who we are: our user's id, and the role that Discord made for us in this server."""
-
-    user_id: int
-    role_id: int | None = None
-
-
-def bot_identity(user_id: int, guild: discord.Guild | None) -> BotIdentity:
-    """Who we are in this server."""
-    role = guild.self_role if guild is not None else None
-    return BotIdentity(user_id, role.id if role is not None else None)
 
 
 def may_be_for_us(message: discord.Message, allowed_bots: Collection[str] = ()) -> bool:
@@ -69,13 +55,8 @@ def reply_reference(message: discord.Message) -> int | None:
     return message.reference.message_id
 
 
-def attachments_of(message: discord.Message) -> list[discord.Attachment]:
-    """The files that hang on a message, and on those that it forwards."""
-    return [file for one in said_in(message) for file in one.attachments]
-
-
 def file_references(message: discord.Message) -> tuple[FileReference, ...]:
-    """The same, by their ids."""
+    """The files that hang on a message, and on those that it forwards, by their ids."""
     return tuple(FileReference(str(one.id), one.filename, one.size) for one in attachments_of(message))
 
 
@@ -96,6 +77,8 @@ def parse_message(
     named = mentions_us(message, us) or to_us or continues is not None
     threaded = isinstance(message.channel, discord.Thread)
     addressed = named or direct or threaded
+    remembered = to_us and (threaded or continues is not None)  # what we said there is part of the conversation
+    about = "" if remembered else str(reply_reference(message) or "")
     if not (addressed or is_by_person(message)):
         return None
     return IncomingMessage(
@@ -103,7 +86,7 @@ def parse_message(
         thread=continues or _key(message),
         text=_with_title(message, _question(message, us, original)),
         asker=person_of(message.author),
-        reply_target=_reply_target(message, in_place=direct or threaded, continues=continues),
+        reply_target=_reply_target(message, in_place=direct or threaded, continues=continues, about=about),
         mentions_us=named,
         direct=direct,
         mentions_others=_mentions_others(message, us, original),
@@ -130,7 +113,7 @@ def _key(message: discord.Message) -> ThreadKey:
     return key_of(message.channel, message.guild.id if message.guild else None, message.id)
 
 
-def _reply_target(message: discord.Message, *, in_place: bool, continues: ThreadKey | None) -> ReplyTarget:
+def _reply_target(message: discord.Message, *, in_place: bool, continues: ThreadKey | None, about: str) -> ReplyTarget:
     otherwise = ReplyMode.REPLY if continues is not None else ReplyMode.START
     return ReplyTarget(
         mode=ReplyMode.POST if in_place else otherwise,
@@ -138,7 +121,7 @@ def _reply_target(message: discord.Message, *, in_place: bool, continues: Thread
         message=str(message.id),
         guild=str(message.guild.id) if message.guild else "",
         asker=str(message.author.id),
-        about=str(reply_reference(message) or ""),
+        about=about,
         edited=stamp_of(message.edited_at),
     )
 
@@ -151,26 +134,11 @@ def _mentions_others(message: discord.Message, us: BotIdentity, original: object
 
 
 def _question(message: discord.Message, us: BotIdentity, original: object) -> str:
-    """What was said, without naming us; a bare mention in reply to something asks that."""
-    text = readable_text(message, us)
-    if not text and isinstance(original, discord.Message) and original.author.id != us.user_id:
-        text = readable_text(original, us)
-    return text or ("" if attachments_of(message) else GREETING)
-
-
-def _name(user: discord.abc.User) -> str:
-    return f"@{user.display_name}".replace("\\", "")
-
-
-def readable_text(message: discord.Message, us: BotIdentity) -> str:
-    """A message's words as people see them: names where the raw text has ids, and nothing where it names us."""
-    text = message_text(message)
-    ours = rf"<@!?{us.user_id}>" + (rf"|<@&{us.role_id}>" if us.role_id else "")
-    text = re.sub(ours, " ", text)
-    for user in message.mentions:
-        text = re.sub(rf"<@!?{user.id}>", _name(user), text)
-    for role in message.role_mentions:
-        text = text.replace(f"<@&{role.id}>", f"@{role.name}")
-    for channel in message.channel_mentions:
-        text = text.replace(f"<#{channel.id}>", f"#{channel.name}")
-    return re.sub(r"[ \t]{2,}", " ", text).strip()
+    """What was said, without naming us; a reply that only points at somebody's message asks that message."""
+    text, files = plain_question(words_of(message, us)), attachments_of(message)
+    if isinstance(original, discord.Message) and original.author.id != us.user_id:
+        names = [user.display_name for user in (*message.mentions, original.author)]
+        if only_points(text, names):
+            text = plain_question(words_of(original, us))
+            files = files or attachments_of(original)
+    return text or ("" if files else GREETING)

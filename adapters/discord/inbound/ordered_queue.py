@@ -1,12 +1,12 @@
 """From Discord's events to the inbox, in order.
 
-The gateway repeats nothing by itself, so what we have heard is kept here, within bounds, until the store has it; what
-a resumed connection repeats is known by its id.
+The gateway repeats nothing by itself, so what we have heard is kept here, within bounds, until the store has it,
+however long that takes; what a resumed connection repeats is known by its id.
 """
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable
+from itertools import chain, repeat
 
 import structlog
 
@@ -16,7 +16,6 @@ from core.ports.inbox import Inbox
 from core.service.delivery_codec import delivery
 
 MOST_WAITING = 2_000
-KEEP_SECONDS = 300.0  # for which something heard waits for the store
 PAUSES = (0.2, 0.5, 1.0, 2.0, 5.0)  # seconds between tries
 
 log = structlog.get_logger(__name__)
@@ -72,14 +71,11 @@ class OrderedQueue:
 
     async def _until_done(self, job: Job) -> None:
         """Do it; while the store is away, try again. What stands behind it waits, since the order matters."""
-        deadline = time.monotonic() + KEEP_SECONDS
-        for number in range(1_000_000):
+        for pause in chain(PAUSES, repeat(PAUSES[-1])):
             try:
                 await job()
             except StoreUnavailable as error:
-                if time.monotonic() > deadline:
-                    raise
                 log.warning("store_away", reason=str(error), waiting=self._line.qsize())
-                await asyncio.sleep(PAUSES[min(number, len(PAUSES) - 1)])
+                await asyncio.sleep(pause)
             else:
                 return

@@ -1,56 +1,51 @@
-"""What was said before us: the earlier messages of a thread we are pulled into, or what a question replies to."""
-
-from collections.abc import Iterable
+"""What was said before a question: in its thread, and in the message that it replies to."""
 
 import discord
-import structlog
 
-from adapters.discord.api.errors import api_call
-from adapters.discord.api.servers import Servers
-from adapters.discord.inbound.message_parser import POSTED_BY_PEOPLE, BotIdentity, bot_identity, readable_text
+from adapters.discord.inbound.message_parser import POSTED_BY_PEOPLE
+from adapters.discord.inbound.message_words import BotIdentity, attachments_of, previews_of, words_of
+from adapters.discord.inbound.nearby_messages import NearbyMessages
 from adapters.discord.outbound.text import clip
 from core.model.conversation import ContextMessage, Role
-from core.model.errors import FootnoteError
-from core.model.incoming_events import IncomingMessage
-from core.model.reply_target import ReplyMode
 
 MOST_MESSAGES = 50
 LONGEST = 2_000  # characters of one message
 LONGEST_TOGETHER = 20_000
-
-log = structlog.get_logger(__name__)
-
-
-async def read_thread_context(
-    client: discord.Client, servers: Servers, message: IncomingMessage
-) -> tuple[ContextMessage, ...]:
-    """At most 50 messages, oldest first, by the names their authors have here; nothing where we may not look."""
-    target = message.reply_target
-    guild = await servers.server(int(target.guild)) if target.guild else None
-    us = bot_identity(client.user.id if client.user else 0, guild)
-    channel = client.get_partial_messageable(int(target.channel), guild_id=guild.id if guild else None)
-    found: list[discord.Message] = []
-    try:
-        async with api_call("read what was said before", 20):
-            if target.mode is ReplyMode.POST and target.guild and target.message:
-                before = discord.Object(int(target.message))
-                found = [one async for one in channel.history(limit=MOST_MESSAGES, before=before)][::-1]
-            elif target.about:
-                found = [await channel.fetch_message(int(target.about))]
-    except FootnoteError as error:
-        log.info("no_context", reason=str(error))
-    return _newest_that_fit(_context_lines(found, us))
+PREVIEW = "preview of a link"
 
 
-def _context_lines(messages: Iterable[discord.Message], us: BotIdentity) -> list[ContextMessage]:
-    lines: list[ContextMessage] = []
-    for message in messages:
-        shown = _opening_message(message)
-        text = clip(readable_text(shown, us), LONGEST) if shown is not None else ""
-        if shown is not None and text:
-            role = Role.ASSISTANT if shown.author.id == us.user_id else Role.PERSON
-            lines.append(ContextMessage(shown.author.display_name, text, role))
-    return lines
+async def read_thread_context(nearby: NearbyMessages, us: BotIdentity) -> tuple[ContextMessage, ...]:
+    """Return what was said before, oldest first, by the names that authors have in the server.
+
+    In a thread these are the newest 50 messages. The message that began the thread and the one that is replied to are
+    among them, however far back they are.
+    """
+    newest = await nearby.newest(MOST_MESSAGES)
+    opening = await nearby.opening() if len(newest) == MOST_MESSAGES else None
+    about = await nearby.replied_to()
+    always = sorted({one.id: one for one in (opening, about) if one is not None}.values(), key=lambda one: one.id)
+    kept = [line for one in always for line in await _lines(nearby, one, us)]
+    left = LONGEST_TOGETHER - sum(len(line.text) for line in kept)
+    ids = {one.id for one in always}
+    since = [line for one in newest if one.id not in ids for line in await _lines(nearby, one, us)]
+    return (*kept, *_newest_that_fit(since, left))
+
+
+async def _lines(nearby: NearbyMessages, message: discord.Message, us: BotIdentity) -> list[ContextMessage]:
+    """A message as context: its words and the names of its files, then the previews of its links."""
+    shown = _opening_message(message)
+    if shown is None:
+        return []
+    original = await nearby.forwarded(shown)
+    words = clip(words_of(shown, us, original.mentions if original is not None else ()), LONGEST)
+    files = ", ".join(file.filename for file in attachments_of(shown))
+    text = "\n".join(filter(None, (words, files and f"[attached: {files}]")))
+    author = shown.author.display_name
+    author += f", forwarding {original.author.display_name}" if original is not None else ""
+    role = Role.ASSISTANT if shown.author.id == us.user_id else Role.PERSON
+    said = [ContextMessage(author, text, role)] if text else []
+    preview = clip(previews_of(shown), LONGEST)
+    return [*said, ContextMessage(PREVIEW, preview)] if preview else said
 
 
 def _opening_message(message: discord.Message) -> discord.Message | None:
@@ -61,10 +56,9 @@ def _opening_message(message: discord.Message) -> discord.Message | None:
     return message if message.type in POSTED_BY_PEOPLE else None
 
 
-def _newest_that_fit(lines: list[ContextMessage]) -> tuple[ContextMessage, ...]:
+def _newest_that_fit(lines: list[ContextMessage], left: int) -> tuple[ContextMessage, ...]:
     """The newest that fit together."""
     kept: list[ContextMessage] = []
-    left = LONGEST_TOGETHER
     for line in reversed(lines):
         left -= len(line.text)
         if left < 0:

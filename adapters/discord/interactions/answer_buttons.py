@@ -4,12 +4,14 @@ What a button stands for, who may press it and what the presser may see is looke
 """
 
 import asyncio
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import assert_never
 
 from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.ids import handoff_role, person_of
+from adapters.discord.inbound.attachments import files_on
 from adapters.discord.inbound.interaction_responses import (
     LOOK_UP_SECONDS,
     acknowledge,
@@ -26,17 +28,23 @@ from adapters.discord.interactions.ratings import RatingButtons
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.answer_index import AnsweredQuestion, AnswerIndex
 from adapters.discord.outbound.answer_records import DiscordQuestionState
-from adapters.discord.outbound.buttons import Interaction
+from adapters.discord.outbound.buttons import AgainButton, Interaction
 from adapters.discord.outbound.messages import Messages, Spot, nonce
 from adapters.discord.outbound.sanitizer import SanitizedView
 from adapters.discord.outbound.text import answer_parts, clip, escape, markdown, quote_blocks
 from core.model.answer import Answer
 from core.model.conversation import Audience, Turn
-from core.model.errors import NotFound
+from core.model.errors import Denied, FootnoteError, NotFound
 from core.model.incoming_events import IncomingMessage
 from core.model.reply_target import ReplyMode, ReplyTarget
 from core.service.actions.user_actions import UserActions
-from core.service.actions.wording import FINISHED, GONE, NOBODY_TO_CALL, explanation_text
+from core.service.actions.wording import (
+    FINISHED,
+    GONE,
+    NOBODY_TO_CALL,
+    NOT_YOURS_TO_REPEAT,
+    explanation_text,
+)
 from core.service.answer_buttons import AnswerAction
 from core.service.text_splitter import split_markdown
 
@@ -120,6 +128,35 @@ class AnswerButtons:
                 await self._ordered_queue.put(
                     f"discord:{interaction.id}", incoming, busy=lambda text: tell(interaction, text)
                 )
+
+    async def ask_again(self, interaction: Interaction, trace_id: str) -> None:
+        """Ask a question as it was edited after its answer: for who wrote it, once. Then the button goes."""
+        async with report_errors(interaction):
+            shown = await find_answer(self._answer_index, trace_id)
+            state = DiscordQuestionState(thread=shown.thread, message=shown.subject)
+            person = person_of(interaction.user)
+            if person.id != shown.asker:
+                raise Denied(NOT_YOURS_TO_REPEAT)
+            response = await acknowledge(interaction, alone=shown.private)
+            async with self._user_actions.late_edits.repeat(state, person) as edited:
+                mode = ReplyMode.PRIVATE if shown.private else ReplyMode.RESPONSE
+                target = replace(private_target(interaction), mode=mode, response=response)
+                again = replace(
+                    edited,
+                    id=str(interaction.id),
+                    thread=shown.thread,
+                    reply_target=target,
+                    edited=False,
+                    files=files_on(edited),
+                )
+                await self._ordered_queue.put(
+                    f"discord:{interaction.id}", again, busy=lambda text: tell(interaction, text)
+                )
+            if interaction.message is not None and interaction.channel_id is not None:
+                spot = Spot(interaction.channel_id, interaction.guild_id)
+                without = layouts.shown_in(interaction.message, but_for=AgainButton.BEGINNING)
+                with suppress(FootnoteError):
+                    await self._messages.edit(spot, interaction.message.id, without)
 
     async def _explain(self, interaction: Interaction, shown: AnsweredQuestion, trace_id: str) -> None:
         """How the answer came about, as far as the one who pressed may read what it is made of."""

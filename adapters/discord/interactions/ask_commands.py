@@ -18,11 +18,13 @@ from adapters.discord.inbound.interaction_responses import (
     report_errors,
     tell,
 )
-from adapters.discord.inbound.message_parser import (
+from adapters.discord.inbound.message_parser import file_references
+from adapters.discord.inbound.message_words import (
     attachments_of,
     bot_identity,
-    file_references,
-    readable_text,
+    command_words,
+    mentioned_ids,
+    words_of,
 )
 from adapters.discord.inbound.options import context_menu
 from adapters.discord.inbound.ordered_queue import OrderedQueue
@@ -33,12 +35,13 @@ from core.model.channel_settings import ChannelSettings, ReplyStyle
 from core.model.conversation import ThreadKey
 from core.model.errors import FootnoteError, NotFound
 from core.model.incoming_events import FileReference, IncomingMessage
+from core.model.message_text import LONGEST_QUESTION, plain_question
 from core.model.reply_target import ReplyMode, ReplyTarget
 from core.service.actions.user_actions import UserActions
 from core.service.answer_visibility import AnswerVisibility, answer_visibility
 
-LONGEST_QUESTION = 2_000
 LOOK_SECONDS = 1.0
+MOST_NAMED = 10  # people in one question
 WHERE = {
     ReplyMode.POST: "I will answer that here.",
     ReplyMode.REPLY: "I will answer that in reply to it.",
@@ -80,16 +83,23 @@ class AskCommands:
             response = await acknowledge(interaction, alone=alone)
             bases = await self._readable_base(interaction, base, alone=alone) if base.strip() else ()
             files = (FileReference(str(file.id), file.filename, file.size),) if file is not None else ()
-            asked = _question(interaction, question, response, alone=alone)
+            asked = _question(interaction, await self._words(interaction, question), response, alone=alone)
             target = replace(asked.reply_target, file=file.url if file is not None else "")
             await self._enqueue(interaction, replace(asked, reply_target=target, files=files, bases=bases))
+
+    async def _words(self, interaction: Interaction, typed: str) -> str:
+        """What was typed, with names in place of ids; those that cannot be looked up now are left out."""
+        people: list[discord.Member] = []
+        with suppress(FootnoteError):
+            mentioned = mentioned_ids(typed)[:MOST_NAMED]
+            people = await self._channel_access.members_in(interaction.guild, mentioned)
+        return plain_question(command_words(typed, interaction.guild, people))
 
     async def answer_this(self, interaction: Interaction, message: discord.Message) -> None:
         """Somebody else's message as the question: for the one who asks alone, where answers are private."""
         async with report_errors(interaction):
-            text = readable_text(
-                message, bot_identity(interaction.client.user.id if interaction.client.user else 0, interaction.guild)
-            )
+            us = bot_identity(interaction.client.user.id if interaction.client.user else 0, interaction.guild)
+            text = plain_question(words_of(message, us))
             if not text and not attachments_of(message):
                 return await tell(interaction, NOTHING_TO_ANSWER)
             settings = await self._settings_here(interaction)

@@ -48,6 +48,10 @@ class DiscordButtonHandlers:
         """A question that was suggested below an answer."""
         await self._answers.ask_follow_up(interaction, trace_id, number)
 
+    async def ask_again(self, interaction: Interaction, trace_id: str) -> None:
+        """A question that was edited after its answer."""
+        await self._answers.ask_again(interaction, trace_id)
+
     async def choose(self, interaction: Interaction, checkpoint_id: str, choice_id: str) -> None:
         """A choice of a checkpoint's card."""
         await self._checkpoints.choose(interaction, checkpoint_id, choice_id)

@@ -9,7 +9,8 @@ from itertools import groupby
 import discord
 
 from adapters.discord.api.errors import api_call
-from adapters.discord.inbound.message_parser import BotIdentity, bot_identity, may_be_for_us, mentions_us, readable_text
+from adapters.discord.inbound.message_parser import may_be_for_us, mentions_us
+from adapters.discord.inbound.message_words import BotIdentity, bot_identity, words_of
 from adapters.discord.outbound.text import clip
 from core.model.errors import NotFound
 from core.model.transcripts import Conversation, TranscriptMessage
@@ -42,7 +43,7 @@ async def conversation_of(
             return await _of_thread(client, reference, thread)
     if fallback is None:
         raise NotFound(GONE)
-    title = clip(" ".join(readable_text(fallback, _us(client, fallback.guild)).split()), 80) or "A message"
+    title = clip(" ".join(words_of(fallback, _us(client, fallback.guild)).split()), 80) or "A message"
     conversation = _conversation(client, reference, title, [fallback])
     if not conversation.messages:
         raise NotFound(NOTHING_TO_KEEP)
@@ -137,7 +138,7 @@ def _messages_of(client: discord.Client, messages: Iterable[discord.Message]) ->
         if message.type is discord.MessageType.thread_starter_message and message.reference is not None:
             original = message.reference.resolved
             shown = original if isinstance(original, discord.Message) else message
-        text = readable_text(shown, _us(client, message.guild))
+        text = words_of(shown, _us(client, message.guild))
         if may_be_for_us(shown) and text:
             yield TranscriptMessage(shown.author.display_name, shown.created_at, text)
 

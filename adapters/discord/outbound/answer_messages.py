@@ -9,8 +9,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 import structlog
+from discord import ui
 
 from adapters.discord.api.errors import RequestRefused, TokenRefused
 from adapters.discord.outbound import layouts
@@ -223,6 +225,18 @@ class AnswerMessages:
 
         await self._with_retries(post, self._pauses.posting)
 
+    async def add_row(self, row: ui.ActionRow[Any]) -> None:
+        """Add a row of buttons below the answer. Where that cannot be, the answer stays as it is.
+
+        Raises PlatformUnavailable.
+        """
+        if not self.message_ids:
+            return
+        try:
+            await self._messages.add_row(self._spot(), int(self.message_ids[-1]), row)
+        except NOWHERE as error:
+            log.info("row_not_added", reason=str(error))
+
     async def withdraw(self) -> None:
         """Remove everything; a thread that was started for it and holds nothing else is put away.
 
@@ -276,8 +290,14 @@ class AnswerMessages:
             await self._message_state.keep(replace(kept, channel=target.channel, first=first))
 
     async def _move_elsewhere(self, because: FootnoteError) -> bool:
-        """Go on to the next place; False when there is none. What stood in the last one is taken away, if it can be."""
+        """Go on to the next place; False when there is none. What stood in the last one is taken away, if it can be.
+
+        Whoever deleted the thread wants no answer: then there is no next place.
+        """
         mode = self.mode
+        if isinstance(because, NotFound) and await self._thread_is_gone():
+            log.info("thread_deleted", thread=self._message_state.kept.channel)
+            return False
         if mode is ReplyMode.DIRECT or not self._target.guild or not self._target.asker:
             return False
         log.warning("answer_moves", channel=self._message_state.kept.channel, mode=mode, reason=str(because))
@@ -298,3 +318,10 @@ class AnswerMessages:
         if next_mode is ReplyMode.DIRECT:
             self._on_moved(str(because))
         return True
+
+    async def _thread_is_gone(self) -> bool:
+        """Whether the answer stands in a thread that was deleted, not in one that could never be started."""
+        kept = self._message_state.kept
+        in_thread = self.mode is not ReplyMode.DIRECT and kept.channel not in ("", kept.thread.channel)
+        was_there = self.mode is not ReplyMode.START or bool(kept.first)
+        return in_thread and was_there and await self._messages.is_gone(int(kept.channel))

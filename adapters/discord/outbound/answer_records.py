@@ -23,6 +23,7 @@ class DiscordQuestionState(QuestionState):
 
     stage: AnswerStage = AnswerStage.UNSEEN
     question: IncomingMessage | None = None
+    trace: str = ""  # of the answer that is shown
     channel: str = ""
     mode: str = field(default="", metadata={"stored": "manner"})  # ReplyMode, where not the question's
     first: str = field(default="", metadata={"stored": "message"})

@@ -115,7 +115,7 @@ class DiscordAnswerView:
         if chosen := self._message_state.kept.chosen:
             self._notices.append(escape(chosen))
         await self._message_state.keep(
-            replace(self._message_state.kept, stage=AnswerStage.WORKING, question=self._message)
+            replace(self._message_state.kept, stage=AnswerStage.WORKING, question=self._message, trace=self._trace_id)
         )
         await self._answer_messages.open(self._progress_views)
         self._pace.last = time.monotonic()
@@ -193,15 +193,13 @@ class DiscordAnswerView:
         extras = await self._extras()
 
         async def render() -> list[SanitizedView]:
-            question = self._question_line()
-            beside = replace(extras, question="" if len(parts) > 1 else question)
-            last = layouts.answer_layout(parts[-1], answer, trace_id, beside, notices=self._notices)
+            above = [(self._question_line(), tuple(dict.fromkeys([*self._notices, *answer.notices])))]
+            above += [("", ())] * (len(parts) - 1)  # of a long answer its first message has them
+            question, notices = above[-1]
+            last = replace(extras, question=question)
             return [
-                *(
-                    layouts.answer_part(part, answer.citations, "" if n else question)
-                    for n, part in enumerate(parts[:-1])
-                ),
-                last,
+                *(layouts.answer_part(part, answer.citations, *above[n]) for n, part in enumerate(parts[:-1])),
+                layouts.answer_layout(parts[-1], answer, trace_id, last, notices=notices),
             ]
 
         await self._end(render, trace_id, answer.outcome)

@@ -12,6 +12,7 @@ from discord import ui
 from adapters.discord.outbound.payloads import SettingsMenu
 from adapters.discord.outbound.text import LABEL_LIMIT, clip
 from core.model.inquiry import Choice
+from core.service.actions.wording import ANSWER_AGAIN
 from core.service.answer_buttons import LABELS, AnswerAction
 
 Interaction = discord.Interaction[Any]
@@ -32,6 +33,9 @@ class ButtonHandlers(Protocol):
 
     async def ask_follow_up(self, interaction: Interaction, trace_id: str, number: int) -> None:
         """A question that was suggested below an answer."""
+
+    async def ask_again(self, interaction: Interaction, trace_id: str) -> None:
+        """Whoever asked wants the question answered as they have edited it."""
 
     async def correct(self, interaction: Interaction, trace_id: str) -> None:
         """Someone knows the right answer."""
@@ -123,6 +127,30 @@ class FollowUpButton(
     async def callback(self, interaction: Interaction) -> Any:
         """Ask it, as whoever presses."""
         await handlers_of(interaction).ask_follow_up(interaction, self.trace_id, self.number)
+
+
+class AgainButton(ui.DynamicItem[ui.Button[Any]], template=r"footnote:again:(?P<trace>[0-9a-f]{16})"):
+    """Asks a question again that was edited after its answer, below that answer."""
+
+    BEGINNING = "footnote:again:"
+
+    def __init__(self, item: ui.Button[Any], trace_id: str) -> None:
+        super().__init__(item)
+        self.trace_id = trace_id
+
+    @classmethod
+    def create(cls, trace_id: str) -> Self:
+        """The button for the answer of this trace."""
+        return cls(ui.Button(label=ANSWER_AGAIN, custom_id=f"{cls.BEGINNING}{trace_id}"), trace_id)
+
+    @classmethod
+    async def from_custom_id(cls, interaction: Interaction, item: ui.Item[Any], match: re.Match[str], /) -> Self:  # noqa: ARG003
+        """The button that was pressed, from its id."""
+        return cls.create(match["trace"])
+
+    async def callback(self, interaction: Interaction) -> Any:
+        """Ask it again, as it reads now."""
+        await handlers_of(interaction).ask_again(interaction, self.trace_id)
 
 
 class ChoiceButton(

@@ -13,7 +13,7 @@ from discord import ui
 
 from adapters.discord.outbound import text as texts
 from adapters.discord.outbound.buttons import AnswerButton, ChoiceButton, FollowUpButton, StopButton
-from adapters.discord.outbound.sanitizer import SanitizedView, Text
+from adapters.discord.outbound.sanitizer import SanitizedView, Text, links_in
 from core.model.answer import Answer, Citation
 from core.model.inquiry import Checkpoint
 from core.ports.answer_view import Step, StepState
@@ -98,16 +98,18 @@ def row(*buttons: Any) -> ui.ActionRow[Any]:
     return ui.ActionRow(*buttons)
 
 
-def answer_part(text: str, sources: Sequence[Citation] = (), question: str = "") -> SanitizedView:
+def answer_part(
+    text: str, sources: Sequence[Citation] = (), question: str = "", notices: Sequence[str] = ()
+) -> SanitizedView:
     """A part of a long answer that is not its last."""
-    return layout(*question_items(question), Text(text, links=links_of(sources)))
+    return layout(*question_items(question), *_notice_items(notices), Text(text, links=links_of(sources)))
 
 
 def answer_layout(
     text: str, answer: Answer, trace_id: str, extras: Extras, *, notices: Sequence[str] = ()
 ) -> SanitizedView:
-    """The last part of an answer: the text, its sources, and what can be done with it. *Why* tells what it took."""
-    parts: list[ui.Item[Any]] = question_items(extras.question)
+    """The last part of an answer: its notices, the text, its sources, and what can be done with it."""
+    parts: list[ui.Item[Any]] = [*question_items(extras.question), *_notice_items(notices)]
     if text:
         parts.append(Text(text, links=links_of((*answer.citations, *answer.nearest))))
     if answer.citations:
@@ -120,8 +122,6 @@ def answer_layout(
     parts += [row(*asked_next)] if asked_next else []
     buttons = _answer_buttons(answer, trace_id, extras)
     parts += [row(*buttons[start : start + IN_A_ROW]) for start in range(0, len(buttons), IN_A_ROW)]
-    if small := _notice_lines(dict.fromkeys([*notices, *answer.notices])):
-        parts.append(ui.TextDisplay(texts.clip("\n".join(small), 500)))
     return layout(*parts)
 
 
@@ -164,25 +164,35 @@ def failure_layout(message: str, trace_id: str) -> SanitizedView:
     return layout(ui.Container(*parts, accent_colour=FAILED_COLOUR))
 
 
+def _notice_items(notices: Sequence[str]) -> list[ui.Item[Any]]:
+    lines = _notice_lines(notices)
+    return [ui.TextDisplay(texts.clip("\n".join(lines), 500))] if lines else []
+
+
 def _notice_lines(notices: Sequence[str] | Mapping[str, None]) -> list[str]:
     return [f"-# {texts.clip(texts.markdown(notice), 300)}" for notice in notices if notice.strip()]
 
 
-def said_in(message: discord.Message) -> list[discord.Message | discord.MessageSnapshot]:
-    """A message, and those that it forwards: it has no words of its own then."""
-    return [message, *message.message_snapshots]
-
-
 def message_text(message: discord.Message) -> str:
-    """The words of a message, whichever way it is laid out, and of those that it forwards."""
-    said = [_words_of(one) for one in said_in(message)]
-    return "\n".join(words for words in said if words)
+    """The words of a message of ours."""
+    return "\n".join(filter(None, (message.content, *component_texts(message.components))))
 
 
-def _words_of(said: discord.Message | discord.MessageSnapshot) -> str:
-    parts = [said.content, *(embed.description or "" for embed in said.embeds)]
-    parts += [item.content for item in _walk(said.components) if isinstance(item, discord.TextDisplay)]
-    return "\n".join(part for part in parts if part)
+def shown_in(message: discord.Message, *, but_for: str = "") -> SanitizedView:
+    """What a message of ours shows, to be changed; without the rows of buttons whose ids begin so."""
+    shown = ui.LayoutView.from_message(message, timeout=None)
+    shown.stop()
+    kept = [one for one in shown.children if not (but_for and _has_button(one, but_for))]
+    return layout(*(_again(one) for one in kept))
+
+
+def _again(item: ui.Item[Any]) -> ui.Item[Any]:
+    return Text(item.content, links=links_in(item.content), mentions=True) if isinstance(item, ui.TextDisplay) else item
+
+
+def _has_button(item: ui.Item[Any], beginning: str) -> bool:
+    buttons = item.children if isinstance(item, ui.ActionRow) else []
+    return any((getattr(one, "custom_id", None) or "").startswith(beginning) for one in buttons)
 
 
 def layout_text(shown: SanitizedView) -> str:
@@ -190,9 +200,10 @@ def layout_text(shown: SanitizedView) -> str:
     return "\n".join(item.content for item in shown.walk_children() if isinstance(item, ui.TextDisplay))
 
 
-def _walk(components: Sequence[object]) -> list[object]:
-    found: list[object] = []
+def component_texts(components: Sequence[object]) -> list[str]:
+    """The texts in the components of a message that was sent, in their order."""
+    found: list[str] = []
     for component in components:
-        found.append(component)
-        found += _walk(getattr(component, "children", ()))
+        found += [component.content] if isinstance(component, discord.TextDisplay) else []
+        found += component_texts(getattr(component, "children", ()))
     return found

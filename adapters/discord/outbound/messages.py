@@ -9,10 +9,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import discord
 import structlog
+from discord import ui
 
 from adapters.discord.api.errors import (
     ARCHIVED,
@@ -25,7 +26,7 @@ from adapters.discord.api.errors import (
 )
 from adapters.discord.api.responses import LimitedForLong
 from adapters.discord.api.servers import Servers
-from adapters.discord.outbound.layouts import layout_text, message_text
+from adapters.discord.outbound.layouts import layout_text, message_text, shown_in
 from adapters.discord.outbound.sanitizer import SanitizedView, label, markdown
 from adapters.discord.outbound.text import thread_name
 from core.model.errors import Denied, FootnoteError, NotFound, PlatformUnavailable
@@ -161,6 +162,14 @@ class Messages:
         if isinstance(thread, discord.Thread):
             await thread.edit(archived=False)
 
+    async def add_row(self, spot: Spot, message_id: int, row: ui.ActionRow[Any]) -> None:
+        """Add a row of buttons to what a message of ours shows. Raises what ``api_call`` raises."""
+        async with api_call("look at my answer"):
+            message = await self._channel(spot).fetch_message(message_id)
+        shown = shown_in(message)
+        shown.add_item(row)
+        await self.edit(spot, message_id, shown)
+
     async def remove(self, spot: Spot, message_id: int) -> None:
         """Delete a message of ours; one that is gone already is gone."""
         try:
@@ -226,6 +235,17 @@ class Messages:
             beginning = discord.MessageType.thread_starter_message
             if not [one async for one in thread.history(limit=2) if one.type is not beginning]:
                 await thread.edit(archived=True)
+
+    async def is_gone(self, thread_id: int) -> bool:
+        """Whether a thread was deleted. Where Discord does not say so, it was not."""
+        try:
+            async with api_call("look at that thread"):
+                await self._client().fetch_channel(thread_id)
+        except NotFound:
+            return True
+        except FootnoteError:
+            return False
+        return False
 
     async def direct_channel(self, user_id: int) -> int:
         """The channel of direct messages with someone. Raises Denied when they take none."""

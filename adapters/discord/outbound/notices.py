@@ -7,7 +7,7 @@ import structlog
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.messages import Messages, Spot, nonce, spot_of
 from core.model.conversation import ThreadKey
-from core.model.errors import FootnoteError, PlatformUnavailable
+from core.model.errors import FootnoteError, NotFound, PlatformUnavailable
 from core.model.reply_target import ReplyMode, ReplyTarget
 
 log = structlog.get_logger(__name__)
@@ -40,6 +40,10 @@ class Notices:
         except PlatformUnavailable:
             raise
         except FootnoteError as error:
+            in_thread = target.channel != thread.channel
+            if isinstance(error, NotFound) and in_thread and await self._messages.is_gone(int(target.channel)):
+                log.info("thread_deleted", thread=target.channel)
+                return
             await self._tell_directly(target, text, key, error)
 
     async def _tell_directly(self, target: ReplyTarget, text: str, key: str, because: FootnoteError) -> None:

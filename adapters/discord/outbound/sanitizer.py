@@ -152,6 +152,12 @@ def _shorten(part: ui.TextDisplay[Any], limit: int) -> str:
 # --- Markdown
 
 
+def links_in(text: str) -> frozenset[str]:
+    """The addresses that are active in a text of ours that was sanitized already."""
+    found = (match.groups() for match in _LINK.finditer(text))
+    return frozenset(masked or quiet for _, masked, quiet, _ in found if masked or quiet)
+
+
 def markdown(text: str, links: frozenset[str] = frozenset(), *, mentions: bool = False) -> str:
     """Markdown in which nothing is active but these links, written so that they cannot be read otherwise."""
     text = remove_controls(text)

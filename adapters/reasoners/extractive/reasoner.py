@@ -165,6 +165,8 @@ class ExtractiveReasoner:
 
     async def _from_attached(self, inquiry: Inquiry, thread: Thread) -> Reply | None:
         """What the files that hang on the question say, in their own words; None when they do not answer it."""
+        if summary := attachments.summary_of(thread.attachments, inquiry.question):
+            return Reply(summary, "it asks what a file says that hangs on it")
         question = attachments.without_naming(intent.split_question(inquiry.question).question)
         items = attachments.evidence_of(thread.attachments)
         weighed = await self.weigh(question, items, items)

@@ -93,7 +93,7 @@ class AccessRules:
 
 def operator() -> WebSession:
     """Who holds the link from the terminal: they own the data directory anyway."""
-    return _session(Person(_OPERATOR, "you"), SignInMethod.LINK, is_admin=True)
+    return _session(Person(_OPERATOR, "the operator"), SignInMethod.LINK, is_admin=True)
 
 
 def audience_of(person: Person) -> Audience:

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from core.model.answer import Outcome
 from core.model.inquiry import CheckpointKind, Profile
+from core.model.message_text import LONGEST_QUESTION
 
 Name = Annotated[str, Field(pattern=r"^[\w.@-]{1,64}$", description="Up to 64 letters, digits and . _ - @")]
 
@@ -24,7 +25,7 @@ class ApiResponse(BaseModel):
 class AskRequest(ApiRequest):
     """A question, in a conversation that later questions may go on with."""
 
-    question: str = Field(min_length=1, max_length=8_000)
+    question: str = Field(min_length=1, max_length=LONGEST_QUESTION)
     conversation: Name | None = Field(None, description="Goes on with this conversation; without it a new one begins.")
     user: Name | None = Field(None, description="Whose question it is, where the program asks for several people.")
     profile: Profile | None = Field(None, description="How much the answer may cost.")

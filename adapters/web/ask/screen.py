@@ -18,6 +18,7 @@ from adapters.web.routing import MenuEntry, Route, Visitor
 from core.model.errors import DocumentRejected, FootnoteError, NotFound
 from core.model.incoming_events import IncomingChoice, IncomingMessage
 from core.model.inquiry import Checkpoint, Choice
+from core.model.message_text import too_long
 from core.ports.inbox import Inbox
 from core.service.actions.user_actions import UserActions
 from core.service.actions.wording import outcome_text
@@ -26,7 +27,6 @@ from core.service.kb.commands import MOST_FILES
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.kb.results import is_success
 
-LONGEST_QUESTION = 4_000
 LONGEST_WORDS = 1_000
 SHOWN = 12  # conversations in the list beside the question
 _NAME = re.compile(r"[0-9a-f]{16}")
@@ -120,8 +120,8 @@ class AskScreen:
         text = str(form.get("question", "")).strip()
         if not text:
             raise DocumentRejected("There was no question in that.", remedy="Write one and send it again.")
-        if len(text) > LONGEST_QUESTION:
-            raise DocumentRejected(f"A question has at most {LONGEST_QUESTION:,} characters.", remedy="Shorten it.")
+        if refusal := too_long(text):
+            raise DocumentRejected(refusal)
         name = request.match_info.get("name") or secrets.token_hex(8)
         if not _NAME.fullmatch(name):
             raise NotFound("There is no such conversation.")

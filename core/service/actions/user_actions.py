@@ -22,6 +22,7 @@ from core.service.actions.checkpoint_choices import CheckpointChoices
 from core.service.actions.follow_up_requests import FollowUpRequests
 from core.service.actions.handoff import AnswerHandoff
 from core.service.actions.kept_answers import KeptAnswers
+from core.service.actions.late_edits import LateEdits
 from core.service.actions.memory_controls import MemoryControls
 from core.service.actions.overview import InstallationOverview
 from core.service.actions.ratings import AnswerRatings
@@ -38,6 +39,7 @@ class UserActions:
     cancellation: QuestionCancellation
     answers: KeptAnswers
     follow_ups: FollowUpRequests
+    late_edits: LateEdits
     ratings: AnswerRatings
     handoff: AnswerHandoff
     sharing: AnswerSharing
@@ -70,6 +72,7 @@ class UserActions:
             cancellation=QuestionCancellation(message_states, audit),
             answers=answers,
             follow_ups=FollowUpRequests(answers, trace_store, message_states),
+            late_edits=LateEdits(message_states),
             ratings=AnswerRatings(answers, feedback, trace_store),
             handoff=AnswerHandoff(answers, message_states),
             sharing=AnswerSharing(answers, message_states, audit),

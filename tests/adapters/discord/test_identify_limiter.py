@@ -1,8 +1,13 @@
 """A crash loop is slow long before Discord minds, and a restart does not make it forget."""
 
+import asyncio
 import time
+from contextlib import suppress
+
+from structlog.testing import capture_logs
 
 from adapters.discord.inbound.identify_limiter import DAY, PACES, SLOWEST, IdentifyLimiter, IdentifyTimes
+from adapters.discord.preflight import sessions_check
 from adapters.testing.message_state import InProcessMessageStateStore
 
 
@@ -38,3 +43,25 @@ async def test_times_of_another_day_or_to_come_do_not_count() -> None:
     now = await kept.read(IdentifyTimes())
     assert now is not None
     assert len(now.times) == 1
+
+
+async def test_a_wait_is_said_once_with_how_long_it_is() -> None:
+    kept = InProcessMessageStateStore()
+    now = time.time()
+    await kept.save(IdentifyTimes(times=tuple(now - number for number in range(70))))
+    limiter = IdentifyLimiter(kept)
+    with capture_logs() as logs:
+        for _ in range(2):  # the connection gives up and tries again meanwhile
+            waiting = asyncio.create_task(limiter.wait(initial=True))
+            while not limiter.problem():
+                await asyncio.sleep(0)
+            assert "starts in 5 minutes, because 70 were started" in limiter.problem()
+            waiting.cancel()
+            with suppress(asyncio.CancelledError):
+                await waiting
+    assert [one["event"] for one in logs] == ["discord_session_delayed"]
+    assert limiter.problem() == ""
+    check = await sessions_check(kept)
+    assert not check.ok
+    assert "starts in 5 minutes" in check.detail
+    assert (await sessions_check(InProcessMessageStateStore())).ok

@@ -426,6 +426,30 @@ async def test_an_attached_file_answers_in_its_own_words_without_a_search() -> N
     assert told_of.answer.spent.searches == 0
 
 
+@pytest.mark.parametrize(
+    ("asked", "said", "unsaid"),
+    [
+        ("summarise this", ("Our offer is for one year.", "The rent is 900 euros a month."), "14 days"),
+        ("Summarise the attached file.", ("Our offer is for one year.",), "14 days"),
+        ("what does this file say about the rent?", ("The rent is 900 euros a month.",), "14 days"),
+        ("how long do refunds take, going by this file?", ("I couldn't find this in *offer.txt*",), "14 days"),
+    ],
+)
+async def test_a_file_that_is_the_subject_answers_alone(asked: str, said: tuple[str, ...], unsaid: str) -> None:
+    scene = Scene(ExtractiveReasoner(HashingEncoder()))
+    await scene.knows("Refunds are paid within 14 days.")
+    file = ContextMessage(
+        "offer.txt", "Our offer is for one year.\n\nThe rent is 900 euros a month. It rises each May."
+    )
+    told_of = await told(
+        scene.question_service.ask(
+            Question(asked, scene.key(), ALICE, Audience(unrestricted=True), attachments=(file,))
+        )
+    )
+    assert all(one in told_of.text for one in said)
+    assert unsaid not in told_of.text
+
+
 def test_a_german_date_is_no_end_of_a_sentence() -> None:
     text = "Der letzte Bestellschluss ist der 18. Dezember. Danach liefern wir nicht. Halle 4. Dort steht es."
     assert sentences(text) == (

@@ -271,6 +271,7 @@ class PageOffice:
             checkpoints=self.scene.checkpoints,
             message_states=self.message_states,
             inbox=self.inbox,
+            audit=self.room.audit,
             platforms={"web": self.page},
         )
         while (lease := await self.inbox.take("w", timedelta())) is not None:

@@ -13,6 +13,7 @@ import pytest
 from adapters.testing.inbox import InProcessInbox
 from adapters.testing.message_state import InProcessMessageStateStore
 from adapters.testing.platform import RecordedAnswerView, RecordedPlatform, VisibleMessage
+from adapters.testing.stores import InProcessAudit
 from core.model.answer import Answer
 from core.model.channel_settings import ChannelSettings, ReplyStyle
 from core.model.conversation import Person, ThreadKey
@@ -25,9 +26,10 @@ from core.ports.inbox import Lease
 from core.ports.index import DenseAndBm25Hits, Scope
 from core.ports.message_state import CancelReason
 from core.ports.platform import MessageState
+from core.service.actions.wording import EDITED_LATE, THREAD_FORGOTTEN
 from core.service.deletions import take_in_deletion
 from core.service.delivery_codec import delivery
-from core.service.message_handler import EDITED_LATE, MOST_RUNS, MessageHandler, trace_of
+from core.service.message_handler import MOST_RUNS, MessageHandler, trace_of
 from core.service.queue_worker import Worker
 from tests.core.scene import Scene
 
@@ -45,6 +47,7 @@ class Room:
         self.paper = RecordedPlatform(admins=frozenset({ADA.id}))
         self.message_states = InProcessMessageStateStore(self.scene.state)
         self.inbox = InProcessInbox(self.scene.state, clock=self.scene.clock)
+        self.audit = InProcessAudit()
         self.warming: Callable[[], bool] = lambda: False
         self._messages = 0
         self.said: list[IncomingMessage] = []
@@ -56,6 +59,7 @@ class Room:
             checkpoints=self.scene.checkpoints,
             message_states=self.message_states,
             inbox=self.inbox,
+            audit=self.audit,
             platforms={"paper": self.paper},
             warming=self.warming,
         )
@@ -765,6 +769,32 @@ async def test_who_edits_after_the_answer_is_told_once_how_to_ask_again(room: Ro
             await room.arrives(replace(first, text=f"Something else {number}?", edited=True), f"event-edit-{number}")
             await room.settled()
     assert room.paper.told == [EDITED_LATE]
+    assert len(room.scene.script.calls_of("understand")) == 1
+
+
+async def test_a_question_that_is_too_long_is_refused_without_repeating_it(room: Room) -> None:
+    async with room.working():
+        await room.asks(f"what is {'QUJD' * 2_000}?")
+        await room.settled()
+    (told,) = room.paper.told
+    assert "at most 4,000" in told
+    assert len(told) < 200
+    assert room.scene.script.calls_of("understand") == []
+
+
+async def test_typed_commands_are_done_and_others_said_to_be_commands(room: Room) -> None:
+    async with room.working():
+        first = await room.asks("How long do refunds take?")
+        await room.settled()
+        for number, text in enumerate(("settings", "/footnote frobnicate", "Forget this thread.", "please forget me")):
+            await room.arrives(replace(first, id=f"typed-{number}", text=text), f"event-typed-{number}")
+            await room.settled()
+    settings, slash, thread, person = room.paper.told
+    assert "`/footnote settings`" in settings
+    assert "choose one" in slash
+    assert thread == THREAD_FORGOTTEN
+    assert person.startswith("I have forgotten everything you asked me")
+    assert (await room.scene.memory.recall(first.thread)).turns == ()
     assert len(room.scene.script.calls_of("understand")) == 1
 
 

@@ -75,13 +75,16 @@ class Person:
         thread: Channel | Message | None = None,
         reply_to: Message | None = None,
         files: Sequence[File] = (),
+        embeds: Sequence[Json] = (),
     ) -> Message:
         """Posts a message. ``<@bot>``, ``<@alice>``, ``<@&support>`` and ``<#general>`` become real mentions.
 
         ``thread`` is a thread, or a message that has one or is in one. Replying pings its author, as by default.
+        ``embeds`` are a bot's own, or what Discord makes of the links in a person's message.
         """
         place = self._place(channel, thread, reply_to)
         message = self._draft(place, text, files)
+        message.embeds = [{"type": "rich", **embed} for embed in embeds]
         if reply_to is not None:
             message.kind, message.reference = REPLY, reply_to
             message.refers_to = {"type": 0, "message_id": str(reply_to.id), "channel_id": str(place.id)}

@@ -117,6 +117,13 @@ class MessageOperations:
         thread.archived = archived
         await self.thread_changed(thread)
 
+    async def delete_thread(self, thread: Channel) -> None:
+        """Deletes a thread; of its messages nothing is told."""
+        thread.deleted = True
+        data = {"id": str(thread.id), "guild_id": str(thread.guild_id), "type": thread.kind}
+        await self.tell("THREAD_DELETE", thread, data | {"parent_id": str(thread.parent.id if thread.parent else 0)})
+        self.world.changes.notify()
+
     async def thread_changed(self, thread: Channel) -> None:
         thread.changed_at = now()
         await self.tell("THREAD_UPDATE", thread, thread.payload())
