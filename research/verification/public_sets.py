@@ -1,7 +1,7 @@
 """The value checks alone on public claims that people have labelled: what they fault of each label.
 
-SciFact: a claim with its gold abstract. BEGIN: a chatbot's reply with the knowledge that it had. Beside them, the strict
-rules that judge where no model is believed.
+SciFact: a claim with its gold abstract. BEGIN: a chatbot's reply with the knowledge that it had. Beside them, the
+strict rules that judge where no model is believed.
 
     python -m research.verification.public_sets
 """
