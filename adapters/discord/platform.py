@@ -374,8 +374,14 @@ class DiscordPlatform:
         """The text of the files that hang on the message."""
         return await read_attachments(self.client(), message, self._parse)
 
-    async def files_above(self, message: IncomingMessage) -> tuple[FileReference, ...]:
-        """The files on the message that it replies to, and on the one that its thread began with."""
+    async def complete(self, message: IncomingMessage) -> IncomingMessage:
+        """The message as it is: the gateway brings all of it."""
+        return message
+
+    async def files(self, message: IncomingMessage, *, above: bool) -> tuple[FileReference, ...]:
+        """The files on the message, else those on what it replies to and on the message that its thread began with."""
+        if message.files or not above:
+            return message.files
         return await files_above(NearbyMessages(self.client(), self.servers, message))
 
     async def acknowledge(self, message: IncomingMessage, decided: MessageRoute) -> None:

@@ -238,9 +238,13 @@ class SlackPlatform:
         """The text of the files on the message; see ``ThreadContext.attachments``."""
         return await self._context.attachments(message)
 
-    async def files_above(self, message: IncomingMessage) -> tuple[FileReference, ...]:
-        """None are looked for."""
-        return ()
+    async def complete(self, message: IncomingMessage) -> IncomingMessage:
+        """The message with what its event left out; see ``ThreadContext.complete``."""
+        return await self._context.complete(message)
+
+    async def files(self, message: IncomingMessage, *, above: bool) -> tuple[FileReference, ...]:
+        """The files on the message, or above it; see ``ThreadContext.files``."""
+        return await self._context.files(message, above=above)
 
     async def acknowledge(self, message: IncomingMessage, decided: MessageRoute) -> None:
         """Say that we were muted or unmuted."""

@@ -155,9 +155,13 @@ class RecordedPlatform:
         """The names of the files."""
         return tuple(ContextMessage(file.name, f"text of {file.name}") for file in message.files)
 
-    async def files_above(self, message: IncomingMessage) -> tuple[FileReference, ...]:
-        """The files that the scene put above."""
-        return self.above
+    async def complete(self, message: IncomingMessage) -> IncomingMessage:
+        """The message as it is."""
+        return message
+
+    async def files(self, message: IncomingMessage, *, above: bool) -> tuple[FileReference, ...]:
+        """The files on the message, else those that the test put above."""
+        return message.files or (self.above if above else ())
 
     async def acknowledge(self, message: IncomingMessage, decided: MessageRoute) -> None:
         """Keep that this message was acknowledged."""

@@ -133,7 +133,11 @@ class WebPlatform:
         """Files are dropped into a base, not onto a question."""
         return ()
 
-    async def files_above(self, message: IncomingMessage) -> tuple[FileReference, ...]:
+    async def complete(self, message: IncomingMessage) -> IncomingMessage:
+        """The message as it is: a form brings all of it."""
+        return message
+
+    async def files(self, message: IncomingMessage, *, above: bool) -> tuple[FileReference, ...]:
         """There are none on the page."""
         return ()
 

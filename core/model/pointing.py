@@ -3,7 +3,9 @@
 import re
 from collections.abc import Iterable
 
+MOST_NAMES = 2  # words
 LONGEST = 12  # words
+GREETING = "Hello"  # what a mention without a word asks, where there is nothing that it could point at
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _POINTING = frozenset(
     {
@@ -31,5 +33,12 @@ def only_points(text: str, names: Iterable[str] = ()) -> bool:
     """
     for name in sorted(names, key=len, reverse=True):
         text = re.sub(rf"(?i)(?<!\w)@?{re.escape(name)}(?:['’]s)?(?!\w)", " ", text) if name.strip() else text
-    said = [word.casefold() for word in _WORD.findall(text)]
-    return len(said) <= LONGEST and all(word in _POINTING for word in said)
+    said = _WORD.findall(text)
+    return len(said) <= LONGEST and all(word.casefold() in _POINTING for word in said)
+
+
+def could_point(text: str) -> bool:
+    """Whether a message would only point at another one if a word or two of it were somebody's name."""
+    said = _WORD.findall(text)
+    beyond = [word for word in said if word.casefold() not in _POINTING]
+    return len(said) <= LONGEST and len(beyond) <= MOST_NAMES and (not beyond or len(said) - len(beyond) > 1)

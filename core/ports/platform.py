@@ -81,8 +81,18 @@ class Platform(Protocol):
     async def attachments(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
         """The text of the files that hang on the message."""
 
-    async def files_above(self, message: IncomingMessage) -> tuple[FileReference, ...]:
-        """The files on the message that it replies to, and on the one that its thread began with."""
+    async def complete(self, message: IncomingMessage) -> IncomingMessage:
+        """The message with what its event left out: names for ids, and what it points at where it says nothing else.
+
+        What cannot be looked up stays as it is.
+        """
+
+    async def files(self, message: IncomingMessage, *, above: bool) -> tuple[FileReference, ...]:
+        """The files on the message.
+
+        With ``above``, where it has none, those on the message that it replies to and on the one that its thread began
+        with.
+        """
 
     async def acknowledge(self, message: IncomingMessage, decided: MessageRoute) -> None:
         """Show that we were muted or unmuted."""

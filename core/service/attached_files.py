@@ -69,8 +69,8 @@ class FileReader:
         A file on it or above it that cannot be read says so in its place; of earlier ones that was said already.
         """
         blank = AttachedFiles(thread=message.thread, asker=message.asker.id)
-        if not message.files and (not turns or message.reply_target.about):
-            message = replace(message, files=await platform.files_above(message))
+        above = not turns or bool(message.reply_target.about)
+        message = replace(message, files=await platform.files(message, above=above))
         if message.files:
             await self.message_states.save(replace(blank, question=replace(message, text=""), turns=turns), fence=fence)
             return await platform.attachments(message)

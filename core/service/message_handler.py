@@ -130,6 +130,7 @@ class MessageHandler:
                 assert_never(incoming)
 
     async def _message(self, lease: Lease, platform: Platform, message: IncomingMessage) -> None:
+        message = await platform.complete(message)
         opened = await self.question_service.open_thread(message.thread)
         decided = await self._route(platform, message, opened)
         if decided in (MessageRoute.MUTE, MessageRoute.UNMUTE):

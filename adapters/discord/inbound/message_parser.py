@@ -15,11 +15,10 @@ from adapters.discord.outbound.edit_versions import stamp_of
 from core.model.conversation import ThreadKey
 from core.model.incoming_events import FileReference, IncomingMessage
 from core.model.message_text import plain_question
-from core.model.pointing import only_points
+from core.model.pointing import GREETING, only_points
 from core.model.reply_target import ReplyMode, ReplyTarget
 
 POSTED_BY_PEOPLE = (discord.MessageType.default, discord.MessageType.reply)  # all others are Discord's own notes
-GREETING = "Hello"  # what a mention without a word asks
 
 
 def may_be_for_us(message: discord.Message, allowed_bots: Collection[str] = ()) -> bool:

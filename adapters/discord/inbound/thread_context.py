@@ -7,11 +7,11 @@ from adapters.discord.inbound.message_words import BotIdentity, attachments_of, 
 from adapters.discord.inbound.nearby_messages import NearbyMessages
 from adapters.discord.outbound.text import clip
 from core.model.conversation import ContextMessage, Role
+from core.model.message_text import LINK_PREVIEW
 
 MOST_MESSAGES = 50
 LONGEST = 2_000  # characters of one message
 LONGEST_TOGETHER = 20_000
-PREVIEW = "preview of a link"
 
 
 async def read_thread_context(nearby: NearbyMessages, us: BotIdentity) -> tuple[ContextMessage, ...]:
@@ -45,7 +45,7 @@ async def _lines(nearby: NearbyMessages, message: discord.Message, us: BotIdenti
     role = Role.ASSISTANT if shown.author.id == us.user_id else Role.PERSON
     said = [ContextMessage(author, text, role)] if text else []
     preview = clip(previews_of(shown), LONGEST)
-    return [*said, ContextMessage(PREVIEW, preview)] if preview else said
+    return [*said, ContextMessage(LINK_PREVIEW, preview)] if preview else said
 
 
 def _opening_message(message: discord.Message) -> discord.Message | None:

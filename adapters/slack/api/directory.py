@@ -4,7 +4,8 @@ A minute is how long a right that was taken away may still hold; names, which gr
 """
 
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -161,6 +162,24 @@ class Directory:
         except (RequestRefused, PlatformUnavailable) as error:
             log.info("name_unknown", user=user, reason=str(error))
             return self.cached_name(user) or user
+
+    async def names(self, ids: Iterable[str]) -> dict[str, str]:
+        """What people, user groups and channels are called, by their ids; without those that Slack does not name.
+
+        Nor are private channels named: whoever reads the name may not know that there is one.
+        """
+        found: dict[str, str] = {}
+        for one in filter(None, ids):
+            if one.startswith(("U", "W")):
+                found[one] = await self.name(one)
+            elif one.startswith("S"):
+                group = (await self.groups()).get(one)
+                found[one] = group.handle if group is not None else one
+            else:
+                with suppress(RequestRefused, PlatformUnavailable):
+                    channel = await self.channel(one)
+                    found[one] = one if channel.private else channel.name
+        return {one: name for one, name in found.items() if name and name != one}
 
     def cached_name(self, user: str) -> str:
         """A display name if it is known without asking; else empty."""

@@ -15,13 +15,15 @@ from cachetools import LRUCache
 
 from adapters.slack.api.directory import Directory, Identity
 from adapters.slack.api.ids import PLATFORM, person_id
-from adapters.slack.inbound.message_text import mentions, plain_message
+from adapters.slack.inbound.message_text import mentions, plain_message, without_marks
+from adapters.slack.inbound.message_words import file_references, has_more, own_text
 from adapters.slack.outbound.answer_records import CurrentAnswer, SlackQuestionState, VisibleAnswer
 from core.model.answer import OPEN_OUTCOMES
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import Busy, Denied, FootnoteError, NotFound
 from core.model.incoming_events import FileReference, IncomingMessage
+from core.model.message_text import plain_question
 from core.model.principals import channel_principal
 from core.model.reply_target import ReplyTarget
 from core.ports.inbox import Inbox
@@ -32,7 +34,6 @@ from core.service.delivery_codec import delivery
 from core.service.message_routing import ANYWHERE, could_be_answered
 
 MESSAGE_SUBTYPES = {None, "file_share", "thread_broadcast", "bot_message"}  # of messages in which something is said
-MOST_FILES = 10  # of one message
 MOST_EDITS = 1_000  # that are known not to be new when they come again
 _CHANNEL_IDS = ("old_channel_id", "new_channel_id")
 FILES_UNKNOWN = FileReference("?", "")  # an app_mention does not say whether there are files
@@ -96,6 +97,9 @@ class EventListener:
         """Take one event in. Raises StoreUnavailable when it could not be kept: then it must not be acknowledged."""
         us = await self._directory.identity()
         kind, subtype = event.get("type"), event.get("subtype")
+        if kind in {"app_mention", "message"} and not (event.get("ts") and event.get("channel")):
+            log.warning("event_without_place", kind=kind, subtype=subtype, channel=event.get("channel"))
+            return NOTHING
         if kind == "channel_id_changed":
             await self._on_new_channel_id(event, team, us)
         elif kind == "agent_session_stopped":
@@ -157,7 +161,7 @@ class EventListener:
         With ``unaddressed`` also what a person says in a channel without naming us.
         """
         sender = self._sender(event, team, us)
-        text, ts, channel = str(event.get("text") or ""), str(event["ts"]), str(event["channel"])
+        text, ts, channel = own_text(event), str(event["ts"]), str(event["channel"])
         called = mentions(text)
         direct = event.get("channel_type") == "im" or channel.startswith("D")
         mentioned = us.user in called or event.get("type") == "app_mention"
@@ -167,14 +171,17 @@ class EventListener:
             return None
         if event.get("bot_id") and root != ts:
             return None  # a bot that may ask is answered once, above: threads are for people, or bots would never end
-        files = _files(event)
+        files = file_references(event)
         return IncomingMessage(
             id=ts,
             thread=ThreadKey(PLATFORM, team, channel, root),
-            text=plain_message(text, us.user),
+            text=plain_question(without_marks(plain_message(text, us.user))),
             asker=sender,
             reply_target=ReplyTarget(
-                channel=channel, message=ts, asker=str(event.get("user") or event.get("bot_id") or "")
+                channel=channel,
+                message=ts,
+                asker=str(event.get("user") or event.get("bot_id") or ""),
+                about=ts if has_more(event) else "",  # what it shares is read along with the thread
             ),
             mentions_us=mentioned,
             direct=direct,
@@ -288,8 +295,3 @@ def question_ts(message: IncomingMessage) -> str:
 def _delivery_id(message: IncomingMessage) -> str:
     thread = message.thread
     return f"{PLATFORM}:{thread.space}:{thread.channel}:{message.id}"
-
-
-def _files(event: Event) -> tuple[FileReference, ...]:
-    found = [one for one in event.get("files") or [] if one.get("id") and one.get("mode") != "tombstone"][:MOST_FILES]
-    return tuple(FileReference(str(one["id"]), str(one.get("name") or ""), int(one.get("size") or 0)) for one in found)

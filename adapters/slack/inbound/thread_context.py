@@ -1,9 +1,12 @@
-"""What stands around a question: what was said before it in its thread, and the text of the files on it.
+"""What stands around a question: what was said before it, what it points at, and the files on it and above it.
 
 What Slack does not let us read is left out, or said in its place: a question is answered all the same.
 """
 
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import structlog
@@ -13,20 +16,54 @@ from adapters.slack.api.errors import RequestRefused
 from adapters.slack.api.files import Files
 from adapters.slack.api.web_client import WebClient
 from adapters.slack.inbound.event_listener import FILES_UNKNOWN, question_ts
-from adapters.slack.inbound.message_text import plain_message
+from adapters.slack.inbound.message_text import ids_in, plain_message, with_names, without_marks
+from adapters.slack.inbound.message_words import file_references, own_text, previews, shared_messages
 from core.model.conversation import ContextMessage, Role
 from core.model.errors import PlatformUnavailable
 from core.model.incoming_events import FileReference, IncomingMessage
+from core.model.message_text import LINK_PREVIEW, plain_question
+from core.model.pointing import GREETING, could_point, only_points
+from core.model.text import is_question
 from core.service.attached_files import Parse, read_files
 
 __all__ = ["Parse", "ThreadContext"]
 
 MOST_CONTEXT = 50  # messages of the thread before the question
-MOST_READ = 1_000  # messages of one thread
+WHOLE_THREAD = 200  # messages that are read at once; of a longer thread the newest are looked for
+MOST_READ = 10_000  # messages of one stretch of a long thread: all of it, unless that came in bursts
+WIDER = 4  # times as long a stretch, where one had too few messages
 MOST_BEFORE = 6  # messages of a direct message before a new one
 CONTEXT_CHARACTERS = 2_000  # of one message
 
+Said = dict[str, Any]
+
 log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One message as it is read."""
+
+    ts: str
+    author: str
+    text: str  # its own words
+    shared: tuple[ContextMessage, ...]
+    preview: str
+    files: tuple[FileReference, ...]
+    ours: bool
+
+    @property
+    def asked(self) -> str:
+        """Its words as a question: its own, else those of what it shares."""
+        return plain_question(self.text or "\n".join(one.text for one in self.shared))
+
+    def context(self) -> list[ContextMessage]:
+        """As it surrounds a question: its words and files, what it shares, and previews of links."""
+        files = ", ".join(file.name for file in self.files if file.name)
+        text = "\n".join(filter(None, (self.text, files and f"[attached: {files}]")))
+        said = [ContextMessage(self.author, text, Role.ASSISTANT if self.ours else Role.PERSON)] if text else []
+        shown = [ContextMessage(LINK_PREVIEW, self.preview)] if self.preview else []
+        return [*said, *self.shared, *shown]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,39 +74,125 @@ class ThreadContext:
     directory: Directory
     parse: Parse
 
+    async def complete(self, message: IncomingMessage) -> IncomingMessage:
+        """The message with names for ids, and with the words it points at where it asks nothing by itself."""
+        names = await self.directory.names(ids_in(message.text))
+        message = replace(message, text=with_names(message.text, names))
+        if message.suggested or not (message.mentions_us or message.direct) or not could_point(message.text):
+            return message
+        own = await self._message(message, question_ts(message))
+        line = await self._line(own) if own is not None else None
+        files = line.files if line is not None else tuple(one for one in message.files if one != FILES_UNKNOWN)
+        if (files or (line is not None and line.shared)) and only_points(message.text, names.values()):
+            shared = line.shared if line is not None else ()
+            return replace(message, text=plain_question("\n".join(one.text for one in shared)), files=files)
+        pointed_at = await self._pointed_at(message, tuple(names.values()))
+        if pointed_at is not None:
+            target = replace(message.reply_target, about=pointed_at.ts)
+            return replace(message, text=pointed_at.asked, reply_target=target, files=())
+        return message if message.text else replace(message, text=GREETING)
+
     async def earlier(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
-        """What was said in the thread before the question, oldest first; before a new direct message, the last few."""
-        ts = question_ts(message)
-        if message.thread.thread != ts:
-            found = await self._thread(message)
-        elif message.direct:
-            found = await self._last_direct_messages(message)
-        else:
-            found = []
-        earlier = [one for one in found if float(one.get("ts", 0)) < float(ts)]
-        return tuple([await self._context_message(one) for one in earlier[-MOST_CONTEXT:] if one.get("text")])
+        """What was said before the question, oldest first, and what its own message shares.
+
+        Of a thread its first message and the newest; before a new direct message, the last few.
+        """
+        ts, about = question_ts(message), message.reply_target.about
+        found = await self._before(message)
+        if about and about not in {one.get("ts") for one in found} and (one := await self._message(message, about)):
+            found = sorted([*found, one], key=_time)
+        context: list[ContextMessage] = []
+        for one in found:
+            line = await self._line(one)
+            context += line.context() if line.ts != ts else replace(line, text="", files=()).context()
+        return tuple(one for one in context if one.text != message.text)
+
+    async def files(self, message: IncomingMessage, *, above: bool) -> tuple[FileReference, ...]:
+        """The files on the message; with ``above``, else those on what it points at and on the thread's first."""
+        files = message.files
+        if FILES_UNKNOWN in files:  # an ``app_mention`` comes without them
+            own = await self._message(message, question_ts(message))
+            files = file_references(own) if own is not None else ()
+        if files or not above:
+            return files
+        places = {message.reply_target.about, message.thread.thread} - {"", question_ts(message)}
+        found = [one for ts in sorted(places, reverse=True) if (one := await self._message(message, ts)) is not None]
+        return tuple(file for one in found for file in file_references(one))
 
     async def attachments(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
         """The text of the files on the message; for one that cannot be read, the reason in its place."""
-        files = message.files
-        if FILES_UNKNOWN in files:
-            files = await self._files_of(message)
-        return await read_files(files, self._fetch, self.parse)
+        return await read_files(message.files, self._fetch, self.parse)
 
-    async def _thread(self, message: IncomingMessage) -> list[dict[str, Any]]:
-        """The thread up to this message, oldest first; of a very long one, its beginning."""
+    # --- what it points at
+
+    async def _pointed_at(self, message: IncomingMessage, names: Sequence[str]) -> _Line | None:
+        """The message that a question points at, which it asks instead; None where it says something of its own.
+
+        That is the newest question of whoever it names, else the newest since we spoke, else the newest message. In a
+        channel it is the message right above; a bare mention there points at nothing.
+        """
+        in_thread = message.thread.thread != question_ts(message)
+        if not (in_thread or message.direct or message.text):
+            return None
+        found = await self._before(message) if in_thread else await self._history(message, 1)
+        lines = [await self._line(one) for one in found]
+        if message.direct and not in_thread:  # there each message is a question, and has been answered
+            lines = [line for line in lines if line.shared or line.files]
+        authors = {line.author for line in lines if not line.ours}
+        if not only_points(message.text, [*authors, *names]):
+            return None
+        said = message.text.casefold()
+        named = [line for line in lines if line.author in authors and line.author.casefold() in said]
+        after = max((number for number, line in enumerate(lines, 1) if line.ours), default=0)
+        asked = [line for line in named or lines[after:] if line.files or not only_points(line.asked, authors)]
+        questions = [line for line in asked if is_question(line.asked)]
+        found_question = questions or asked
+        return found_question[-1] if found_question else None
+
+    # --- reading
+
+    async def _before(self, message: IncomingMessage) -> list[Said]:
+        """What was said before the question and with it, oldest first."""
+        ts = question_ts(message)
+        if message.thread.thread != ts:
+            return await self._newest_of_thread(message)
+        found = await self._history(message, MOST_BEFORE) if message.direct else []
+        own = await self._message(message, ts) if message.reply_target.about == ts else None
+        return [*found, *([own] if own is not None else [])]
+
+    async def _newest_of_thread(self, message: IncomingMessage) -> list[Said]:
+        """The first message of the thread and the newest up to this one.
+
+        Slack pages from the oldest: of a long thread ever wider stretches before the question are read.
+        """
+        root, ts = float(message.thread.thread), float(question_ts(message))
         place = {"channel": message.thread.channel, "ts": message.thread.thread}
         window = {"latest": question_ts(message), "inclusive": True}
-        found: list[dict[str, Any]] = []
         try:
-            async for said in self.web.messages("conversations.replies", MOST_READ, **place, **window):
-                found.append(said)  # noqa: PERF401 - what was read before a refusal counts
+            answer = await self.web.call("conversations.replies", limit=WHOLE_THREAD, **place, **window)
+            found = list(answer.get("messages") or [])
+            if (answer.get("response_metadata") or {}).get("next_cursor"):
+                replies = int(found[0].get("reply_count") or MOST_READ)
+                seconds, beginning = (ts - root) * 2 * MOST_CONTEXT / max(replies, 1), found[:1]
+                while True:
+                    since = {"oldest": f"{max(ts - seconds, root):.6f}"}
+                    stretch = self.web.messages("conversations.replies", MOST_READ, **place, **window, **since)
+                    newest = deque(
+                        [one async for one in stretch if one.get("ts") != message.thread.thread], MOST_CONTEXT
+                    )
+                    if len(newest) == MOST_CONTEXT or ts - seconds <= root:
+                        break
+                    seconds *= WIDER
+                found = [*beginning, *newest]
         except (RequestRefused, PlatformUnavailable) as error:
             log.info("thread_unreadable", reason=str(error))
-        return found
+            return []
+        shown = [one for one in found if _time(one) < ts or (one.get("ts") == message.reply_target.about)]
+        return [*shown[:1], *shown[1:][-(MOST_CONTEXT - 1) :]]
 
-    async def _last_direct_messages(self, message: IncomingMessage) -> list[dict[str, Any]]:
-        arguments = {"channel": message.thread.channel, "latest": question_ts(message), "limit": MOST_BEFORE}
+    async def _history(self, message: IncomingMessage, most: int) -> list[Said]:
+        """The last messages of the channel before this one, oldest first."""
+        arguments = {"channel": message.thread.channel, "latest": question_ts(message), "limit": most}
         try:
             answer = await self.web.call("conversations.history", **arguments)
         except (RequestRefused, PlatformUnavailable) as error:
@@ -77,20 +200,53 @@ class ThreadContext:
             return []
         return list(reversed(answer.get("messages") or []))
 
-    async def _context_message(self, said: dict[str, Any]) -> ContextMessage:
+    async def _message(self, message: IncomingMessage, ts: str) -> Said | None:
+        """One message of the question's channel: of its thread, or one that stands in no thread."""
+        in_thread = float(ts) > float(message.thread.thread)
+        place = {"channel": message.thread.channel, "ts": message.thread.thread if in_thread else ts}
+        try:
+            answer = await self.web.call(
+                "conversations.replies", oldest=ts, latest=ts, inclusive=True, limit=2, **place
+            )
+        except (RequestRefused, PlatformUnavailable) as error:
+            log.info("message_unreadable", reason=str(error))
+            return None
+        return next((one for one in answer.get("messages") or [] if one.get("ts") == ts), None)
+
+    async def _line(self, said: Said) -> _Line:
         us = await self.directory.identity()
         ours = said.get("user") == us.user
-        author = "Footnote" if ours else await self.directory.name(str(said.get("user") or "someone"))
-        text = plain_message(str(said["text"]), us.user)[:CONTEXT_CHARACTERS]
-        return ContextMessage(author, text, Role.ASSISTANT if ours else Role.PERSON)
+        shared = () if ours else shared_messages(said)
+        texts = [str(said.get("text") or "") if ours else own_text(said), *(one.text for one in shared)]
+        called = {*chain(*map(ids_in, texts)), *(one.author_id for one in shared if not one.author)}
+        names = await self.directory.names(called)
+        own, *forwarded = (without_marks(plain_message(text, us.user, names))[:CONTEXT_CHARACTERS] for text in texts)
+        author = "Footnote" if ours else await self._author(said)
+        return _Line(
+            ts=str(said.get("ts") or ""),
+            author=author,
+            text=own,
+            shared=tuple(
+                ContextMessage(f"{author}, forwarding {one.author or names.get(one.author_id, 'someone')}", text)
+                for one, text in zip(shared, forwarded, strict=True)
+                if text
+            ),
+            preview="" if ours else with_names(plain_message(previews(said), us.user), names)[:CONTEXT_CHARACTERS],
+            files=file_references(said),
+            ours=ours,
+        )
 
-    async def _files_of(self, message: IncomingMessage) -> tuple[FileReference, ...]:
-        """An ``app_mention`` comes without files: the message is fetched again."""
-        for said in await self._thread(message):
-            if said.get("ts") == question_ts(message):
-                found = said.get("files") or []
-                return tuple(FileReference(str(one["id"]), str(one.get("name") or "")) for one in found)
-        return ()
+    async def _author(self, said: Said) -> str:
+        """Who wrote a message: a person by the name that others see, an app by its own."""
+        profile = said.get("bot_profile") or {}
+        if app := profile.get("name") or said.get("username"):
+            return str(app)
+        user = str(said.get("user") or "")
+        return (await self.directory.names([user])).get(user, "someone")
 
     async def _fetch(self, file: FileReference, limit: int) -> tuple[str, bytes]:
         return await Files(self.web).fetch(file.id, limit)
+
+
+def _time(said: Said) -> float:
+    return float(said.get("ts") or 0)

@@ -5,7 +5,6 @@ the same words always make the same document. Our own messages and those of othe
 documents that may be for fewer people than the conversation is.
 """
 
-import re
 from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -15,15 +14,16 @@ from adapters.slack.api.errors import RequestRefused
 from adapters.slack.api.ids import PLATFORM
 from adapters.slack.api.message_links import fetch_permalink
 from adapters.slack.api.web_client import WebClient
-from adapters.slack.inbound.message_text import plain_message
+from adapters.slack.inbound.message_text import ids_in, plain_message, without_marks
+from adapters.slack.inbound.message_words import shared_messages
 from core.model.conversation import ThreadKey
 from core.model.errors import NotFound
+from core.model.message_text import without_emoji
 from core.model.transcripts import MOST_MESSAGES, Conversation, TranscriptMessage
 
 MOST_READ = 10_000  # messages of one channel
 MESSAGE_SUBTYPES = {None, "file_share", "thread_broadcast"}
 TITLE = 80  # characters
-_PERSON = re.compile(r"<@([UW][A-Z0-9]+)>")
 
 Message = Mapping[str, Any]
 
@@ -115,11 +115,10 @@ class Transcripts:
             or user in {"", us.user, "USLACKBOT"}
         ):
             return []
-        written = str(message.get("text") or "")
-        for called in dict.fromkeys(_PERSON.findall(written)):
-            if called != us.user:
-                written = written.replace(f"<@{called}>", f"<@{called}|{await self._directory.name(called)}>")
-        text = plain_message(written, us.user).strip()
+        shared = [f"Forwarded from {one.author or 'somebody'}: {one.text}" for one in shared_messages(message)]
+        written = "\n".join(filter(None, (str(message.get("text") or ""), *shared)))
+        names = await self._directory.names(ids_in(written))
+        text = without_emoji(without_marks(plain_message(written, us.user, names))).strip()
         if not text:
             return []
         return [TranscriptMessage(await self._directory.name(user), _at(message), text)]

@@ -1,7 +1,7 @@
 """The shortcuts in a message's menu: *Answer this* and *Add to knowledge base*."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -10,6 +10,7 @@ from slack_bolt.app.async_app import AsyncApp
 from adapters.slack.api.ids import PLATFORM
 from adapters.slack.inbound.event_listener import EventListener
 from adapters.slack.inbound.interactions import Ack, Body
+from adapters.slack.inbound.message_words import own_text, shared_messages
 from adapters.slack.kb.knowledge import SlackKnowledge
 from adapters.slack.kb.replies import KbReply, text_reply
 from adapters.slack.listeners.error_reports import report_errors
@@ -20,7 +21,7 @@ from core.model.conversation import Person, ThreadKey
 ANSWER_THIS, ADD_TO_KNOWLEDGE = "footnote_answer_this", "footnote_add_to_knowledge"  # callback ids, as in the manifest
 NO_PROPOSALS = "Adding messages to the knowledge is not available here yet."
 OWN_MESSAGE = "That is a message of mine. Pick one that asks something."
-NO_TEXT = "There is no text in that message."
+NO_TEXT = "I find no text and no file in that message."
 NOT_ANSWERABLE = "I cannot answer that message."
 
 
@@ -66,14 +67,16 @@ class ShortcutListeners:
         us = await self.workspace.directory.identity()
         if chosen.get("user") == us.user:
             return text_reply(OWN_MESSAGE)
-        if not chosen.get("text"):
+        written = "\n".join(filter(None, (own_text(chosen), *(one.text for one in shared_messages(chosen)))))
+        if not (written or chosen.get("files")):
             return text_reply(NO_TEXT)
-        place = {"channel": thread.channel, "channel_type": "", "type": "app_mention"}
+        place = {"channel": thread.channel, "channel_type": "", "type": "app_mention", "text": written}
         event = {**chosen, **place, "user": body["user"]["id"], "bot_id": None, "bot_profile": None}
         message = self.event_listener.parse_message(event, thread.space, us)
         if message is None:
             return text_reply(NOT_ANSWERABLE)
         subject = f"{message.id}:{body.get('action_ts', '')}"
+        message = replace(message, reply_target=replace(message.reply_target, about=message.id))  # its files are read
         result = await self.event_listener.put_shortcut(message, subject, person)
         return text_reply(result.reply)
 

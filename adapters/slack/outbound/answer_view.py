@@ -306,11 +306,13 @@ class SlackAnswerView:
     async def conclude(self, answer: Answer, trace_id: str) -> None:
         """The whole answer with its sources and buttons, in place of everything streamed."""
         parts = blocks.answer_parts(answer)
-        foot = blocks.foot(answer, trace_id, self._notices, handoff=self._offers_handoff, private=self._is_private)
+        foot = blocks.foot(answer, trace_id, handoff=self._offers_handoff, private=self._is_private)
+        above = [*self.question.heading, *blocks.notice_lines(self._notices, answer)]
         layouts = [[blocks.answer_part(part, answer)] if part.strip() else [] for part in parts]
         layouts[-1] += foot
-        layouts[0] = [*self.question.heading, *layouts[0]]
-        streamed = len(parts) == 1 and self._text.strip() == parts[0].strip() and not blocks.has_links(parts[0], answer)
+        layouts[0] = [*above, *layouts[0]]
+        same_text = len(parts) == 1 and self._text.strip() == parts[0].strip()
+        streamed = same_text and not above and not blocks.has_links(parts[0], answer)
         await self._remember_latest()
         await self._finish(layouts, answer.text, AnswerStage.DONE, answer.outcome, below=foot if streamed else None)
         status = "suspended" if answer.outcome is Outcome.PARKED else "active"

@@ -24,6 +24,7 @@ SECTION = 2_900  # characters of a section, of which Slack takes 3,000: the sani
 FALLBACK = 2_900  # characters of the text that notifications and screen readers take
 TASK = 250  # characters of a task's title or output
 MOST_SOURCES = 12  # below one answer; *Show quotes* has all
+MOST_NOTICES = 5
 BUTTON = 75  # characters of a label: https://docs.slack.dev/reference/block-kit/block-elements/button-element
 
 STOP, CHOOSE, QUOTES, WHY, FEEDBACK, HANDOFF, SHARE, FOLLOW_UP = (
@@ -123,11 +124,14 @@ def asked_line(name: str, question: str) -> Block:
     return context(f"{escape(shorten(name or 'Somebody', 80))} asked: {escape(shorten(question, 300))}")
 
 
-def foot(answer: Answer, trace_id: str, notices: Sequence[str], *, handoff: bool, private: bool) -> list[Block]:
-    """What stands below an answer: its sources, what should be known, and buttons. What it took, *why* tells."""
-    rows = sources(answer.citations)
-    rows += [context(escape(notice)) for notice in dict.fromkeys((*notices, *answer.notices))][:5]
-    return [*rows, *_buttons(answer, trace_id, handoff=handoff, private=private)]
+def notice_lines(notices: Sequence[str], answer: Answer) -> list[Block]:
+    """What to know before reading an answer, such as a file that could not be read."""
+    return [context(escape(notice)) for notice in dict.fromkeys((*notices, *answer.notices))][:MOST_NOTICES]
+
+
+def foot(answer: Answer, trace_id: str, *, handoff: bool, private: bool) -> list[Block]:
+    """The sources of an answer and the buttons below it. What it took, *why* tells."""
+    return [*sources(answer.citations), *_buttons(answer, trace_id, handoff=handoff, private=private)]
 
 
 def _follow_ups(answer: Answer, trace_id: str) -> list[Block]:
@@ -205,13 +209,12 @@ def feedback(trace_id: str) -> Block:
 
 def card(checkpoint: Checkpoint, answer: Answer, notices: Sequence[str], trace_id: str) -> list[Block]:
     """A checkpoint: what was found, what is missing, and the choices."""
-    rows = [answer_part(shorten(safe_markdown(checkpoint.message), 4_000), answer)]
+    rows = [*notice_lines(notices, answer), answer_part(shorten(safe_markdown(checkpoint.message), 4_000), answer)]
     if answer.citations:
         rows += sources(answer.citations)
     elif checkpoint.progress:
         found = "\n".join(f"• {escape(shorten(title, 160))}" for title in checkpoint.progress[:5])
         rows.append(context(f"Found so far:\n{found}"))
-    rows += [context(escape(notice)) for notice in dict.fromkeys((*notices, *answer.notices))][:3]
     buttons = [
         button(
             choice.label,

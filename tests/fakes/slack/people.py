@@ -54,6 +54,7 @@ class Person:
         *,
         thread: Message | None = None,
         files: Sequence[tuple[str, bytes]] = (),
+        attachments: Sequence[dict[str, Any]] = (),
     ) -> Message:
         """Write a message: in a channel, in the thread of `thread`, or in the direct message with the bot.
 
@@ -64,6 +65,7 @@ class Person:
         assert self.user.id in room.members, f"{self.user.name} is not in {room.name}"
         message = Message(room, self._world.new_ts(), self.user.id, text=events.written(self._world, text))
         message.thread_ts = thread.root if thread else None
+        message.attachments = list(attachments)
         message.files = [self._world.add_file(name, content, self.user.id) for name, content in files]
         for file in message.files:
             file.share(room)
@@ -71,6 +73,29 @@ class Person:
         message.record("posted")
         self._tell_of(message)
         return message
+
+    async def forwards(
+        self,
+        original: Message,
+        channel: str | Channel | None = None,
+        text: str = "",
+        *,
+        thread: Message | None = None,
+    ) -> Message:
+        """Share a message of somebody's, with a word of their own or without."""
+        writer = self._world.users[original.user]
+        shown: dict[str, Any] = {
+            "is_share": True, "is_msg_unfurl": True, "ts": original.ts, "channel_id": original.channel.id,
+            "author_id": writer.id, "author_name": writer.name, "text": original.text,
+            "fallback": f"[{original.ts}] {writer.name}: {original.text}", "from_url": self._world.permalink(original),
+            "footer": f"Posted in #{original.channel.name}", "mrkdwn_in": ["text"],
+            "message_blocks": [{"channel": original.channel.id, "ts": original.ts, "message": {
+                "blocks": original.blocks or events.rich_text(original.text)
+            }}],
+        }  # fmt: skip
+        if original.files:
+            shown["files"] = [file.to_json() for file in original.files]
+        return await self.says(text, channel, thread=thread, attachments=[shown])
 
     async def edits(self, message: Message, text: str) -> Message:
         """Change an own message. Slack sends `message_changed`; of a mention also `app_mention`, with `edited`.
@@ -432,13 +457,22 @@ class OtherBot:
         self._slack = slack
         self.user = user
 
-    async def says(self, text: str, channel: str | Channel, *, thread: Message | None = None) -> Message:
+    async def says(
+        self,
+        text: str,
+        channel: str | Channel,
+        *,
+        thread: Message | None = None,
+        blocks: Sequence[dict[str, Any]] = (),
+        attachments: Sequence[dict[str, Any]] = (),
+    ) -> Message:
         """Post a message, with the `bot_id` and `app_id` of that other app."""
         world = self._slack.world
         room = channel if isinstance(channel, Channel) else self._slack.channel(channel)
         message = Message(room, world.new_ts(), self.user.id, text=events.written(world, text))
         message.thread_ts = thread.root if thread else None
         message.bot_id, message.app_id = self.user.bot_id, f"A0{self.user.name.upper()}"
+        message.blocks, message.attachments = list(blocks), list(attachments)
         room.add(message)
         message.record("posted")
         if world.bot.id in room.members:

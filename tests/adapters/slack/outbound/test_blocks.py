@@ -52,7 +52,7 @@ def test_below_an_answer_a_path_stands_only_where_two_documents_share_a_title() 
 
 
 def test_an_answer_has_quotes_feedback_and_a_person_where_one_can_be_called() -> None:
-    foot = blocks.foot(answer(), "t1", (), handoff=True, private=False)
+    foot = blocks.foot(answer(), "t1", handoff=True, private=False)
     assert valid(foot)
     labels = [one["text"]["text"] for block in foot if block["type"] == "actions" for one in block["elements"]]
     assert labels == ["Show quotes", "Why", "Ask a person"]
@@ -61,7 +61,7 @@ def test_an_answer_has_quotes_feedback_and_a_person_where_one_can_be_called() ->
 
 
 def test_a_greeting_asks_nobody_whether_it_helped() -> None:
-    assert blocks.foot(Answer(Outcome.ANSWERED, "Hello!"), "t1", (), handoff=False, private=False) == []
+    assert blocks.foot(Answer(Outcome.ANSWERED, "Hello!"), "t1", handoff=False, private=False) == []
 
 
 def test_beside_a_link_a_source_says_where_without_lines_of_its_file() -> None:
@@ -77,8 +77,8 @@ def test_a_notification_has_the_words_alone() -> None:
 
 def test_many_and_long_sources_stay_within_the_limits() -> None:
     many = tuple(source(n, title="<&>" * 200) for n in range(1, 60))
-    foot = blocks.foot(answer("x [1]", *many), "t1", ("n" * 5_000,) * 9, handoff=True, private=True)
-    assert valid(foot)
+    foot = blocks.foot(answer("x [1]", *many), "t1", handoff=True, private=True)
+    assert valid([*blocks.notice_lines([f"{n}" * 5_000 for n in range(9)], answer()), *foot])
     assert all(len(block["text"]["text"]) <= 3_000 for block in foot if block["type"] == "section")
     assert "and 47 more" in str(foot)
 

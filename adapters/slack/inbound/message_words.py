@@ -1,0 +1,175 @@
+"""What a Slack message says, whichever way it says it: text, blocks, legacy attachments, and messages that it shares.
+
+A person writes text; the attachments of their message are messages that they share or previews of links, which are
+never their words. An app puts what it says into blocks and attachments, often with nothing or a shortened copy as text.
+All texts are ``mrkdwn``. https://docs.slack.dev/legacy/legacy-messaging/legacy-secondary-message-attachments
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.model.incoming_events import FileReference
+
+MOST_FILES = 10  # of one message
+MOST_DEPTH = 6  # of blocks within blocks
+
+Message = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SharedMessage:
+    """A message that another one shares: by Slack's *Forward*, or as a link to it."""
+
+    author: str  # a name; empty where Slack does not say
+    author_id: str
+    text: str
+
+
+def is_by_app(message: Message) -> bool:
+    """Whether an app or a bot wrote it."""
+    return bool(message.get("bot_id") or message.get("bot_profile") or message.get("subtype") == "bot_message")
+
+
+def own_text(message: Message) -> str:
+    """What its writer says."""
+    text = str(message.get("text") or "")
+    if not is_by_app(message):
+        return text
+    lines = list(_block_lines(message.get("blocks")))
+    for attachment in _attachments(message):
+        if not (_is_shared(attachment) or _is_preview(attachment)):
+            lines += _attachment_lines(attachment)
+    lines = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
+    said = "\n".join(lines)
+    if not said or _is_within(said, text):
+        return text
+    return said if _is_within(text, said) else f"{text}\n{said}"
+
+
+def shared_messages(message: Message) -> tuple[SharedMessage, ...]:
+    """The messages that it shares, each with who wrote it."""
+    return tuple(_shared(one) for one in _attachments(message) if _is_shared(one))
+
+
+def previews(message: Message) -> str:
+    """The previews of links below it."""
+    by_app = is_by_app(message)
+    found = (one for one in _attachments(message) if not _is_shared(one) and (not by_app or _is_preview(one)))
+    return "\n".join(line for one in found for line in _attachment_lines(one))
+
+
+def has_more(message: Message) -> bool:
+    """Whether it shares messages, or shows previews."""
+    return bool(shared_messages(message) or previews(message))
+
+
+def file_references(message: Message) -> tuple[FileReference, ...]:
+    """The files on it, and on the messages that it shares."""
+    shared = [file for one in _attachments(message) if _is_shared(one) for file in one.get("files") or []]
+    files = [*(message.get("files") or []), *shared]
+    found = [one for one in files if one.get("id") and one.get("mode") != "tombstone"][:MOST_FILES]
+    return tuple(FileReference(str(one["id"]), str(one.get("name") or ""), int(one.get("size") or 0)) for one in found)
+
+
+def _attachments(message: Message) -> list[Message]:
+    return [one for one in message.get("attachments") or [] if isinstance(one, Mapping)]
+
+
+def _is_shared(attachment: Message) -> bool:
+    return bool(attachment.get("is_share") or attachment.get("is_msg_unfurl"))
+
+
+def _is_preview(attachment: Message) -> bool:
+    return bool(attachment.get("is_app_unfurl") or attachment.get("from_url") or attachment.get("original_url"))
+
+
+def _shared(attachment: Message) -> SharedMessage:
+    nested = (one.get("message") or {} for one in attachment.get("message_blocks") or [])
+    laid_out = [line for one in nested for line in _block_lines(one.get("blocks"))]
+    named = (attachment.get(name) for name in ("author_name", "author_subname"))
+    author = next((str(one) for one in named if one), "")
+    without = {name: value for name, value in attachment.items() if name not in {"author_name", "footer", "fallback"}}
+    lines = list(_attachment_lines(without)) or laid_out or [str(attachment.get("fallback") or "")]
+    return SharedMessage(author, str(attachment.get("author_id") or ""), "\n".join(lines))
+
+
+def _attachment_lines(attachment: Message) -> list[str]:
+    """Whose it is, its title, its text, its fields by name, its blocks, and what is below."""
+    fields = [
+        ": ".join(filter(None, (str(one.get("title") or ""), str(one.get("value") or ""))))
+        for one in attachment.get("fields") or []
+    ]
+    before = [str(attachment.get(name) or "") for name in ("service_name", "author_name", "pretext", "title", "text")]
+    lines = [*before, *fields, *_block_lines(attachment.get("blocks")), str(attachment.get("footer") or "")]
+    said = [line for line in dict.fromkeys(lines) if line.strip()]
+    return said or [line for line in (str(attachment.get("fallback") or ""),) if line.strip()]
+
+
+def _block_lines(blocks: object) -> Iterator[str]:
+    """The texts of blocks, a line each; what is only pressed or looked at has none."""
+    for block in _mappings(blocks):
+        match block.get("type"):
+            case "section" | "header" | "markdown" | "alert":
+                yield from _texts([block.get("text"), *(block.get("fields") or [])])
+            case "context":
+                yield from _texts(block.get("elements"))
+            case "image" | "video":
+                yield from _texts([block.get("title")])
+            case "rich_text":
+                yield from _rich_lines(block)
+            case "table":
+                rows = (row for row in block.get("rows") or [] if isinstance(row, Sequence))
+                yield from (" | ".join(_cell(cell) for cell in _mappings(row)) for row in rows)
+            case _:
+                pass
+
+
+def _texts(elements: object) -> Iterator[str]:
+    for one in elements if isinstance(elements, Sequence) and not isinstance(elements, str) else ():
+        text = one.get("text") if isinstance(one, Mapping) else one
+        if isinstance(text, str) and text.strip():
+            yield text
+
+
+def _cell(cell: Message) -> str:
+    return " ".join(_rich_lines(cell)) if cell.get("type") == "rich_text" else str(cell.get("text") or "")
+
+
+def _rich_lines(block: Message, depth: int = MOST_DEPTH) -> Iterator[str]:
+    """The lines of rich text: a section, an item of a list, a quote or a piece of code each."""
+    for element in _mappings(block.get("elements")):
+        if element.get("type") == "rich_text_list" and depth:
+            yield from _rich_lines(element, depth - 1)
+        else:
+            yield "".join(_rich_words(_mappings(element.get("elements"))))
+
+
+def _rich_words(elements: Iterable[Message]) -> Iterator[str]:
+    for one in elements:
+        match one.get("type"):
+            case "user":
+                yield f"<@{one.get('user_id')}>"
+            case "channel":
+                yield f"<#{one.get('channel_id')}>"
+            case "usergroup":
+                yield f"<!subteam^{one.get('usergroup_id')}>"
+            case "broadcast":
+                yield f"@{one.get('range')}"
+            case "emoji":
+                yield f":{one.get('name')}:"
+            case "link":
+                yield str(one.get("text") or one.get("url") or "")
+            case "date":
+                yield f"<!date^{one.get('timestamp')}^|{one.get('fallback') or ''}>".replace("^|>", "^>")
+            case _:
+                yield str(one.get("text") or "")
+
+
+def _mappings(found: object) -> list[Message]:
+    return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
+
+
+def _is_within(part: str, whole: str) -> bool:
+    """Whether a text says nothing that another one does not."""
+    return "".join(filter(str.isalnum, part)) in "".join(filter(str.isalnum, whole))
