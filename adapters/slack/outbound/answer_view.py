@@ -432,9 +432,9 @@ class SlackAnswerView:
         card = await self.message_state.store.read(card) or card
         if not ts or card.chosen:  # it was replaced when the button was pressed
             return
-        layout = [blocks.markdown(card.card or "…"), blocks.context("Going on from here.")]
+        layout = [blocks.markdown(card.card or "…"), blocks.context("Continued below.")]
         try:
-            await self._messages.update(ts, layout, "Going on from here.", "0")
+            await self._messages.update(ts, layout, "Continued below.", "0")
         except PlatformUnavailable as error:
             log.info("card_not_settled", reason=str(error))
 

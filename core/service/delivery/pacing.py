@@ -6,18 +6,17 @@ response never came may still be applied. The final edit is then repeated until 
 """
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-import structlog
-
 from core.model.errors import FootnoteError, PlatformUnavailable
 
 Result = TypeVar("Result")
 
-log = structlog.get_logger(__name__)
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +69,13 @@ class Pacing:
     async def finish(self, show_final: Callable[[], Awaitable[None]]) -> None:
         """Show the final text so that no earlier edit overwrites it. ``show_final`` must be idempotent."""
         await self.stop()
-        given_up_at, started = self._given_up_at, _now()
+        started = _now()
+        given_up_at = self._given_up_at
+        repeat_at = [] if given_up_at is None else [given_up_at + seconds for seconds in self._limits.late]
         await show_final()
-        for seconds in self._limits.late if given_up_at is not None else ():
-            if given_up_at + seconds > started:
-                await asyncio.sleep(given_up_at + seconds - _now())
+        for at in repeat_at:
+            if at > started:
+                await asyncio.sleep(at - _now())
                 log.info("final_edit_repeated")
                 await show_final()
 
@@ -115,7 +116,7 @@ class Pacing:
         try:
             return await edit()
         except (PlatformUnavailable, asyncio.CancelledError) as error:
-            log.info("edit_without_response", reason=str(error))
+            log.info("edit_without_response", extra={"reason": str(error)})
             self.expect_late_edit()
             raise
         finally:
