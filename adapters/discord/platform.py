@@ -12,7 +12,6 @@ from typing import Self
 
 import discord
 import structlog
-from cachetools import LRUCache
 
 from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.endpoints import configure_endpoints
@@ -38,7 +37,7 @@ from adapters.discord.outbound.announcements import DiscordAnnouncements
 from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.answer_messages import AnswerMessages, Pauses
 from adapters.discord.outbound.answer_records import DiscordQuestionState
-from adapters.discord.outbound.answer_view import PACE_SECONDS, PAUSES, DiscordAnswerView, Pace
+from adapters.discord.outbound.answer_view import PACE_SECONDS, PAUSES, DiscordAnswerView
 from adapters.discord.outbound.buttons import AgainButton
 from adapters.discord.outbound.edit_versions import EditVersions
 from adapters.discord.outbound.layouts import Extras
@@ -66,12 +65,12 @@ from core.service.actions.wording import MUTED, UNMUTED
 from core.service.answer_visibility import AnswerVisibility, answer_visibility
 from core.service.attached_files import Parse
 from core.service.backfill import BackfillPlaces
+from core.service.delivery.pacing import LIMITS, PacingLimits
 from core.service.kb.kept_commands import KeptCommands
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.leader_lease import AlwaysLeader, LeaderLease
 from core.service.pending_card_updates import look_after
 
-PACES_REMEMBERED = 1_000
 CLOSE_SECONDS = 10.0
 CONNECT_SECONDS = 60.0  # for which a worker waits for the connection
 
@@ -103,15 +102,16 @@ class DiscordPlatform:
         gateway_url: str | None = None,
         gateway_lease: LeaderLease | None = None,
         pace_seconds: float = PACE_SECONDS,
+        pacing_limits: PacingLimits = LIMITS,
         pauses: Pauses = PAUSES,
     ) -> None:
         configure_endpoints(api_url, gateway_url)
         self._gateway_lease = gateway_lease or AlwaysLeader()
         self._parse = parse
         self._pace_seconds = pace_seconds
+        self._pacing_limits = pacing_limits
         self._pauses = pauses
         self._connection = GatewayConnection(self._new_client, token, self._gateway_lease)
-        self._paces: LRUCache[str, Pace] = LRUCache(PACES_REMEMBERED)
         self._identify_limiter = IdentifyLimiter(message_states)
         self._ordered_queue = OrderedQueue(inbox)
         self._answer_index = AnswerIndex(message_states)
@@ -330,15 +330,12 @@ class DiscordPlatform:
             messages=self.messages,
             answer_index=self._answer_index,
             edit_versions=self._edit_versions,
-            pace=self._pace(message),
             connected=self.wait_until_connected,
             extras=extras,
             seconds=self._pace_seconds,
+            limits=self._pacing_limits,
             pauses=self._pauses,
         )
-
-    def _pace(self, question: IncomingMessage) -> Pace:
-        return self._paces.setdefault(f"{question.thread} {question.id}", Pace())
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies in this place."""
@@ -409,7 +406,6 @@ class DiscordPlatform:
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[DiscordQuestionState]) -> None:
         """Remove what was posted for a question that was deleted."""
         await self.wait_until_connected()
-        self._pace(message).stop()
         await self._answer_messages(message, message_state).withdraw()
 
     def _answer_messages(

@@ -54,6 +54,7 @@ from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.actions.user_actions import UserActions
 from core.service.actions.wording import EDITED_LATE, MUTED, UNMUTED
 from core.service.backfill import BackfillPlaces
+from core.service.delivery.pacing import LIMITS, PacingLimits
 from core.service.gaps.overview import GapOverview
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.leases import pause
@@ -85,6 +86,7 @@ class SlackPlatform:
         kb: KnowledgeCommands | None = None,
         gaps: GapOverview | None = None,
         listens: bool = True,
+        pacing_limits: PacingLimits = LIMITS,
     ) -> None:
         """Socket Mode with an app token, else HTTP with a signing secret. Raises ConfigurationError without either.
 
@@ -100,6 +102,7 @@ class SlackPlatform:
         self._background = BackgroundTasks()
         self._listeners = SlackListeners(self.workspace, event_listener, self._background, self._knowledge, gaps)
         self._listens = listens
+        self._pacing_limits = pacing_limits
         self._bot_token = bot_token
         self._signing_secret = signing_secret if not app_token else None
         self._socket: SocketModeConnection | None = None
@@ -215,7 +218,7 @@ class SlackPlatform:
         message = _message_of(incoming)
         if message is None:
             raise FootnoteError("A choice is answered where its question was.")
-        return SlackAnswerView(self.workspace, _slack_question(message), message_state, trace_id)
+        return SlackAnswerView(self.workspace, _slack_question(message), message_state, trace_id, self._pacing_limits)
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies in this channel."""

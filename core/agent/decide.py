@@ -89,10 +89,16 @@ async def _go_on(run: Run, decision: Insufficient) -> AsyncIterator[AgentEvent]:
     elif not run.relevant and can_restart_with_quotes(run):
         restart_with_quotes(run, NO_ANSWER)
         yield QueryRefined(run.inquiry.standalone, run.inquiry.standalone, "nothing counted: by the rules for quotes")
-    elif not run.relevant and run.inquiry.library.relevant(WEAK) and run.may_ask(CheckpointKind.NOTHING_RELEVANT):
+    elif _may_offer_more(run):
         yield _nothing_relevant(run, actions)
     else:
         run.update(phase=Phase.COMPOSE)
+
+
+def _may_offer_more(run: Run) -> bool:
+    """Whether to ask how to go on when nothing answers; not after a chosen reading, which gets a plain yes or no."""
+    near = not run.relevant and bool(run.inquiry.library.relevant(WEAK))
+    return near and not run.inquiry.reading and run.may_ask(CheckpointKind.NOTHING_RELEVANT)
 
 
 def _contradicts_grades(run: Run) -> bool:
@@ -112,8 +118,8 @@ def _contradicts_grades(run: Run) -> bool:
 def _sources_first(run: Run) -> AgentEvent:
     titles = dict.fromkeys(item.passage.title for item in run.relevant)
     count = len(run.relevant)
-    passages = "1 passage that bears" if count == 1 else f"{count} passages that bear"
-    message = f"I found {passages} on this, in {list_titles(titles)}. See the sources first, or an answer?"
+    passages = "1 passage" if count == 1 else f"{count} passages"
+    message = f"I found {passages} about this in {list_titles(titles)}. Show the sources first, or answer now?"
     choices = (Choice(ChoiceId.SHOW, "Show sources"), Choice(ChoiceId.ANSWER, "Answer"))
     return park_run(run, CheckpointKind.SOURCES_FIRST, message, choices)
 
@@ -146,7 +152,7 @@ def _nothing_relevant(run: Run, actions: tuple[SearchAction, ...]) -> AgentEvent
         run,
         CheckpointKind.NOTHING_RELEVANT,
         f"{said.nothing} {near} {said.go_on}",
-        (*choices, Choice(ChoiceId.CAVEATS, "Answer with caveats"), Choice(ChoiceId.STOP, "Stop")),
+        (*choices, Choice(ChoiceId.CAVEATS, "Answer with caveats"), Choice(ChoiceId.STOP, "Never mind")),
     )
     return replace(event, answer=replace(event.answer, citations=cited))
 

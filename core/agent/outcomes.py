@@ -31,6 +31,7 @@ from core.model.source_names import list_titles
 
 NEAREST = 3
 NEAR_ENOUGH = 0.05  # chance that a passage answers, from which its sentence is shown though it is no evidence
+FOR_A_READING = 0.001  # the same after a reading was chosen: its passage is known to speak of it
 FOUND = 8
 MOST_OPTIONS = 5
 
@@ -107,8 +108,8 @@ def park_run(
 def show_sources(run: Run) -> CheckpointReached:
     """The sources, each with its quote; the inquiry stays parked, with the answer still to be had."""
     cited = tuple(citation(n, item, run.inquiry.standalone) for n, item in enumerate(run.relevant[:FOUND], 1))
-    message = f"These are the sources.{_also_found(run)} Shall I answer from them?"
-    choices = (Choice(ChoiceId.ANSWER, "Answer"), Choice(ChoiceId.STOP, "Stop"))
+    message = f"These are the sources.{_also_found(run)} Do you want an answer from them?"
+    choices = (Choice(ChoiceId.ANSWER, "Answer"), Choice(ChoiceId.STOP, "Never mind"))
     event = park_run(run, CheckpointKind.SOURCES_FIRST, message, choices)
     return replace(event, answer=replace(event.answer, citations=cited, nearest=()))
 
@@ -122,7 +123,7 @@ def _also_found(run: Run) -> str:
 def stop_run(run: Run) -> AgentEvent:
     """The asker stopped the work: what was found so far can still be had."""
     if not (counts := _counted_evidence(run)):
-        return end_run(run, Outcome.REFUSED, "Stopped, as you asked. I had found nothing that counts yet.")
+        return end_run(run, Outcome.REFUSED, "Stopped, as you asked. I hadn't found anything useful yet.")
     titles = ", ".join(f"*{title}*" for title in dict.fromkeys(item.passage.title for item in counts[:NEAREST]))
     choices = (Choice(ChoiceId.ANSWER, "Answer from that"), Choice(ChoiceId.KEEP, "Keep searching"))
     return park_run(run, CheckpointKind.LONG_SEARCH, f"Stopped, as you asked. So far I have found: {titles}.", choices)
@@ -171,7 +172,8 @@ def nearest_sentence(run: Run) -> tuple[str, tuple[Citation, ...]]:
     It is shown so that a person can see whether it is what was asked for; to the loop it stays no evidence.
     """
     items, close = _nearest_items(run)[:1], nearest(run)[:1]
-    if not close or _chance(items[0]) < NEAR_ENOUGH:
+    least = FOR_A_READING if run.inquiry.reading else NEAR_ENOUGH
+    if not close or _chance(items[0]) < least:
         return "", ()
     said = _running_text(close[0].quote)
     wording = WORDINGS[language_of(run.inquiry.question)]
@@ -198,7 +200,8 @@ def abstain(run: Run, *, because: str = "", verdict: Verdict | None = None) -> A
     said = WORDINGS[language_of(run.inquiry.question)]
     remark, cited = nearest_sentence(run)
     foreign = bool(close) and language_of(close[0].quote) != language_of(run.inquiry.question)
-    head = [because or said.unsaid, remark, said.foreign if foreign else ""]
+    reading = run.inquiry.reading and said.unsaid_for.format(said.quoted.format(run.inquiry.reading))
+    head = [because or reading or said.unsaid, remark, said.foreign if foreign else ""]
     lines: list[str] = []
     if queries:
         lines.append(f"{said.searched} " + ", ".join(said.quoted.format(query) for query in queries) + ".")
@@ -208,6 +211,11 @@ def abstain(run: Run, *, because: str = "", verdict: Verdict | None = None) -> A
         lines.append(f"{said.nearest} " + "; ".join(_nearest_name(source) for source in close) + ".")
     text = f"{' '.join(filter(None, head))}\n\n{' '.join(lines)}".strip()
     return end_run(run, Outcome.ABSTAINED, text, citations=cited, nearest=close, verdict=verdict)
+
+
+def leave_unanswered(run: Run) -> AgentCompleted:
+    """End a question that its asker wants no answer to any more."""
+    return end_run(run, Outcome.ABSTAINED, WORDINGS[language_of(run.inquiry.question)].left)
 
 
 def nothing_to_read(run: Run) -> AgentCompleted:

@@ -18,6 +18,7 @@ class Wording:
     """
 
     unsaid: str
+    unsaid_for: str  # the same, for the reading of the question that was chosen
     searched: str
     nearest: str
     closest: str
@@ -27,6 +28,7 @@ class Wording:
     go_on: str
     which: str  # of several readings is meant
     what: str  # is meant, where there is nothing to choose from
+    left: str  # to an asker who wants no answer any more
     quoted: str = "“{}”"
 
 
@@ -58,18 +60,21 @@ _NONE: frozenset[str] = frozenset()
 WORDINGS = {
     "en": Wording(
         "The documents don't say.",
+        "I couldn't find this for {}.",
         "I searched for",
         "The nearest I found:",
         "What comes nearest may not answer it:",
         "",
         "I found nothing that answers this.",
         "What comes near it is weak:",
-        "How shall I go on?",
+        "What would you like to do?",
         "Which of these do you mean?",
         "What exactly do you mean?",
+        "OK, I'll leave it there.",
     ),
     "de": Wording(
         "Die Dokumente sagen dazu nichts.",
+        "Dazu habe ich nichts gefunden: {}.",
         "Gesucht habe ich nach",
         "Am nächsten kommt:",
         "Am nächsten kommt dieser Satz, der es vielleicht nicht beantwortet:",
@@ -77,13 +82,15 @@ WORDINGS = {
         "Administratorin stellt mit EMBEDDING_MODEL ein mehrsprachiges Modell ein.",
         "Ich habe nichts gefunden, was das beantwortet.",
         "Nur schwach passt:",
-        "Wie soll ich weitermachen?",
-        "Was davon ist gemeint?",
-        "Was genau ist gemeint?",
+        "Was möchtest du tun?",
+        "Was davon meinst du?",
+        "Was genau meinst du?",
+        "Gut, ich lasse es dabei.",
         "„{}“",
     ),
     "fr": Wording(
         "Les documents ne le disent pas.",
+        "Je n'ai rien trouvé pour {}.",
         "J'ai cherché",
         "Le plus proche :",
         "La phrase la plus proche n'y répond peut-être pas :",
@@ -91,13 +98,15 @@ WORDINGS = {
         "administrateur choisit un modèle multilingue avec EMBEDDING_MODEL.",
         "Je n'ai rien trouvé qui y réponde.",
         "Ce qui s'en approche est faible :",
-        "Comment dois-je continuer ?",
-        "Laquelle de ces lectures est la bonne ?",
+        "Que souhaitez-vous faire ?",
+        "Laquelle de ces questions posez-vous ?",
         "Que voulez-vous dire exactement ?",
+        "D'accord, j'en reste là.",
         "« {} »",
     ),
     "es": Wording(
         "Los documentos no lo dicen.",
+        "No he encontrado nada sobre {}.",
         "He buscado",
         "Lo más cercano:",
         "La frase más cercana quizá no lo responda:",
@@ -105,9 +114,10 @@ WORDINGS = {
         "administrador elige un modelo multilingüe con EMBEDDING_MODEL.",
         "No he encontrado nada que lo responda.",
         "Lo que se acerca es débil:",
-        "¿Cómo sigo?",
-        "¿Cuál de estas lecturas es la correcta?",
+        "¿Qué quiere hacer?",
+        "¿Cuál de estas preguntas hace?",
         "¿Qué quiere decir exactamente?",
+        "De acuerdo, lo dejo aquí.",
         "«{}»",
     ),
 }

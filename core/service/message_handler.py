@@ -526,6 +526,7 @@ class MessageHandler:
     ) -> FinalEvent | None:
         """Stopped: offer what was found. Edited: the edited question takes the place over. Deleted: take it away."""
         if reason is CancelReason.DELETED:
+            await view.close()
             await self._withdraw(platform, asked.message, asked.message_state)
         if reason is not CancelReason.STOPPED:
             return None

@@ -27,7 +27,7 @@ SAID = {
     "How long are driver positions kept?": "kept for 90 days",
     "And the delivery photos?": "18 months",
     "Thanks, that helps!": "You're welcome",
-    "How do I configure the timeout?": "Which do you mean?",
+    "How do I configure the timeout?": "The documents mention several timeouts. Which one?",
     "Who approves refunds?": "The Finance lead",
 }
 NOT_IN_THE_DOCUMENTS = {"Does the company pay for dental treatment?"}  # the demo shows that it says so

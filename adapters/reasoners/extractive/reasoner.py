@@ -27,7 +27,12 @@ from adapters.reasoners.extractive.evidence import (
 )
 from adapters.reasoners.extractive.evidence.candidates import most_promising
 from adapters.reasoners.extractive.evidence.changelog import change_asked, search_for_change
-from adapters.reasoners.extractive.evidence.clarification import chosen_reading, noun_of, readings
+from adapters.reasoners.extractive.evidence.clarification import (
+    chosen_reading,
+    is_about_reading,
+    question_back,
+    readings,
+)
 from adapters.reasoners.extractive.evidence.grade_credit import credit_link, credit_offered, credit_versions
 from adapters.reasoners.extractive.evidence.layered import is_layered, known_by_name
 from adapters.reasoners.extractive.evidence.leaning import ALONE, Leaning, lean
@@ -185,7 +190,11 @@ class ExtractiveReasoner:
             self._grade_found(inquiry, await self.weigh(need, evidence, pool, leaning_of(inquiry)))
             for need in needs_of(inquiry)
         ]
-        return [max(options, key=lambda grade: grade.score) for options in zip(*graded, strict=True)]
+        best = [max(options, key=lambda grade: grade.score) for options in zip(*graded, strict=True)]
+        pairs = zip(best, evidence, strict=True)
+        return [
+            grade if is_about_reading(inquiry, item) else replace(grade, score=1, chance=0.0) for grade, item in pairs
+        ]
 
     def _grade_found(self, inquiry: Inquiry, found: Sequence[WeighedPassage]) -> list[Grade]:
         """The grade of each passage for the need that it was weighed for."""
@@ -327,8 +336,7 @@ class ExtractiveReasoner:
         relevant = inquiry.library.relevant(inquiry.cutoff)
         near = inquiry.library.relevant(grading.NEAR)
         if not inquiry.refining and (options := readings(inquiry.standalone, tuple(inquiry.library))):
-            noun = noun_of(inquiry.standalone)
-            return AskBack(f"The documents know more than one {noun}. Which do you mean?", options, "several readings")
+            return AskBack(question_back(inquiry.standalone), options, "several readings")
         for missing, actions in _lacking(inquiry, thread, relevant, near):
             if actions:
                 return Insufficient(missing, actions)

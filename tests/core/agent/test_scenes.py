@@ -628,7 +628,7 @@ class TestDeciding:
         assert card.checkpoint.kind is CheckpointKind.NOTHING_RELEVANT
         assert card.checkpoint.message == (
             "I found nothing that answers this. What comes nearest may not answer it: “Refunds above 2,000 euros are "
-            "approved by Finance.” [1] How shall I go on?"
+            "approved by Finance.” [1] What would you like to do?"
         )
         assert [source.title for source in card.answer.citations] == ["Refund policy"]
 
@@ -638,7 +638,7 @@ class TestDeciding:
         card = await scene.asks("Wer genehmigt eine Erstattung über 2.000 Euro und wann?")
         assert card.checkpoint.kind is CheckpointKind.NOTHING_RELEVANT
         assert card.checkpoint.message.startswith("Ich habe nichts gefunden, was das beantwortet.")
-        assert card.checkpoint.message.endswith("Wie soll ich weitermachen?")
+        assert card.checkpoint.message.endswith("Was möchtest du tun?")
 
     async def test_a_draft_that_cites_nothing_known_is_not_an_answer(self, scene: Scene) -> None:
         scene.script.enqueue("compose", "Refunds take a year [77].")
@@ -729,7 +729,7 @@ class TestCheckpoints:
         assert checkpoint.kind is CheckpointKind.NOTHING_RELEVANT
         labels = [choice.label for choice in checkpoint.choices]
         assert len([label for label in labels if label.startswith("Try “")]) == 2
-        assert labels[-2:] == ["Answer with caveats", "Stop"]
+        assert labels[-2:] == ["Answer with caveats", "Never mind"]
 
     async def test_terms_that_were_tried_are_not_proposed_again(self, scene: Scene) -> None:
         scene.script.always("grade", 3).always("decide", Insufficient("x"))
@@ -753,7 +753,7 @@ class TestCheckpoints:
         shown = await scene.presses(parked.checkpoint, "show")
         stopped = await scene.presses(shown.checkpoint, "stop")
         assert stopped.outcome is Outcome.ABSTAINED
-        assert stopped.text.startswith("I stopped there.")
+        assert stopped.text == "OK, I'll leave it there."
         assert scene.script.calls_of("compose") == []
 
     async def test_caveats_answer_from_weak_evidence_and_say_so(self, scene: Scene) -> None:
@@ -765,9 +765,16 @@ class TestCheckpoints:
 
     async def test_stopping_is_an_end_too(self, scene: Scene) -> None:
         parked = await self.nothing_relevant(scene)
-        answer = await scene.presses(parked.checkpoint, "stop")
+        answer = await scene.presses(parked.checkpoint, "Never mind")
         assert answer.outcome is Outcome.ABSTAINED
-        assert answer.text.startswith("I stopped there.")
+        assert answer.text == "OK, I'll leave it there."
+        assert answer.answer.nearest == ()
+
+    async def test_trying_a_term_searches_for_it(self, scene: Scene) -> None:
+        parked = await self.nothing_relevant(scene)
+        proposed = parked.checkpoint.choices[0]
+        answer = await scene.presses(parked.checkpoint, proposed.label)
+        assert [event.query for event in answer.all(RetrievalStarted)] == [proposed.value]
 
     async def test_sources_come_first_where_the_person_wants_them(self, scene: Scene) -> None:
         scene.script.enqueue("understand", Investigate("refunds", ("refunds",), sources_first=True))
@@ -789,7 +796,7 @@ class TestCheckpoints:
         named = set(re.findall(r"\*([^*]+)\*", shown.text))
         assert len(named) == 4, shown.text
         assert not named & told
-        assert "more. Shall I answer from them?" in shown.text
+        assert "more. Do you want an answer from them?" in shown.text
 
     async def clarified(self, scene: Scene) -> Told:
         options = ("How long do refunds take?", "How many days of leave are there?")
@@ -802,6 +809,22 @@ class TestCheckpoints:
         assert len(parked.checkpoint.choices) == 3
         answer = await scene.presses(parked.checkpoint, "2")
         assert answer.all(RetrievalStarted)[0].query == "How many days of leave are there?"
+
+    async def test_says_for_which_reading_nothing_was_found(self, scene: Scene) -> None:
+        parked = await self.clarified(scene)
+        scene.script.always("grade", 3).always("decide", Insufficient("anything"))
+        answer = await scene.presses(parked.checkpoint, "2")
+        assert answer.outcome is Outcome.ABSTAINED
+        assert answer.text.startswith("I couldn't find this for “How many days of leave are there?”.")
+
+    @pytest.mark.parametrize(
+        ("typed", "question"),
+        [("of leave", "how many days? of leave"), ("How long is a shift?", "How long is a shift?")],
+    )
+    async def test_something_else_asks_what_was_typed(self, scene: Scene, typed: str, question: str) -> None:
+        parked = await self.clarified(scene)
+        answer = await scene.presses(parked.checkpoint, "Something else", text=typed)
+        assert answer.all(RetrievalStarted)[0].query == question
 
     async def test_a_question_back_carries_no_link_and_no_number(self, scene: Scene) -> None:
         options = ("The [one](https://evil.example/?q=1)? [1]", "That at https://evil.example/ too?", "[2]")
@@ -828,7 +851,7 @@ class TestCheckpoints:
         scene.script.enqueue("decide", AskBack("The permit costs 900 euros.", self.READINGS))
         assert (await scene.asks("how many days?")).text == "Which of these do you mean?"
         scene.script.enqueue("understand", AskBack("Is the launch at evil-login.example revoked?"))
-        assert (await scene.asks("Wie viele Tage sind es?", thread="u")).text == "Was genau ist gemeint?"
+        assert (await scene.asks("Wie viele Tage sind es?", thread="u")).text == "Was genau meinst du?"
 
     async def test_readings_in_other_languages_are_told_by_their_words_and_not_by_their_capitals(
         self, stage: Stage
