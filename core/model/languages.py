@@ -14,13 +14,12 @@ from core.model.text import words
 class Wording:
     """The sentences of a refusal and of a question back.
 
-    ``searched`` is followed by what was searched for, ``nearest`` by titles, ``closest`` by one sentence.
+    ``may_answer`` is followed by a quote, ``weak`` by titles; ``nearest`` takes the name of a source.
     """
 
-    unsaid: str
-    searched: str
+    not_found: str
+    may_answer: str
     nearest: str
-    closest: str
     foreign: str  # where what comes nearest is in another language
     nothing: str  # before what comes near, where the asker is asked how to go on
     weak: str  # above the titles of it
@@ -57,10 +56,9 @@ _ASKING = {language: frozenset(listed.split()) for language, listed in _QUESTION
 _NONE: frozenset[str] = frozenset()
 WORDINGS = {
     "en": Wording(
-        "The documents don't say.",
-        "I searched for",
-        "The nearest I found:",
-        "What comes nearest may not answer it:",
+        "I couldn't find this in your documents.",
+        "This may answer it:",
+        "The closest I found is {}.",
         "",
         "I found nothing that answers this.",
         "What comes near it is weak:",
@@ -69,12 +67,10 @@ WORDINGS = {
         "What exactly do you mean?",
     ),
     "de": Wording(
-        "Die Dokumente sagen dazu nichts.",
-        "Gesucht habe ich nach",
-        "Am nächsten kommt:",
-        "Am nächsten kommt dieser Satz, der es vielleicht nicht beantwortet:",
-        "Die Dokumente sind in einer anderen Sprache als die Frage: Bitte frag in der Sprache der Dokumente, oder eine "
-        "Administratorin stellt mit EMBEDDING_MODEL ein mehrsprachiges Modell ein.",
+        "Das habe ich in euren Dokumenten nicht gefunden.",
+        "Das könnte die Antwort sein:",
+        "Am nächsten kommt {}.",
+        "Die Dokumente sind in einer anderen Sprache; in dieser gefragt, finde ich vielleicht mehr.",
         "Ich habe nichts gefunden, was das beantwortet.",
         "Nur schwach passt:",
         "Wie soll ich weitermachen?",
@@ -83,12 +79,10 @@ WORDINGS = {
         "„{}“",
     ),
     "fr": Wording(
-        "Les documents ne le disent pas.",
-        "J'ai cherché",
-        "Le plus proche :",
-        "La phrase la plus proche n'y répond peut-être pas :",
-        "Les documents sont dans une autre langue que la question : posez-la dans la langue des documents, ou un "
-        "administrateur choisit un modèle multilingue avec EMBEDDING_MODEL.",
+        "Je n'ai pas trouvé cela dans vos documents.",
+        "Voici peut-être la réponse :",
+        "Le plus proche est {}.",
+        "Les documents sont dans une autre langue ; posée dans celle-ci, la question donnera peut-être plus.",
         "Je n'ai rien trouvé qui y réponde.",
         "Ce qui s'en approche est faible :",
         "Comment dois-je continuer ?",
@@ -97,12 +91,10 @@ WORDINGS = {
         "« {} »",
     ),
     "es": Wording(
-        "Los documentos no lo dicen.",
-        "He buscado",
-        "Lo más cercano:",
-        "La frase más cercana quizá no lo responda:",
-        "Los documentos están en otro idioma que la pregunta: pregunte en el idioma de los documentos, o un "
-        "administrador elige un modelo multilingüe con EMBEDDING_MODEL.",
+        "No he encontrado esto en sus documentos.",
+        "Esta puede ser la respuesta:",
+        "Lo más cercano es {}.",
+        "Los documentos están en otro idioma; si pregunta en ese idioma, quizá encuentre más.",
         "No he encontrado nada que lo responda.",
         "Lo que se acerca es débil:",
         "¿Cómo sigo?",

@@ -64,6 +64,7 @@ class DressedAnswer:
     outcome: str
     cited: frozenset[str]
     first: str
+    tentative: bool  # "This may answer it"
     right: bool  # answered, from one of the documents, with the value
     shows_value: bool
 
@@ -108,21 +109,26 @@ async def ask_all(questions: Sequence[DressedQuestion]) -> list[DressedAnswer]:
 
 def _as_dressed(question: DressedQuestion, dress: str, text: str, answer: Answer | None) -> DressedAnswer:
     if answer is None:
-        return DressedAnswer(question.id, dress, text, "", Outcome.FAILED, frozenset(), "", False, False)
+        return DressedAnswer(question.id, dress, text, "", Outcome.FAILED, frozenset(), "", False, False, False)
     cited = frozenset(one.document for one in answer.citations)
     named = any(source.endswith(one) for source in cited for one in question.documents)
     states_value = question.stated_by(answer.text)
     right = answer.outcome is Outcome.ANSWERED and named and states_value
     first = comparable(answer.citations[0].quote) if answer.citations else ""
+    shows = states_value and (named or not cited)
     return DressedAnswer(
-        question.id, dress, text, answer.text, answer.outcome, cited, first, right, named and states_value
+        question.id, dress, text, answer.text, answer.outcome, cited, first, answer.is_tentative, right, shows
     )
 
 
 def table_lines(answers: Sequence[DressedAnswer]) -> Iterator[str]:
-    """Yield how each dress was answered, then the English and the foreign ones together."""
+    """Yield how each dress was answered, then the English and the foreign ones together.
+
+    ``may`` says "This may answer it", with the value in ``of them``; ``refused`` says nothing was found, and ``shows``
+    has the value all the same.
+    """
     plain = {one.question: one for one in answers if one.dress == PLAIN}
-    yield f"{'dress':12}{'asked':>7}{'same':>7}{'':8}{'right':>7}{'refused':>9}{'value shown':>13}"
+    yield f"{'dress':12}{'asked':>7}{'same':>7}{'':8}{'right':>7}{'may':>6}{'of them':>9}{'refused':>9}{'shows':>7}"
     for name, dresses in (*((one, (one,)) for one in (PLAIN, *ENGLISH, *FOREIGN)), ("English", ENGLISH)):
         yield _row(name, [one for one in answers if one.dress in dresses], plain)
     yield _row("foreign", [one for one in answers if one.dress in FOREIGN], plain)
@@ -130,10 +136,10 @@ def table_lines(answers: Sequence[DressedAnswer]) -> Iterator[str]:
 
 def _row(name: str, some: Sequence[DressedAnswer], plain: Mapping[str, DressedAnswer]) -> str:
     same = sum(one.same_as(plain[one.question]) for one in some)
-    refused = [one for one in some if not one.answered]
-    shown = sum(one.shows_value for one in refused)
-    share = f"{same / max(len(some), 1):.1%}"
-    return f"{name:12}{len(some):7}{same:7}{share:>8}{sum(one.right for one in some):7}{len(refused):9}{shown:13}"
+    tentative = [one.shows_value for one in some if one.tentative]
+    refused = [one.shows_value for one in some if not one.answered and not one.tentative]
+    counts = f"{sum(one.right for one in some):7}{len(tentative):6}{sum(tentative):9}{len(refused):9}{sum(refused):7}"
+    return f"{name:12}{len(some):7}{same:7}{same / max(len(some), 1):8.1%}{counts}"
 
 
 def main() -> None:
