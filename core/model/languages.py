@@ -32,25 +32,29 @@ class Wording:
 _SMALL_WORDS = {
     "de": "der die das den dem des ein eine einen einem ist sind war wie viele viel was wer wo wann warum welche "
     "welcher welches gibt es ich wir ihr haben hat kann darf muss für mit von zum zur im auf bei nicht und oder wird "
-    "werden man wieviel gibts habt in an am so nach vor kosten kostet",
+    "werden man wieviel gibts habt in an am so nach vor kosten kostet ab aus bis durch ohne beim vom seit wenn als "
+    "mein meine unser unsere dürfen müssen können darf kein keine innerhalb",
     "fr": "le la les un une des du de est sont quel quelle quels quelles combien comment pourquoi où quand qui que "
     "est-ce il elle nous vous avez je mon ma mes notre pour avec dans sur au aux pas et ou peut dure faut y a-t-il en "
     "non l qu",
     "es": "el la los las un una unos es son cuál cuáles cuánto cuántos cuántas cómo dónde cuándo por qué quién hay "
-    "para con del al en no y puedo puede tengo tenemos nuestro",
+    "para con del al en no y puedo puede tengo tenemos nuestro de que se su sus mi a por lo cada más durante después "
+    "hasta desde",
     "en": "the a an is are was were what which who where when why how many much do does did can may must i we you "
     "our my of for with to in on at it not and or there be have has from by since until if any this that get go up out "
     "no",
 }
 _KNOWN = {language: frozenset(listed.split()) for language, listed in _SMALL_WORDS.items()}
 _FEWEST = 2  # small words, each another: "en" stands in a link as often as it likes
+_FIRST = 3  # words, among which a question word tells the language
 # Code, links and what is put together with signs: "en_US", "developer.mozilla.org/en-US/docs" are in no language.
 _NO_LANGUAGE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|[^\s\[\]()<>]*(?:://|[\w.]/\w|_)[^\s\[\]()<>]*", re.DOTALL)
-# A question that begins with one of these is in the language, however short: "Wer genehmigt Rückerstattungen?"
+# A question with one of these among its first words is in the language: "Wer genehmigt …?", "Ab welchem Wert …?"
 _QUESTION_WORDS = {
-    "de": "wer wem wessen wie wann wo wohin warum wieso welche welcher welches welchen wieviel",
+    "de": "wer wem wessen wie wann wo wohin warum wieso welche welcher welches welchen welchem wieviel",
     "fr": "qui quel quelle quels quelles combien pourquoi quand où",
-    "es": "quién quiénes cuándo cuánto cuánta cuántos cuántas cuál cuáles dónde cómo qué",
+    "es": "quién quiénes cuándo cuánto cuánta cuántos cuántas cuál cuáles dónde adónde cómo qué "
+    "quien quienes cuando cuanto cuanta cuantos cuantas cual cuales donde",
 }
 _ASKING = {language: frozenset(listed.split()) for language, listed in _QUESTION_WORDS.items()}
 _NONE: frozenset[str] = frozenset()
@@ -111,9 +115,10 @@ def language_of(text: str) -> str:
     said = [word.casefold() for word in words(re.sub(r"['’]", " ", _NO_LANGUAGE.sub(" ", text)))]
     counts = {language: sum(word in known for word in said) for language, known in _KNOWN.items()}
     for language, asking in _ASKING.items():
-        counts[language] += _FEWEST * bool(asking.intersection(said[:1]))
+        counts[language] += _FEWEST * bool(asking.intersection(said[:_FIRST]))
     best = max(counts, key=lambda language: counts[language])
-    several = len(_KNOWN[best].intersection(said)) >= _FEWEST or bool(_ASKING.get(best, _NONE).intersection(said[:1]))
+    asks = bool(_ASKING.get(best, _NONE).intersection(said[:_FIRST]))
+    several = asks or len(_KNOWN[best].intersection(said)) >= _FEWEST
     return best if several and counts[best] > counts["en"] else "en"
 
 
