@@ -43,10 +43,10 @@ _IN_HASTE = {  # words of asking that are too short to be found by their letters
         r"secs": "seconds",
         r"mins": "minutes",
         r"hrs": "hours",
-        r"(?<=\d )(?:eur|EUR)": "euros",
         r"yrs": "years",
     }.items()
 }
+_EUROS = re.compile(r"(?<=\d )(?:eur|EUR|euro|Euro)\b")
 # Letters that sound alike in English, in the order in which they are put into one form.
 _SOUNDS = tuple(
     (re.compile(pattern), sound)
@@ -120,6 +120,7 @@ def without_haste(question: str, vocabulary: Collection[str]) -> str:
     """An English question with its words of asking written out, "hw mch", "wats"; what the passages have stays."""
     if language_of(question) != "en":
         return question
+    question = _EUROS.sub("euros", question)
     for typed, meant in _IN_HASTE.items():
         found = typed.search(question)
         if found and found[0].casefold() not in vocabulary:
