@@ -1,10 +1,9 @@
 """Third step: is it enough? Otherwise search for what is missing, or let the person choose how to go on."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
-from dataclasses import replace
 
 from core.agent.choice_labels import short_label
-from core.agent.outcomes import ask_back, nearest_sentence, park_run
+from core.agent.outcomes import ask_back, likely_answer, park_run
 from core.agent.question_back import shown_words
 from core.agent.quote_fallback import NO_ANSWER, can_restart_with_quotes, restart_with_quotes
 from core.agent.run import RESERVE_SECONDS, WEAK, Run
@@ -96,9 +95,10 @@ async def _go_on(run: Run, decision: Insufficient) -> AsyncIterator[AgentEvent]:
 
 
 def _may_offer_more(run: Run) -> bool:
-    """Whether to ask how to go on when nothing answers; not after a chosen reading, which gets a plain yes or no."""
-    near = not run.relevant and bool(run.inquiry.library.relevant(WEAK))
-    return near and not run.inquiry.reading and run.may_ask(CheckpointKind.NOTHING_RELEVANT)
+    """Whether to ask how to go on: not where a quote may answer, nor after a chosen reading."""
+    weak = not run.relevant and bool(run.inquiry.library.relevant(WEAK))
+    asks = weak and not run.inquiry.reading and run.may_ask(CheckpointKind.NOTHING_RELEVANT)
+    return asks and not likely_answer(run)[0]
 
 
 def _contradicts_grades(run: Run) -> bool:
@@ -146,15 +146,12 @@ def _nothing_relevant(run: Run, actions: tuple[SearchAction, ...]) -> AgentEvent
     )
     said = WORDINGS[language_of(run.inquiry.question)]
     weak = dict.fromkeys(item.passage.title for item in run.inquiry.library.relevant(WEAK))
-    remark, cited = nearest_sentence(run)
-    near = remark or f"{said.weak} {list_titles(weak)}."
-    event = park_run(
+    return park_run(
         run,
         CheckpointKind.NOTHING_RELEVANT,
-        f"{said.nothing} {near} {said.go_on}",
+        f"{said.nothing} {said.weak} {list_titles(weak)}. {said.go_on}",
         (*choices, Choice(ChoiceId.CAVEATS, "Answer with caveats"), Choice(ChoiceId.STOP, "Never mind")),
     )
-    return replace(event, answer=replace(event.answer, citations=cited))
 
 
 def _proposed_terms(run: Run, actions: tuple[SearchAction, ...]) -> tuple[str, ...]:

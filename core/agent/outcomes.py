@@ -1,4 +1,4 @@
-"""How a run ends: with an answer, a question back, a checkpoint, or the words "the documents don't say"."""
+"""How a run ends: with an answer, a question back, a checkpoint, or "I couldn't find this"."""
 
 import re
 import uuid
@@ -22,16 +22,13 @@ from core.model.inquiry import (
     ChoiceId,
     Phase,
     Reply,
-    SearchKnowledge,
-    SearchSource,
 )
 from core.model.languages import WORDINGS, language_of
 from core.model.markdown_lines import without_links
 from core.model.source_names import list_titles
 
 NEAREST = 3
-NEAR_ENOUGH = 0.05  # chance that a passage answers, from which its sentence is shown though it is no evidence
-FOR_A_READING = 0.001  # the same after a reading was chosen: its passage is known to speak of it
+LIKELY = 0.4  # chance that a passage answers, from which its sentence is quoted though it is no evidence
 FOUND = 8
 MOST_OPTIONS = 5
 
@@ -166,18 +163,14 @@ def _nearest_claims(item: Evidence) -> tuple[str, ...]:
     return (said,) if said and verbatim_in(said, (item.passage.text,)) is not None else ()
 
 
-def nearest_sentence(run: Run) -> tuple[str, tuple[Citation, ...]]:
-    """The sentence that comes nearest, as a remark that says it may not answer, and its citation; else nothing.
-
-    It is shown so that a person can see whether it is what was asked for; to the loop it stays no evidence.
-    """
+def likely_answer(run: Run) -> tuple[str, tuple[Citation, ...]]:
+    """The nearest sentence as a remark that it may answer, with its citation; nothing where it hardly does."""
     items, close = _nearest_items(run)[:1], nearest(run)[:1]
-    least = FOR_A_READING if run.inquiry.reading else NEAR_ENOUGH
-    if not close or _chance(items[0]) < least:
+    if not close or _chance(items[0]) < LIKELY:
         return "", ()
     said = _running_text(close[0].quote)
     wording = WORDINGS[language_of(run.inquiry.question)]
-    return (f"{wording.closest} {wording.quoted.format(said)} [1]", close) if said else ("", ())
+    return (f"{wording.may_answer} {wording.quoted.format(said)} [1]", close) if said else ("", ())
 
 
 def _running_text(quote: str) -> str:
@@ -188,28 +181,16 @@ def _running_text(quote: str) -> str:
 
 
 def abstain(run: Run, *, because: str = "", verdict: Verdict | None = None) -> AgentCompleted:
-    """Say that the documents don't say, what was searched, which sources come nearest, and the nearest sentence."""
-    queries = tuple(
-        dict.fromkeys(
-            shown_words(run, s.action.query)
-            for s in run.inquiry.searches
-            if isinstance(s.action, SearchKnowledge | SearchSource)
-        )
-    )
+    """Quote the sentence that may answer; without one, say that nothing was found and name the nearest source."""
     close = nearest(run)
     said = WORDINGS[language_of(run.inquiry.question)]
-    remark, cited = nearest_sentence(run)
-    foreign = bool(close) and language_of(close[0].quote) != language_of(run.inquiry.question)
+    remark, cited = likely_answer(run)
     reading = run.inquiry.reading and said.unsaid_for.format(said.quoted.format(run.inquiry.reading))
-    head = [because or reading or said.unsaid, remark, said.foreign if foreign else ""]
-    lines: list[str] = []
-    if queries:
-        lines.append(f"{said.searched} " + ", ".join(said.quoted.format(query) for query in queries) + ".")
-    if not close:
-        lines.append("Nothing in the knowledge I can read here comes near it.")
-    elif remark or not (foreign and said.foreign):  # of what is in another language, nobody can say what is near
-        lines.append(f"{said.nearest} " + "; ".join(_nearest_name(source) for source in close) + ".")
-    text = f"{' '.join(filter(None, head))}\n\n{' '.join(lines)}".strip()
+    lines = [because or reading, remark] if remark else [because or reading or said.not_found]
+    if close and not remark:
+        lines.append(said.nearest.format(_nearest_name(close[0])))
+        lines.append(said.foreign if language_of(close[0].quote) != language_of(run.inquiry.question) else "")
+    text = " ".join(filter(None, lines))
     return end_run(run, Outcome.ABSTAINED, text, citations=cited, nearest=close, verdict=verdict)
 
 

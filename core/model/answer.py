@@ -151,6 +151,11 @@ class Answer:
         return best * (self.verdict.grounding if self.verdict is not None else 1.0)
 
     @property
+    def is_tentative(self) -> bool:
+        """Whether it abstains with a quote that may answer."""
+        return self.outcome is Outcome.ABSTAINED and bool(self.citations)
+
+    @property
     def is_rateable(self) -> bool:
         """Whether people are asked what they think of it: not of a greeting, for which nothing was looked up."""
         looked_up = bool(self.citations or self.spent.searches)

@@ -19,7 +19,7 @@ from tests.live.conftest import Dialogue
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
 
-REFUSALS = ("The documents don't say", "found nothing that answers")
+REFUSALS = ("I couldn't find this", "found nothing that answers", "This may answer it")
 SAID = {
     "What documents do you know?": "I can read",
     "What can you do?": "I search your team's documents",

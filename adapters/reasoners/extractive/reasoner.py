@@ -67,7 +67,7 @@ from adapters.reasoners.extractive.question.answer_type import is_strict
 from adapters.reasoners.extractive.question.comparison import sides_of
 from adapters.reasoners.extractive.question.follow_up import ResolvedQuestion, resolve, resolve_part
 from adapters.reasoners.extractive.question.fragments import LEADING
-from adapters.reasoners.extractive.question.lexicon import lexicon_for
+from adapters.reasoners.extractive.question.lexicon import NoLexicon, english, lexicon_for
 from adapters.reasoners.extractive.question.phrases import names
 from adapters.reasoners.extractive.question.pronouns import pronoun_in
 from adapters.reasoners.extractive.question.query_translation import english_of, is_language_of, note_of_translation
@@ -75,6 +75,7 @@ from adapters.reasoners.extractive.question.spelling import (
     correct_spelling,
     unknown_words,
     vocabulary_of,
+    with_known_names,
     with_versions,
     without_haste,
 )
@@ -294,19 +295,20 @@ class ExtractiveReasoner:
 
     async def _in_words_of(self, question: str, pool: Sequence[Evidence]) -> str:
         """The question in English, and with its slips put right by the words of some passages in its language."""
+        lexicon = await asyncio.to_thread(english)
         if not is_language_of(question, [item.passage.text for item in pool]):
-            return english_of(question)
-        return english_of(await self._without_slips(question, pool))
+            return english_of(question, lexicon)
+        return english_of(await self._without_slips(question, pool), lexicon)
 
     async def _without_slips(self, question: str, pool: Sequence[Evidence]) -> str:
         texts = [item.passage.searchable for item in pool]
         vocabulary = vocabulary_of(texts)
-        question = with_versions(without_haste(question, vocabulary), texts)
-        slips = await self._similarity.slips_among(unknown_words(question, vocabulary))
-        if not slips:
-            return question
+        question = with_known_names(with_versions(without_haste(question, vocabulary), texts), vocabulary)
         words = await lexicon_for(question)
-        return correct_spelling(question, vocabulary, [slip for slip in slips if not words.knows(slip)], words)
+        slips = [word for word in unknown_words(question, vocabulary) if not words.knows(word)]
+        if isinstance(words, NoLexicon):
+            slips = await self._similarity.slips_among(slips)
+        return correct_spelling(question, vocabulary, slips, words) if slips else question
 
     async def decide(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Decision:
         """Ask back between readings, search on over what the evidence names, or be content."""
@@ -314,7 +316,9 @@ class ExtractiveReasoner:
         read = await self._as_read(inquiry)
         decision = self._decide_as_read(read, thread)
         again = sufficiency.as_corrected(inquiry, needs_of(inquiry), needs_of(read))
-        if language_of(inquiry.standalone) != "en" and inquiry.library.relevant(inquiry.cutoff):
+        language = language_of(inquiry.standalone)
+        relevant = inquiry.library.relevant(inquiry.cutoff)
+        if language != "en" and any(language_of(item.passage.text) == language for item in relevant):
             again = ()  # it is answered in its own language
         if not again or isinstance(decision, AskBack):
             return decision

@@ -34,6 +34,7 @@ from core.model.inquiry import (
     ALL_CHECKPOINTS,
     AnswerPolicy,
     AskBack,
+    Behaviour,
     CheckpointKind,
     Inquiry,
     Insufficient,
@@ -57,6 +58,7 @@ from tests.core.scene import ALICE, BOB, Scene, Told, told, within
 
 REFUNDS = "Refunds are paid within 14 days."
 LEAVE = "Everyone has 27 days of annual leave."
+CAREFUL = AnswerPolicy(behaviour=Behaviour.CONSERVATIVE)  # a grade of 5 may answer, and is no evidence
 
 # What the casts have in common when the model is away: this is what a server that wants another key becomes.
 AWAY = ModelUnavailable("The model endpoint at 127.0.0.1 does not accept our key (401).", remedy="Check LLM_API_KEY.")
@@ -588,10 +590,7 @@ class TestDeciding:
         await scene.catalog.save_base(KnowledgeBase("default", "nothing in it yet", frozenset()))
         answer = await scene.asks("How long do refunds take?")
         assert answer.outcome is Outcome.ABSTAINED
-        assert answer.text == (
-            "The documents don't say.\n\nI searched for “How long do refunds take?”."
-            " Nothing in the knowledge I can read here comes near it."
-        )
+        assert answer.text == "I couldn't find this in your documents."
 
     async def test_what_is_not_relevant_is_not_offered_as_an_answer(self, scene: Scene) -> None:
         scene.script.always("grade", 1)
@@ -600,37 +599,46 @@ class TestDeciding:
         assert answer.outcome is Outcome.ABSTAINED
         assert answer.answer.citations == ()
         assert {source.title for source in answer.answer.nearest} == {"Refund policy", "Leave"}
-        assert "The nearest I found: " in answer.text
+        assert answer.text.startswith("I couldn't find this in your documents. The closest I found is ")
+        assert "“" not in answer.text
 
-    async def test_a_refusal_shows_the_nearest_sentence_with_its_source_and_that_it_may_not_answer(
-        self, scene: Scene
-    ) -> None:
+    async def test_quotes_what_may_answer_without_asking_how_to_go_on(self, scene: Scene) -> None:
+        scene.script.always("grade", 5)
+        scene.script.always("decide", Insufficient("anything"))
+        answer = await scene.asks("Who approves refunds above 2,000 euros?", policy=CAREFUL)
+        assert answer.outcome is Outcome.ABSTAINED
+        assert answer.text == "This may answer it: “Refunds above 2,000 euros are approved by Finance.” [1]"
+        assert [source.title for source in answer.answer.citations] == ["Refund policy"]
+
+    async def test_offers_what_may_answer_in_the_askers_language(self, scene: Scene) -> None:
+        scene.script.always("grade", 5)
+        scene.script.always("decide", Insufficient("anything"))
+        answer = await scene.asks("Wer genehmigt Erstattungen über 2.000 Euro?", policy=CAREFUL)
+        assert answer.text.startswith("Das könnte die Antwort sein: „")
+
+    async def test_quotes_nothing_that_hardly_answers(self, scene: Scene) -> None:
         scene.script.always("grade", 2)
         scene.script.always("decide", Insufficient("anything"))
         answer = await scene.asks("Who approves refunds above 2,000 euros?")
-        assert answer.outcome is Outcome.ABSTAINED
-        assert answer.text.startswith("The documents don't say. What comes nearest may not answer it: “")
-        assert "Refunds above 2,000 euros are approved by Finance.” [1]" in answer.text
-        assert [source.title for source in answer.answer.citations] == ["Refund policy"]
+        assert answer.text.startswith("I couldn't find this in your documents. The closest I found is Refund policy")
+        assert answer.answer.citations == ()
 
     async def test_the_nearest_sentence_shows_the_words_of_its_links(self, scene: Scene) -> None:
         await scene.knows("Parking fines: see the [rules of the road](../road.md) of 2026.", title="Cars")
-        scene.script.always("grade", 2)
+        scene.script.always("grade", 5)
         scene.script.always("decide", Insufficient("anything"))
-        answer = await scene.asks("Who pays parking fines by the rules of the road?")
+        answer = await scene.asks("Who pays parking fines by the rules of the road?", policy=CAREFUL)
         assert "“Parking fines: see the rules of the road" in answer.text
         assert "](" not in answer.text
 
-    async def test_a_card_for_nothing_relevant_shows_the_nearest_sentence_as_well(self, scene: Scene) -> None:
+    async def test_a_card_for_nothing_relevant_names_its_source_and_quotes_nothing(self, scene: Scene) -> None:
         scene.script.always("grade", 3)
         scene.script.always("decide", Insufficient("anything"))
         card = await scene.asks("Who approves refunds above 2,000 euros?")
         assert card.checkpoint.kind is CheckpointKind.NOTHING_RELEVANT
-        assert card.checkpoint.message == (
-            "I found nothing that answers this. What comes nearest may not answer it: “Refunds above 2,000 euros are "
-            "approved by Finance.” [1] What would you like to do?"
-        )
-        assert [source.title for source in card.answer.citations] == ["Refund policy"]
+        assert "weak: *Refund policy*" in card.checkpoint.message
+        assert "“" not in card.checkpoint.message
+        assert card.answer.citations == ()
 
     async def test_a_card_for_nothing_relevant_is_in_the_askers_language(self, scene: Scene) -> None:
         scene.script.always("grade", 3)
