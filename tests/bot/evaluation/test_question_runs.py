@@ -54,7 +54,7 @@ def test_a_refusal_that_shows_the_answer_is_counted_apart_and_stays_a_refusal() 
 def test_a_quote_that_may_answer_counts_as_an_answer() -> None:
     quote = Citation(1, 1, "p", "b", "opening.md", "Opening", "", "Friday, noon.", 0.4)
     offered = reply_of(Answer(Outcome.ABSTAINED, "This may answer it: “Friday, noon.” [1]", citations=(quote,)))
-    assert (offered.outcome, offered.cited) == (Outcome.ANSWERED, {"opening.md"})
+    assert (offered.outcome, offered.cited) == (Outcome.ANSWERED, frozenset({"opening.md"}))
     refused = reply_of(Answer(Outcome.ABSTAINED, "I couldn't find this in your documents.", nearest=(quote,)))
     assert (refused.outcome, refused.cited) == (Outcome.ABSTAINED, frozenset())
 
