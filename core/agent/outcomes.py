@@ -28,7 +28,8 @@ from core.model.markdown_lines import without_links
 from core.model.source_names import list_titles
 
 NEAREST = 3
-LIKELY = 0.4  # chance that a passage answers, from which its sentence is quoted though it is no evidence
+# A sentence is quoted though it is no evidence: from this chance on, where no other document comes near.
+LIKELY, NOTHING_ELSE = 0.44, 0.08
 FOUND = 8
 MOST_OPTIONS = 5
 
@@ -165,8 +166,9 @@ def _nearest_claims(item: Evidence) -> tuple[str, ...]:
 
 def likely_answer(run: Run) -> tuple[str, tuple[Citation, ...]]:
     """The nearest sentence as a remark that it may answer, with its citation; nothing where it hardly does."""
-    items, close = _nearest_items(run)[:1], nearest(run)[:1]
-    if not close or _chance(items[0]) < LIKELY:
+    close = nearest(run)[:1]
+    first, second, *_ = (*map(_chance, _nearest_items(run)), 0.0, 0.0)
+    if not close or first < LIKELY or second > NOTHING_ELSE:
         return "", ()
     said = _running_text(close[0].quote)
     wording = WORDINGS[language_of(run.inquiry.question)]

@@ -49,6 +49,23 @@ async def test_padding_goes_and_the_question_stays(reasoner: ExtractiveReasoner)
     assert plan.queries == ("How long refunds stay open?",)
 
 
+@pytest.mark.parametrize(
+    ("message", "question"),
+    [
+        ("WHEN ARE FLIGHTS ALLOWED INSTEAD OF TRAINS?", "When are flights allowed instead of trains?"),
+        ("WHAT DOES INC-2025-014 SAY", "What does INC-2025-014 say"),
+        ("Do you know who approves refunds? Would be great, thank you", "Who approves refunds?"),
+        ("How long do refunds take? Kind regards", "How long do refunds take?"),
+    ],
+)
+async def test_capitals_and_politeness_do_not_change_the_question(
+    reasoner: ExtractiveReasoner, message: str, question: str
+) -> None:
+    plan = await understood(reasoner, message)
+    assert isinstance(plan, Investigate)
+    assert plan.question == question
+
+
 async def test_two_unrelated_needs_are_two_searches(reasoner: ExtractiveReasoner) -> None:
     plan = await understood(reasoner, "How long is the job timeout and who approves refunds?")
     assert isinstance(plan, Investigate)

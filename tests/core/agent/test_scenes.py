@@ -58,6 +58,7 @@ from tests.core.scene import ALICE, BOB, Scene, Told, told, within
 
 REFUNDS = "Refunds are paid within 14 days."
 LEAVE = "Everyone has 27 days of annual leave."
+SILENT = AnswerPolicy(behaviour=Behaviour.CONSERVATIVE, checkpoints=frozenset())
 CAREFUL = AnswerPolicy(behaviour=Behaviour.CONSERVATIVE)  # a grade of 5 may answer, and is no evidence
 
 # What the casts have in common when the model is away: this is what a server that wants another key becomes.
@@ -74,6 +75,11 @@ def citing(draft: str) -> Callable[..., str]:
         return draft.replace("[R]", "".join(f"[{item.id}]" for item in evidence if item.passage.text == REFUNDS))
 
     return compose
+
+
+def only(words: str, score: int) -> Callable[[Inquiry, Sequence[Evidence]], list[Grade]]:
+    """Give this score to passages with these words, and 1 to the others."""
+    return lambda _, evidence: [Grade(score if words in item.passage.text else 1) for item in evidence]
 
 
 def by_source(words: str) -> Callable[[Inquiry, Sequence[Claim]], list[ClaimVerdict]]:
@@ -603,7 +609,7 @@ class TestDeciding:
         assert "“" not in answer.text
 
     async def test_quotes_what_may_answer_without_asking_how_to_go_on(self, scene: Scene) -> None:
-        scene.script.always("grade", 5)
+        scene.script.always("grade", only("2,000", 5))
         scene.script.always("decide", Insufficient("anything"))
         answer = await scene.asks("Who approves refunds above 2,000 euros?", policy=CAREFUL)
         assert answer.outcome is Outcome.ABSTAINED
@@ -611,10 +617,16 @@ class TestDeciding:
         assert [source.title for source in answer.answer.citations] == ["Refund policy"]
 
     async def test_offers_what_may_answer_in_the_askers_language(self, scene: Scene) -> None:
-        scene.script.always("grade", 5)
+        scene.script.always("grade", only("2,000", 5))
         scene.script.always("decide", Insufficient("anything"))
         answer = await scene.asks("Wer genehmigt Erstattungen über 2.000 Euro?", policy=CAREFUL)
         assert answer.text.startswith("Das könnte die Antwort sein: „")
+
+    async def test_quotes_nothing_where_several_documents_may_answer(self, scene: Scene) -> None:
+        scene.script.always("grade", 5)
+        scene.script.always("decide", Insufficient("anything"))
+        answer = await scene.asks("Who approves refunds above 2,000 euros?", policy=SILENT)
+        assert answer.text.startswith("I couldn't find this in your documents. The closest I found is ")
 
     async def test_quotes_nothing_that_hardly_answers(self, scene: Scene) -> None:
         scene.script.always("grade", 2)
@@ -625,7 +637,7 @@ class TestDeciding:
 
     async def test_the_nearest_sentence_shows_the_words_of_its_links(self, scene: Scene) -> None:
         await scene.knows("Parking fines: see the [rules of the road](../road.md) of 2026.", title="Cars")
-        scene.script.always("grade", 5)
+        scene.script.always("grade", only("Parking", 5))
         scene.script.always("decide", Insufficient("anything"))
         answer = await scene.asks("Who pays parking fines by the rules of the road?", policy=CAREFUL)
         assert "“Parking fines: see the rules of the road" in answer.text

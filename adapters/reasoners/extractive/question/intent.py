@@ -405,8 +405,11 @@ def final_question(need: str) -> str:
 
 
 def _without_capitals(message: str) -> str:
-    """A message that is all in capitals in lower case, since capitals are read as names."""
-    return message.capitalize() if message.isupper() and len(words(message)) >= _CAPITALS else message
+    """A message that is all in capitals in lower case, since capitals are read as names; codes stay: "INC-2025-014"."""
+    if not message.isupper() or len(words(message)) < _CAPITALS:
+        return message
+    lower = " ".join(word if re.search(r"\d", word) else word.lower() for word in message.split())
+    return lower[0].upper() + lower[1:]
 
 
 def _strip_front(text: str) -> str:

@@ -43,9 +43,9 @@ _LINKS = ("", "s", "n", "en", "es", "er", "e")  # between the parts of a German 
 _ABOUT_NUMBER = re.compile(r"\babout (?=[€$£]?\d)")  # "über 2000 Euro"
 # Endings of words that came to English from Latin: what is left, without accents, is mostly the English word.
 _COGNATES = {
-    "fr": (("tions", "tions"), ("ités", "ities"), ("ité", "ity"), ("iques", "ic"), ("ique", "ic"), ("ières", "ar"),
+    "fr": (("ités", "ities"), ("ité", "ity"), ("iques", "ic"), ("ique", "ic"), ("ières", "ar"),
            ("ière", "ar"), ("iers", "ar"), ("ier", "ar"), ("aires", "ary"), ("aire", "ary"), ("eurs", "ors"),
-           ("eur", "or"), ("ment", "ment"), ("ées", "ed"), ("és", "ed"), ("ée", "ed"), ("é", "ed"), ("e", "")),
+           ("eur", "or"), ("ées", "ed"), ("és", "ed"), ("ée", "ed"), ("é", "ed"), ("e", "")),
     "es": (("ciones", "tions"), ("ción", "tion"), ("siones", "sions"), ("sión", "sion"), ("idades", "ities"),
            ("idad", "ity"), ("mente", "ly"), ("encia", "ence"), ("ancia", "ance"), ("icos", "ic"), ("icas", "ic"),
            ("ico", "ic"), ("ica", "ic"), ("ores", "ors"), ("ados", "ated"), ("ado", "ated"), ("os", "s"), ("as", "s"),
