@@ -95,7 +95,7 @@ class SlackPlatform:
         self._context = ThreadContext(self.workspace.web, self.workspace.directory, parse)
         places = BackfillPlaces(message_states, PLATFORM)
         event_listener = _event_listener(self.workspace, inbox, places, allowed_bots)
-        self._look_back = LookBack(self.workspace.web, event_listener, places)
+        self._look_back = LookBack(self.workspace.web, event_listener, places, self.tell)
         self._knowledge = SlackKnowledge(self.workspace, kb) if kb is not None else None
         self._background = BackgroundTasks()
         self._listeners = SlackListeners(self.workspace, event_listener, self._background, self._knowledge, gaps)
