@@ -27,6 +27,7 @@ from adapters.slack.inbound.socket_mode import RETRY_SECONDS, SocketModeConnecti
 from adapters.slack.inbound.thread_context import Parse, ThreadContext
 from adapters.slack.kb.knowledge import SlackKnowledge
 from adapters.slack.listeners.background_tasks import BackgroundTasks
+from adapters.slack.outbound import blocks
 from adapters.slack.outbound.agent_sessions import AgentSessions
 from adapters.slack.outbound.announcements import SlackAnnouncements
 from adapters.slack.outbound.answer_messages import AnswerMessages, SlackQuestion
@@ -52,7 +53,7 @@ from core.ports.message_state import MessageStateStore
 from core.ports.platform import MessageState
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.actions.user_actions import UserActions
-from core.service.actions.wording import EDITED_LATE, MUTED, UNMUTED
+from core.service.actions.wording import EDITED_LATE, MUTED, UNMUTED, YOU_EDITED
 from core.service.backfill import BackfillPlaces
 from core.service.gaps.overview import GapOverview
 from core.service.kb.knowledge_commands import KnowledgeCommands
@@ -258,8 +259,11 @@ class SlackPlatform:
             await messages.post_directly(user, text)
 
     async def offer_again(self, message: IncomingMessage, message_state: MessageState[SlackQuestionState]) -> None:
-        """Tell the writer privately how to ask again."""
-        await self.tell(message, EDITED_LATE)
+        """Show the writer alone a button that has it answered again; see ``AnswerButtonListeners``."""
+        user, thread = user_id(message.asker), message.thread
+        layout = blocks.offer_again(thread.thread, message.id)
+        if not await self.workspace.messages.post_privately(thread, user, YOU_EDITED, layout):
+            await self.workspace.messages.post_directly(user, EDITED_LATE)
 
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[SlackQuestionState]) -> None:
         """Remove what was posted for a question that was deleted, cards that led on to it included."""

@@ -46,6 +46,10 @@ class SlackWorkspace:
         """Our own user id."""
         return (await self.directory.identity()).user
 
+    async def name_of(self, user: str) -> str:
+        """The name that others see of somebody."""
+        return await self.directory.name(user)
+
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies in this channel."""
         return await self.user_actions.settings.effective_settings(thread.place)

@@ -39,6 +39,7 @@ from core.service.answer_visibility import AnswerVisibility, answer_visibility
 STREAM_SECONDS = 0.8  # between two pieces of one stream
 EDIT_SECONDS = 1.5  # between two edits of one placeholder
 MOST_STREAMED = 9_000  # characters shown live; a message fails near 13,200, and the end shows all of it anyway
+QUICK_SECONDS = 5.0  # an answer that follows a new question so soon needs no word of what it answers
 MOST_CHECKS = 600  # checks of whether a piece may be sent before the rest is left to the end: two minutes
 _STREAM_OVER = {"message_not_in_streaming_state", "stopped_by_user", "message_not_found"}  # there is none to end
 START = Step("start", "Looking…", StepState.RUNNING)  # the first task of a stream, over when there is another
@@ -65,6 +66,7 @@ class SlackAnswerView:
     _steps: dict[str, Step] = field(default_factory=dict)
     _unsent_steps: dict[str, Step] = field(default_factory=dict)
     _notices: list[str] = field(default_factory=list)
+    _opened_at: float = field(default_factory=time.monotonic)
     _last_flush: float = 0.0  # monotonic
     _flush_task: asyncio.Task[None] | None = None
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -307,7 +309,7 @@ class SlackAnswerView:
         """The whole answer with its sources and buttons, in place of everything streamed."""
         parts = blocks.answer_parts(answer)
         foot = blocks.foot(answer, trace_id, handoff=self._offers_handoff, private=self._is_private)
-        above = [*self.question.heading, *blocks.notice_lines(self._notices, answer)]
+        above = [*await self._heading(), *blocks.notice_lines(self._notices, answer)]
         layouts = [[blocks.answer_part(part, answer)] if part.strip() else [] for part in parts]
         layouts[-1] += foot
         layouts[0] = [*above, *layouts[0]]
@@ -320,7 +322,7 @@ class SlackAnswerView:
 
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
         """Show a checkpoint's card."""
-        layout = [*self.question.heading, *blocks.card(checkpoint, answer, self._notices, trace_id)]
+        layout = [*await self._heading(), *blocks.card(checkpoint, answer, self._notices, trace_id)]
         words = escape(checkpoint.message)[:1_500]
         card = CheckpointState(
             thread=self.question.thread, checkpoint=checkpoint.id, asker=self.question.asker.id, card=words
@@ -329,6 +331,16 @@ class SlackAnswerView:
         await self._remember_latest()
         await self._finish([layout], checkpoint.message, AnswerStage.OFFERED, answer.outcome)
         await self.workspace.sessions.show(self.question.thread, "suspended")
+
+    async def _heading(self) -> list[blocks.Block]:
+        """Whose question it is, where that stands in no message or others have written since."""
+        question = self.question
+        if question.suggested or question.direct or self._is_private:
+            return question.heading
+        is_quick = question.root == question.ts and time.monotonic() - self._opened_at < QUICK_SECONDS
+        if is_quick or not await self._messages.others_wrote():
+            return []
+        return [blocks.asked_line(await self.workspace.name_of(question.user), question.text)]
 
     async def fail(self, message: str, trace_id: str) -> None:
         """Say that it did not work, under which trace; what was written so far stays."""

@@ -33,6 +33,9 @@ class Room:
     async def bot_user_id(self) -> str:
         return self.slack.bot_user_id
 
+    async def name_of(self, user: str) -> str:
+        return user
+
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         return ChannelSettings()
 
