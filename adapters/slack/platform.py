@@ -296,7 +296,7 @@ def _connect(
     return SlackWorkspace(
         web=web_client,
         directory=directory,
-        access=ChannelAccess(directory, frozenset(admin_users)),
+        access=ChannelAccess(directory, frozenset(admin_users), user_actions.settings.effective_settings),
         messages=Messages(web_client),
         sessions=AgentSessions(web_client),
         user_actions=user_actions,

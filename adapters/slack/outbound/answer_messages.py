@@ -59,6 +59,12 @@ class Workspace(Protocol):
     async def bot_user_id(self) -> str:
         """Our own user id."""
 
+    async def partner_notice(self, thread: ThreadKey) -> str:
+        """What the first answer in a channel says when another organization reads there; empty in all others."""
+
+    async def keep_partners_mentioned(self, thread: ThreadKey) -> None:
+        """Keep that they were mentioned: no later answer says it again."""
+
     async def name_of(self, user: str) -> str:
         """The name that others see of somebody."""
 

@@ -309,7 +309,8 @@ class SlackAnswerView:
         """The whole answer with its sources and buttons, in place of everything streamed."""
         parts = blocks.answer_parts(answer)
         foot = blocks.foot(answer, trace_id, handoff=self._offers_handoff, private=self._is_private)
-        above = [*await self._heading(), *blocks.notice_lines(self._notices, answer)]
+        partners = "" if self._is_private else await self.workspace.partner_notice(self.question.thread)
+        above = [*await self._heading(), *blocks.notice_lines([*filter(None, [partners]), *self._notices], answer)]
         layouts = [[blocks.answer_part(part, answer)] if part.strip() else [] for part in parts]
         layouts[-1] += foot
         layouts[0] = [*above, *layouts[0]]
@@ -317,6 +318,8 @@ class SlackAnswerView:
         streamed = same_text and not above and not blocks.has_links(parts[0], answer)
         await self._remember_latest()
         await self._finish(layouts, answer.text, AnswerStage.DONE, answer.outcome, below=foot if streamed else None)
+        if partners:
+            await self.workspace.keep_partners_mentioned(self.question.thread)
         status = "suspended" if answer.outcome is Outcome.PARKED else "active"
         await self.workspace.sessions.show(self.question.thread, status)
 
