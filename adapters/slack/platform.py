@@ -27,6 +27,7 @@ from adapters.slack.inbound.socket_mode import RETRY_SECONDS, SocketModeConnecti
 from adapters.slack.inbound.thread_context import Parse, ThreadContext
 from adapters.slack.kb.knowledge import SlackKnowledge
 from adapters.slack.listeners.background_tasks import BackgroundTasks
+from adapters.slack.outbound import blocks
 from adapters.slack.outbound.agent_sessions import AgentSessions
 from adapters.slack.outbound.announcements import SlackAnnouncements
 from adapters.slack.outbound.answer_messages import AnswerMessages, SlackQuestion
@@ -52,7 +53,7 @@ from core.ports.message_state import MessageStateStore
 from core.ports.platform import MessageState
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.actions.user_actions import UserActions
-from core.service.actions.wording import EDITED_LATE, MUTED, UNMUTED
+from core.service.actions.wording import EDITED_LATE, MUTED, UNMUTED, YOU_EDITED
 from core.service.backfill import BackfillPlaces
 from core.service.delivery.pacing import LIMITS, PacingLimits
 from core.service.gaps.overview import GapOverview
@@ -97,7 +98,7 @@ class SlackPlatform:
         self._context = ThreadContext(self.workspace.web, self.workspace.directory, parse)
         places = BackfillPlaces(message_states, PLATFORM)
         event_listener = _event_listener(self.workspace, inbox, places, allowed_bots)
-        self._look_back = LookBack(self.workspace.web, event_listener, places)
+        self._look_back = LookBack(self.workspace.web, event_listener, places, self.tell)
         self._knowledge = SlackKnowledge(self.workspace, kb) if kb is not None else None
         self._background = BackgroundTasks()
         self._listeners = SlackListeners(self.workspace, event_listener, self._background, self._knowledge, gaps)
@@ -261,8 +262,11 @@ class SlackPlatform:
             await messages.post_directly(user, text)
 
     async def offer_again(self, message: IncomingMessage, message_state: MessageState[SlackQuestionState]) -> None:
-        """Tell the writer privately how to ask again."""
-        await self.tell(message, EDITED_LATE)
+        """Show the writer alone a button that has it answered again; see ``AnswerButtonListeners``."""
+        user, thread = user_id(message.asker), message.thread
+        layout = blocks.offer_again(thread.thread, message.id)
+        if not await self.workspace.messages.post_privately(thread, user, YOU_EDITED, layout):
+            await self.workspace.messages.post_directly(user, EDITED_LATE)
 
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[SlackQuestionState]) -> None:
         """Remove what was posted for a question that was deleted, cards that led on to it included."""
@@ -295,7 +299,7 @@ def _connect(
     return SlackWorkspace(
         web=web_client,
         directory=directory,
-        access=ChannelAccess(directory, frozenset(admin_users)),
+        access=ChannelAccess(directory, frozenset(admin_users), user_actions.settings.effective_settings),
         messages=Messages(web_client),
         sessions=AgentSessions(web_client),
         user_actions=user_actions,

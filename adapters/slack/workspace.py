@@ -1,7 +1,8 @@
 """One workspace as its listeners share it: the Web API and what is built on it, and the use cases of core."""
 
+import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -12,7 +13,9 @@ from adapters.slack.api.directory import Directory
 from adapters.slack.api.errors import RequestRefused
 from adapters.slack.api.ids import person_id
 from adapters.slack.api.web_client import WebClient
+from adapters.slack.outbound import views
 from adapters.slack.outbound.agent_sessions import AgentSessions
+from adapters.slack.outbound.answer_records import PartnersMentioned
 from adapters.slack.outbound.blocks import section
 from adapters.slack.outbound.messages import Messages
 from adapters.slack.outbound.views import View
@@ -46,9 +49,24 @@ class SlackWorkspace:
         """Our own user id."""
         return (await self.directory.identity()).user
 
+    async def name_of(self, user: str) -> str:
+        """The name that others see of somebody."""
+        return await self.directory.name(user)
+
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies in this channel."""
         return await self.user_actions.settings.effective_settings(thread.place)
+
+    async def partner_notice(self, thread: ThreadKey) -> str:
+        """What the first answer in a channel says when another organization reads there; empty in all others."""
+        if not await self.access.is_shared(thread.channel) or (await self.settings(thread)).closed_to_partners:
+            return ""
+        kept = await self.message_states.read(PartnersMentioned(channel=replace(thread, thread="")))
+        return "" if kept is not None else views.PARTNERS_READ
+
+    async def keep_partners_mentioned(self, thread: ThreadKey) -> None:
+        """Keep that they were mentioned: no later answer says it again."""
+        await self.message_states.save(PartnersMentioned(channel=replace(thread, thread=""), at=time.time()))
 
     async def stop(self, question: QuestionState, user: str) -> None:
         """Stop the work on a question, for the one who asked or an admin. Raises NotFound and Denied."""

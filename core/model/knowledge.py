@@ -19,7 +19,11 @@ class KnowledgeBase:
 
     def visible_to(self, audience: Audience) -> bool:
         """Whether everyone in this audience may read from the base."""
-        return not self.grants or audience.unrestricted or bool(self.grants & audience.principals)
+        if audience.unrestricted:
+            return True
+        if self.grants:
+            return bool(self.grants & audience.principals)
+        return audience.open_bases is None or self.name in audience.open_bases
 
 
 def find_base(bases: Iterable[KnowledgeBase], name: str) -> KnowledgeBase | None:

@@ -29,6 +29,7 @@ class MissedPeriod:
 
     since: float
     places: tuple[str, ...]
+    seconds: float = 0.0  # how long it was
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,4 +90,4 @@ class BackfillPlaces:
         for place in latest[MOST_NOTED:]:
             await self._message_states.remove(place)
         since = max(until.at - DEAF_SECONDS, self._now() - LONGEST_SECONDS)
-        return MissedPeriod(since, tuple(place.name for place in latest[:most]))
+        return MissedPeriod(since, tuple(place.name for place in latest[:most]), self._now() - since)

@@ -85,3 +85,30 @@ async def test_a_channel_that_gets_another_id_keeps_its_settings_and_loses_what_
     answer = await slack.reply_to(question, until=lambda one: "documents" in one.markdown)
     assert answer.markdown == "I have no documents yet that I may read here. An admin can add some."
     assert [(one.action, one.target, one.detail) for one in await bot.audit.recent()] == [("move", place, moved)]
+
+
+async def test_the_first_answer_says_once_that_partners_read_and_the_form_can_close_the_channel(
+    slack: FakeSlack, bot: Bot
+) -> None:
+    alice, ada = slack.person("alice"), slack.person("ada")
+    for number in range(2):
+        asked = await alice.says("<@bot> how long do refunds take?", "general")
+        answer = await slack.reply_to(asked, until=lambda one: "Show quotes" in one.buttons())
+        assert ("People of another organization read this channel" in answer.markdown) == (number == 0)
+        assert REFUNDS in answer.markdown
+    await ada.slash("/footnote", "settings", "general")
+    form = await ada.next_modal()
+    assert "They read what I answer here" in form.markdown
+    await ada.submits(form, {"closed_to_partners": ["yes"]})
+    closed = await slack.reply_to(await alice.says("<@bot> how long do refunds take?", "general"))
+    assert REFUNDS not in closed.markdown
+    await ada.slash("/footnote", "settings", "general")
+    await ada.submits(await ada.next_modal(), {"bases": ["default"]})
+    asked = await alice.says("<@bot> how long do refunds take?", "general")
+    chosen = await slack.reply_to(asked, until=lambda one: "Show quotes" in one.buttons())
+    assert REFUNDS in chosen.markdown
+    asked = await alice.says("<@bot> how long do refunds take?", "random")
+    elsewhere = await slack.reply_to(asked, until=lambda one: "Show quotes" in one.buttons())
+    assert "another organization" not in elsewhere.markdown
+    await ada.slash("/footnote", "settings", "random")
+    assert "another organization" not in (await ada.next_modal()).markdown

@@ -838,6 +838,15 @@ class TestWhomABaseIsFor:
         assert await self.grants(room) == {f"slack:group:{team}/{ops.id}"}
         assert "general" not in answer.markdown
 
+    async def test_a_grant_says_where_people_of_another_organization_read(
+        self, slack: FakeSlack, room: SlackRoom
+    ) -> None:
+        assert "organization" not in (await told(slack, "ada", "grant handbook everyone")).markdown
+        assert "organization" not in (await told(slack, "ada", "grant handbook #random")).markdown
+        slack.channel("general").host_team = "T0PARTNER"
+        answer = await told(slack, "ada", "grant handbook #general")
+        assert "People of another organization read there too." in answer.markdown
+
     async def test_alone_it_opens_a_form_with_pickers(self, slack: FakeSlack, room: SlackRoom) -> None:
         bob, ops = slack.person("bob"), slack.usergroup("ops", ["bob"])
         general, team = slack.channel("general"), slack.team_id

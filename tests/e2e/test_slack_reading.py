@@ -148,6 +148,22 @@ async def test_the_newest_messages_of_a_long_thread_are_its_context(slack: FakeS
     assert [one.text for one in context] == ["Refunds in Lyon.", *(f"chatter {n}" for n in range(1_051, 1_100))]
 
 
+async def test_in_a_busy_thread_the_answer_names_its_question(slack: FakeSlack, bot: Bot) -> None:
+    alice, bob = slack.person("alice"), slack.person("bob")
+    root = await alice.says(f"<@bot> {QUESTION}", "general")
+    assert "asked:" not in (await slack.reply_to(root)).markdown
+    alone = await alice.says("<@bot> and for annual plans?", thread=root)
+    await slack.until(lambda: len(slack.answers_to(root)) == 2, what="an answer")
+    assert "asked:" not in (await slack.reply_to(alone)).markdown
+    bot.reasoner.hold()
+    asked = await alice.says("<@bot> and for <@bob>'s plans? :pray:", thread=root)
+    await slack.until(lambda: len(slack.answers_to(root)) == 3, what="a first sign")
+    await bob.says("In March it was longer.", thread=root)
+    bot.reasoner.go_on()
+    answer = await slack.reply_to(asked, until=lambda one: "Show quotes" in one.buttons())
+    assert answer.markdown.replace("\u2060", "").startswith("alice asked: and for @bob's plans?\nRefunds are paid")
+
+
 # --- files
 
 

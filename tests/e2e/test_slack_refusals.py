@@ -8,7 +8,7 @@ import pytest
 
 from adapters.slack.inbound import event_listener
 from core.model.inquiry import AskBack
-from core.service.actions.wording import EDITED_LATE
+from core.service.actions.wording import ANSWER_AGAIN, YOU_EDITED
 from core.service.backfill import BackfillCursor
 from tests.e2e.inprocess import REFUNDS, Bot
 from tests.e2e.slack_driver import SlackDriver
@@ -204,15 +204,28 @@ async def test_a_question_edited_while_its_card_waits_is_answered_as_edited(slac
     assert REFUNDS in answer.markdown
 
 
-async def test_who_edits_after_the_answer_is_told_privately_how_to_ask_again(slack: FakeSlack, bot: Bot) -> None:
+async def test_who_edits_after_the_answer_is_offered_alone_and_once_to_have_it_answered_again(
+    slack: FakeSlack, bot: Bot
+) -> None:
+    alice = slack.person("alice")
     async with bot.running():
         question = await ask(slack)
         answer = await finished(slack, question)
         await bot.settled(PATIENCE)
-        await slack.person("alice").edits(question, "<@bot> how long do refunds take, roughly?")
-        assert EDITED_LATE in (await slack.person("alice").next_private(PATIENCE)).markdown
+        await alice.edits(question, "<@bot> how long do refunds take, roughly?")
+        offer = await alice.next_private(PATIENCE)
+        assert offer.markdown.startswith(YOU_EDITED)
+        await alice.edits(question, "<@bot> how long do <@bob>'s refunds take :pray:")
+        await slack.acknowledged(question)
         await bot.settled(PATIENCE)
-    assert slack.answers_to(question) == [answer]
+        assert slack.answers_to(question) == [answer]
+        await alice.clicks(offer, ANSWER_AGAIN)
+        await slack.until(lambda: len(slack.answers_to(question)) == 2, PATIENCE, what="another answer")
+        again = await finished(slack, question)
+        await bot.settled(PATIENCE)
+        assert alice.private == []  # the offer goes, and no second one came
+    assert again.markdown.replace("\u2060", "").startswith("alice asked: how long do @bob's refunds take")
+    assert len(slack.answers_to(question)) == 2
 
 
 async def test_an_edit_of_a_question_of_which_nothing_is_kept_any_more_is_not_answered_again(

@@ -3,6 +3,7 @@
 The directory keeps rights for RIGHTS_SECONDS; whoever decides over a right asks here each time, and keeps no answer.
 """
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 import structlog
@@ -10,6 +11,7 @@ import structlog
 from adapters.slack.api.directory import Channel, Directory
 from adapters.slack.api.errors import RequestRefused
 from adapters.slack.api.ids import PLATFORM, group_principal, person_id, team_principal, user_principal
+from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import PlatformUnavailable
 from core.model.incoming_events import Permissions
@@ -24,6 +26,7 @@ class ChannelAccess:
 
     directory: Directory
     admin_users: frozenset[str] = frozenset()
+    settings: Callable[[str], Awaitable[ChannelSettings]] | None = None  # what applies in a place
 
     async def is_admin(self, user: str) -> bool:
         """Whether someone is an admin: of the workspace, as Slack says now, or named in SLACK_ADMIN_USERS."""
@@ -38,7 +41,8 @@ class ChannelAccess:
 
         A public channel: the channel's principal, and the workspace's (``slack:team:T``), because every reader is in
         it. A private channel or group message: the same two; never another channel's. A channel shared with another
-        workspace: the channel's principal alone. A direct message: the person (``slack:user:T/U``), their user groups
+        workspace: the channel's principal alone, and of what is open to everybody only the chosen bases where an admin
+        closed the channel to partners. A direct message: the person (``slack:user:T/U``), their user groups
         (``slack:group:T/S``), the workspace where they are a full member of it, and the direct message itself; the
         channels they are a member of are not added. A guest reads in a channel what that channel may see. Where Slack
         does not say what kind of place it is, only the place's own principal remains.
@@ -46,15 +50,25 @@ class ChannelAccess:
         here = channel_principal(PLATFORM, thread.space, thread.channel)
         channel = await self._channel(thread.channel)
         if channel is None or channel.shared:
-            return Audience(frozenset({here}))
+            return Audience(frozenset({here}), open_bases=await self._open_bases(here))
         if channel.direct:
             return Audience(await self.principals(thread.space, user) | {here})
         return Audience(frozenset({here, team_principal(thread.space)}), public=not channel.private)
 
     async def reader(self, thread: ThreadKey, user: str) -> Audience:
         """One person who looks at something in this thread alone: what they may see, and what the place may."""
-        place = await self.audience(thread, user)
-        return Audience(place.principals | await self.principals(thread.space, user))
+        place, own = await self.audience(thread, user), await self.principals(thread.space, user)
+        is_ours = team_principal(thread.space) in own
+        return Audience(place.principals | own, open_bases=None if is_ours else place.open_bases)
+
+    async def is_shared(self, channel: str) -> bool:
+        """Whether people of another organization read a channel, as far as Slack says."""
+        found = await self._channel(channel)
+        return found is not None and found.shared
+
+    async def _open_bases(self, place: str) -> frozenset[str] | None:
+        settings = await self.settings(place) if self.settings is not None else ChannelSettings()
+        return (settings.bases or frozenset()) if settings.closed_to_partners else None
 
     async def principals(self, team: str, user: str) -> frozenset[str]:
         """What one person holds: themselves, their user groups, the workspace where Slack calls them a full member."""

@@ -19,6 +19,7 @@ from core.model.errors import PlatformUnavailable
 RIGHTS_SECONDS = 60.0
 NAMES_SECONDS = 600.0
 _NEVER_SHOWN = {"user_not_found", "user_not_visible"}  # Slack's words for people of whom it tells us nothing
+CHANNELS = "public_channel,private_channel"
 MOST_CACHED = 2_000  # of each kind
 
 V = TypeVar("V")
@@ -99,6 +100,7 @@ class Directory:
         self._members: ExpiringCache[Member] = ExpiringCache(RIGHTS_SECONDS)
         self._names: ExpiringCache[str] = ExpiringCache(NAMES_SECONDS)
         self._channels: ExpiringCache[Channel] = ExpiringCache(RIGHTS_SECONDS)
+        self._shared: ExpiringCache[bool] = ExpiringCache(NAMES_SECONDS, 1)
         self._groups: ExpiringCache[dict[str, UserGroup]] = ExpiringCache(RIGHTS_SECONDS, 1)
 
     @property
@@ -195,9 +197,24 @@ class Directory:
             channel,
             direct=bool(info.get("is_im")),
             private=bool(info.get("is_private") or info.get("is_mpim") or info.get("is_im")),
-            shared=bool(info.get("is_ext_shared") or info.get("is_shared")),
+            shared=_is_shared(info),
             name=str(info.get("name") or ""),
         )
+
+    async def has_shared_channels(self) -> bool:
+        """Whether we are in a channel that people of another organization read; no where Slack does not say."""
+
+        async def fetch() -> bool:
+            listed = self._web.items(
+                "users.conversations", "channels", MOST_CACHED, types=CHANNELS, exclude_archived=True
+            )
+            return any([_is_shared(one) async for one in listed])
+
+        try:
+            return await self._shared.get("", fetch)
+        except (RequestRefused, PlatformUnavailable) as error:
+            log.info("channels_not_listed", reason=str(error))
+            return False
 
     async def groups(self) -> dict[str, UserGroup]:
         """The user groups by id. Empty where the scope is missing, or the workspace is not a paid one."""
@@ -220,6 +237,10 @@ class Directory:
     async def groups_of(self, user: str) -> frozenset[str]:
         """The ids of the user groups that someone is in."""
         return frozenset(group_id for group_id, group in (await self.groups()).items() if user in group.members)
+
+
+def _is_shared(info: Mapping[str, Any]) -> bool:
+    return bool(info.get("is_ext_shared") or info.get("is_shared"))
 
 
 def _teams(user_info: Mapping[str, Any]) -> set[str]:

@@ -42,14 +42,15 @@ _ATTEMPTS = 6  # of a call that is idempotent
 _FIRST_PAUSE = 0.5  # seconds before the second attempt; each further one waits twice as long
 # Methods that do nothing more when they are called twice.
 _IDEMPOTENT = {
-    "auth.test", "chat.update", "chat.delete", "users.info", "usergroups.list", "conversations.info", "views.publish",
-    "conversations.replies", "conversations.history", "conversations.open", "files.info", "chat.getPermalink",
+    "auth.test", "chat.update", "chat.delete", "users.info", "users.conversations", "usergroups.list",
+    "conversations.info", "views.publish", "conversations.replies", "conversations.history", "conversations.open",
+    "files.info", "chat.getPermalink",
     "assistant.threads.setSuggestedPrompts", "agents.sessions.setStatus",
 }  # fmt: skip
 # Methods that read: JSON is for those that write. https://docs.slack.dev/apis/web-api/#methods_supporting_json
 _FORM_ENCODED = {
-    "users.info", "usergroups.list", "conversations.info", "conversations.replies", "conversations.history",
-    "files.info", "chat.getPermalink",
+    "users.info", "users.conversations", "usergroups.list", "conversations.info", "conversations.replies",
+    "conversations.history", "files.info", "chat.getPermalink",
 }  # fmt: skip
 
 
@@ -113,15 +114,15 @@ class WebClient:
                 self.rate_limiter.block(method, refusal.retry_after)
             raise
 
-    async def messages(self, method: str, most: int, **where: Any) -> AsyncIterator[dict[str, Any]]:
-        """What ``method`` finds, message after message, page after page, at most so many. Raises as ``call`` does."""
+    async def items(self, method: str, name: str, most: int, **where: Any) -> AsyncIterator[dict[str, Any]]:
+        """What ``method`` lists under ``name``, page after page, at most so many. Raises as ``call`` does."""
         cursor: str | None = None
         seen = 0
         while seen < most:
             answer = await self.call(method, cursor=cursor, limit=PAGE, **where)
-            for message in answer.get("messages") or []:
+            for item in answer.get(name) or []:
                 seen += 1
-                yield message
+                yield item
             cursor = (answer.get("response_metadata") or {}).get("next_cursor") or None
             if cursor is None:
                 return

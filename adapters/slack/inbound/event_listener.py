@@ -139,7 +139,7 @@ class EventListener:
             return NOTHING
         if message.mentions_us or message.direct:
             key = message.thread
-            await self._places.record_question(message, key.channel, f"{key.channel}/{key.thread}")
+            await self._places.record_question(message, f"{key.channel}/{key.thread}")
         return await self.put(_delivery_id(message), message)
 
     async def _parse_if_relevant(

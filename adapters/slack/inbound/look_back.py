@@ -1,26 +1,37 @@
 """Messages of the time in which no connection stood: Slack sends an event three times within minutes, then never again.
 
-Read in the channels and threads where we were mentioned, and in direct messages, after each new connection: a place
-that Slack does not let us read just then is read again, and until it is, we have not heard everything.
+After each new connection every channel is read in which the bot is a member, with its threads as far as Slack shows
+which have new replies: a channel's history names the latest reply of each message, so threads that began shortly before
+are seen, and older ones where we were asked in them. A place that Slack does not let us read just then is read again,
+and until it is, we have not heard everything.
 https://docs.slack.dev/apis/events-api/#retries
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import structlog
+from cachetools import LRUCache
 
 from adapters.slack.api.errors import RequestRefused
 from adapters.slack.api.web_client import WebClient
 from adapters.slack.inbound.event_listener import EventListener
 from core.model.errors import FootnoteError, PlatformUnavailable
+from core.model.incoming_events import IncomingMessage
 from core.service.backfill import BackfillPlaces, MissedPeriod
 from core.service.leases import pause
 
 MARK_SECONDS = 5.0  # between two records that we are connected
 CONNECTION_SECONDS = 0.5  # between two looks for a connection
 MOST_MESSAGES = 2_000  # of one place, of those in a channel the newest
+MOST_CHANNELS = 5_000
+THREADS_SECONDS = 7 * 86_400.0  # before the silence: threads that began then are seen
+THREADS_FACTOR = 100.0  # and not more than so many times as long as the silence itself
+KINDS = "public_channel,private_channel,mpim,im"
+MOST_TOLD = 1_000
+
+Message = dict[str, Any]
 
 log = structlog.get_logger(__name__)
 
@@ -28,11 +39,19 @@ log = structlog.get_logger(__name__)
 class LookBack:
     """Keeps the event listener caught up with one workspace."""
 
-    def __init__(self, web: WebClient, event_listener: EventListener, places: BackfillPlaces) -> None:
-        """Read through this Web API, into this event listener."""
+    def __init__(
+        self,
+        web: WebClient,
+        event_listener: EventListener,
+        places: BackfillPlaces,
+        tell: Callable[[IncomingMessage, str], Awaitable[None]],
+    ) -> None:
+        """Read through this Web API, into this event listener. ``tell`` says to a writer what it refuses."""
         self._web = web
         self._event_listener = event_listener
         self._places = places
+        self._tell = tell
+        self._told: LRUCache[str, None] = LRUCache(MOST_TOLD)  # messages whose writers know that they were refused
 
     async def keep_up(self, connections: Callable[[], int], team: str, stop: asyncio.Event) -> None:
         """Look back after each new connection, until ``stop`` is set.
@@ -62,34 +81,85 @@ class LookBack:
         silence = await self._places.missed_period()
         if silence is None:
             return
+        channels = await self._channels(silence.places)
         found, left = 0, None
-        for place in silence.places:
+        for place in (*channels, *(one for one in silence.places if "/" in one)):
             if place in read:
                 continue
             try:
-                for said in await self._messages_in(place, silence):
-                    found += (await self._event_listener.take(said, team)).new
-                read.add(place)
+                said, threads = await self._messages_in(place, silence)
+                for one in said:
+                    found += await self._take(one, team)
+                read |= {place, *threads}
             except PlatformUnavailable as error:
                 left = error
-        log.info("looked_back", places=len(silence.places), taken_in=found)
+        log.info("looked_back", channels=len(channels), taken_in=found)
         if left is not None:
             raise left
 
-    async def _messages_in(self, place: str, silence: MissedPeriod) -> list[dict[str, Any]]:
-        """The messages of people there since, oldest first, as events would tell them. Raises PlatformUnavailable.
+    async def _channels(self, noted: Sequence[str]) -> list[str]:
+        """The conversations in which we are a member, those where we were asked of late first.
 
-        Where Slack never lets us read (we were removed, it is gone), there are none.
+        Where Slack does not list them, only the latter. Raises PlatformUnavailable.
         """
-        channel, _, root = place.partition("/")
-        where = {"channel": channel, "oldest": f"{silence.since:.6f}"} | ({"ts": root} if root else {})
-        method = "conversations.replies" if root else "conversations.history"
+        asked = dict.fromkeys(place.partition("/")[0] for place in noted)
         try:
-            found = [one async for one in self._web.messages(method, MOST_MESSAGES, **where)]
+            listed = self._web.items(
+                "users.conversations", "channels", MOST_CHANNELS, types=KINDS, exclude_archived=True
+            )
+            ours = {str(one["id"]): None async for one in listed}
         except RequestRefused as refusal:
             if refusal.retry_after:
-                raise PlatformUnavailable(f"Slack limits {method} for long.") from None
+                raise PlatformUnavailable("Slack limits users.conversations for long.") from None
+            log.warning("channels_not_listed", reason=str(refusal))
+            return list(asked)
+        return [*(one for one in asked if one in ours), *(one for one in ours if one not in asked)]
+
+    async def _take(self, said: Message, team: str) -> bool:
+        """Whether a message is new to us; its writer is told, once, when there is no room for it."""
+        result = await self._event_listener.take(said, team)
+        name = f"{said['channel']}/{said['ts']}"
+        if result.reply and result.message is not None and name not in self._told:
+            self._told[name] = None
+            await self._tell(result.message, result.reply)
+        return result.new
+
+    async def _messages_in(self, place: str, silence: MissedPeriod) -> tuple[list[Message], set[str]]:
+        """The messages there since, oldest first, as events would tell them, and the threads that were seen with it.
+
+        Where Slack never lets us read (we were removed, it is gone), there are none. Raises PlatformUnavailable.
+        """
+        channel, _, root = place.partition("/")
+        try:
+            found, threads = await (self._replies(channel, root, silence) if root else self._channel(channel, silence))
+        except RequestRefused as refusal:
+            if refusal.retry_after:
+                raise PlatformUnavailable("Slack limits the reading of conversations for long.") from None
             log.info("place_unreadable", place=place, reason=str(refusal))
-            return []
-        recent = [one for one in found if float(one.get("ts") or 0) > silence.since]
-        return [{**one, "channel": channel} for one in sorted(recent, key=lambda one: float(one["ts"]))]
+            return [], set()
+        recent = {str(one["ts"]): one for one in found if _time(one, "ts") > silence.since}
+        return [
+            {**one, "channel": channel} for one in sorted(recent.values(), key=lambda one: _time(one, "ts"))
+        ], threads
+
+    async def _channel(self, channel: str, silence: MissedPeriod) -> tuple[list[Message], set[str]]:
+        """What was said in a channel and in its threads that have replies since."""
+        oldest = silence.since - min(THREADS_SECONDS, THREADS_FACTOR * silence.seconds)
+        pages = self._web.items(
+            "conversations.history", "messages", MOST_MESSAGES, channel=channel, oldest=f"{oldest:.6f}"
+        )
+        found = [one async for one in pages]
+        threads = {f"{channel}/{one['ts']}" for one in found if one.get("ts")}
+        for one in list(found):
+            if _time(one, "latest_reply") > silence.since:
+                found += (await self._replies(channel, str(one["ts"]), silence))[0]
+        return found, threads
+
+    async def _replies(self, channel: str, root: str, silence: MissedPeriod) -> tuple[list[Message], set[str]]:
+        where = {"channel": channel, "ts": root, "oldest": f"{silence.since:.6f}"}
+        pages = self._web.items("conversations.replies", "messages", MOST_MESSAGES, **where)
+        return [one async for one in pages], set()
+
+
+def _time(message: Message, name: str) -> float:
+    return float(message.get(name) or 0)

@@ -176,7 +176,7 @@ class ThreadContext:
                 seconds, beginning = (ts - root) * 2 * MOST_CONTEXT / max(replies, 1), found[:1]
                 while True:
                     since = {"oldest": f"{max(ts - seconds, root):.6f}"}
-                    stretch = self.web.messages("conversations.replies", MOST_READ, **place, **window, **since)
+                    stretch = self.web.items("conversations.replies", "messages", MOST_READ, **place, **window, **since)
                     newest = deque(
                         [one async for one in stretch if one.get("ts") != message.thread.thread], MOST_CONTEXT
                     )

@@ -12,9 +12,15 @@ from adapters.slack.api.errors import RequestRefused
 from adapters.slack.api.ids import PLATFORM, group_principal, user_principal
 from core.model.errors import NotFound, PlatformUnavailable
 from core.model.principals import EVERYONE, Principal, PrincipalKind, channel_principal
+from core.service.kb.results import GrantsChanged, KbResult
 from core.service.kb.text_spans import Line, Span, Style
 
 PRIVATE = "a private channel"
+SHARED_WITH_PARTNERS = "People of another organization read there too."
+OPEN_TO_PARTNERS = (
+    "People of other organizations read it too, in the channels that you share with them. `/footnote settings` in such "
+    "a channel limits what I answer from."
+)
 EVERY_MEMBER = "everybody in this workspace"
 _PICKED = re.compile(r"<(?P<kind>#|@|!subteam\^)(?P<id>[A-Z0-9]+)(?:\|[^>]*)?>")
 _EVERYBODY = re.compile(r"<!(?:everyone|channel|here)(?:\|[^>]*)?>|@?everyone|@?everybody", re.IGNORECASE)
@@ -60,6 +66,24 @@ class PrincipalNames:
     async def name_principals(self, lines: Sequence[Line], *, is_admin: bool) -> list[Line]:
         """The lines with principals by name. A private channel's name is told to admins alone."""
         return [tuple([await self._name_principal(span, is_admin=is_admin) for span in line]) for line in lines]
+
+    async def partner_notes(self, result: KbResult) -> list[str]:
+        """What to know of a grant where people of another organization are among the readers."""
+        if not isinstance(result, GrantsChanged):
+            return []
+        if result.readers.everybody:
+            return [OPEN_TO_PARTNERS] if await self._directory.has_shared_channels() else []
+        shared = [one for one in result.readers.principals if await self._is_shared(one)]
+        return [SHARED_WITH_PARTNERS] if shared else []
+
+    async def _is_shared(self, principal: str) -> bool:
+        try:
+            found = Principal.parse(principal)
+            if found.platform != PLATFORM or found.kind is not PrincipalKind.CHANNEL:
+                return False
+            return (await self._directory.channel(found.id)).shared
+        except (ValueError, RequestRefused, PlatformUnavailable):
+            return False
 
     async def _name_principal(self, span: Span, *, is_admin: bool) -> Span:
         us = self._directory.cached_identity

@@ -139,5 +139,7 @@ class ReplyRenderer:
             where = ON_THE_CARD if posted else IN_WORDS.format(command=f"{KB} jobs", job=job.id)
         words = [line for result in results if isinstance(result, KbOutcome) for line in outcome_layout(result)]
         words += plain_lines(filter(None, [where]))
+        for result in results:
+            words += plain_lines(await self.principal_names.partner_notes(result))
         words = await self.principal_names.name_principals(words, is_admin=caller.permissions.is_admin)
         return [*titles, *dict.fromkeys(words)]  # what holds for all is said once

@@ -126,7 +126,7 @@ class Transcripts:
     async def _pages(self, method: str, place: Mapping[str, str], most: int) -> AsyncIterator[Message]:
         """Message after message, page after page, at most so many. Raises NotFound, PlatformUnavailable."""
         try:
-            async for message in self._web.messages(method, most, **place):
+            async for message in self._web.items(method, "messages", most, **place):
                 yield message
         except RequestRefused as refusal:
             raise _unreadable(refusal) from None

@@ -6,7 +6,7 @@ are ``ratings``.
 
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import structlog
@@ -47,7 +47,8 @@ class AnswerButtonListeners:
         app.action(blocks.HANDOFF)(self._listener(self._hand_over))
         app.action(blocks.STOP)(self._listener(self._stop))
         app.action(re.compile(f"^{blocks.FOLLOW_UP}_"))(self._listener(self._ask_follow_up))
-        app.action(blocks.SHARE)(self._on_share)
+        app.action(blocks.SHARE)(self._then_removed(self._share))
+        app.action(blocks.AGAIN)(self._then_removed(self._ask_again))
 
     def _listener(self, work: Callable[[Press], Awaitable[None]]) -> Callable[..., Awaitable[None]]:
         async def listener(ack: Ack, body: Body) -> None:
@@ -58,19 +59,23 @@ class AnswerButtonListeners:
 
         return listener
 
-    async def _on_share(self, ack: Ack, body: Body, respond: Ack) -> None:
-        """The private answer goes away where it is shown to all."""
-        await ack()
-        press = Press.of(body)
-        shared = False
-        async with report_errors(partial(self.workspace.messages.post_privately, press.thread, press.user)):
-            await self._share(press)
-            shared = True
-        if shared:
-            try:
-                await self.workspace.web.respond(respond, delete_original=True)
-            except (RequestRefused, PlatformUnavailable) as error:
-                log.info("private_answer_stays", reason=str(error))
+    def _then_removed(self, work: Callable[[Press], Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+        """A listener after whose work the message goes away that the button was on."""
+
+        async def listener(ack: Ack, body: Body, respond: Ack) -> None:
+            await ack()
+            press = Press.of(body)
+            done = False
+            async with report_errors(partial(self.workspace.messages.post_privately, press.thread, press.user)):
+                await work(press)
+                done = True
+            if done:
+                try:
+                    await self.workspace.web.respond(respond, delete_original=True)
+                except (RequestRefused, PlatformUnavailable) as error:
+                    log.info("pressed_message_stays", reason=str(error))
+
+        return listener
 
     async def _show_quotes(self, press: Press) -> None:
         """The exact passages, for the one who asks: as far as they may see them now. Raises ViewNotOpened."""
@@ -115,6 +120,18 @@ class AnswerButtonListeners:
                 suggested=True,
             )
             await self.event_listener.put_follow_up(message)
+
+    async def _ask_again(self, press: Press) -> None:
+        """Ask a question as it was edited after its answer: for who wrote it, once.
+
+        Raises NotFound, Denied, AlreadyDone and Busy.
+        """
+        state = SlackQuestionState(thread=press.thread, message=press.value)
+        person = await self.workspace.access.person(press.thread.space, press.user)
+        async with self.workspace.user_actions.late_edits.repeat(state, person) as edited:
+            named = replace(edited, id=f"{edited.id}:again", asker=person)
+            again = replace(named, edited=False, mentions_us=True, suggested=True)
+            await self.event_listener.put_follow_up(again)
 
     async def _hand_over(self, press: Press) -> None:
         """Call the channel's configured group, once for each answer. Raises NotFound and AlreadyDone."""

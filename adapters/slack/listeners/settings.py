@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from slack_bolt.app.async_app import AsyncApp
@@ -15,7 +15,7 @@ from adapters.slack.listeners.error_reports import ACKNOWLEDGE_SECONDS, TRY_AGAI
 from adapters.slack.outbound import views
 from adapters.slack.outbound.payloads import SettingsForm, form_in
 from adapters.slack.workspace import SlackWorkspace
-from core.model.conversation import Person, ThreadKey
+from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import FootnoteError, NotFound
 
 NOT_TOLD = "Slack does not tell me about this channel"
@@ -55,11 +55,16 @@ class ChannelSettingsForm:
         person, is_admin = Person(person_id(place.space, user)), await self.workspace.access.is_admin(user)
         await settings.require_admin(person, place.place, is_admin=is_admin)
         name = await self._channel_name(place)
-        bases = await settings.selectable_bases(await self.workspace.access.audience(place, user))
+        bases = await settings.selectable_bases(await self._readers(place, user))
         known = await self.workspace.directory.groups()
         groups = {group_id: f"@{group.handle}" for group_id, group in sorted(known.items())}
         now = await self.workspace.settings(place)
-        return views.settings(now, bases, groups, name, SettingsForm(place.channel))
+        shared = await self.workspace.access.is_shared(place.channel)
+        return views.settings(now, bases, groups, name, SettingsForm(place.channel), shared=shared)
+
+    async def _readers(self, place: ThreadKey, user: str) -> Audience:
+        """Who reads there, with every open base: an admin chooses among all of them."""
+        return replace(await self.workspace.access.audience(place, user), open_bases=None)
 
     async def _channel_name(self, place: ThreadKey) -> str:
         """What the form calls the channel. Raises NotFound and PlatformUnavailable."""
@@ -77,5 +82,5 @@ class ChannelSettingsForm:
         await self._channel_name(place)
         person, is_admin = await access.person(place.space, user), await access.is_admin(user)
         chosen = views.read_settings(view, await settings.store.read(place.place))
-        readers = await access.audience(place, user)
+        readers = await self._readers(place, user)
         await settings.save(place.place, chosen, person, readers, is_admin=is_admin)

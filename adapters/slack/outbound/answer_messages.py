@@ -59,6 +59,15 @@ class Workspace(Protocol):
     async def bot_user_id(self) -> str:
         """Our own user id."""
 
+    async def partner_notice(self, thread: ThreadKey) -> str:
+        """What the first answer in a channel says when another organization reads there; empty in all others."""
+
+    async def keep_partners_mentioned(self, thread: ThreadKey) -> None:
+        """Keep that they were mentioned: no later answer says it again."""
+
+    async def name_of(self, user: str) -> str:
+        """The name that others see of somebody."""
+
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies in a place."""
 
@@ -146,6 +155,18 @@ class AnswerMessages:
         """The ``ts`` of a message of ours that was posted but not kept; empty when there is none."""
         place = {"channel": self.question.channel, "ts": self.question.root, "oldest": self.question.ts}
         return await self._find("conversations.replies", part, **place)
+
+    async def others_wrote(self) -> bool:
+        """Whether somebody else has written in the thread since the question; no where Slack does not say."""
+        since = {"channel": self.question.channel, "ts": self.question.root, "oldest": self.question.ts}
+        try:
+            answer = await self.workspace.web.call_once("conversations.replies", **since, limit=MOST_SEARCHED)
+        except (RequestRefused, PlatformUnavailable) as error:
+            log.info("thread_unreadable", reason=str(error))
+            return False
+        known = {await self.workspace.bot_user_id(), self.question.user, None}
+        later = [one for one in answer.get("messages") or [] if float(one.get("ts") or 0) > float(self.question.ts)]
+        return any(one.get("user") not in known for one in later)
 
     async def post_privately(self, layout: list[blocks.Block], text: str) -> bool:
         """Whether the asker alone was shown this where they asked. Raises PlatformUnavailable."""

@@ -67,6 +67,14 @@ class LatestInChannel(Record, place="{channel}", subject="latest"):
 
 
 @dataclass(frozen=True, kw_only=True)
+class PartnersMentioned(Record, place="{channel}", subject="partners", installation=True):
+    """That an answer in a channel said that people of another organization read it."""
+
+    channel: ThreadKey
+    at: float = 0.0  # seconds since the epoch
+
+
+@dataclass(frozen=True, kw_only=True)
 class LatestOfPerson(Record, place="{channel}", subject="latest:{asker}"):
     """The thread in which one person was answered last in a channel: commands cannot name one."""
 

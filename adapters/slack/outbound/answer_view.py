@@ -5,6 +5,7 @@ when the crash came between posting and keeping, the message is found by its met
 that never ended). The end always replaces what was streamed by the whole answer, so that no text is lost or doubled.
 """
 
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -39,6 +40,7 @@ STREAM_SECONDS = 0.8  # between two pieces of one stream
 EDIT_SECONDS = 1.5  # between two edits of one placeholder
 CHECK_SECONDS = 0.2  # between two checks of whether one more call is within the rate limit
 MOST_STREAMED = 9_000  # characters shown live; a message fails near 13,200, and the end shows all of it anyway
+QUICK_SECONDS = 5.0  # an answer that follows a new question so soon needs no word of what it answers
 _STREAM_OVER = {"message_not_in_streaming_state", "stopped_by_user", "message_not_found"}  # there is none to end
 START = Step("start", "Looking…", StepState.RUNNING)  # the first task of a stream, over when there is another
 
@@ -66,6 +68,7 @@ class SlackAnswerView:
     _steps: dict[str, Step] = field(default_factory=dict)
     _unsent_steps: dict[str, Step] = field(default_factory=dict)
     _notices: list[str] = field(default_factory=list)
+    _opened_at: float = field(default_factory=time.monotonic)
     _pacing: Pacing = field(init=False)
 
     def __post_init__(self) -> None:
@@ -295,7 +298,8 @@ class SlackAnswerView:
         """The whole answer with its sources and buttons, in place of everything streamed."""
         parts = blocks.answer_parts(answer)
         foot = blocks.foot(answer, trace_id, handoff=self._offers_handoff, private=self._is_private)
-        above = [*self.question.heading, *blocks.notice_lines(self._notices, answer)]
+        partners = "" if self._is_private else await self.workspace.partner_notice(self.question.thread)
+        above = [*await self._heading(), *blocks.notice_lines([*filter(None, [partners]), *self._notices], answer)]
         layouts = [[blocks.answer_part(part, answer)] if part.strip() else [] for part in parts]
         layouts[-1] += foot
         layouts[0] = [*above, *layouts[0]]
@@ -303,12 +307,14 @@ class SlackAnswerView:
         streamed = same_text and not above and not blocks.has_links(parts[0], answer)
         await self._remember_latest()
         await self._finish(layouts, answer.text, AnswerStage.DONE, answer.outcome, below=foot if streamed else None)
+        if partners:
+            await self.workspace.keep_partners_mentioned(self.question.thread)
         status = "suspended" if answer.outcome is Outcome.PARKED else "active"
         await self.workspace.sessions.show(self.question.thread, status)
 
     async def offer(self, checkpoint: Checkpoint, answer: Answer, trace_id: str) -> None:
         """Show a checkpoint's card."""
-        layout = [*self.question.heading, *blocks.card(checkpoint, answer, self._notices, trace_id)]
+        layout = [*await self._heading(), *blocks.card(checkpoint, answer, self._notices, trace_id)]
         words = escape(checkpoint.message)[:1_500]
         card = CheckpointState(
             thread=self.question.thread, checkpoint=checkpoint.id, asker=self.question.asker.id, card=words
@@ -317,6 +323,16 @@ class SlackAnswerView:
         await self._remember_latest()
         await self._finish([layout], checkpoint.message, AnswerStage.OFFERED, answer.outcome)
         await self.workspace.sessions.show(self.question.thread, "suspended")
+
+    async def _heading(self) -> list[blocks.Block]:
+        """Whose question it is, where that stands in no message or others have written since."""
+        question = self.question
+        if question.suggested or question.direct or self._is_private:
+            return question.heading
+        is_quick = question.root == question.ts and time.monotonic() - self._opened_at < QUICK_SECONDS
+        if is_quick or not await self._messages.others_wrote():
+            return []
+        return [blocks.asked_line(await self.workspace.name_of(question.user), question.text)]
 
     async def fail(self, message: str, trace_id: str) -> None:
         """Say that it did not work, under which trace; what was written so far stays."""

@@ -14,6 +14,7 @@ from adapters.slack.outbound.text import escape, link, safe_markdown, shorten, w
 from core.model.answer import Answer, Citation
 from core.model.inquiry import Checkpoint
 from core.ports.answer_view import Step, StepState
+from core.service.actions.wording import ANSWER_AGAIN, YOU_EDITED
 from core.service.answer_buttons import LABELS, RATINGS, AnswerAction, actions_below
 from core.service.text_splitter import split_markdown
 
@@ -27,8 +28,9 @@ MOST_SOURCES = 12  # below one answer; *Show quotes* has all
 MOST_NOTICES = 5
 BUTTON = 75  # characters of a label: https://docs.slack.dev/reference/block-kit/block-elements/button-element
 
-STOP, CHOOSE, QUOTES, WHY, FEEDBACK, HANDOFF, SHARE, FOLLOW_UP = (
-    f"footnote_{name}" for name in ("stop", "choose", "quotes", "why", "feedback", "handoff", "share", "follow_up")
+STOP, CHOOSE, QUOTES, WHY, FEEDBACK, HANDOFF, SHARE, FOLLOW_UP, AGAIN = (
+    f"footnote_{name}"
+    for name in ("stop", "choose", "quotes", "why", "feedback", "handoff", "share", "follow_up", "again")
 )
 CHOICES = "footnote_choices"  # the block that holds a checkpoint's buttons
 _WITH_BUTTONS = {"actions", "context_actions"}
@@ -122,6 +124,13 @@ def answer_parts(answer: Answer) -> tuple[str, ...]:
 def asked_line(name: str, question: str) -> Block:
     """Who asked what, above an answer whose question stands in no message."""
     return context(f"{escape(shorten(name or 'Somebody', 80))} asked: {escape(shorten(question, 300))}")
+
+
+def offer_again(root: str, question_id: str) -> list[Block]:
+    """What the writer of a question reads who edited it after its answer; ``root`` is its thread."""
+    pressed = button(ANSWER_AGAIN, AGAIN, question_id)
+    row: Block = {"type": "actions", "block_id": "footnote_again", "elements": [pressed]}
+    return with_thread([section(YOU_EDITED), row], root)
 
 
 def notice_lines(notices: Sequence[str], answer: Answer) -> list[Block]:

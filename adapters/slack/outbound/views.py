@@ -31,6 +31,15 @@ PROFILES = {one.value: one.value for one in Profile}
 BEHAVIOURS = {one.value: one.value for one in Behaviour}
 CHECKPOINTS = {kind.value: label for kind, label in CHECKPOINT_LABELS.items()}
 REPLIES = {style.value: label for style, label in REPLY_LABELS.items() if style is not ReplyStyle.CHANNEL}
+PARTNERS_READ = (
+    "People of another organization read this channel, and so my answers here. "
+    "An admin can limit what I answer from with `/footnote settings`."
+)
+PARTNERS_IN_FORM = (
+    "People of another organization read this channel. They read what I answer here from every knowledge base that is "
+    "open to everybody."
+)
+CLOSED_LABEL = "Answer only from bases chosen above or granted to this channel"
 BASES_LABEL = "Knowledge bases (none chosen: all that may be read here)"
 OTHER_THRESHOLDS = (0.6, 0.5)  # beside those that have a word; grades are tenths
 MOST_QUOTES = 30  # three blocks each; a view has 100
@@ -108,13 +117,26 @@ def reason(form: ReasonForm, *, correctable: bool = False) -> View:
 
 
 def settings(
-    now: ChannelSettings, bases: Sequence[str], groups: Mapping[str, str], place: str, form: SettingsForm
+    now: ChannelSettings,
+    bases: Sequence[str],
+    groups: Mapping[str, str],
+    place: str,
+    form: SettingsForm,
+    *,
+    shared: bool = False,
 ) -> View:
-    """The settings of a channel. ``groups`` are user groups that may be called, by id."""
+    """The settings of a channel. ``groups`` are user groups that may be called, by id.
+
+    ``shared``: another organization reads there too.
+    """
     policy = now.policy
     rows: list[blocks.Block] = [blocks.context(f"What applies in {place}.")]
     if bases:
         rows.append(multi_select("bases", BASES_LABEL, {name: name for name in bases}, sorted(now.bases or ())))
+    if shared:
+        rows.insert(1, blocks.section(PARTNERS_IN_FORM))
+        closed = ("yes",) * now.closed_to_partners
+        rows.append(checkboxes("closed_to_partners", "For the other organization", {"yes": CLOSED_LABEL}, closed))
     rows += [
         select("profile", "How much an answer may cost", PROFILES, policy.profile),
         select("behaviour", "How readily it searches and believes", BEHAVIOURS, policy.behaviour),
@@ -162,6 +184,7 @@ def read_settings(view: Mapping[str, Any], before: ChosenSettings) -> ChosenSett
         "reply_style": form.option("reply_style"),
         "languages": form.text("languages"),
         "proposal_digest": "yes" if form.options("proposal_digest") else "no",
+        "closed_to_partners": "yes" if form.options("closed_to_partners") else "no",
         "handoff": "" if handoff == "none" else handoff,
         "auto_answer": form.option("auto_answer"),
     }

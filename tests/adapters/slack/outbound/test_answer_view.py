@@ -33,6 +33,15 @@ class Room:
     async def bot_user_id(self) -> str:
         return self.slack.bot_user_id
 
+    async def partner_notice(self, thread: ThreadKey) -> str:
+        return ""
+
+    async def keep_partners_mentioned(self, thread: ThreadKey) -> None:
+        raise NotImplementedError
+
+    async def name_of(self, user: str) -> str:
+        return user
+
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         return ChannelSettings()
 
