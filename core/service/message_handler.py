@@ -29,19 +29,22 @@ from core.ports.answer_view import AnswerView, Step, StepState
 from core.ports.checkpoints import Checkpoints, ParkedInquiry
 from core.ports.daily_budget import DailyBudget
 from core.ports.inbox import Inbox, Lease
-from core.ports.memory import Memory, ThreadRecord
+from core.ports.memory import ThreadRecord
 from core.ports.message_state import CancelReason, MessageStateStore
 from core.ports.metrics import Metrics, NoMetrics
 from core.ports.platform import MessageState, Platform
-from core.service.actions.wording import CHOICE_GONE, NOT_YOURS_TO_CHOOSE, explanation_text
+from core.service.actions.memory_controls import MemoryControls
+from core.service.actions.wording import CHOICE_GONE, NOT_YOURS_TO_CHOOSE, explanation_text, outcome_text
 from core.service.answer_visibility import visibility_of
 from core.service.attached_files import FileReader
 from core.service.auto_answer_limiter import AutoAnswerLimiter
 from core.service.delivery_codec import decode_delivery
 from core.service.event_presenter import EventPresenter
 from core.service.explanations import asks_why
+from core.service.help import HELP_TEXT, SETTINGS_BY_COMMAND
 from core.service.leases import HandBack
-from core.service.message_routing import MessageFacts, route_message
+from core.service.message_router import MessageRouter
+from core.service.message_routing import RoutingDecision
 from core.service.question_service import (
     CERTAIN,
     OpenThread,
@@ -71,7 +74,7 @@ class MessageHandler:
     """Handles deliveries for the platforms that are connected here."""
 
     question_service: QuestionService
-    memory: Memory
+    memory_controls: MemoryControls
     checkpoints: Checkpoints
     message_states: MessageStateStore
     inbox: Inbox
@@ -126,23 +129,55 @@ class MessageHandler:
 
     async def _message(self, lease: Lease, platform: Platform, message: IncomingMessage) -> None:
         opened = await self.question_service.open_thread(message.thread)
-        decided = await self._route(platform, message, opened)
-        if decided in (MessageRoute.MUTE, MessageRoute.UNMUTE):
-            await self.memory.mute(message.thread, decided is MessageRoute.MUTE)
-            await platform.acknowledge(message, decided)
+        try:
+            decided = await MessageRouter(self.message_states).route(platform, message, opened)
+        except NotFound as error:
+            await platform.tell(message, str(error))
             return
+        log.debug("routed", extra={"delivery": lease.delivery.id, "route": decided.route, "reason": decided.reason})
+        match decided.route:
+            case MessageRoute.KEEP_QUIET | MessageRoute.THANKED:
+                return
+            case MessageRoute.ANSWER | MessageRoute.ANSWER_IF_CERTAIN:
+                await self._answer_routed(lease, platform, message, opened, decided)
+            case MessageRoute.MUTE | MessageRoute.UNMUTE:
+                await self.memory_controls.mute(message.thread, muted=decided.route is MessageRoute.MUTE)
+                await platform.acknowledge(message, decided.route)
+            case MessageRoute.HELP | MessageRoute.SETTINGS | MessageRoute.FORGET_THREAD | MessageRoute.FORGET_ME:
+                await platform.tell(message, await self._obey(platform, message, decided.route))
+            case _:
+                assert_never(decided.route)
+
+    async def _obey(self, platform: Platform, message: IncomingMessage, command: MessageRoute) -> str:
+        """Do what a typed command says; what to tell its writer. Raises Denied."""
+        if command is MessageRoute.HELP:
+            return HELP_TEXT
+        if command is MessageRoute.SETTINGS:
+            return SETTINGS_BY_COMMAND
+        controls = self.memory_controls
+        if command is MessageRoute.FORGET_ME:
+            return outcome_text(await controls.forget_person(message.asker))
+        is_admin = (await platform.permissions(message.asker, message.thread)).is_admin
+        return outcome_text(await controls.forget_thread(message.thread, message.asker, is_admin=is_admin))
+
+    async def _answer_routed(
+        self,
+        lease: Lease,
+        platform: Platform,
+        message: IncomingMessage,
+        opened: OpenThread,
+        decided: RoutingDecision,
+    ) -> None:
         message_state = await self._load_state(lease, platform, message)
-        unasked = decided is MessageRoute.ANSWER_IF_CERTAIN
-        if decided is MessageRoute.KEEP_QUIET or message_state.is_settled:
-            return
-        if unasked and not await self._may_try(message):
+        unasked = decided.route is MessageRoute.ANSWER_IF_CERTAIN
+        if message_state.is_settled or (unasked and not await self._may_try(message)):
             return
         if await self._ends_unanswered(lease, platform, message, message_state, unasked=unasked):
             return
-        if decided is MessageRoute.ANSWER and asks_why(message.text):
+        if not unasked and asks_why(message.text):
             await self._explain(platform, message, message_state)
             return
-        await self._answer(lease, platform, message, message_state, opened, unasked=unasked)
+        await self._answer(lease, platform, message, message_state, opened, decided)
 
     async def _answer(
         self,
@@ -151,13 +186,14 @@ class MessageHandler:
         message: IncomingMessage,
         message_state: MessageState[Any],
         opened: OpenThread,
-        *,
-        unasked: bool,
+        decided: RoutingDecision,
     ) -> None:
         """Show its answer; where nobody asked us for one, only a certain one."""
         trace_id = trace_of(lease)
         view = platform.answer_view(message, message_state, trace_id)
+        unasked = decided.route is MessageRoute.ANSWER_IF_CERTAIN
         asked = _AskedQuestion(message, message_state, trace_id, opened.record, unasked=unasked)
+        opened = OpenThread() if decided.standalone else opened
         events = self._ask(lease, platform, asked, opened)
         if unasked:
             certain = await self._certain(events, lease, trace_id)
@@ -165,20 +201,6 @@ class MessageHandler:
                 return
             events = certain
         await self._show(lease, platform, view, asked, events)
-
-    async def _route(self, platform: Platform, message: IncomingMessage, opened: OpenThread) -> MessageRoute:
-        """What to do with it. Settings and rights are looked up only for what begins without naming us."""
-        facts = _message_facts(message, opened)
-        if (message.in_channel or message.opens_post) and not (message.mentions_us or message.direct):
-            settings = await platform.settings(message.thread)
-            rights = await platform.permissions(message.asker, message.thread) if settings.forum_posts else None
-            facts = replace(
-                facts,
-                answers_unasked=settings.answers_unasked,
-                answers_posts=settings.forum_posts,
-                by_moderator=rights is not None and (rights.is_moderator or rights.is_admin),
-            )
-        return route_message(facts)
 
     async def _may_try(self, message: IncomingMessage) -> bool:
         """Whether a question that begins without naming us may cost something now; in our threads it always may."""
@@ -337,7 +359,7 @@ class MessageHandler:
             await self._go_on(lease, platform, expiry.question, message_state, opened, events)
 
     async def _reopen(self, parked: ParkedInquiry) -> OpenThread:
-        return OpenThread(await self.memory.recall(parked.checkpoint.thread), parked)
+        return OpenThread(await self.memory_controls.memory.recall(parked.checkpoint.thread), parked)
 
     async def _go_on(
         self,
@@ -529,22 +551,6 @@ def trace_of(lease: Lease) -> str:
 
 def _card(question: IncomingMessage, checkpoint: str) -> CheckpointState:
     return CheckpointState(thread=question.thread, checkpoint=checkpoint, asker=question.asker.id)
-
-
-def _message_facts(message: IncomingMessage, opened: OpenThread) -> MessageFacts:
-    record, parked = opened.record, opened.parked
-    return MessageFacts(
-        text=message.text,
-        mentions_us=message.mentions_us,
-        direct=message.direct,
-        mentions_others=message.mentions_others,
-        in_our_thread=record.total > 0,
-        by_our_asker=any(turn.asker.id == message.asker.id for turn in record.turns),
-        muted=record.muted,
-        in_channel=message.in_channel,
-        opens_post=message.opens_post,
-        answers_checkpoint=parked is not None and parked.checkpoint.asker.id == message.asker.id,
-    )
 
 
 def _bases_to_search(of_place: frozenset[str] | None, asked: tuple[str, ...]) -> frozenset[str] | None:

@@ -1,63 +1,112 @@
-"""Whether a message is for us: mentions, direct messages and the asker's follow-ups are, chatter is not.
+"""When to speak: what to do with a message, and why; the same on every platform.
 
-What another person asks in our thread may be meant for a colleague, and so may what is asked in a channel at large: it
-is answered only where that can be done well, and in a channel only where an admin wants that.
+We answer what is put to us: in a mention, a direct message, a reply to us, or by name. What names nobody goes on with our
+conversation while its asker and we are alone in it. Once a colleague has written, people may mean each other: then we
+try only a question that is put to nobody, and speak only where the documents plainly answer it.
 """
 
 import re
 from dataclasses import dataclass
 
 from core.model.channel_settings import LEAST_CONFIDENCE, ChannelSettings
-from core.model.incoming_events import IncomingMessage, MessageRoute
-from core.model.text import is_question, words
+from core.model.incoming_events import OUR_MENTION, IncomingMessage, MessageRoute
+from core.model.questions import LEAD_INS, is_question
+from core.model.text import STOPWORDS, content_words, words
 
 LONGEST_COMMAND = 4  # words
+LONGEST_FRAGMENT = 8  # words of a follow-up that leaves out what was asked before: "and for enterprise"
+LEAST_SUBJECT = 3  # words with meaning that a question has when nothing said before explains it
 
+_COMMANDS: dict[MessageRoute, str] = {
+    MessageRoute.MUTE: r"mute|be quiet|quiet|shush|stop answering|stop listening",
+    MessageRoute.UNMUTE: r"unmute|un-mute|speak again|you can talk again",
+    MessageRoute.HELP: r"help|hilfe|aide|ayuda",
+    MessageRoute.FORGET_THREAD: r"forget(?: this thread| this)?",
+    MessageRoute.FORGET_ME: r"forget (?:me|everything)",
+    MessageRoute.SETTINGS: r"settings",
+}
+_PLEASE = r"(?:please|bitte|por favor|s['’]il (?:te|vous) pla[iî]t)"
+_BY_COMMAND = {
+    route: re.compile(rf"(?i)^\W*(?:{_PLEASE}\s+)?(?:{words_of})\W*{_PLEASE}?\W*$")
+    for route, words_of in _COMMANDS.items()
+}
+_IN_OUR_THREAD = (MessageRoute.MUTE, MessageRoute.UNMUTE)  # need no mention there
 
-LONGEST_AFTERTHOUGHT = 8  # words of a follow-up that is no full question: "and for enterprise"
-
-
-_MUTE = re.compile(
-    r"(?i)^\W*(?:please\s+)?(?:mute|be quiet|quiet|shush|stop answering|stop listening)\W*(?:please)?\W*$"
+_THANKS = re.compile(r"(?i)\b(?:thank(?:s| you)|thx|ty|cheers|danke\w*|dank|merci|gracias)\b")
+# Words with which people receive an answer. What consists of them and stop words says nothing more.
+_RECEIPTS = frozenset(
+    """ok okay k yes yeah yep no nope sure fine great nice cool perfect good super lovely brilliant awesome excellent
+    amazing wow haha lol right true exactly understood noted sense makes helpful helps helped got gotcha worries problem
+    morning weekend day evening night bye welcome sorry oh ah hm hmm
+    ja nein gut prima klasse toll alles klar passt verstanden genau stimmt schön super hilft hat geholfen sehr mir das
+    oui non bien parfait super d'accord ça marche compris génial c'est très noté bonne journée
+    sí vale bien perfecto genial claro entendido muy bueno estupendo eso""".split()  # noqa: SIM905 - as STOPWORDS
 )
-
-
-_UNMUTE = re.compile(r"(?i)^\W*(?:please\s+)?(?:unmute|un-mute|speak again|you can talk again)\W*(?:please)?\W*$")
-
-
-_AFTERTHOUGHT = re.compile(
-    r"(?i)^\W*(?:and|or|but|what about|how about|same for|in short|shorter|more simply|say that)\b"
-)
-
-
-# Of the asker, to us: a correction, an objection, a wish for more. They ask nothing by their form.
+_LEAD = rf"^\W*(?:(?:{LEAD_INS}|well|wait|actually)[\s,.!–—-]+)*"
+# To us, of our answer: it is put right, doubted, or more of it is wanted.
 _GOES_BACK = re.compile(
-    r"(?i)^\W*(?:(?:no|nope|sorry|wait|actually|hm+|but|ok(?:ay)?)[\s,.!–—-]+)*"
-    r"(?:i (?:meant|mean|was asking (?:about|for)|asked (?:about|for))\b"
-    r"|(?:that|this|it|the answer|your answer)(?:['’]?s| is| was| looks| seems) (?:(?:just|simply|plain|all) )?"
-    r"(?:wrong|incorrect|false|outdated|out of date|not (?:right|true|correct|helpful|what i (?:asked|meant|wanted)))\b"
-    r"|(?:wrong(?: answer)?|incorrect|not what i (?:asked|meant|wanted)(?: for)?|you misunderstood(?: me)?)\W*$"
-    r"|(?:some |a bit )?more(?: (?:details?|about (?:that|this|it)|please))*\W*$|(?:go on|details)(?: please)?\W*$)"
+    rf"(?i){_LEAD}(?:i (?:meant|mean|was asking|asked)\b|ich (?:mein\w*|wollte|hatte nach)\b|nicht \w+.* sondern\b"
+    r"|je (?:voulais|parlais|parle|demandais)\b|(?:me refer[ií]a|quer[ií]a decir|quise decir|preguntaba)\b"
+    r"|(?:that|this|it|the answer|your answer)(?:['’]?s| is| was| looks| seems| must be)? (?:\w+ )?"
+    r"(?:wrong|incorrect|false|outdated|out of date|old|not (?:right|true|correct|helpful|what i \w+))\b"
+    r"|(?:das|es) (?:ist|war|stimmt) (?:\w+ )?(?:falsch|veraltet|nicht)\b|c['’]est (?:faux|pas)\b|(?:eso )?no es eso\b"
+    r"|(?:wrong|incorrect|falsch|faux|not what i|you misunderstood)\b|not the \w+"
+    r"|(?:some |a bit )?more(?: (?:details?|about (?:that|this|it)))*\b|(?:go on|details|mehr dazu)\W*$"
+    r"|(?:in short|shorter|more simply|say that|same for|the same|in english)\b)"
 )
-# "No, the monthly plan", "no, I'm in sales" may also be said to a colleague.
-_PUTS_RIGHT = re.compile(
-    r"(?i)^\W*(?:no|nope)\s*[,.–—-]+\s*"
-    r"(?:for|on|in|the|of|with|not|(?:i['’]?m|we['’]?re|(?:i|we) (?:am|are)) (?:in|at|on|from))\b"
+# Somebody who does something, and so a sentence of its own: "I'll try that", "mine is worse".
+_STATES = re.compile(
+    r"(?i)\b(?:i|i['’]\w+|we|we['’]\w+|he|she|they|mine|me|ich|wir|je|j['’]\w+|nous|yo|is|are|was|were|will|had|has|have"
+    r"|it['’]s|that['’]s|did|ist|sind|war|hat|habe|est|c['’]est|était|es|fue|estaba)\b"
+)
+_YOU = re.compile(
+    r"(?i)\b(?:you|your|yours|u|ur|du|dich|dir|dein\w*|ihr|euch|euer|eure\w*|tu|te|toi|ton|ta|tes|vous|votre|vos|t['’]as"
+    r"|tú|usted(?:es)?|vosotros|tus?|te)\b|\b\w+(?:st du|-tu|-vous)\b|(?i:shall we|should we|let['’]?s)\b"
+)
+# What was said before explains these: without it nobody knows what they mean.
+_LEANS = re.compile(
+    r"(?i)\b(?:it|its|that|this|these|those|he|him|his|she|her|they|them|their|there|then|one|ones|das|dies\w*|er|sie"
+    r"|ihn|ihm|dort|dann|davon|dafür|il|elle|ils|elles|lui|ça|cela|y|eso|esto|él|ella|ellos|allí)\b"
+)
+_OUR_NAME = r"footnote"
+_NAMED = re.compile(
+    rf"(?i)^\W*(?:(?:hey|hi|hello|ok(?:ay)?|so|and|thanks|hallo|salut|bonjour|hola)[\s,]+)?{_OUR_NAME}\s*(?:[,?!]|\s[–-]\s)"
+    rf"|^\W*(?:hey|hi|hello|ok(?:ay)?|hallo|salut|bonjour|hola)[\s,]+{_OUR_NAME}\b|,\s*{_OUR_NAME}\s*[?!.]*\s*$"
+)
+_OTHER_MENTION = re.compile(r"(?<!\w)@[\w.-]+")
+# A clause ends here: what stands before or behind says who a mention in it belongs to.
+_CLAUSE_END = re.compile(r"[.!?;:,\n…–—](?:\s|$)")
+_ONLY_LEAD = re.compile(rf"(?i)^\W*(?:(?:{LEAD_INS}|dear|@[\w.-]+)\b[\s,.!]*)*$")
+_REQUEST_FRAME = re.compile(rf"(?i){_LEAD}(?:can|could|would|will|kannst?|könnte|peux|pourrait|puede|podría)\s*$")
+_OF_US = re.compile(  # with us as its subject: "@Footnote usually knows"
+    r"(?i)^\s*(?:(?:usually|always|never|often|really|also|just|sometimes|meist|immer|auch)\s+)?(?:is|was|has|had|does|did"
+    r"|can|could|will|would|might|should|seems|looks|works?|worked|kn[eo]ws?|sa(?:ys|id)|thinks?|told|tells|gave|gives|got"
+    r"|found|finds|answers|answered|reads|needs|hat|ist|war|kann|sagt\w*|meint\w*|weiß|findet|hilft|antwortet"
+    r"|est|a|dit|sait|peut|répond|dice|dijo|sabe|puede|ha|es|está|responde)\b"
+)
+_LEADS_TO_US = re.compile(  # ends where we are its object: "ask @Footnote", "the numbers from @Footnote"
+    r"(?i)\b(?:ask|asked|asking|from|by|with|of|about|for|to|via|let|like|than|bother|use|using|try|love|tell|told|see"
+    r"|frag\w*|von|mit|bei|an|für|demande\w*|de|avec|par|à|pregunt\w+|con|por|a|que|the|das|den|le|el)\s*$"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class MessageFacts:
-    """A message as a platform hears it. ``text`` is without the mention of us."""
+    """A message as a platform hears it. ``text`` is without the mention of us, ``wording`` with ``OUR_MENTION``."""
 
     text: str
-    mentions_us: bool = False
+    wording: str = ""
+    mentions_us: bool = False  # or replies to us
+    replies: bool = False  # it is a reply to a message, of us or of another
     direct: bool = False  # a direct message, or a place made for asking
-    mentions_others: bool = False
+    mentions_others: bool = False  # or replies to somebody else
     in_our_thread: bool = False  # we have answered here before
-    by_our_asker: bool = False  # of someone we have answered here
+    by_last_asker: bool = False  # of the person whom we answered last here
+    follows_answer: bool = False  # nobody has written since
+    in_company: bool = False  # somebody else has written since
     muted: bool = False
-    answers_checkpoint: bool = False
+    asked_back: bool = False  # our last words here were a question to this person
+    chooses: bool = False  # it makes a choice of the card that waits for this person
     in_channel: bool = False  # in no thread
     opens_post: bool = False  # a forum's post begins with it
     by_moderator: bool = False  # asked only of who opens a post
@@ -65,15 +114,33 @@ class MessageFacts:
     answers_posts: bool = False
 
 
-def route_message(heard: MessageFacts) -> MessageRoute:
-    """What to do with a message. Muting needs no mention in our own thread; being spoken to by name always works."""
-    spoken_to = heard.mentions_us or heard.direct
-    if (spoken_to or heard.in_our_thread) and len(words(heard.text)) <= LONGEST_COMMAND:
-        if _UNMUTE.match(heard.text):
-            return MessageRoute.UNMUTE
-        if _MUTE.match(heard.text):
-            return MessageRoute.MUTE
-    return MessageRoute.ANSWER if spoken_to else _route_unaddressed(heard)
+@dataclass(frozen=True, slots=True)
+class RoutingDecision:
+    """What to do with a message, and why."""
+
+    route: MessageRoute
+    reason: str
+    to_colleague: bool = False
+    standalone: bool = False  # try it without what was said before: a colleague may have changed the subject
+
+
+def route_message(heard: MessageFacts) -> RoutingDecision:
+    """Decide what to do with a message. Muting needs no mention in our own thread; being spoken to always works."""
+    to_us = _said_to_us(heard)
+    if command := _command(heard.text if to_us is None else to_us, spoken_to=to_us is not None, heard=heard):
+        return RoutingDecision(command, "it is a command")
+    if to_us is None:
+        return _route_unaddressed(heard)
+    if heard.chooses:
+        return RoutingDecision(MessageRoute.ANSWER, "it makes a choice")
+    asked_by_press = heard.mentions_us and not heard.wording and not heard.replies
+    if asked_by_press or is_question(to_us) or not words(to_us):
+        return RoutingDecision(MessageRoute.ANSWER, "it asks us")
+    if _only_receives(to_us):
+        return RoutingDecision(MessageRoute.THANKED, "it thanks us")
+    if heard.replies and OUR_MENTION not in heard.wording and not heard.direct and not _goes_on(to_us):
+        return RoutingDecision(MessageRoute.THANKED, "it remarks on our answer")
+    return RoutingDecision(MessageRoute.ANSWER, "it is put to us")
 
 
 def could_be_answered(message: IncomingMessage, settings: ChannelSettings) -> bool:
@@ -90,27 +157,166 @@ def could_be_answered(message: IncomingMessage, settings: ChannelSettings) -> bo
         answers_unasked=settings.answers_unasked,
         answers_posts=settings.forum_posts,
     )
-    return _route_unaddressed(facts) is not MessageRoute.KEEP_QUIET
+    return route_message(facts).route is not MessageRoute.KEEP_QUIET
 
 
 ANYWHERE = ChannelSettings(auto_answer=LEAST_CONFIDENCE, forum_posts=True)  # where all is answered that ever is
 
 
-def _route_unaddressed(heard: MessageFacts) -> MessageRoute:
-    """What to do with a message that names nobody: the asker goes on with our conversation, others may not mean us."""
-    if heard.muted or heard.mentions_others:
-        return MessageRoute.KEEP_QUIET
+def is_named(text: str) -> bool:
+    """Whether a message addresses us by name, without a mention, and asks something."""
+    return _NAMED.search(text) is not None and is_question(text)
+
+
+def _command(text: str, *, spoken_to: bool, heard: MessageFacts) -> MessageRoute | None:
+    if len(words(text)) > LONGEST_COMMAND:
+        return None
+    for route, pattern in _BY_COMMAND.items():
+        if pattern.match(text) and (spoken_to or (heard.in_our_thread and route in _IN_OUR_THREAD)):
+            return route
+    return None
+
+
+# --- what is said to us
+
+
+def _said_to_us(heard: MessageFacts) -> str | None:
+    """What of a message is said to us; None where nothing is: it names us not, or only speaks of us."""
+    if OUR_MENTION in heard.wording and not heard.direct:
+        return _behind_mention(heard.wording)
+    if heard.mentions_us or heard.direct or (is_named(heard.text) and not heard.mentions_others):
+        return heard.text
+    return None
+
+
+def _behind_mention(wording: str) -> str | None:
+    """What is said to us in a message that mentions us; None where each mention is part of what is said of us."""
+    plain = wording.replace(OUR_MENTION, " ")
+    if not words(plain):
+        return ""
+    parts = wording.split(OUR_MENTION)
+    for number, behind in enumerate(parts[1:], 1):
+        before = OUR_MENTION.join(parts[:number])
+        if _addresses(_last_clause(before), behind):
+            return _until_other(before, behind)
+    return None
+
+
+def _addresses(before: str, behind: str) -> bool:
+    """Whether a mention between these words of its clause addresses us, rather than speaks of us."""
+    ends = _CLAUSE_END.match(behind.lstrip()) is not None or not words(behind)
+    clause = _first_clause(behind)
+    if _ONLY_LEAD.match(before):
+        return ends or is_question(behind) or not _OF_US.match(clause)
+    if ends:
+        return not _LEADS_TO_US.search(before)
+    return _REQUEST_FRAME.match(before) is not None
+
+
+def _last_clause(text: str) -> str:
+    return _CLAUSE_END.split(text)[-1]
+
+
+def _first_clause(text: str) -> str:
+    return _CLAUSE_END.split(text.lstrip(" ,:"))[0]
+
+
+def _until_other(before: str, behind: str) -> str:
+    """Our part: up to where somebody else is addressed, and of what stands before us the last sentences to nobody."""
+    cut = next(
+        (m.start() for m in _OTHER_MENTION.finditer(behind) if re.search(r"[.!?\n]\s*$", behind[: m.start()])), None
+    )
+    ours = behind if cut is None else behind[:cut]
+    earlier = re.split(r"(?<=[.!?\n])\s+", before)
+    kept = " ".join(part for part in earlier if not re.match(r"\W*@\w", part) or _ONLY_LEAD.match(part))
+    return re.sub(r"\s{2,}", " ", f"{kept} {ours}".replace(OUR_MENTION, " ")).strip(" ,:")
+
+
+# --- what names nobody
+
+
+def _route_unaddressed(heard: MessageFacts) -> RoutingDecision:
+    """Decide about a message that is not put to us: the asker goes on with our conversation, others may not mean us."""
+    quiet = MessageRoute.KEEP_QUIET
+    if heard.mentions_us:
+        return RoutingDecision(quiet, "it speaks of us")
+    if heard.muted:
+        return RoutingDecision(quiet, "we are muted here")
+    if heard.mentions_others:
+        return RoutingDecision(quiet, "it is put to somebody else")
     if heard.opens_post and heard.answers_posts:
-        return MessageRoute.KEEP_QUIET if heard.by_moderator else MessageRoute.ANSWER
+        return RoutingDecision(quiet if heard.by_moderator else MessageRoute.ANSWER, "it opens a post")
     if heard.in_channel or heard.opens_post:
-        wanted = heard.answers_unasked and is_question(heard.text)
-        return MessageRoute.ANSWER_IF_CERTAIN if wanted else MessageRoute.KEEP_QUIET
+        wanted = heard.answers_unasked and is_question(heard.text) and not _names_colleague(heard.text)
+        route = MessageRoute.ANSWER_IF_CERTAIN if wanted else quiet
+        return RoutingDecision(route, "it begins without naming us", standalone=True)
     if not heard.in_our_thread:
-        return MessageRoute.KEEP_QUIET
-    short = len(words(heard.text)) <= LONGEST_AFTERTHOUGHT
-    goes_on = (short and _AFTERTHOUGHT.match(heard.text)) or _GOES_BACK.match(heard.text)
-    asks = is_question(heard.text)
-    if heard.answers_checkpoint or (heard.by_our_asker and (asks or goes_on)):
-        return MessageRoute.ANSWER
-    puts_right = heard.by_our_asker and short and _PUTS_RIGHT.match(heard.text)
-    return MessageRoute.ANSWER_IF_CERTAIN if asks or puts_right else MessageRoute.KEEP_QUIET
+        return RoutingDecision(quiet, "we have not answered here")
+    if heard.chooses:
+        return RoutingDecision(MessageRoute.ANSWER, "it makes a choice")
+    if _names_colleague(heard.text):
+        return RoutingDecision(quiet, "it names a colleague", to_colleague=True)
+    if heard.by_last_asker and not heard.in_company:
+        return _route_alone(heard)
+    return _route_in_company(heard)
+
+
+def _route_alone(heard: MessageFacts) -> RoutingDecision:
+    """Decide about a line of the asker while only we two talk."""
+    text = heard.text
+    if is_question(text):
+        certain = _YOU.search(text) is not None and not _asks_us_to_tell(text)
+        route = MessageRoute.ANSWER_IF_CERTAIN if certain else MessageRoute.ANSWER
+        return RoutingDecision(route, "the asker asks on")
+    if _only_receives(text):
+        return RoutingDecision(MessageRoute.KEEP_QUIET, "it thanks us")
+    if heard.asked_back or _goes_on(text):
+        return RoutingDecision(MessageRoute.ANSWER, "the asker goes on")
+    return RoutingDecision(MessageRoute.KEEP_QUIET, "it asks nothing")
+
+
+def _route_in_company(heard: MessageFacts) -> RoutingDecision:
+    """Where others have written, or somebody else writes: a question that is put to nobody, and stands by itself."""
+    if not is_question(heard.text):
+        return RoutingDecision(MessageRoute.KEEP_QUIET, "it asks nothing")
+    if _YOU.search(heard.text):
+        return RoutingDecision(MessageRoute.KEEP_QUIET, "it is put to a person")
+    if heard.follows_answer:
+        return RoutingDecision(MessageRoute.ANSWER_IF_CERTAIN, "it follows our answer")
+    if _LEANS.search(heard.text) or len(content_words(heard.text)) < LEAST_SUBJECT:
+        return RoutingDecision(MessageRoute.KEEP_QUIET, "it leans on what a colleague said")
+    return RoutingDecision(MessageRoute.ANSWER_IF_CERTAIN, "it is put to nobody", standalone=True)
+
+
+_TELLS = re.compile(
+    r"(?i)\b(?:explain|tell|show|list|find|compare|summari[sz]e|give|say|mean|know|check|look|search)\b"
+)
+
+
+def _asks_us_to_tell(text: str) -> bool:
+    return _TELLS.search(text) is not None
+
+
+def _only_receives(text: str) -> bool:
+    """Whether a message that asks nothing thanks for an answer, or says no more than that it has arrived."""
+    said = {word.casefold().replace("’", "'") for word in words(text)}
+    return _THANKS.search(text) is not None or said <= _RECEIPTS | STOPWORDS
+
+
+def _goes_on(text: str) -> bool:
+    """Whether a message without a question's form goes on with one: it puts it right, or names what it leaves out."""
+    if _GOES_BACK.match(text):
+        return True
+    return 0 < len(words(text)) <= LONGEST_FRAGMENT and not _STATES.search(text) and bool(content_words(text))
+
+
+def _names_colleague(text: str) -> bool:
+    """Whether a message begins with a name and a comma: "bob, didn't you change that?"."""
+    found = re.match(
+        r"(?i)^\W*(?:(?:hey|hi|hello|ok|so|and|thanks|danke|hallo)\s+)?([^\W\d_]+)\s*[,:]\s+(.+)", text, re.DOTALL
+    )
+    if found is None:
+        return False
+    name, rest = found.group(1).casefold(), found.group(2)
+    known = name in STOPWORDS | _RECEIPTS or re.fullmatch(LEAD_INS, name) or name == _OUR_NAME
+    return not known and (is_question(rest) or _STATES.search(rest) is not None or _YOU.search(rest) is not None)

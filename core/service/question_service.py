@@ -43,7 +43,7 @@ from core.service.actions.wording import CHOICE_GONE, NOT_YOURS_TO_CHOOSE
 from core.service.explanations import Explanation, explain_answer
 from core.service.follow_ups import suggest_follow_ups
 from core.service.question_recorder import QuestionRecorder
-from core.service.typed_choice import TypedChoice, match_typed_choice
+from core.service.typed_choice import match_typed_choice
 from core.service.visible_bases import VisibleBases
 from core.service.visible_memory import still_visible
 
@@ -156,15 +156,14 @@ class QuestionService:
     async def _while_parked(
         self, question: Question, record: ThreadRecord, parked: ParkedInquiry
     ) -> AsyncGenerator[AgentEvent, None]:
-        understood = match_typed_choice(question.text, parked.checkpoint)
         mine = question.asker.id == parked.checkpoint.asker.id
-        if isinstance(understood, TypedChoice) and mine:
+        understood = match_typed_choice(question.text, parked.checkpoint) if mine else None
+        if understood is not None:
             yield Noticed(f"I take that as your answer to “{parked.checkpoint.question}”: {understood.choice.label}.")
             events = self.choose(
                 parked.checkpoint.id,
                 understood.choice,
                 question.asker,
-                text=understood.text,
                 audience=question.audience,
                 by=question.trace_id,
                 fence=question.fence,

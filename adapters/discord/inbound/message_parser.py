@@ -15,7 +15,7 @@ from adapters.discord.api.ids import key_of, person_of
 from adapters.discord.outbound.edit_versions import stamp_of
 from adapters.discord.outbound.layouts import message_text, said_in
 from core.model.conversation import ThreadKey
-from core.model.incoming_events import FileReference, IncomingMessage
+from core.model.incoming_events import OUR_MENTION, FileReference, IncomingMessage
 from core.model.reply_target import ReplyMode, ReplyTarget
 
 POSTED_BY_PEOPLE = (discord.MessageType.default, discord.MessageType.reply)  # all others are Discord's own notes
@@ -111,6 +111,7 @@ def parse_message(
         files=file_references(message),
         in_channel=not addressed,
         opens_post=_opens_post(message) and is_by_person(message),
+        wording=readable_text(message, us, OUR_MENTION) if mentions_us(message, us) else "",
     )
 
 
@@ -162,11 +163,11 @@ def _name(user: discord.abc.User) -> str:
     return f"@{user.display_name}".replace("\\", "")
 
 
-def readable_text(message: discord.Message, us: BotIdentity) -> str:
-    """A message's words as people see them: names where the raw text has ids, and nothing where it names us."""
+def readable_text(message: discord.Message, us: BotIdentity, ours: str = " ") -> str:
+    """A message's words as people see them: names where the raw text has ids, and ``ours`` where it mentions us."""
     text = message_text(message)
-    ours = rf"<@!?{us.user_id}>" + (rf"|<@&{us.role_id}>" if us.role_id else "")
-    text = re.sub(ours, " ", text)
+    mention = rf"<@!?{us.user_id}>" + (rf"|<@&{us.role_id}>" if us.role_id else "")
+    text = re.sub(mention, ours, text)
     for user in message.mentions:
         text = re.sub(rf"<@!?{user.id}>", _name(user), text)
     for role in message.role_mentions:

@@ -10,13 +10,13 @@ from html import unescape
 _ENTITY = re.compile(r"<([^<>]+)>")
 
 
-def plain_message(text: str, bot_user_id: str) -> str:
-    """What somebody wrote, as plain text without the mention of us."""
+def plain_message(text: str, bot_user_id: str, ours: str = "") -> str:
+    """What somebody wrote, as plain text with ``ours`` where it mentions us."""
 
     def plain(match: re.Match[str]) -> str:
         target, _, label = match.group(1).partition("|")
         if target.startswith("@"):
-            return "" if target[1:] == bot_user_id else f"@{label.removeprefix('@') or target[1:]}"
+            return ours if target[1:] == bot_user_id else f"@{label.removeprefix('@') or target[1:]}"
         if target.startswith("#"):
             return f"#{label or target[1:]}"
         if target.startswith("!"):

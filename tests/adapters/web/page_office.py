@@ -267,7 +267,7 @@ class PageOffice:
         """Let a worker answer everything that waits."""
         handler = MessageHandler(
             question_service=self.scene.question_service,
-            memory=self.scene.memory,
+            memory_controls=self.user_actions.memory,
             checkpoints=self.scene.checkpoints,
             message_states=self.message_states,
             inbox=self.inbox,

@@ -13,6 +13,7 @@ import pytest
 from adapters.testing.inbox import InProcessInbox
 from adapters.testing.message_state import InProcessMessageStateStore
 from adapters.testing.platform import RecordedAnswerView, RecordedPlatform, VisibleMessage
+from adapters.testing.stores import InProcessAudit
 from core.model.answer import Answer
 from core.model.channel_settings import ChannelSettings, ReplyStyle
 from core.model.conversation import Person, ThreadKey
@@ -25,6 +26,7 @@ from core.ports.inbox import Lease
 from core.ports.index import DenseAndBm25Hits, Scope
 from core.ports.message_state import CancelReason
 from core.ports.platform import MessageState
+from core.service.actions.memory_controls import MemoryControls
 from core.service.deletions import take_in_deletion
 from core.service.delivery_codec import delivery
 from core.service.message_handler import EDITED_LATE, MOST_RUNS, MessageHandler, trace_of
@@ -52,7 +54,7 @@ class Room:
     def worker(self, name: str = "w") -> Worker:
         message_handler = MessageHandler(
             question_service=self.scene.question_service,
-            memory=self.scene.memory,
+            memory_controls=MemoryControls(self.scene.memory, InProcessAudit()),
             checkpoints=self.scene.checkpoints,
             message_states=self.message_states,
             inbox=self.inbox,

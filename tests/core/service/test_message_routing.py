@@ -7,7 +7,7 @@ import pytest
 from core.model.channel_settings import ChannelSettings, ReplyStyle
 from core.model.conversation import Person, ThreadKey
 from core.model.incoming_events import IncomingMessage, MessageRoute
-from core.model.text import is_question
+from core.model.questions import is_question
 from core.service.message_routing import MessageFacts, could_be_answered, route_message
 
 KEY = ThreadKey("paper", "T", "C", "1")
