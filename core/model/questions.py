@@ -10,7 +10,7 @@ import re
 # What may stand before the question in its sentence.
 LEAD_INS = (
     r"and|but|so|also|then|ok(?:ay)?|no|nope|yes|yeah|thanks?|thank you|ta|great|hm+|ah|oh|hi|hello|hey|please|sorry"
-    r"|folks|all|team|und|aber|dann|danke|bitte|hallo|moin|ja|nein|gut|et|mais|donc|alors|merci|bonjour|salut|oui|non"
+    r"|folks|all|team|und|aber|dann|danke|bitte|hallo|moin|ja|nein|gut|et|mais|donc|alors|merci|bonjour|salut|oui|non|perd[oó]n|perdona|pardon|entschuldigung|good (?:morning|evening|afternoon)|guten (?:tag|morgen|abend)|bonsoir|(?:muy )?buen[oa]s(?: d[ií]as)?"
     r"|y|pero|entonces|gracias|hola|por favor|vale|s['’]il (?:te|vous) pla[iî]t"
 )
 _LEAD = rf"^\W*(?:(?:{LEAD_INS})[\s,.!:]+)*"
@@ -39,6 +39,7 @@ _VERB_FIRST = (
     r"|(?:ist|sind|war|kann|können|könnte|darf|dürfen|muss|müssen|soll|sollen|sollte|hat|haben|habe|gibt|wird|werden"
     r"|gilt|gelten|bekomm\w+|brauch\w*|zählt|zählen|kostet|dauert|reicht|geht|verfällt|weiß|kennt|zahl\w+|läuft)\s+"
     r"(?:ich|wir|du|ihr|sie|er|es|man|das|der|die|den|dem|dies\w*|ein\w*|mein\w*|unser\w*|jemand|auch|(?-i:[A-ZÄÖÜ]))"
+    r"|(?:kannst|könntest|würdest|wärst|magst|könnt|könnten|würden|wären) (?:du|ihr|sie)\b"
     r"|(?:puedo|podemos|puede|se puede|se pueden|tenemos|tengo que|hay|es posible|existe|vale para)\s+\w+"
 )
 _REQUEST = (
@@ -51,28 +52,49 @@ _REQUEST = (
     r"|explica\w*|muestra\w*|enséñame|dime|dame|busca\w*|compara\w*|resume\w*|traduce\w*|enumera\w*)\b"
 )
 _OPENS = re.compile(
-    rf"(?i){_LEAD}(?:{_BEFORE}(?:{_QUESTION_WORDS})\b|was\b(?! (?:there|fun|nice|good|great)\b)|{_VERB_FIRST}|{_REQUEST})"
+    rf"(?i){_LEAD}(?:{_BEFORE}(?:{_QUESTION_WORDS})\b|was\b(?! (?:there|fun|nice|good|great)\b)"
+    rf"|{_VERB_FIRST}|{_REQUEST})"
 )
 # Behind a comma a question has its subject: "we moved, which is nice" and "fine, is it" ask nothing.
 _ASKS_BEHIND_COMMA = re.compile(
-    r"(?i)^\s*(?:and |but |so |und |aber |et |mais |y |pero )?(?:(?:what|why|how)(?:['’]?s)?\s+\w+\s+\w+|(?:is|are|was|were"
-    r"|do|does|did|can|could|should|would|will|has|have|may|must)(?:n['’]?t)?"
-    rf" {_PRONOUN}\s+\w+|(?:ist|sind|kann|können|darf|muss|gibt|hat|gilt|bekomm\w+) (?:ich|wir|es|man|das|der|die)\s+\w+"
+    r"(?i)^\s*(?:and |but |so |und |aber |et |mais |y |pero )?(?:(?:what|why|how)(?:['’]?s)?\s+\w+\s+\w+"
+    r"|(?:is|are|do|does|did|can|could|should|would|will|has|have|may|must)(?:n['’]?t)?"
+    rf" {_PRONOUN}\s+\w+|(?:was|were) (?!there\b){_PRONOUN}\s+\w+"
+    r"|(?:ist|sind|kann|können|darf|muss|gibt|hat|gilt|bekomm\w+) (?:ich|wir|es|man|das|der|die)\s+\w+"
+    r"|(?:nach|bis|ab|seit) (?:wie|wann|welche\w*)\b"
     r"|est-ce\b|combien\b|(?:puedo|podemos|se puede|cu[aá]nt[oa]s?)\s+\w+)"
 )
-_INVERSION = re.compile(r"(?i)\b\w+-(?:t-)?(?:il|elle|on|je|nous|vous|ils|elles|tu)\b")  # "peut-on", "y a-t-il"
+# French asks anywhere in a sentence ("peut-on", "c'est combien"), and Spanish marks where the question begins.
+_IN_PLACE = re.compile(
+    r"(?i)\b\w+-(?:t-)?(?:il|elle|on|je|nous|vous|ils|elles|tu)\b|\bcombien d|(?:est|fait|coûte) combien\b|¿\W*\w+(?:\s+\w+){2}"
+)
 _SENTENCE = re.compile(r"(?<=[.!?;…])\s+|\n+|\s[–—-]\s")
 _CLAUSE = re.compile(r"[,:]\s+")
 _ASKS_BY_MARK = re.compile(r"[?？¿]")
 _LINK = re.compile(r"\w+://\S+")
 
 
-def is_question(text: str) -> bool:
-    """Whether a message asks for something, by its form."""
+def opens_question(text: str) -> bool:
+    """Whether the first words of a text ask, whatever its punctuation."""
+    return _OPENS.match(text) is not None
+
+
+def asks_by_words(text: str) -> bool:
+    """Whether the words of a message ask, whatever its punctuation: "Tuesday morning?" does not."""
     plain = _LINK.sub(" ", text).strip()
-    if _ASKS_BY_MARK.search(plain) or _INVERSION.search(plain):
+    if _IN_PLACE.search(plain):
         return True
     for sentence in _SENTENCE.split(plain):
         if _OPENS.match(sentence) or any(map(_ASKS_BEHIND_COMMA.match, _CLAUSE.split(sentence)[1:])):
             return True
     return False
+
+
+def is_question(text: str) -> bool:
+    """Whether a message asks for something, by its form."""
+    return _ASKS_BY_MARK.search(_LINK.sub(" ", text)) is not None or asks_by_words(text)
+
+
+def without_question_words(text: str) -> str:
+    """The words of a question that say what it is about, and some that do not."""
+    return re.sub(rf"(?i)\b(?:{_QUESTION_WORDS})\b", " ", text)

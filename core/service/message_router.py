@@ -70,6 +70,7 @@ def _facts(message: IncomingMessage, opened: OpenThread, lines: LinesSinceAnswer
         wording=message.wording,
         mentions_us=message.mentions_us,
         replies=bool(message.reply_target.about),
+        has_files=bool(message.files),
         direct=message.direct,
         mentions_others=message.mentions_others,
         in_our_thread=record.total > 0,

@@ -7,15 +7,17 @@ try only a question that is put to nobody, and speak only where the documents pl
 
 import re
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from core.model.channel_settings import LEAST_CONFIDENCE, ChannelSettings
 from core.model.incoming_events import OUR_MENTION, IncomingMessage, MessageRoute
-from core.model.questions import LEAD_INS, is_question
+from core.model.questions import LEAD_INS, asks_by_words, is_question, opens_question, without_question_words
 from core.model.text import STOPWORDS, content_words, words
 
 LONGEST_COMMAND = 4  # words
 LONGEST_FRAGMENT = 8  # words of a follow-up that leaves out what was asked before: "and for enterprise"
-LEAST_SUBJECT = 3  # words with meaning that a question has when nothing said before explains it
+LEAST_SUBJECT = 2  # words with meaning that a question has when nothing said before explains it
+LEAST_LETTERS = 4  # of such a word
 
 _COMMANDS: dict[MessageRoute, str] = {
     MessageRoute.MUTE: r"mute|be quiet|quiet|shush|stop answering|stop listening",
@@ -33,20 +35,22 @@ _BY_COMMAND = {
 _IN_OUR_THREAD = (MessageRoute.MUTE, MessageRoute.UNMUTE)  # need no mention there
 
 _THANKS = re.compile(r"(?i)\b(?:thank(?:s| you)|thx|ty|cheers|danke\w*|dank|merci|gracias)\b")
+_THANK_WORDS = ("thanks", "danke", "merci", "gracias")
 # Words with which people receive an answer. What consists of them and stop words says nothing more.
 _RECEIPTS = frozenset(
     """ok okay k yes yeah yep no nope sure fine great nice cool perfect good super lovely brilliant awesome excellent
-    amazing wow haha lol right true exactly understood noted sense makes helpful helps helped got gotcha worries problem
+    amazing wow haha lol right true exactly understood noted sense makes helpful helps helped got gotcha spot answer bot job star respect worries problem
     morning weekend day evening night bye welcome sorry oh ah hm hmm
-    ja nein gut prima klasse toll alles klar passt verstanden genau stimmt schön super hilft hat geholfen sehr mir das
-    oui non bien parfait super d'accord ça marche compris génial c'est très noté bonne journée
-    sí vale bien perfecto genial claro entendido muy bueno estupendo eso""".split()  # noqa: SIM905 - as STOPWORDS
+    ja nein gut antwort respekt supi prima klasse toll alles klar passt verstanden genau stimmt schön super hilft hat geholfen sehr mir das
+    oui non bien bonne réponse parfait super d'accord ça marche compris génial c'est très noté bonne journée
+    sí vale bien buena muy respuesta perfecto genial claro entendido muy bueno estupendo eso""".split()  # noqa: SIM905 - as STOPWORDS
 )
-_LEAD = rf"^\W*(?:(?:{LEAD_INS}|well|wait|actually)[\s,.!–—-]+)*"
+_CODE = re.compile(r"```.*?(?:```|$)", re.DOTALL)
+_LEAD = rf"(?i)^\W*(?:(?:{LEAD_INS}|well|wait|actually)[\s,.!–—-]+)*"
 # To us, of our answer: it is put right, doubted, or more of it is wanted.
 _GOES_BACK = re.compile(
-    rf"(?i){_LEAD}(?:i (?:meant|mean|was asking|asked)\b|ich (?:mein\w*|wollte|hatte nach)\b|nicht \w+.* sondern\b"
-    r"|je (?:voulais|parlais|parle|demandais)\b|(?:me refer[ií]a|quer[ií]a decir|quise decir|preguntaba)\b"
+    rf"{_LEAD}(?:i (?:meant|mean|was asking|asked)\b|ich (?:mein\w*|wollte|rede von|hatte nach)\b|nicht \w+.* sondern\b"
+    r"|je (?:voulais|parl\w+|demandais)\b|(?:me refer[ií]a|quer[ií]a decir|quise decir|hablo de|preguntaba)\b"
     r"|(?:that|this|it|the answer|your answer)(?:['’]?s| is| was| looks| seems| must be)? (?:\w+ )?"
     r"(?:wrong|incorrect|false|outdated|out of date|old|not (?:right|true|correct|helpful|what i \w+))\b"
     r"|(?:das|es) (?:ist|war|stimmt) (?:\w+ )?(?:falsch|veraltet|nicht)\b|c['’]est (?:faux|pas)\b|(?:eso )?no es eso\b"
@@ -56,33 +60,38 @@ _GOES_BACK = re.compile(
 )
 # Somebody who does something, and so a sentence of its own: "I'll try that", "mine is worse".
 _STATES = re.compile(
-    r"(?i)\b(?:i|i['’]\w+|we|we['’]\w+|he|she|they|mine|me|ich|wir|je|j['’]\w+|nous|yo|is|are|was|were|will|had|has|have"
-    r"|it['’]s|that['’]s|did|ist|sind|war|hat|habe|est|c['’]est|était|es|fue|estaba)\b"
+    r"(?i)\b(?:he|she|they|is|are|was|were|will|had|has|have|it['’]s|that['’]s|did|ist|sind|war|hat|habe|est|c['’]est"
+    r"|était|es|fue|estaba)\b|^\W*\w+ed\b"
 )
+_PERSON = r"(?:i|i['’]\w+|we|we['’]\w+|you|you['’]\w+|ich|wir|je|j['’]\w+|nous|yo|nosotros)"
+_PERSONAL = re.compile(rf"(?i)\b(?:{_PERSON}|me|my|mine|us|our|mich|mir|mein\w*|uns|moi|mon|ma|mi)\b")
+# To us: about the writer or about us, and no errand: "you're a star", "saved me".
+_REMARKS = re.compile(rf"{_LEAD}{_PERSON}\b|\b(?:me|us|mir|uns|moi)\W*$")
 _YOU = re.compile(
     r"(?i)\b(?:you|your|yours|u|ur|du|dich|dir|dein\w*|ihr|euch|euer|eure\w*|tu|te|toi|ton|ta|tes|vous|votre|vos|t['’]as"
     r"|tú|usted(?:es)?|vosotros|tus?|te)\b|\b\w+(?:st du|-tu|-vous)\b|(?i:shall we|should we|let['’]?s)\b"
 )
 # What was said before explains these: without it nobody knows what they mean.
 _LEANS = re.compile(
-    r"(?i)\b(?:it|its|that|this|these|those|he|him|his|she|her|they|them|their|there|then|one|ones|das|dies\w*|er|sie"
-    r"|ihn|ihm|dort|dann|davon|dafür|il|elle|ils|elles|lui|ça|cela|y|eso|esto|él|ella|ellos|allí)\b"
+    r"(?i)(?<!is )(?<!are )(?<!a-t-)\b(?:it|its|that|this|these|those|he|him|his|she|her|they|them|their|there|then|das|dies\w*|er|sie"
+    r"|ihn|ihm|dort|dann|davon|dafür|il|elle|ils|elles|lui|ça|cela|eso|esto|él|ella|ellos|allí)\b"
 )
-_OUR_NAME = r"footnote"
-_NAMED = re.compile(
-    rf"(?i)^\W*(?:(?:hey|hi|hello|ok(?:ay)?|so|and|thanks|hallo|salut|bonjour|hola)[\s,]+)?{_OUR_NAME}\s*(?:[,?!]|\s[–-]\s)"
-    rf"|^\W*(?:hey|hi|hello|ok(?:ay)?|hallo|salut|bonjour|hola)[\s,]+{_OUR_NAME}\b|,\s*{_OUR_NAME}\s*[?!.]*\s*$"
+_OUR_NAME = "footnote"
+_NAME = re.compile(
+    rf"(?i)(?<![\w@#./-]){_OUR_NAME}(?![\w/.-]*\w)|(?<=\bdear )bot\b|(?<=\blieber )bot\b|(?<=\bhey )bot\b"
 )
 _OTHER_MENTION = re.compile(r"(?<!\w)@[\w.-]+")
 # A clause ends here: what stands before or behind says who a mention in it belongs to.
-_CLAUSE_END = re.compile(r"[.!?;:,\n…–—](?:\s|$)")
-_ONLY_LEAD = re.compile(rf"(?i)^\W*(?:(?:{LEAD_INS}|dear|@[\w.-]+)\b[\s,.!]*)*$")
-_REQUEST_FRAME = re.compile(rf"(?i){_LEAD}(?:can|could|would|will|kannst?|könnte|peux|pourrait|puede|podría)\s*$")
+_CLAUSE_END = re.compile(r"[.!?;:,\n…–—](?:\s|$)|\s-\s")
+_SENTENCE_END = re.compile(r"[.!?\n…]\s+")
+_ONLY_LEAD = re.compile(rf"(?i)^\W*(?:(?:{LEAD_INS}|nice|dear|lieber|cher|dis|dites|oye|perfecto|@[\w.-]+)\b\W*)*$")
+_REQUEST_FRAME = re.compile(rf"{_LEAD}(?:can|could|would|will|kannst?|könnte|peux|pourrait|puede|podría)\s*$")
 _OF_US = re.compile(  # with us as its subject: "@Footnote usually knows"
-    r"(?i)^\s*(?:(?:usually|always|never|often|really|also|just|sometimes|meist|immer|auch)\s+)?(?:is|was|has|had|does|did"
+    r"(?i)^\s*(?:(?:usually|always|never|often|really|also|just|sometimes|meist|immer|auch|te|me|vous|nous|ya|lo|la|le|ne)"
+    r"\s+)*(?:is|was|has|had|does|did"
     r"|can|could|will|would|might|should|seems|looks|works?|worked|kn[eo]ws?|sa(?:ys|id)|thinks?|told|tells|gave|gives|got"
     r"|found|finds|answers|answered|reads|needs|hat|ist|war|kann|sagt\w*|meint\w*|weiß|findet|hilft|antwortet"
-    r"|est|a|dit|sait|peut|répond|dice|dijo|sabe|puede|ha|es|está|responde)\b"
+    r"|est|a|dit|sait|peut|répond|dice|dijo|sabe|puede|ha|es|está|responde|dira|liest)\b"
 )
 _LEADS_TO_US = re.compile(  # ends where we are its object: "ask @Footnote", "the numbers from @Footnote"
     r"(?i)\b(?:ask|asked|asking|from|by|with|of|about|for|to|via|let|like|than|bother|use|using|try|love|tell|told|see"
@@ -98,6 +107,7 @@ class MessageFacts:
     wording: str = ""
     mentions_us: bool = False  # or replies to us
     replies: bool = False  # it is a reply to a message, of us or of another
+    has_files: bool = False
     direct: bool = False  # a direct message, or a place made for asking
     mentions_others: bool = False  # or replies to somebody else
     in_our_thread: bool = False  # we have answered here before
@@ -133,14 +143,16 @@ def route_message(heard: MessageFacts) -> RoutingDecision:
         return _route_unaddressed(heard)
     if heard.chooses:
         return RoutingDecision(MessageRoute.ANSWER, "it makes a choice")
-    asked_by_press = heard.mentions_us and not heard.wording and not heard.replies
-    if asked_by_press or is_question(to_us) or not words(to_us):
+    by_press = heard.mentions_us and not heard.wording and not heard.replies
+    bare = not words(to_us) and (bool(heard.wording) or heard.has_files)
+    if by_press or bare or is_question(to_us):
         return RoutingDecision(MessageRoute.ANSWER, "it asks us")
     if _only_receives(to_us):
         return RoutingDecision(MessageRoute.THANKED, "it thanks us")
-    if heard.replies and OUR_MENTION not in heard.wording and not heard.direct and not _goes_on(to_us):
-        return RoutingDecision(MessageRoute.THANKED, "it remarks on our answer")
-    return RoutingDecision(MessageRoute.ANSWER, "it is put to us")
+    by_mention = OUR_MENTION in heard.wording or heard.direct
+    if _goes_on(to_us) or len(words(to_us)) > LONGEST_FRAGMENT or (by_mention and not _REMARKS.search(to_us)):
+        return RoutingDecision(MessageRoute.ANSWER, "it is put to us")
+    return RoutingDecision(MessageRoute.THANKED, "it remarks on our answer")
 
 
 def could_be_answered(message: IncomingMessage, settings: ChannelSettings) -> bool:
@@ -165,7 +177,15 @@ ANYWHERE = ChannelSettings(auto_answer=LEAST_CONFIDENCE, forum_posts=True)  # wh
 
 def is_named(text: str) -> bool:
     """Whether a message addresses us by name, without a mention, and asks something."""
-    return _NAMED.search(text) is not None and is_question(text)
+    for name in _NAME.finditer(text):
+        before, behind = _last_clause(text[: name.start()]), text[name.end() :]
+        if _ONLY_LEAD.match(before) and (
+            opens_question(behind.lstrip(" ,")) or (behind[:1] in (",", "?") and is_question(behind))
+        ):
+            return True
+        if not words(behind) and text[: name.start()].rstrip().endswith(",") and is_question(text):
+            return True
+    return False
 
 
 def _command(text: str, *, spoken_to: bool, heard: MessageFacts) -> MessageRoute | None:
@@ -197,20 +217,21 @@ def _behind_mention(wording: str) -> str | None:
     parts = wording.split(OUR_MENTION)
     for number, behind in enumerate(parts[1:], 1):
         before = OUR_MENTION.join(parts[:number])
-        if _addresses(_last_clause(before), behind):
+        if _addresses(before, behind):
             return _until_other(before, behind)
     return None
 
 
 def _addresses(before: str, behind: str) -> bool:
     """Whether a mention between these words of its clause addresses us, rather than speaks of us."""
+    clause = _last_clause(before)
     ends = _CLAUSE_END.match(behind.lstrip()) is not None or not words(behind)
-    clause = _first_clause(behind)
-    if _ONLY_LEAD.match(before):
-        return ends or is_question(behind) or not _OF_US.match(clause)
+    if _ONLY_LEAD.match(clause):
+        begins = _ONLY_LEAD.match(_SENTENCE_END.split(before)[-1]) is not None
+        return is_question(behind) or (ends and begins) or (begins and not _OF_US.match(_first_clause(behind)))
     if ends:
-        return not _LEADS_TO_US.search(before)
-    return _REQUEST_FRAME.match(before) is not None
+        return not _LEADS_TO_US.search(clause) and (is_question(clause) or _only_receives(clause))
+    return _REQUEST_FRAME.match(clause) is not None
 
 
 def _last_clause(text: str) -> str:
@@ -256,21 +277,18 @@ def _route_unaddressed(heard: MessageFacts) -> RoutingDecision:
         return RoutingDecision(MessageRoute.ANSWER, "it makes a choice")
     if _names_colleague(heard.text):
         return RoutingDecision(quiet, "it names a colleague", to_colleague=True)
-    if heard.by_last_asker and not heard.in_company:
+    if heard.by_last_asker and (not heard.in_company or (heard.asked_back and _goes_on(heard.text))):
         return _route_alone(heard)
     return _route_in_company(heard)
 
 
 def _route_alone(heard: MessageFacts) -> RoutingDecision:
     """Decide about a line of the asker while only we two talk."""
-    text = heard.text
-    if is_question(text):
-        certain = _YOU.search(text) is not None and not _asks_us_to_tell(text)
-        route = MessageRoute.ANSWER_IF_CERTAIN if certain else MessageRoute.ANSWER
-        return RoutingDecision(route, "the asker asks on")
-    if _only_receives(text):
+    if is_question(heard.text):
+        return RoutingDecision(MessageRoute.ANSWER, "the asker asks on")
+    if _only_receives(heard.text):
         return RoutingDecision(MessageRoute.KEEP_QUIET, "it thanks us")
-    if heard.asked_back or _goes_on(text):
+    if heard.asked_back or _goes_on(heard.text):
         return RoutingDecision(MessageRoute.ANSWER, "the asker goes on")
     return RoutingDecision(MessageRoute.KEEP_QUIET, "it asks nothing")
 
@@ -281,33 +299,41 @@ def _route_in_company(heard: MessageFacts) -> RoutingDecision:
         return RoutingDecision(MessageRoute.KEEP_QUIET, "it asks nothing")
     if _YOU.search(heard.text):
         return RoutingDecision(MessageRoute.KEEP_QUIET, "it is put to a person")
-    if heard.follows_answer:
+    if heard.follows_answer and asks_by_words(heard.text):
         return RoutingDecision(MessageRoute.ANSWER_IF_CERTAIN, "it follows our answer")
-    if _LEANS.search(heard.text) or len(content_words(heard.text)) < LEAST_SUBJECT:
+    if not _stands_alone(heard.text):
         return RoutingDecision(MessageRoute.KEEP_QUIET, "it leans on what a colleague said")
     return RoutingDecision(MessageRoute.ANSWER_IF_CERTAIN, "it is put to nobody", standalone=True)
 
 
-_TELLS = re.compile(
-    r"(?i)\b(?:explain|tell|show|list|find|compare|summari[sz]e|give|say|mean|know|check|look|search)\b"
-)
-
-
-def _asks_us_to_tell(text: str) -> bool:
-    return _TELLS.search(text) is not None
+def _stands_alone(text: str) -> bool:
+    """Whether a question can be understood by who has not read what was said before."""
+    subject = {
+        word.casefold() for word in words(without_question_words(text)) if len(word) >= LEAST_LETTERS
+    } - STOPWORDS
+    return asks_by_words(text) and not _LEANS.search(text) and len(subject) >= LEAST_SUBJECT
 
 
 def _only_receives(text: str) -> bool:
     """Whether a message that asks nothing thanks for an answer, or says no more than that it has arrived."""
     said = {word.casefold().replace("’", "'") for word in words(text)}
-    return _THANKS.search(text) is not None or said <= _RECEIPTS | STOPWORDS
+    if _THANKS.search(text) or not said:
+        return True
+    if len(said) <= LONGEST_COMMAND and any(get_close_matches(word, _THANK_WORDS, 1, 0.8) for word in said):
+        return True  # misspelled
+    return bool(said & _RECEIPTS) and said <= _RECEIPTS | STOPWORDS
 
 
 def _goes_on(text: str) -> bool:
     """Whether a message without a question's form goes on with one: it puts it right, or names what it leaves out."""
     if _GOES_BACK.match(text):
         return True
-    return 0 < len(words(text)) <= LONGEST_FRAGMENT and not _STATES.search(text) and bool(content_words(text))
+    phrase = re.sub(_LEAD, "", _CODE.sub(" ", text)).strip(" .!,")
+    if not 0 < len(words(phrase)) <= LONGEST_FRAGMENT or re.search(
+        r"[.;!]\s|,\s(?!no\b|not\b|non\b|nicht\b|pas\b)", phrase
+    ):
+        return False
+    return bool(content_words(phrase)) and not _STATES.search(phrase) and not _PERSONAL.search(phrase)
 
 
 def _names_colleague(text: str) -> bool:
@@ -319,4 +345,4 @@ def _names_colleague(text: str) -> bool:
         return False
     name, rest = found.group(1).casefold(), found.group(2)
     known = name in STOPWORDS | _RECEIPTS or re.fullmatch(LEAD_INS, name) or name == _OUR_NAME
-    return not known and (is_question(rest) or _STATES.search(rest) is not None or _YOU.search(rest) is not None)
+    return not known and any((is_question(rest), _STATES.search(rest), _PERSONAL.search(rest), _YOU.search(rest)))

@@ -49,7 +49,7 @@ from core.service.visible_memory import still_visible
 
 WINDOW = 8  # turns a reasoner is shown as they were; older ones through the summary and by recall
 RECALLED = 3
-CERTAIN = THRESHOLDS[Confidence.MEDIUM]  # in a thread of ours, where nothing else was chosen
+CERTAIN = THRESHOLDS[Confidence.LOW]  # in a thread of ours, where nothing else was chosen
 MOST_RUNNING = 1_000
 BEGINNING = 2
 

@@ -110,13 +110,19 @@ def _with_turn(record: ThreadRecord, asked: IncomingMessage, line: Line) -> Thre
     turn = Turn(
         question=asked.text,
         answer=line.text,
-        outcome=Outcome.ANSWERED if line.answered else Outcome.ABSTAINED,
+        outcome=_outcome(line),
         asker=asked.asker,
         at=datetime(2026, 4, 1, tzinfo=UTC),
         trace_id=asked.id,
         rewritten=asked.text,
     )
     return ThreadRecord(turns=(*record.turns, turn), total=record.total + 1)
+
+
+def _outcome(line: Line) -> Outcome:
+    if line.answered:
+        return Outcome.ANSWERED
+    return Outcome.CLARIFIED if line.text.rstrip().endswith("?") else Outcome.ABSTAINED
 
 
 def _is_judge(case: dict[str, Any]) -> bool:
@@ -162,14 +168,23 @@ def _grouped(played: Sequence[Played], name: Any) -> list[tuple[str, Sequence[Pl
     return sorted(groups.items())
 
 
+def _tried(played: Sequence[Played]) -> None:
+    """How certain the agent was of each line that it tried."""
+    for one in sorted(played, key=lambda one: -one.confidence):
+        if one.decision.route is MessageRoute.ANSWER_IF_CERTAIN:
+            print(f"{one.confidence:.2f} wanted={one.wanted} {one.case['id']} {one.case['line']['text'][:90]}")
+
+
 def _show(played: Sequence[Played]) -> None:
     seen: Counter[tuple[str, str]] = Counter()
     for one in played:
         if one.wanted is None or one.spoke == one.wanted or seen[one.case["id"], str(one.spoke)]:
             continue
         seen[one.case["id"], str(one.spoke)] += 1
-        print(f"\n{'FALSE' if one.spoke else 'MISSED'} {one.case['id']} {one.case['kind']} {one.platform}"
-              f" {one.decision.route}: {one.decision.reason} {one.confidence:.2f}")
+        print(
+            f"\n{'FALSE' if one.spoke else 'MISSED'} {one.case['id']} {one.case['kind']} {one.platform}"
+            f" {one.decision.route}: {one.decision.reason} {one.confidence:.2f}"
+        )
         for line in one.case["thread"]:
             print(f"    {line['who']}: {line['text'][:110]}")
         print(f"  > {one.case['line']['who']}: {one.case['line']['text'][:300]}")
@@ -192,6 +207,7 @@ async def main(path: Path, part: str, *, show: bool) -> None:
             _report(f"{part} part, {title}", played, [*groups, *_grouped(played, _writer)])
             if show and part != "judge":
                 _show(played)
+                _tried(played)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Lines of the set as the platforms' own parsers read them: Slack events, Discord messages."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,21 +23,25 @@ class Line:
 
     who: str
     text: str
+    files: tuple[str, ...] = ()
     mentions: tuple[str, ...] = ()
     reply_to: int | None = None
     answered: bool = False
 
     @classmethod
     def of(cls, said: dict[str, Any]) -> "Line":
+        files = tuple(_FILE.findall(said["text"]))
         return cls(
             said["who"],
-            said["text"],
+            _FILE.sub("", said["text"]).strip(),
+            files,
             tuple(said.get("mentions") or ()),
             said.get("reply_to"),
             bool(said.get("answered")),
         )
 
 
+_FILE = re.compile(r"\[(?:image|file|screenshot|pdf): ([^\]]+)\]")
 Parse = Callable[[dict[str, Any], Sequence[Line], int], IncomingMessage | None]
 
 
@@ -50,7 +55,7 @@ def _marked(line: Line, mark: Callable[[str], str]) -> str:
         shown = "Footnote" if name == "bot" else name
         at = text.casefold().find(f"@{shown.casefold()}")
         if at >= 0:
-            text = f"{text[:at]}{mark(name)}{text[at + 1 + len(shown):]}"
+            text = f"{text[:at]}{mark(name)}{text[at + 1 + len(shown) :]}"
     return text
 
 
@@ -82,6 +87,8 @@ def parse_slack(case: dict[str, Any], lines: Sequence[Line], number: int) -> Inc
         "text": _marked(line, lambda name: f"<@U{_number(name)}>"),
         "ts": f"{1000 + number}.0",
     }
+    if line.files:
+        event["files"] = [{"id": f"F{n}", "name": name, "size": 1} for n, name in enumerate(line.files)]
     if line.who in OTHER_BOTS:
         event["bot_id"] = f"B{_number(line.who)}"
     if root != number:
@@ -114,7 +121,12 @@ def _channel(place: str, number: int, state: Any, guild: discord.Guild) -> Any:
     if place == "channel" or (place == "thread" and number == 0):
         return text
     meta = {"archived": False, "auto_archive_duration": 60, "archive_timestamp": "2026-01-01T00:00:00+00:00"}
-    thread = {"id": 1000 if place == "forum" else THREAD, "parent_id": CHANNEL, "owner_id": _number("asker"), "name": "t"}
+    thread = {
+        "id": 1000 if place == "forum" else THREAD,
+        "parent_id": CHANNEL,
+        "owner_id": _number("asker"),
+        "name": "t",
+    }
     counts = {"type": 11, "message_count": 1, "member_count": 1, "thread_metadata": meta, "guild_id": SERVER}
     return discord.Thread(guild=guild, state=state, data={**thread, **counts})  # type: ignore[typeddict-item]
 
@@ -136,7 +148,16 @@ def _payload(line: Line, ident: int, channel: Any) -> dict[str, Any]:
         "mention_everyone": any(word in line.text for word in ("@here", "@everyone")),
         "mentions": [_user(name) for name in line.mentions],
         "mention_roles": [],
-        "attachments": [],
+        "attachments": [
+            {
+                "id": n + 1,
+                "filename": name,
+                "size": 1,
+                "url": "https://cdn.invalid/f",
+                "proxy_url": "https://cdn.invalid/f",
+            }
+            for n, name in enumerate(line.files)
+        ],
         "embeds": [],
         "pinned": False,
         "type": 0,
