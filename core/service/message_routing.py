@@ -204,9 +204,9 @@ def _said_to_us(heard: MessageFacts) -> str | None:
     """What of a message is said to us; None where nothing is: it names us not, or only speaks of us."""
     if OUR_MENTION in heard.wording and not heard.direct:
         return _behind_mention(heard.wording)
-    if heard.mentions_us or heard.direct or (is_named(heard.text) and not heard.mentions_others):
+    if heard.mentions_us or heard.direct:
         return heard.text
-    return None
+    return _NAME.sub(" ", heard.text) if is_named(heard.text) and not heard.mentions_others else None
 
 
 def _behind_mention(wording: str) -> str | None:
@@ -311,6 +311,7 @@ def _stands_alone(text: str) -> bool:
     subject = {
         word.casefold() for word in words(without_question_words(text)) if len(word) >= LEAST_LETTERS
     } - STOPWORDS
+    subject -= {"anything", "something", "everything", "anyone", "someone", "anybody", "somebody"}
     return asks_by_words(text) and not _LEANS.search(text) and len(subject) >= LEAST_SUBJECT
 
 
