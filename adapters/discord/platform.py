@@ -16,6 +16,7 @@ from cachetools import LRUCache
 
 from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.endpoints import configure_endpoints
+from adapters.discord.api.errors import RequestRefused
 from adapters.discord.api.ids import PLATFORM, handoff_role
 from adapters.discord.api.servers import Servers
 from adapters.discord.inbound.attachments import read_attachments
@@ -31,6 +32,7 @@ from adapters.discord.kb.capabilities import DiscordKnowledge
 from adapters.discord.kb.commands import KbGroup
 from adapters.discord.kb.job_cards import JobCards
 from adapters.discord.kb.kept_commands import DiscordKeptCommand
+from adapters.discord.outbound import layouts
 from adapters.discord.outbound.announcements import DiscordAnnouncements
 from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.answer_messages import AnswerMessages, Pauses
@@ -40,10 +42,12 @@ from adapters.discord.outbound.edit_versions import EditVersions
 from adapters.discord.outbound.layouts import Extras
 from adapters.discord.outbound.messages import Messages
 from adapters.discord.outbound.notices import Notices
+from adapters.discord.outbound.sanitizer import SanitizedView
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
-from core.model.errors import PlatformUnavailable
+from core.model.errors import Denied, NotFound, PlatformUnavailable
 from core.model.incoming_events import Expiry, Incoming, IncomingChoice, IncomingMessage, MessageRoute, Permissions
+from core.model.inquiry import Checkpoint
 from core.model.reply_target import ReplyTarget
 from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
@@ -364,18 +368,37 @@ class DiscordPlatform:
         subject = incoming.checkpoint if isinstance(incoming, IncomingChoice) else _question(incoming).id
         await self._notices.tell(_thread(incoming), subject, _reply_target(incoming), text)
 
+    async def close_card(
+        self, message: IncomingMessage, message_state: MessageState[DiscordQuestionState], card: Checkpoint
+    ) -> None:
+        """Take the choices off a card; one for a single person's eyes can be edited for 15 minutes after a press."""
+
+        async def render() -> list[SanitizedView]:
+            return [layouts.closed_card(card)]
+
+        await self.wait_until_connected()
+        try:
+            await self._answer_messages(message, message_state).change(render)
+        except (NotFound, Denied, RequestRefused) as error:
+            log.info("card_not_closed", reason=str(error))
+
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[DiscordQuestionState]) -> None:
         """Remove what was posted for a question that was deleted."""
         await self.wait_until_connected()
         self._pace(message).stop()
-        await AnswerMessages(
+        await self._answer_messages(message, message_state).withdraw()
+
+    def _answer_messages(
+        self, message: IncomingMessage, message_state: MessageState[DiscordQuestionState]
+    ) -> AnswerMessages:
+        return AnswerMessages(
             message_state=message_state,
             target=message.reply_target,
             question=message.text,
             messages=self.messages,
             on_moved=lambda _: None,
             pauses=self._pauses,
-        ).withdraw()
+        )
 
 
 async def _wait(stop: asyncio.Event) -> None:

@@ -10,6 +10,7 @@ from core.model.inquiry import Checkpoint
 from core.model.message_records import QuestionState
 from core.ports.answer_view import Step
 from core.ports.platform import MessageState
+from core.service.actions.wording import CARD_OVER
 
 
 class VisibleMessage:
@@ -160,6 +161,14 @@ class RecordedPlatform:
     async def tell(self, incoming: Incoming, text: str) -> None:
         """Keep what a person was told privately."""
         self.told.append(text)
+
+    async def close_card(
+        self, message: IncomingMessage, message_state: MessageState[RecordedQuestionState], card: Checkpoint
+    ) -> None:
+        """Take the choices off the page."""
+        page = self.pages[message_state.kept.page]
+        page.checkpoint = None
+        page.history.append(CARD_OVER)
 
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[RecordedQuestionState]) -> None:
         """Remove the page of a message."""

@@ -18,6 +18,7 @@ from adapters.web.routing import PLATFORM, Screen
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
 from core.model.incoming_events import Expiry, Incoming, IncomingChoice, IncomingMessage, MessageRoute, Permissions
+from core.model.inquiry import Checkpoint
 from core.ports.answer_stream import AnswerStream, Ended, NoticeShown
 from core.ports.audit import Audit
 from core.ports.message_state import MessageStateStore
@@ -25,6 +26,7 @@ from core.ports.platform import MessageState
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.ports.web_sessions import WebSessions
 from core.service.actions.user_actions import UserActions
+from core.service.actions.wording import CARD_OVER
 
 
 class WebPlatform:
@@ -134,6 +136,12 @@ class WebPlatform:
         state = WebQuestionState(thread=thread, message=message_id, asker=_person(incoming).id)
         await self._message_states.save(replace(state, stage=AnswerStage.ENDED, told=text))
         await self._stream.publish(str(thread), message_id, [NoticeShown(text), Ended()])
+
+    async def close_card(
+        self, message: IncomingMessage, message_state: MessageState[WebQuestionState], card: Checkpoint
+    ) -> None:
+        """Say in place of the choices that their time is over."""
+        await self.tell(message, CARD_OVER)
 
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[WebQuestionState]) -> None:
         """Nothing is posted anywhere else."""

@@ -4,9 +4,10 @@ from collections.abc import AsyncGenerator, AsyncIterator
 
 from core.agent.citations import CitationRenderer
 from core.agent.fast_path import set_aside
-from core.agent.outcomes import abstain
+from core.agent.outcomes import abstain, end_run
 from core.agent.quote_fallback import NO_ANSWER, can_restart_with_quotes, restart_with_quotes
 from core.agent.run import WEAK, Run
+from core.model.answer import Outcome
 from core.model.citation_markers import cited_ids
 from core.model.errors import BudgetExhausted
 from core.model.events import AgentEvent, AnswerDelta, AnswerReset, GenerationCompleted, GenerationStarted
@@ -28,8 +29,11 @@ async def compose(run: Run) -> AsyncGenerator[AgentEvent, None]:
         restart_with_quotes(run, NO_ANSWER)
         yield AnswerReset("no answer yet")
         return
-    if not evidence or run.inquiry.stopped:
-        yield abstain(run, because="I stopped there." if run.inquiry.stopped else "")
+    if run.inquiry.stopped:
+        yield end_run(run, Outcome.ABSTAINED, "I stopped there.")
+        return
+    if not evidence:
+        yield abstain(run)
         return
     run.composed_from = evidence
     yield GenerationStarted(len(evidence))

@@ -10,7 +10,8 @@ import re
 # What may stand before the question in its sentence.
 LEAD_INS = (
     r"and|but|so|also|then|ok(?:ay)?|no|nope|yes|yeah|thanks?|thank you|ta|great|hm+|ah|oh|hi|hello|hey|please|sorry"
-    r"|folks|all|team|und|aber|dann|danke|bitte|hallo|moin|ja|nein|gut|et|mais|donc|alors|merci|bonjour|salut|oui|non|perd[oó]n|perdona|pardon|entschuldigung|good (?:morning|evening|afternoon)|guten (?:tag|morgen|abend)|bonsoir|(?:muy )?buen[oa]s(?: d[ií]as)?"
+    r"|folks|all|team|und|aber|dann|danke|bitte|hallo|moin|ja|nein|gut|et|mais|donc|alors|merci|bonjour|salut|oui|non|perd[oó]n|perdona|pardon|entschuldigung"
+    r"|good (?:morning|evening|afternoon)|guten (?:tag|morgen|abend)|bonsoir|(?:muy )?buen[oa]s(?: d[ií]as)?"
     r"|y|pero|entonces|gracias|hola|por favor|vale|s['’]il (?:te|vous) pla[iî]t"
 )
 _LEAD = rf"^\W*(?:(?:{LEAD_INS})[\s,.!:]+)*"
@@ -66,7 +67,8 @@ _ASKS_BEHIND_COMMA = re.compile(
 )
 # French asks anywhere in a sentence ("peut-on", "c'est combien"), and Spanish marks where the question begins.
 _IN_PLACE = re.compile(
-    r"(?i)\b\w+-(?:t-)?(?:il|elle|on|je|nous|vous|ils|elles|tu)\b|\bcombien d|(?:est|fait|coûte) combien\b|¿\W*\w+(?:\s+\w+){2}"
+    r"(?i)\b\w+-(?:t-)?(?:il|elle|on|je|nous|vous|ils|elles|tu)\b|\bcombien d|(?:est|fait|coûte) combien\b"
+    r"|¿\W*\w+(?:\s+\w+){2}"
 )
 _SENTENCE = re.compile(r"(?<=[.!?;…])\s+|\n+|\s[–—-]\s")
 _CLAUSE = re.compile(r"[,:]\s+")

@@ -350,13 +350,12 @@ class MessageHandler:
         return (await platform.permissions(pressed.person, pressed.thread)).is_admin
 
     async def _expiry(self, lease: Lease, platform: Platform, expiry: Expiry) -> None:
-        parked = await self.checkpoints.read(expiry.checkpoint, by=lease.delivery.id)
+        """Close the card, unless somebody chose at the last moment: what nobody chose is not answered."""
+        parked = await self.checkpoints.claim(expiry.checkpoint, by=lease.delivery.id)
         message_state = await self._load_state(lease, platform, expiry.question)
         if parked is not None and not message_state.is_settled:
-            opened = await self._reopen(parked)
-            by, fence = lease.delivery.id, lease.fence
-            events = self.question_service.expire(expiry.checkpoint, by=by, fence=fence, opened=opened)
-            await self._go_on(lease, platform, expiry.question, message_state, opened, events)
+            await platform.close_card(expiry.question, message_state, parked.checkpoint)
+            await message_state.settle(message_state.kept)
 
     async def _reopen(self, parked: ParkedInquiry) -> OpenThread:
         return OpenThread(await self.memory_controls.memory.recall(parked.checkpoint.thread), parked)

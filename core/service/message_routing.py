@@ -1,8 +1,8 @@
 """When to speak: what to do with a message, and why; the same on every platform.
 
-We answer what is put to us: in a mention, a direct message, a reply to us, or by name. What names nobody goes on with our
-conversation while its asker and we are alone in it. Once a colleague has written, people may mean each other: then we
-try only a question that is put to nobody, and speak only where the documents plainly answer it.
+We answer what is put to us: in a mention, a direct message, a reply to us, or by name. A message that names nobody goes
+on with our conversation while its asker and we are alone in it. Once a colleague has written, people may mean each
+other: then we try only a question that is put to nobody, and speak only where the documents plainly answer it.
 """
 
 import re
@@ -39,11 +39,11 @@ _THANK_WORDS = ("thanks", "danke", "merci", "gracias")
 # Words with which people receive an answer. What consists of them and stop words says nothing more.
 _RECEIPTS = frozenset(
     """ok okay k yes yeah yep no nope sure fine great nice cool perfect good super lovely brilliant awesome excellent
-    amazing wow haha lol right true exactly understood noted sense makes helpful helps helped got gotcha spot answer bot job star respect worries problem
-    morning weekend day evening night bye welcome sorry oh ah hm hmm
-    ja nein gut antwort respekt supi prima klasse toll alles klar passt verstanden genau stimmt schön super hilft hat geholfen sehr mir das
-    oui non bien bonne réponse parfait super d'accord ça marche compris génial c'est très noté bonne journée
-    sí vale bien buena muy respuesta perfecto genial claro entendido muy bueno estupendo eso""".split()  # noqa: SIM905 - as STOPWORDS
+    amazing wow haha lol right true exactly understood noted sense makes helpful helps helped got gotcha spot answer bot
+    job star respect worries problem morning weekend day evening night bye welcome sorry oh ah hm hmm
+    ja nein gut antwort respekt supi prima klasse toll alles klar passt verstanden genau stimmt schön hilft hat geholfen
+    sehr mir das oui non bien bonne réponse parfait d'accord ça marche compris génial c'est très noté journée
+    sí vale buena muy respuesta perfecto genial claro entendido bueno estupendo eso""".split()  # noqa: SIM905 - as STOPWORDS
 )
 _CODE = re.compile(r"```.*?(?:```|$)", re.DOTALL)
 _LEAD = rf"(?i)^\W*(?:(?:{LEAD_INS}|well|wait|actually)[\s,.!–—-]+)*"
@@ -73,8 +73,8 @@ _YOU = re.compile(
 )
 # What was said before explains these: without it nobody knows what they mean.
 _LEANS = re.compile(
-    r"(?i)(?<!is )(?<!are )(?<!a-t-)\b(?:it|its|that|this|these|those|he|him|his|she|her|they|them|their|there|then|das|dies\w*|er|sie"
-    r"|ihn|ihm|dort|dann|davon|dafür|il|elle|ils|elles|lui|ça|cela|eso|esto|él|ella|ellos|allí)\b"
+    r"(?i)(?<!is )(?<!are )(?<!a-t-)\b(?:it|its|that|this|these|those|he|him|his|she|her|they|them|their|there|then"
+    r"|das|dies\w*|er|sie|ihn|ihm|dort|dann|davon|dafür|il|elle|ils|elles|lui|ça|cela|eso|esto|él|ella|ellos|allí)\b"
 )
 _OUR_NAME = "footnote"
 _NAME = re.compile(
@@ -139,13 +139,14 @@ def route_message(heard: MessageFacts) -> RoutingDecision:
     to_us = _said_to_us(heard)
     if command := _command(heard.text if to_us is None else to_us, spoken_to=to_us is not None, heard=heard):
         return RoutingDecision(command, "it is a command")
-    if to_us is None:
-        return _route_unaddressed(heard)
-    if heard.chooses:
-        return RoutingDecision(MessageRoute.ANSWER, "it makes a choice")
+    return _route_unaddressed(heard) if to_us is None else _route_addressed(heard, to_us)
+
+
+def _route_addressed(heard: MessageFacts, to_us: str) -> RoutingDecision:
+    """Decide about what is put to us: all that asks, and what may be a question without a question's form."""
     by_press = heard.mentions_us and not heard.wording and not heard.replies
     bare = not words(to_us) and (bool(heard.wording) or heard.has_files)
-    if by_press or bare or is_question(to_us):
+    if heard.chooses or by_press or bare or is_question(to_us):
         return RoutingDecision(MessageRoute.ANSWER, "it asks us")
     if _only_receives(to_us):
         return RoutingDecision(MessageRoute.THANKED, "it thanks us")
@@ -258,28 +259,33 @@ def _until_other(before: str, behind: str) -> str:
 
 def _route_unaddressed(heard: MessageFacts) -> RoutingDecision:
     """Decide about a message that is not put to us: the asker goes on with our conversation, others may not mean us."""
-    quiet = MessageRoute.KEEP_QUIET
-    if heard.mentions_us:
-        return RoutingDecision(quiet, "it speaks of us")
-    if heard.muted:
-        return RoutingDecision(quiet, "we are muted here")
-    if heard.mentions_others:
-        return RoutingDecision(quiet, "it is put to somebody else")
-    if heard.opens_post and heard.answers_posts:
-        return RoutingDecision(quiet if heard.by_moderator else MessageRoute.ANSWER, "it opens a post")
-    if heard.in_channel or heard.opens_post:
-        wanted = heard.answers_unasked and is_question(heard.text) and not _names_colleague(heard.text)
-        route = MessageRoute.ANSWER_IF_CERTAIN if wanted else quiet
-        return RoutingDecision(route, "it begins without naming us", standalone=True)
-    if not heard.in_our_thread:
-        return RoutingDecision(quiet, "we have not answered here")
-    if heard.chooses:
-        return RoutingDecision(MessageRoute.ANSWER, "it makes a choice")
+    if reason := _reason_to_be_quiet(heard):
+        return RoutingDecision(MessageRoute.KEEP_QUIET, reason)
+    if heard.chooses or (heard.opens_post and heard.answers_posts):
+        return RoutingDecision(MessageRoute.ANSWER, "it makes a choice, or opens a post")
     if _names_colleague(heard.text):
-        return RoutingDecision(quiet, "it names a colleague", to_colleague=True)
+        return RoutingDecision(MessageRoute.KEEP_QUIET, "it names a colleague", to_colleague=True)
+    if heard.in_channel or heard.opens_post:
+        route = MessageRoute.ANSWER_IF_CERTAIN if is_question(heard.text) else MessageRoute.KEEP_QUIET
+        return RoutingDecision(route, "it begins without naming us", standalone=True)
     if heard.by_last_asker and (not heard.in_company or (heard.asked_back and _goes_on(heard.text))):
         return _route_alone(heard)
     return _route_in_company(heard)
+
+
+def _reason_to_be_quiet(heard: MessageFacts) -> str:
+    """Why a message that is not put to us gets nothing whatever it says; empty where it may get an answer."""
+    begins = heard.in_channel or heard.opens_post
+    by_post = heard.opens_post and heard.answers_posts
+    reasons = (
+        (heard.mentions_us, "it speaks of us"),
+        (heard.muted, "we are muted here"),
+        (heard.mentions_others, "it is put to somebody else"),
+        (by_post and heard.by_moderator, "a moderator opens a post"),
+        (begins and not by_post and not heard.answers_unasked, "it begins without naming us"),
+        (not begins and not heard.in_our_thread, "we have not answered here"),
+    )
+    return next((reason for applies, reason in reasons if applies), "")
 
 
 def _route_alone(heard: MessageFacts) -> RoutingDecision:

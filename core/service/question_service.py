@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field, replace
 
 from core.agent.agent import Agent
-from core.agent.checkpoint_resume import EXPIRED, resume_inquiry
+from core.agent.checkpoint_resume import resume_inquiry
 from core.agent.outcomes import show_sources, stop_run
 from core.agent.run import Run
 from core.model.answer import Answer, Outcome
@@ -268,20 +268,6 @@ class QuestionService:
     def release(self, trace_id: str) -> None:
         """Let go of a cancelled run that nobody stops any more: it holds the question and what was found."""
         self._running.pop(trace_id, None)
-
-    async def expire(
-        self, checkpoint_id: str, *, by: str = "", fence: int | None = None, opened: OpenThread | None = None
-    ) -> AsyncGenerator[AgentEvent, None]:
-        """Stream the answer from what is there, because nobody chose in time; nothing where somebody did."""
-        parked = opened.parked if opened is not None else await self._checkpoints.read(checkpoint_id, by=by)
-        if parked is None:
-            return
-        yield Noticed("Nobody chose, so I go on with what I have.")
-        asker = parked.checkpoint.asker
-        events = self.choose(checkpoint_id, EXPIRED, asker, by=by, fence=fence, opened=opened)
-        async with aclosing(events) as stream:
-            async for event in stream:
-                yield event
 
     async def explain(self, key: ThreadKey, audience: Audience, *, asker: str = "") -> Explanation:
         """How the thread's last answer came about, as ``explain_answer`` tells it. Raises NotFound."""

@@ -28,54 +28,22 @@ _LAST = r"last|letzte[rns]?|derni[eè]re?|últim[oa]|ultim[oa]"
 _YES = r"yes|yeah|yep|sure|ok(?:ay)?|ja|gern|oui|s[ií]|vale"
 _STOP = (
     r"stop(?: it| there)?|cancel|never ?mind|forget it|leave it|stopp|abbrechen|vergiss es|egal|lass(?: es| gut sein)"
-    r"|schon gut|arrête[zr]?|annule[zr]?|laisse[zr]? tomber|oublie[zr]?|déjalo|dejalo|olvídalo|olvidalo|cancela|no importa"
+    r"|schon gut|arrête[zr]?|annule[zr]?|laisse[zr]? tomber|oublie[zr]?"
+    r"|d[eé]jalo|olv[ií]dalo|cancela|no importa"
 )
 _MEANINGS: dict[str, str] = {
     ChoiceId.KEEP: rf"{_YES}|(?:go|carry|search) on|continue|keep (?:going|looking|searching)|weiter(?: suchen)?"
     r"|continue[zr]?|sigue(?: buscando)?",
     ChoiceId.ANSWER: rf"{_YES}|(?:just )?answer(?: now| me| it)?|that(?:['’]s| is) enough|antworte?|réponds|responde",
     ChoiceId.STOP: r"no|nope|no thanks|nein|non|nein danke|non merci|no gracias",
-    ChoiceId.CAVEATS: rf"{_YES}|with caveats|answer(?: anyway)?|try anyway|best guess|trotzdem|quand même|de todos modos",
+    ChoiceId.CAVEATS: rf"{_YES}|with caveats|answer(?: anyway)?|try anyway|trotzdem|quand même|de todos modos",
     ChoiceId.SHOW: r"(?:show(?: me)?(?: the)? ?)?sources|quellen|fuentes",
 }
 _STOPPED = Choice(ChoiceId.STOP, "Stop")  # can be said also where no button offers it
 # Words of "the job one, please" that name nothing, where English stop words do not have them.
 _FRAME = frozenset(
-    [
-        "der",
-        "die",
-        "das",
-        "den",
-        "dem",
-        "mit",
-        "für",
-        "zum",
-        "zur",
-        "eine",
-        "ein",
-        "bitte",
-        "le",
-        "la",
-        "les",
-        "l",
-        "un",
-        "une",
-        "celui",
-        "celle",
-        "pour",
-        "sur",
-        "el",
-        "los",
-        "las",
-        "con",
-        "para",
-        "una",
-        "option",
-        "number",
-        "choice",
-        "version",
-        "variante",
-    ]
+    """der die das den dem mit für zum zur eine ein bitte le la les l un une celui celle pour sur el los las con para
+    una option number choice version variante""".split()  # noqa: SIM905 - as STOPWORDS
 )
 
 

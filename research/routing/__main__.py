@@ -58,6 +58,7 @@ class Played:
 
     @property
     def wanted(self) -> bool | None:
+        """Whether an answer is wanted; None where people would disagree."""
         return None if self.case["speak"] == "either" else bool(self.case["speak"])
 
 
@@ -153,12 +154,13 @@ def _writer(played: Played) -> str:
 
 
 def _report(title: str, played: Sequence[Played], groups: Iterable[tuple[str, Sequence[Played]]] = ()) -> None:
-    print(f"\n{title:<44}{'false replies':>16}{'missed':>14}")
+    print(f"\n{title:<44}{'false replies':>16}{'missed':>14}{'of these, tried':>18}")
     for name, some in [*groups, ("all", played)]:
         silent = [one for one in some if one.wanted is False]
         spoken = [one for one in some if one.wanted]
         false, missed = sum(one.spoke for one in silent), sum(not one.spoke for one in spoken)
-        print(f"{name:<44}{f'{false} of {len(silent)}':>16}{f'{missed} of {len(spoken)}':>14}")
+        tried = sum(one.decision.route is MessageRoute.ANSWER_IF_CERTAIN and not one.spoke for one in spoken)
+        print(f"{name:<44}{f'{false} of {len(silent)}':>16}{f'{missed} of {len(spoken)}':>14}{tried:>18}")
 
 
 def _grouped(played: Sequence[Played], name: Any) -> list[tuple[str, Sequence[Played]]]:
@@ -190,9 +192,8 @@ def _show(played: Sequence[Played]) -> None:
         print(f"  > {one.case['line']['who']}: {one.case['line']['text'][:300]}")
 
 
-async def main(path: Path, part: str, *, show: bool) -> None:
+async def main(cases: list[dict[str, Any]], part: str, *, show: bool) -> None:
     """Play one part of the set, as it is set up at first and with the unasked mode on."""
-    cases = [json.loads(line) for line in path.read_text().splitlines()]
     cases = [case for case in cases if _is_judge(case) is (part == "judge")]
     unasked = ChannelSettings(auto_answer=THRESHOLDS[Confidence.MEDIUM])
     async with _installation() as footnote:
@@ -216,4 +217,5 @@ if __name__ == "__main__":
     parser.add_argument("--show", action="store_true", help="print the lines of the open part that went wrong")
     parser.add_argument("--set", type=Path, default=LINES)
     given = parser.parse_args()
-    asyncio.run(main(given.set, given.part, show=given.show))
+    lines = given.set.read_text().splitlines()
+    asyncio.run(main([json.loads(line) for line in lines], given.part, show=given.show))

@@ -30,6 +30,7 @@ class Line:
 
     @classmethod
     def of(cls, said: dict[str, Any]) -> "Line":
+        """A line as the set writes it."""
         files = tuple(_FILE.findall(said["text"]))
         return cls(
             said["who"],
@@ -41,7 +42,7 @@ class Line:
         )
 
 
-_FILE = re.compile(r"\[(?:image|file|screenshot|pdf): ([^\]]+)\]")
+_FILE = re.compile(r"\[(?:image|file|archivo|datei|fichier|bild|imagen|screenshot): ([^\]]+)\]")
 Parse = Callable[[dict[str, Any], Sequence[Line], int], IncomingMessage | None]
 
 

@@ -15,6 +15,7 @@ from adapters.testing.message_state import InProcessMessageStateStore
 from adapters.testing.stores import InProcessAudit, InProcessChannelSettingsStore, InProcessFeedbackStore
 from core.model.channel_settings import ChannelSettings
 from core.model.parsed_document import Block, ParsedDocument
+from core.service.actions.memory_controls import MemoryControls
 from core.service.actions.user_actions import UserActions
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.message_handler import MessageHandler
@@ -101,7 +102,7 @@ class Office:
         self.platform = platform = self._platform()
         message_handler = MessageHandler(
             question_service=self.scene.question_service,
-            memory_controls=self.user_actions.memory,
+            memory_controls=MemoryControls(self.scene.memory, self.audit),
             checkpoints=self.scene.checkpoints,
             message_states=self.message_states,
             inbox=self.inbox,
