@@ -17,7 +17,7 @@ LEAD_INS = (
 _LEAD = rf"^\W*(?:(?:{LEAD_INS})[\s,.!:]+)*"
 _BEFORE = (
     r"(?:(?:until|till|since|by|from|for|to|with|at|in|on|of|bis|seit|ab|für|von|mit|um|in|an|auf|à|de|pour|avec|depuis"
-    r"|jusqu['’]à|dans|a|de|para|con|desde|hasta|en)\s+)?"
+    r"|jusqu['’]à|à partir d['e]|dans|a|de|para|con|desde|hasta|en)\s+)?"
 )
 _SUBJECT = (
     r"(?:(?:i|we|you|he|she|it|they|there|that|this|these|those|the|my|our|your|his|her|their|any\w*|some\w*|every\w*"

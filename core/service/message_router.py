@@ -77,6 +77,7 @@ def _facts(message: IncomingMessage, opened: OpenThread, lines: LinesSinceAnswer
         by_last_asker=last is not None and last.asker.id == message.asker.id,
         follows_answer=not written or lines.first == message.id,
         in_company=written and lines.in_company,
+        answered=f"{last.question} {last.answer}" if last is not None else "",
         asked_back=last is not None and last.outcome is Outcome.CLARIFIED and parked is None,
         muted=record.muted,
         in_channel=message.in_channel,

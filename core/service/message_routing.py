@@ -45,6 +45,13 @@ _RECEIPTS = frozenset(
     sehr mir das oui non bien bonne réponse parfait d'accord ça marche compris génial c'est très noté journée
     sí vale buena muy respuesta perfecto genial claro entendido bueno estupendo eso""".split()  # noqa: SIM905 - as STOPWORDS
 )
+# To us, beside what we have answered: one more thing of the same kind.
+_ADDS = re.compile(
+    r"(?i)^\W*(?:and|or|but|also|same|und|oder|aber|auch|et|ou|mais|aussi|y|o|pero|también|no|nope|nein|non|for|in|at|with|from|per"
+    r"|für|bei|mit|pro|ab|im|pour|avec|chez|à|dans|par|para|con|en|desde|ensuite)\b"
+    r"|\b(?:too|also|as well|instead|please|auch|stattdessen|bitte|aussi|plutôt|también|tampoco)\W*$"
+)
+_GREETS = r"(?i)^\W*(?:(?:hey|hi|hello|ok|so|and|thanks|danke|hallo)\s+)?"
 _CODE = re.compile(r"```.*?(?:```|$)", re.DOTALL)
 _LEAD = rf"(?i)^\W*(?:(?:{LEAD_INS}|well|wait|actually)[\s,.!–—-]+)*"
 # To us, of our answer: it is put right, doubted, or more of it is wanted.
@@ -115,6 +122,7 @@ class MessageFacts:
     follows_answer: bool = False  # nobody has written since
     in_company: bool = False  # somebody else has written since
     muted: bool = False
+    answered: str = ""  # our last answer here, and its question
     asked_back: bool = False  # our last words here were a question to this person
     chooses: bool = False  # it makes a choice of the card that waits for this person
     in_channel: bool = False  # in no thread
@@ -150,10 +158,13 @@ def _route_addressed(heard: MessageFacts, to_us: str) -> RoutingDecision:
         return RoutingDecision(MessageRoute.ANSWER, "it asks us")
     if _only_receives(to_us):
         return RoutingDecision(MessageRoute.THANKED, "it thanks us")
-    by_mention = OUR_MENTION in heard.wording or heard.direct
-    if _goes_on(to_us) or len(words(to_us)) > LONGEST_FRAGMENT or (by_mention and not _REMARKS.search(to_us)):
+    by_mention = OUR_MENTION in heard.wording
+    asks = by_mention and not _REMARKS.search(to_us) and not (heard.replies and not _is_phrase(to_us))
+    begins = heard.direct and not heard.in_our_thread and not _REMARKS.search(to_us)
+    if asks or begins or _goes_on(to_us) or len(words(to_us)) > LONGEST_FRAGMENT:
         return RoutingDecision(MessageRoute.ANSWER, "it is put to us")
-    return RoutingDecision(MessageRoute.THANKED, "it remarks on our answer")
+    route = MessageRoute.ANSWER_IF_CERTAIN if _is_phrase(to_us) else MessageRoute.THANKED
+    return RoutingDecision(route, "it remarks on our answer")
 
 
 def could_be_answered(message: IncomingMessage, settings: ChannelSettings) -> bool:
@@ -268,7 +279,7 @@ def _route_unaddressed(heard: MessageFacts) -> RoutingDecision:
     if heard.in_channel or heard.opens_post:
         route = MessageRoute.ANSWER_IF_CERTAIN if is_question(heard.text) else MessageRoute.KEEP_QUIET
         return RoutingDecision(route, "it begins without naming us", standalone=True)
-    if heard.by_last_asker and (not heard.in_company or (heard.asked_back and _goes_on(heard.text))):
+    if heard.by_last_asker and (not heard.in_company or (heard.asked_back and _is_phrase(heard.text))):
         return _route_alone(heard)
     return _route_in_company(heard)
 
@@ -296,7 +307,8 @@ def _route_alone(heard: MessageFacts) -> RoutingDecision:
         return RoutingDecision(MessageRoute.KEEP_QUIET, "it thanks us")
     if heard.asked_back or _goes_on(heard.text):
         return RoutingDecision(MessageRoute.ANSWER, "the asker goes on")
-    return RoutingDecision(MessageRoute.KEEP_QUIET, "it asks nothing")
+    route = MessageRoute.ANSWER_IF_CERTAIN if _is_phrase(heard.text) else MessageRoute.KEEP_QUIET
+    return RoutingDecision(route, "it has no question's form")
 
 
 def _route_in_company(heard: MessageFacts) -> RoutingDecision:
@@ -307,6 +319,8 @@ def _route_in_company(heard: MessageFacts) -> RoutingDecision:
         return RoutingDecision(MessageRoute.KEEP_QUIET, "it is put to a person")
     if heard.follows_answer and asks_by_words(heard.text):
         return RoutingDecision(MessageRoute.ANSWER_IF_CERTAIN, "it follows our answer")
+    if heard.by_last_asker and set(content_words(heard.text)) & set(content_words(heard.answered)):
+        return RoutingDecision(MessageRoute.ANSWER_IF_CERTAIN, "it goes on with what we answered")
     if not _stands_alone(heard.text):
         return RoutingDecision(MessageRoute.KEEP_QUIET, "it leans on what a colleague said")
     return RoutingDecision(MessageRoute.ANSWER_IF_CERTAIN, "it is put to nobody", standalone=True)
@@ -332,24 +346,33 @@ def _only_receives(text: str) -> bool:
 
 
 def _goes_on(text: str) -> bool:
-    """Whether a message without a question's form goes on with one: it puts it right, or names what it leaves out."""
-    if _GOES_BACK.match(text):
-        return True
+    """Whether a message without a question's form plainly goes on with one: "no, I meant …", "and for enterprise"."""
+    return _GOES_BACK.match(text) is not None or (_is_phrase(text) and _ADDS.search(text) is not None)
+
+
+def _is_phrase(text: str) -> bool:
+    """Whether a message is a few words without a sentence's form: what a question was about, or what it left out."""
     phrase = re.sub(_LEAD, "", _CODE.sub(" ", text)).strip(" .!,")
-    if not 0 < len(words(phrase)) <= LONGEST_FRAGMENT or re.search(
-        r"[.;!]\s|,\s(?!no\b|not\b|non\b|nicht\b|pas\b)", phrase
-    ):
+    if not 0 < len(words(phrase)) <= LONGEST_FRAGMENT:
+        return False
+    if re.search(r"[.;!]\s|,\s(?!no\b|not\b|non\b|nicht\b|pas\b)", phrase):
         return False
     return bool(content_words(phrase)) and not _STATES.search(phrase) and not _PERSONAL.search(phrase)
 
 
 def _names_colleague(text: str) -> bool:
-    """Whether a message begins with a name and a comma: "bob, didn't you change that?"."""
-    found = re.match(
-        r"(?i)^\W*(?:(?:hey|hi|hello|ok|so|and|thanks|danke|hallo)\s+)?([^\W\d_]+)\s*[,:]\s+(.+)", text, re.DOTALL
-    )
-    if found is None:
-        return False
-    name, rest = found.group(1).casefold(), found.group(2)
-    known = name in STOPWORDS | _RECEIPTS or re.fullmatch(LEAD_INS, name) or name == _OUR_NAME
-    return not known and any((is_question(rest), _STATES.search(rest), _PERSONAL.search(rest), _YOU.search(rest)))
+    """Whether a message begins or ends with a person's name: "bob, is that right?", "teo what time do you start?"."""
+    begins = re.match(rf"{_GREETS}([^\W\d_]+)(\s*[,:])?\s+(.+)", text, re.DOTALL)
+    if begins is not None and not _is_common(begins.group(1)):
+        comma, rest = begins.group(2), begins.group(3)
+        told = any((is_question(rest), _STATES.search(rest), _PERSONAL.search(rest), _YOU.search(rest)))
+        if (comma and told) or (opens_question(rest) and _YOU.search(rest)):
+            return True
+    ends = re.search(r",\s+([^\W\d_]+)\s*[?!.]*\s*$", text)
+    return ends is not None and is_question(text) and not _is_common(ends.group(1))
+
+
+def _is_common(word: str) -> bool:
+    """Whether a word that could be a name by its place is none."""
+    word = word.casefold()
+    return word in STOPWORDS | _RECEIPTS or word == _OUR_NAME or re.fullmatch(LEAD_INS, word) is not None
