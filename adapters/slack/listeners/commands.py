@@ -13,11 +13,12 @@ from slack_bolt.app.async_app import AsyncApp
 from adapters.slack.api.ids import PLATFORM
 from adapters.slack.api.message_links import thread_named_in
 from adapters.slack.inbound.interactions import Ack, Body, SlashCommand
-from adapters.slack.kb.command_parser import KB
+from adapters.slack.kb.command_parser import KB, LONGEST_VERB
 from adapters.slack.listeners.error_reports import report_errors
 from adapters.slack.listeners.settings import ChannelSettingsForm
 from adapters.slack.outbound.answer_records import LatestInChannel, LatestOfPerson
 from adapters.slack.outbound.line_format import mrkdwn
+from adapters.slack.outbound.text import escape
 from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import ThreadKey
 from core.service.actions.wording import explanation_text, outcome_text
@@ -26,11 +27,12 @@ from core.service.help import HELP
 
 COMMAND = "/footnote"
 NO_THREAD = "I have not answered you in this channel yet. Mention me in a thread, or give the link of one."
+UNKNOWN = "{} has no “{}”. Here is what there is:"
 NO_KNOWLEDGE = "The knowledge is not looked after from here."
 
 
 class FootnoteVerb(StrEnum):
-    """What can follow ``/footnote``; whatever else does is answered with the help."""
+    """What can follow ``/footnote``; all else is said to be unknown, above the help."""
 
     WHY = "why"
     MUTE = "mute"
@@ -85,7 +87,9 @@ class CommandListeners:
             case FootnoteVerb.SETTINGS:
                 return await self._open_settings(given)
             case _:
-                return "\n".join(map(mrkdwn, HELP))
+                help_text = "\n".join(map(mrkdwn, HELP))
+                is_known = not verb or verb.casefold() == FootnoteVerb.HELP
+                return help_text if is_known else f"{escape(UNKNOWN.format(COMMAND, verb[:LONGEST_VERB]))}\n{help_text}"
 
     async def _why(self, given: SlashCommand, rest: str) -> str:
         thread = await self._thread(given, rest)
