@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from adapters.discord.inbound import event_listener, look_back
+from adapters.discord.inbound.identify_limiter import IdentifyTimes
 from adapters.discord.inbound.ordered_queue import Job
 from core.model.channel_settings import ChosenSettings
 from core.model.errors import Busy
@@ -187,6 +188,18 @@ async def test_a_mention_in_a_new_thread_that_was_archived_since_is_answered(
         assert REFUNDS in (await discord.reply_to(asked, LONG)).text
 
 
+async def test_many_restarts_delay_the_connection_and_that_is_said(discord: FakeDiscord, closed: Office) -> None:
+    now = time.time()
+    await closed.message_states.save(IdentifyTimes(times=tuple(now - number for number in range(70))))
+    stop = asyncio.Event()
+    async with closed.platform as platform:
+        running = asyncio.create_task(platform.run(stop))
+        await discord.until(lambda: "starts in 5 minutes" in platform.readiness_problem(), LONG, what="the reason")
+        stop.set()
+        await running
+    assert discord.identifies == 0
+
+
 async def test_whoever_asks_too_much_is_told(discord: FakeDiscord, office: Office) -> None:
     alice, put = discord.person("alice"), office.inbox.put
 
@@ -200,6 +213,19 @@ async def test_whoever_asks_too_much_is_told(discord: FakeDiscord, office: Offic
     (told,) = discord.answers_to(asked)
     assert "20 questions waiting" in told.text
     assert told.reference is asked
+
+
+async def test_who_speaks_to_others_is_not_told_that_too_much_waits(discord: FakeDiscord, office: Office) -> None:
+    bob = discord.person("bob")
+
+    async def full(delivery: Delivery) -> bool:
+        raise Busy("You have 20 questions waiting already.")
+
+    thread = await bob.starts_thread(await bob.says("Something about lunch."), "lunch")
+    office.inbox.put = full  # type: ignore[method-assign]
+    await bob.says("Lunch is at noon.", thread=thread)
+    await discord.quiet(0.3)
+    assert [one for one in thread.posts() if one.author is discord.me] == []
 
 
 async def test_what_there_was_no_room_for_is_read_again(discord: FakeDiscord, office: Office) -> None:
@@ -344,7 +370,7 @@ async def test_an_edit_after_the_answer_offers_its_writer_alone_to_answer_again_
     discord: FakeDiscord, office: Office
 ) -> None:
     alice, bob = discord.person("alice"), discord.person("bob")
-    asked = await alice.says(ASKED)
+    asked = await alice.says(ASKED, files=[("note.txt", b"Order 7.")])
     answer = await discord.reply_to(asked, LONG)
     before = answer.text
     await worked_off(office)
@@ -365,8 +391,10 @@ async def test_an_edit_after_the_answer_offers_its_writer_alone_to_answer_again_
     assert REFUNDS in (await discord.reply_to(pressed, LONG)).text
     await discord.until(lambda: "Answer again?" not in answer.buttons(), LONG, what="the button to go")
     assert answer.text == before
-    asked_for = [call.given[0].question for call in office.script.calls_of("understand")]
-    assert asked_for == ["how long do refunds take?", "how long do refunds take, in days?"]
+    first, again = office.script.calls_of("understand")
+    assert first.given[0].question == "how long do refunds take?"
+    assert again.given[0].question == "how long do refunds take, in days?"
+    assert [one.text for one in again.given[1].attachments] == ["Order 7."]
 
 
 async def test_an_edit_of_a_question_of_which_nothing_is_kept_any_more_is_not_answered_again(

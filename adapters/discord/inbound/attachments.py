@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 
 import discord
 
@@ -46,6 +47,15 @@ async def files_above(nearby: NearbyMessages) -> tuple[FileReference, ...]:
         FileReference(f"{message.channel.id}/{message.id}/{file.id}", file.filename, file.size)
         for message in above.values()
         for file in attachments_of(message)
+    )
+
+
+def files_on(question: IncomingMessage) -> tuple[FileReference, ...]:
+    """The files on a message, for a question that does not stand there."""
+    target = question.reply_target
+    return tuple(
+        file if "/" in file.id else replace(file, id=f"{target.channel}/{target.message}/{file.id}")
+        for file in question.files
     )
 
 

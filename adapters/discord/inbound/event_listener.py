@@ -200,10 +200,14 @@ class EventListener:
 
     async def _enqueue(self, delivery_id: str, incoming: IncomingMessage) -> None:
         async def say_busy(text: str) -> None:
-            if not incoming.in_channel:
+            if incoming.mentions_us or incoming.direct or await self._has_answered_in(incoming.thread):
                 await self._tell(incoming, text)
 
         await self._ordered_queue.put(delivery_id, incoming, busy=say_busy)
+
+    async def _has_answered_in(self, thread: ThreadKey) -> bool:
+        """Whether a thread was started on a question to us, so that what is said there may go on with it."""
+        return await self._message_states.read(DiscordQuestionState(thread=thread, message=thread.thread)) is not None
 
     async def _continued_thread(self, message: discord.Message) -> ThreadKey | None:
         """The conversation that a reply goes on with, where it is not the one of the place it stands in."""

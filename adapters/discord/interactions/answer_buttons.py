@@ -11,6 +11,7 @@ from typing import assert_never
 
 from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.ids import handoff_role, person_of
+from adapters.discord.inbound.attachments import files_on
 from adapters.discord.inbound.interaction_responses import (
     LOOK_UP_SECONDS,
     acknowledge,
@@ -141,7 +142,12 @@ class AnswerButtons:
                 mode = ReplyMode.PRIVATE if shown.private else ReplyMode.RESPONSE
                 target = replace(private_target(interaction), mode=mode, response=response)
                 again = replace(
-                    edited, id=str(interaction.id), thread=shown.thread, reply_target=target, edited=False, files=()
+                    edited,
+                    id=str(interaction.id),
+                    thread=shown.thread,
+                    reply_target=target,
+                    edited=False,
+                    files=files_on(edited),
                 )
                 await self._ordered_queue.put(
                     f"discord:{interaction.id}", again, busy=lambda text: tell(interaction, text)
