@@ -35,7 +35,7 @@ from adapters.redis.named_leases import RedisNamedLeases
 from adapters.redis.process_registry import RedisProcessRegistry
 from adapters.redis.question_log import RedisQuestionLog
 from adapters.redis.schema import check_schema
-from adapters.redis.settings import RedisAudit, RedisChannelSettingsStore
+from adapters.redis.settings import RedisAudit, RedisChannelSettingsStore, RedisVerifierRecords
 from adapters.redis.trace_store import RedisTraceStore
 from adapters.terminal.chat import Chat
 from bot.garbage_collection import collector_paused
@@ -60,7 +60,7 @@ from core.ports.memory import Memory
 from core.ports.named_leases import NamedLeases
 from core.ports.process_registry import ProcessRegistry
 from core.ports.question_log import QuestionLog
-from core.ports.reasoner import Reasoner
+from core.ports.reasoner import Reasoner, VerifierRecords
 from core.ports.trace_store import TraceStore
 from core.retrieval.hybrid import Retriever
 from core.service.actions.user_actions import UserActions
@@ -83,9 +83,9 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-# From this score a model answers from the first search at once; a draft that fails goes the long way, see
-# core.agent.fast_path. Without a model the long way costs nothing, so that it is always taken.
-CONFIDENT = 0.06
+# With a model, whatever the first search finds is written from at once; a draft that does not fit is declined and the
+# long way begins (core.agent.fast_path). Without a model the long way costs nothing, so that it is always taken.
+CONFIDENT = 0.0
 NEVER = 2.0
 MET_AT = "Slack Discord"  # a reply may say so, though nobody else did
 NOTHING_TO_READ = "An admin can add some: `/kb` in chat, *Knowledge* on the page, `footnote ingest` in a terminal."
@@ -293,11 +293,15 @@ async def _open_search(
 
 
 def _agent(
-    settings: Settings, search: _Search, stack: AsyncExitStack, budget: DailyBudget | None
+    settings: Settings,
+    search: _Search,
+    stack: AsyncExitStack,
+    budget: DailyBudget | None,
+    records: VerifierRecords,
 ) -> tuple[Reasoner, Agent]:
     """The agent and the reasoner it decides by: the model where one is configured, with quotes standing by."""
     extractive = ExtractiveReasoner(search.encoder, search.answer_reader, search.index)
-    reasoner = model_with_standby(settings, extractive, search.clock, stack, budget)
+    reasoner = model_with_standby(settings, extractive, search.clock, stack, budget, records)
     deps = AgentDeps(
         reasoner=reasoner,
         retriever=search.retriever,
@@ -363,7 +367,7 @@ def _knowledge_stack(
 def _footnote(settings: Settings, search: _Search, stack: AsyncExitStack) -> Footnote:
     redis = search.redis
     budget = _daily_budget(settings, redis, search.clock)
-    reasoner, agent = _agent(settings, search, stack, budget)
+    reasoner, agent = _agent(settings, search, stack, budget, RedisVerifierRecords(redis))
     trace_store, audit, questions = _trace_store(settings, redis, stack), RedisAudit(redis), RedisQuestionLog(redis)
     memory = VisibleMemory(RedisMemory(redis), search.catalog)
     question_service = _question_service(search, reasoner, agent, memory, trace_store, questions)
@@ -517,13 +521,14 @@ def model_with_standby(
     clock: Clock,
     stack: AsyncExitStack,
     daily_budget: DailyBudget | None,
+    records: VerifierRecords | None = None,
 ) -> Reasoner:
     """The model endpoint with the extractive reasoner standing by, or the extractive reasoner alone."""
     if not settings.has_llm:
         return extractive
     from adapters.reasoners.fallback import FallbackReasoner
 
-    primary = model_endpoint(settings, daily_budget)
+    primary = model_endpoint(settings, daily_budget, records)
     stack.push_async_callback(primary.close)
     return FallbackReasoner(primary, extractive, clock=clock, on_failure=_count_model_failure)
 
@@ -559,8 +564,13 @@ def _require_prices(settings: Settings, name: str, budget: float | None) -> floa
     return budget
 
 
-def model_endpoint(settings: Settings, daily_budget: DailyBudget | None = None) -> "OpenAIReasoner":
-    """The reasoner of the configured endpoint alone, paid from this budget; nothing is connected yet."""
+def model_endpoint(
+    settings: Settings, daily_budget: DailyBudget | None = None, records: VerifierRecords | None = None
+) -> "OpenAIReasoner":
+    """The reasoner of the configured endpoint alone, paid from this budget; nothing is connected yet.
+
+    ``records`` keep whether its checks are believed.
+    """
     from adapters.reasoners.openai.reasoner import OpenAIReasoner
 
     return OpenAIReasoner(
@@ -575,6 +585,7 @@ def model_endpoint(settings: Settings, daily_budget: DailyBudget | None = None) 
         context_tokens=settings.llm_context,
         daily_budget=daily_budget,
         prices=_prices(settings),
+        records=records,
     )
 
 

@@ -357,6 +357,12 @@ async def endpoint_checks(settings: Settings) -> AsyncGenerator[Check]:
         if lacks:
             said = f"{settings.llm_model} answers; it does without: {', '.join(lacks)}"
         yield Check("model endpoint", Health.OK, said)
+        trust = await endpoint.trust.result(again=True)
+        if trust.believed:
+            yield Check("verification", Health.OK, f"checks by the model are believed: {trust}")
+        else:
+            remedy = "Answers that are not nearly the documents' own words become quotes; a larger model checks better."
+            yield Check("verification", Health.NOTE, f"checks by the model are not believed: {trust}", remedy)
     except FootnoteError as error:
         yield Check("model endpoint", Health.FAILED, str(error), "Until then the extractive reasoner answers.")
     finally:

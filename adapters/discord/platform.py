@@ -12,10 +12,10 @@ from typing import Self
 
 import discord
 import structlog
-from cachetools import LRUCache
 
 from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.endpoints import configure_endpoints
+from adapters.discord.api.errors import RequestRefused
 from adapters.discord.api.ids import PLATFORM, handoff_role
 from adapters.discord.api.servers import Servers
 from adapters.discord.inbound.attachments import files_above, read_attachments
@@ -38,15 +38,16 @@ from adapters.discord.outbound.announcements import DiscordAnnouncements
 from adapters.discord.outbound.answer_index import AnswerIndex
 from adapters.discord.outbound.answer_messages import AnswerMessages, Pauses
 from adapters.discord.outbound.answer_records import DiscordQuestionState
-from adapters.discord.outbound.answer_view import PACE_SECONDS, PAUSES, DiscordAnswerView, Pace
+from adapters.discord.outbound.answer_view import PACE_SECONDS, PAUSES, DiscordAnswerView
 from adapters.discord.outbound.buttons import AgainButton
 from adapters.discord.outbound.edit_versions import EditVersions
 from adapters.discord.outbound.layouts import Extras
 from adapters.discord.outbound.messages import Messages
 from adapters.discord.outbound.notices import Notices
+from adapters.discord.outbound.sanitizer import SanitizedView
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
-from core.model.errors import PlatformUnavailable
+from core.model.errors import Denied, NotFound, PlatformUnavailable
 from core.model.incoming_events import (
     Expiry,
     FileReference,
@@ -56,6 +57,7 @@ from core.model.incoming_events import (
     MessageRoute,
     Permissions,
 )
+from core.model.inquiry import Checkpoint
 from core.model.reply_target import ReplyTarget
 from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
@@ -66,12 +68,12 @@ from core.service.actions.wording import MUTED, UNMUTED
 from core.service.answer_visibility import AnswerVisibility, answer_visibility
 from core.service.attached_files import Parse
 from core.service.backfill import BackfillPlaces
+from core.service.delivery.pacing import LIMITS, PacingLimits
 from core.service.kb.kept_commands import KeptCommands
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.leader_lease import AlwaysLeader, LeaderLease
 from core.service.pending_card_updates import look_after
 
-PACES_REMEMBERED = 1_000
 CLOSE_SECONDS = 10.0
 CONNECT_SECONDS = 60.0  # for which a worker waits for the connection
 
@@ -103,15 +105,16 @@ class DiscordPlatform:
         gateway_url: str | None = None,
         gateway_lease: LeaderLease | None = None,
         pace_seconds: float = PACE_SECONDS,
+        pacing_limits: PacingLimits = LIMITS,
         pauses: Pauses = PAUSES,
     ) -> None:
         configure_endpoints(api_url, gateway_url)
         self._gateway_lease = gateway_lease or AlwaysLeader()
         self._parse = parse
         self._pace_seconds = pace_seconds
+        self._pacing_limits = pacing_limits
         self._pauses = pauses
         self._connection = GatewayConnection(self._new_client, token, self._gateway_lease)
-        self._paces: LRUCache[str, Pace] = LRUCache(PACES_REMEMBERED)
         self._identify_limiter = IdentifyLimiter(message_states)
         self._ordered_queue = OrderedQueue(inbox)
         self._answer_index = AnswerIndex(message_states)
@@ -330,15 +333,12 @@ class DiscordPlatform:
             messages=self.messages,
             answer_index=self._answer_index,
             edit_versions=self._edit_versions,
-            pace=self._pace(message),
             connected=self.wait_until_connected,
             extras=extras,
             seconds=self._pace_seconds,
+            limits=self._pacing_limits,
             pauses=self._pauses,
         )
-
-    def _pace(self, question: IncomingMessage) -> Pace:
-        return self._paces.setdefault(f"{question.thread} {question.id}", Pace())
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies in this place."""
@@ -406,10 +406,23 @@ class DiscordPlatform:
             await self.wait_until_connected()
             await self._answer_messages(message, message_state).add_row(layouts.row(AgainButton.create(trace_id)))
 
+    async def close_card(
+        self, message: IncomingMessage, message_state: MessageState[DiscordQuestionState], card: Checkpoint
+    ) -> None:
+        """Take the choices off a card; one for a single person's eyes can be edited for 15 minutes after a press."""
+
+        async def render() -> list[SanitizedView]:
+            return [layouts.closed_card(card)]
+
+        await self.wait_until_connected()
+        try:
+            await self._answer_messages(message, message_state).change(render)
+        except (NotFound, Denied, RequestRefused) as error:
+            log.info("card_not_closed", reason=str(error))
+
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[DiscordQuestionState]) -> None:
         """Remove what was posted for a question that was deleted."""
         await self.wait_until_connected()
-        self._pace(message).stop()
         await self._answer_messages(message, message_state).withdraw()
 
     def _answer_messages(

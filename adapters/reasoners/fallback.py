@@ -121,12 +121,31 @@ class FallbackReasoner:
         )
         return decision
 
-    async def check(self, inquiry: Inquiry, claims: Sequence[Claim], meter: Meter) -> Sequence[ClaimVerdict]:
+    async def check(
+        self, inquiry: Inquiry, claims: Sequence[Claim], evidence: Sequence[Evidence], meter: Meter
+    ) -> Sequence[ClaimVerdict]:
         """See Reasoner."""
         verdicts, _ = await self._run_step(
-            lambda reasoner: reasoner.check(inquiry, claims, meter), meter, inquiry.id, self._reserves.write
+            lambda reasoner: reasoner.check(inquiry, claims, evidence, meter), meter, inquiry.id, self._reserves.write
         )
         return verdicts
+
+    async def repair(
+        self,
+        inquiry: Inquiry,
+        draft: str,
+        failed: Sequence[ClaimVerdict],
+        evidence: Sequence[Evidence],
+        meter: Meter,
+    ) -> Sequence[str]:
+        """See Reasoner."""
+        texts, _ = await self._run_step(
+            lambda reasoner: reasoner.repair(inquiry, draft, failed, evidence, meter),
+            meter,
+            inquiry.id,
+            self._reserves.write,
+        )
+        return texts
 
     async def critique(self, inquiry: Inquiry, answer: str, meter: Meter) -> str:
         """See Reasoner."""

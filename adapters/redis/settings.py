@@ -1,4 +1,4 @@
-"""The settings of places, by id, and the record of who changed what, in Redis."""
+"""Settings of channels by id, results of control claims by model, and the audit log, in Redis."""
 
 import json
 from collections.abc import Sequence
@@ -8,11 +8,12 @@ from typing import Any
 from redis.asyncio import Redis
 
 from adapters.redis.client import bounded_call, texts
-from adapters.redis.keys import AUDIT, PLACES, tagged_key
+from adapters.redis.keys import AUDIT, PLACES, VERIFIERS, tagged_key
 from core.model.channel_settings import ChosenSettings
 from core.model.json_codec import from_json, to_json
 from core.ports.audit import Audit, AuditEntry
 from core.ports.channel_settings import ChannelSettingsStore
+from core.ports.reasoner import VerifierRecords
 
 
 class RedisChannelSettingsStore(ChannelSettingsStore):
@@ -45,6 +46,24 @@ class RedisChannelSettingsStore(ChannelSettingsStore):
         """Every place in which something is chosen."""
         async with bounded_call():
             return texts(await self._client.smembers(PLACES))
+
+
+class RedisVerifierRecords(VerifierRecords):
+    """One hash for all models: a few fields, which a new prompt version adds to."""
+
+    def __init__(self, client: Redis) -> None:
+        self._client = client
+
+    async def read(self, key: str) -> str:
+        """Return what is kept; empty where nothing is."""
+        async with bounded_call():
+            stored = await self._client.hget(VERIFIERS, key)
+        return stored.decode() if isinstance(stored, bytes) else stored or ""
+
+    async def keep(self, key: str, result: str) -> None:
+        """Keep it."""
+        async with bounded_call():
+            await self._client.hset(VERIFIERS, key, result)
 
 
 class RedisAudit(Audit):

@@ -77,6 +77,7 @@ class Says:
     pieces: tuple[str, ...] = ()
     finish: str | None = "stop"
     usage: tuple[int, int] | None = (100, 20)
+    cached: int = 0  # tokens of those read
 
     def message(self) -> Json:
         """The assistant's message."""
@@ -91,7 +92,8 @@ class Says:
     def usage_field(self) -> Json:
         """The usage field."""
         read, written = self.usage or (0, 0)
-        return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
+        usage: Json = {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
+        return usage | ({"prompt_tokens_details": {"cached_tokens": self.cached}} if self.cached else {})
 
 
 @dataclass(frozen=True, slots=True)

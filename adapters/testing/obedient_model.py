@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from adapters.reasoners.openai import prompts
 from adapters.reasoners.openai.structured_output import MISSING
+from adapters.reasoners.openai.verifier_trust import control_claims
 from adapters.testing.endpoint import RecordedRequest, Says
 from core.model.text import content_words, sentences
 
@@ -79,6 +80,7 @@ class ObedientModel:
             prompts.DECIDE: self._decide,
             prompts.COMPOSE: self._compose,
             prompts.CHECK: self._check,
+            prompts.REPAIR: self._repair,
             prompts.CRITIQUE: self._critique,
             prompts.SUMMARISE: self._summarise,
         }
@@ -171,17 +173,23 @@ class ObedientModel:
             yield f"{filled} [{block.number}]"
 
     def _check(self, request: RecordedRequest) -> Says:
-        texts = {block.number: set(content_words(block.text)) for block in _documents(request)}
+        texts = {block.number: block.text for block in _documents(request)}
+        labels = {control.claim: control.supported for control in control_claims()}
         verdicts = []
         for block in blocks_in(request.user):
             if block.kind != "sentence":
                 continue
             said = set(content_words(re.sub(r"\[[\d, ]+\]", "", block.text)))
-            cited = [texts.get(int(n), set()) for n in re.findall(r"\d+", block.named.get("cites", ""))]
-            held = max((len(said & words) / len(said) for words in cited if said), default=0.0)
-            verdict = "supported" if held >= 0.8 else "unsupported"
-            verdicts.append({"n": int(block.named["n"]), "verdict": verdict, "confidence": round(held, 2)})
+            cited = [texts.get(int(n), "") for n in re.findall(r"\d+", block.named.get("cites", ""))]
+            best = max(cited, key=lambda text: len(said & set(content_words(text))), default="")
+            held = len(said & set(content_words(best))) >= 0.8 * len(said) if said else False
+            supported = labels.get(block.text, held)
+            verdict = "supported" if supported else "not stated"
+            verdicts.append({"n": int(block.named["n"]), "verdict": verdict, "words": best, "fault": ""})
         return _json({"verdicts": verdicts})
+
+    def _repair(self, _: RecordedRequest) -> Says:
+        return _json({"sentences": []})
 
     def _critique(self, _: RecordedRequest) -> Says:
         return _json({"complete": True, "missing": ""})

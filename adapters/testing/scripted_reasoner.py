@@ -9,7 +9,7 @@ What is not scripted has a sensible default: search for the question, find every
 
 from collections import defaultdict, deque
 from collections.abc import AsyncGenerator, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from core.model.answer import Claim, ClaimVerdict, Support
@@ -20,7 +20,7 @@ from core.model.inquiry import AskBack, Decision, Inquiry, Insufficient, Investi
 from core.model.text import sentences
 from core.ports.reasoner import DraftPart, GradesWithDecision
 
-Step: TypeAlias = Literal["understand", "grade", "decide", "compose", "check", "critique", "summarise"]
+Step: TypeAlias = Literal["understand", "grade", "decide", "compose", "check", "repair", "critique", "summarise"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +102,25 @@ class ScriptedReasoner:
                 raise part
             yield part
 
-    async def check(self, inquiry: Inquiry, claims: Sequence[Claim], meter: Meter) -> Sequence[ClaimVerdict]:
-        """Always that every claim is supported."""
-        verdicts = self._next(
-            "check", lambda: [ClaimVerdict(claim, Support.SUPPORTED) for claim in claims], meter, inquiry, claims
-        )
-        return [ClaimVerdict(c, verdicts) for c in claims] if isinstance(verdicts, Support) else list(verdicts)
+    async def check(
+        self, inquiry: Inquiry, claims: Sequence[Claim], evidence: Sequence[Evidence], meter: Meter
+    ) -> Sequence[ClaimVerdict]:
+        """Always that every claim is supported, by the first words of the first passage that it cites."""
+        verdicts = self._next("check", lambda: Support.SUPPORTED, meter, inquiry, claims)
+        given = [ClaimVerdict(c, verdicts) for c in claims] if isinstance(verdicts, Support) else list(verdicts)
+        return [one if one.words else replace(one, words=_first_words(inquiry, one.claim)) for one in given]
+
+    async def repair(
+        self,
+        inquiry: Inquiry,
+        draft: str,
+        failed: Sequence[ClaimVerdict],
+        evidence: Sequence[Evidence],
+        meter: Meter,
+    ) -> Sequence[str]:
+        """Always that no document says anything; a scripted text is for all that failed."""
+        texts = self._next("repair", str, meter, inquiry, draft, failed)
+        return [texts] * len(failed) if isinstance(texts, str) else list(texts)
 
     async def critique(self, inquiry: Inquiry, answer: str, meter: Meter) -> str:
         """Always that the answer is complete."""
@@ -140,3 +153,8 @@ def _quote_first_sentences(evidence: Sequence[Evidence]) -> str:
 
 def _first_sentence(item: Evidence) -> str:
     return next(iter(sentences(item.passage.text)), "")
+
+
+def _first_words(inquiry: Inquiry, claim: Claim) -> str:
+    cited = next((item for n in claim.evidence if (item := inquiry.library.get(n))), None)
+    return sentences(cited.passage.text)[0] if cited else ""

@@ -7,7 +7,7 @@ from bot.container import Footnote
 from bot.evaluation.answers import new_inquiry
 from bot.evaluation.case_report import case
 from bot.evaluation.dataset_loader import Dataset
-from core.agent.claims import verbatim_in
+from core.agent.verification.claims import verbatim_in
 from core.evaluation.claims import SUPPORTED, VERBATIM, LabelledClaim, confusion
 from core.model.answer import Claim
 from core.model.conversation import ThreadKey
@@ -48,5 +48,7 @@ async def _verdict(footnote: Footnote, base: str, labelled: LabelledClaim) -> st
     library, (item,) = EvidenceLibrary().add([Hit(passage, 1.0)], labelled.claim)
     inquiry = new_inquiry(footnote, base, labelled.claim, ThreadKey("eval", base, "", "claims"))
     claim = Claim(labelled.claim, (item.id,))
-    (verdict,) = await footnote.reasoner.check(replace(inquiry, library=library), [claim], footnote.agent.meter())
+    (verdict,) = await footnote.reasoner.check(
+        replace(inquiry, library=library), [claim], library.items, footnote.agent.meter()
+    )
     return str(verdict.support)

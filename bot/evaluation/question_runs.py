@@ -92,12 +92,12 @@ async def _ask_conversation(
 
 
 def reply_of(answer: Answer | None) -> Prediction:
-    """What the asker reads: the text and the notices below it."""
+    """What the asker reads: the text and the notices below it. A quote that may answer counts as an answer."""
     if answer is None:
         return Prediction(Outcome.FAILED, "")
-    claims = answer.outcome is Outcome.ANSWERED  # what a refusal shows is the nearest sentence, not an answer
-    cited = frozenset(citation.document for citation in answer.citations if claims)
-    return Prediction(answer.outcome, "\n".join((answer.text, *answer.notices)), cited)
+    outcome = Outcome.ANSWERED if answer.is_tentative else answer.outcome
+    cited = frozenset(citation.document for citation in answer.citations if outcome is Outcome.ANSWERED)
+    return Prediction(outcome, "\n".join((answer.text, *answer.notices)), cited)
 
 
 def count_verdicts(scored: Sequence[ScoredQuestion]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from core.agent.decide import decide
 from core.agent.gather import gather
 from core.agent.run import AgentDeps, Run
 from core.agent.understand import understand
-from core.agent.verify import verify
+from core.agent.verification.verify import verify
 from core.model.budget import Meter
 from core.model.conversation import Thread
 from core.model.errors import FootnoteError, StoreUnavailable

@@ -6,12 +6,12 @@ from core.agent.understand import MAX_QUERIES
 from core.model.inquiry import AskBack, CheckpointKind, Choice, ChoiceId, Inquiry, Investigate, Phase, SearchKnowledge
 from core.ports.checkpoints import ParkedInquiry
 
-EXPIRED = Choice(ChoiceId.EXPIRED, "No choice was made in time")
-
 
 def resume_inquiry(parked: ParkedInquiry, choice: Choice, text: str = "") -> Inquiry:
     """The inquiry to pursue after this choice; ``text`` is what was typed where the choice asks for it."""
     inquiry = parked.inquiry
+    if choice.id == ChoiceId.STOP:  # it can be typed at every card
+        return _compose_now(inquiry, choice)
     match parked.checkpoint.kind:
         case CheckpointKind.LONG_SEARCH:
             return _after_long_search(inquiry, choice, text)
@@ -64,12 +64,13 @@ def _all_readings(inquiry: Inquiry) -> Inquiry:
 
 
 def _after_clarify(inquiry: Inquiry, choice: Choice, text: str) -> Inquiry:
-    question = choice.value or text.strip()
+    said = text.strip()
+    question = choice.value or (said if said.endswith("?") or not said else f"{inquiry.standalone} {said}")
     if not question:
         return _all_readings(inquiry)
-    if not choice.value:
-        question = f"{inquiry.standalone} {question}"
     plan = Investigate(question, (question,), "the asker said which one")
     # The grades were for a question that meant several things; what bears on this one is found and graded again.
     known = inquiry.library.carry_over()
-    return replace(inquiry, phase=Phase.GATHER, plan=plan, proposals=(SearchKnowledge(question),), library=known)
+    reading = choice.label if choice.value else said
+    proposals = (SearchKnowledge(question),)
+    return replace(inquiry, phase=Phase.GATHER, plan=plan, reading=reading, proposals=proposals, library=known)

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 
 from core.agent.citations import CitationRenderer
 from core.agent.fast_path import set_aside
-from core.agent.outcomes import abstain
+from core.agent.outcomes import abstain, leave_unanswered
 from core.agent.quote_fallback import NO_ANSWER, can_restart_with_quotes, restart_with_quotes
 from core.agent.run import WEAK, Run
 from core.model.citation_markers import cited_ids
@@ -28,8 +28,11 @@ async def compose(run: Run) -> AsyncGenerator[AgentEvent, None]:
         restart_with_quotes(run, NO_ANSWER)
         yield AnswerReset("no answer yet")
         return
-    if not evidence or run.inquiry.stopped:
-        yield abstain(run, because="I stopped there." if run.inquiry.stopped else "")
+    if run.inquiry.stopped:
+        yield leave_unanswered(run)
+        return
+    if not evidence:
+        yield abstain(run)
         return
     run.composed_from = evidence
     yield GenerationStarted(len(evidence))

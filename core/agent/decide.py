@@ -1,10 +1,9 @@
 """Third step: is it enough? Otherwise search for what is missing, or let the person choose how to go on."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
-from dataclasses import replace
 
 from core.agent.choice_labels import short_label
-from core.agent.outcomes import ask_back, nearest_sentence, park_run
+from core.agent.outcomes import ask_back, likely_answer, park_run
 from core.agent.question_back import shown_words
 from core.agent.quote_fallback import NO_ANSWER, can_restart_with_quotes, restart_with_quotes
 from core.agent.run import RESERVE_SECONDS, WEAK, Run
@@ -89,10 +88,17 @@ async def _go_on(run: Run, decision: Insufficient) -> AsyncIterator[AgentEvent]:
     elif not run.relevant and can_restart_with_quotes(run):
         restart_with_quotes(run, NO_ANSWER)
         yield QueryRefined(run.inquiry.standalone, run.inquiry.standalone, "nothing counted: by the rules for quotes")
-    elif not run.relevant and run.inquiry.library.relevant(WEAK) and run.may_ask(CheckpointKind.NOTHING_RELEVANT):
+    elif _may_offer_more(run):
         yield _nothing_relevant(run, actions)
     else:
         run.update(phase=Phase.COMPOSE)
+
+
+def _may_offer_more(run: Run) -> bool:
+    """Whether to ask how to go on: not where a quote may answer, nor after a chosen reading."""
+    weak = not run.relevant and bool(run.inquiry.library.relevant(WEAK))
+    asks = weak and not run.inquiry.reading and run.may_ask(CheckpointKind.NOTHING_RELEVANT)
+    return asks and not likely_answer(run)[0]
 
 
 def _contradicts_grades(run: Run) -> bool:
@@ -112,8 +118,8 @@ def _contradicts_grades(run: Run) -> bool:
 def _sources_first(run: Run) -> AgentEvent:
     titles = dict.fromkeys(item.passage.title for item in run.relevant)
     count = len(run.relevant)
-    passages = "1 passage that bears" if count == 1 else f"{count} passages that bear"
-    message = f"I found {passages} on this, in {list_titles(titles)}. See the sources first, or an answer?"
+    passages = "1 passage" if count == 1 else f"{count} passages"
+    message = f"I found {passages} about this in {list_titles(titles)}. Show the sources first, or answer now?"
     choices = (Choice(ChoiceId.SHOW, "Show sources"), Choice(ChoiceId.ANSWER, "Answer"))
     return park_run(run, CheckpointKind.SOURCES_FIRST, message, choices)
 
@@ -140,15 +146,12 @@ def _nothing_relevant(run: Run, actions: tuple[SearchAction, ...]) -> AgentEvent
     )
     said = WORDINGS[language_of(run.inquiry.question)]
     weak = dict.fromkeys(item.passage.title for item in run.inquiry.library.relevant(WEAK))
-    remark, cited = nearest_sentence(run)
-    near = remark or f"{said.weak} {list_titles(weak)}."
-    event = park_run(
+    return park_run(
         run,
         CheckpointKind.NOTHING_RELEVANT,
-        f"{said.nothing} {near} {said.go_on}",
-        (*choices, Choice(ChoiceId.CAVEATS, "Answer with caveats"), Choice(ChoiceId.STOP, "Stop")),
+        f"{said.nothing} {said.weak} {list_titles(weak)}. {said.go_on}",
+        (*choices, Choice(ChoiceId.CAVEATS, "Answer with caveats"), Choice(ChoiceId.STOP, "Never mind")),
     )
-    return replace(event, answer=replace(event.answer, citations=cited))
 
 
 def _proposed_terms(run: Run, actions: tuple[SearchAction, ...]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""How a run ends: with an answer, a question back, a checkpoint, or the words "the documents don't say"."""
+"""How a run ends: with an answer, a question back, a checkpoint, or "I couldn't find this"."""
 
 import re
 import uuid
@@ -8,9 +8,9 @@ from datetime import timedelta
 
 from core.agent.choice_labels import choice_labels
 from core.agent.citations import citation, finished_text
-from core.agent.claims import verbatim_in
 from core.agent.question_back import plain_question, shown_words
 from core.agent.run import WEAK, Run
+from core.agent.verification.claims import verbatim_in
 from core.model.answer import Answer, Citation, Outcome, Verdict
 from core.model.events import AgentCompleted, AgentEvent, AnswerDelta, CheckpointReached
 from core.model.evidence import Evidence
@@ -22,15 +22,14 @@ from core.model.inquiry import (
     ChoiceId,
     Phase,
     Reply,
-    SearchKnowledge,
-    SearchSource,
 )
 from core.model.languages import WORDINGS, language_of
 from core.model.markdown_lines import without_links
 from core.model.source_names import list_titles
 
 NEAREST = 3
-NEAR_ENOUGH = 0.05  # chance that a passage answers, from which its sentence is shown though it is no evidence
+# A sentence is quoted though it is no evidence: from this chance on, where no other document comes near.
+LIKELY, NOTHING_ELSE = 0.44, 0.08
 FOUND = 8
 MOST_OPTIONS = 5
 
@@ -107,8 +106,8 @@ def park_run(
 def show_sources(run: Run) -> CheckpointReached:
     """The sources, each with its quote; the inquiry stays parked, with the answer still to be had."""
     cited = tuple(citation(n, item, run.inquiry.standalone) for n, item in enumerate(run.relevant[:FOUND], 1))
-    message = f"These are the sources.{_also_found(run)} Shall I answer from them?"
-    choices = (Choice(ChoiceId.ANSWER, "Answer"), Choice(ChoiceId.STOP, "Stop"))
+    message = f"These are the sources.{_also_found(run)} Do you want an answer from them?"
+    choices = (Choice(ChoiceId.ANSWER, "Answer"), Choice(ChoiceId.STOP, "Never mind"))
     event = park_run(run, CheckpointKind.SOURCES_FIRST, message, choices)
     return replace(event, answer=replace(event.answer, citations=cited, nearest=()))
 
@@ -122,7 +121,7 @@ def _also_found(run: Run) -> str:
 def stop_run(run: Run) -> AgentEvent:
     """The asker stopped the work: what was found so far can still be had."""
     if not (counts := _counted_evidence(run)):
-        return end_run(run, Outcome.REFUSED, "Stopped, as you asked. I had found nothing that counts yet.")
+        return end_run(run, Outcome.REFUSED, "Stopped, as you asked. I hadn't found anything useful yet.")
     titles = ", ".join(f"*{title}*" for title in dict.fromkeys(item.passage.title for item in counts[:NEAREST]))
     choices = (Choice(ChoiceId.ANSWER, "Answer from that"), Choice(ChoiceId.KEEP, "Keep searching"))
     return park_run(run, CheckpointKind.LONG_SEARCH, f"Stopped, as you asked. So far I have found: {titles}.", choices)
@@ -165,17 +164,15 @@ def _nearest_claims(item: Evidence) -> tuple[str, ...]:
     return (said,) if said and verbatim_in(said, (item.passage.text,)) is not None else ()
 
 
-def nearest_sentence(run: Run) -> tuple[str, tuple[Citation, ...]]:
-    """The sentence that comes nearest, as a remark that says it may not answer, and its citation; else nothing.
-
-    It is shown so that a person can see whether it is what was asked for; to the loop it stays no evidence.
-    """
-    items, close = _nearest_items(run)[:1], nearest(run)[:1]
-    if not close or _chance(items[0]) < NEAR_ENOUGH:
+def likely_answer(run: Run) -> tuple[str, tuple[Citation, ...]]:
+    """The nearest sentence as a remark that it may answer, with its citation; nothing where it hardly does."""
+    close = nearest(run)[:1]
+    first, second, *_ = (*map(_chance, _nearest_items(run)), 0.0, 0.0)
+    if not close or first < LIKELY or second > NOTHING_ELSE:
         return "", ()
     said = _running_text(close[0].quote)
     wording = WORDINGS[language_of(run.inquiry.question)]
-    return (f"{wording.closest} {wording.quoted.format(said)} [1]", close) if said else ("", ())
+    return (f"{wording.may_answer} {wording.quoted.format(said)} [1]", close) if said else ("", ())
 
 
 def _running_text(quote: str) -> str:
@@ -186,28 +183,22 @@ def _running_text(quote: str) -> str:
 
 
 def abstain(run: Run, *, because: str = "", verdict: Verdict | None = None) -> AgentCompleted:
-    """Say that the documents don't say, what was searched, which sources come nearest, and the nearest sentence."""
-    queries = tuple(
-        dict.fromkeys(
-            shown_words(run, s.action.query)
-            for s in run.inquiry.searches
-            if isinstance(s.action, SearchKnowledge | SearchSource)
-        )
-    )
+    """Quote the sentence that may answer; without one, say that nothing was found and name the nearest source."""
     close = nearest(run)
     said = WORDINGS[language_of(run.inquiry.question)]
-    remark, cited = nearest_sentence(run)
-    foreign = bool(close) and language_of(close[0].quote) != language_of(run.inquiry.question)
-    head = [because or said.unsaid, remark, said.foreign if foreign else ""]
-    lines: list[str] = []
-    if queries:
-        lines.append(f"{said.searched} " + ", ".join(said.quoted.format(query) for query in queries) + ".")
-    if not close:
-        lines.append("Nothing in the knowledge I can read here comes near it.")
-    elif remark or not (foreign and said.foreign):  # of what is in another language, nobody can say what is near
-        lines.append(f"{said.nearest} " + "; ".join(_nearest_name(source) for source in close) + ".")
-    text = f"{' '.join(filter(None, head))}\n\n{' '.join(lines)}".strip()
+    remark, cited = likely_answer(run)
+    reading = run.inquiry.reading and said.unsaid_for.format(said.quoted.format(run.inquiry.reading))
+    lines = [because or reading, remark] if remark else [because or reading or said.not_found]
+    if close and not remark:
+        lines.append(said.nearest.format(_nearest_name(close[0])))
+        lines.append(said.foreign if language_of(close[0].quote) != language_of(run.inquiry.question) else "")
+    text = " ".join(filter(None, lines))
     return end_run(run, Outcome.ABSTAINED, text, citations=cited, nearest=close, verdict=verdict)
+
+
+def leave_unanswered(run: Run) -> AgentCompleted:
+    """End a question that its asker wants no answer to any more."""
+    return end_run(run, Outcome.ABSTAINED, WORDINGS[language_of(run.inquiry.question)].left)
 
 
 def nothing_to_read(run: Run) -> AgentCompleted:

@@ -15,8 +15,8 @@ from core.agent.ungrounded_reply import words_said
 from core.model.citation_markers import without_markers
 from core.model.inquiry import AskBack
 from core.model.languages import WORDINGS, language_of
-from core.model.text import sentences
-from core.retrieval.lexical_check import brings_in, is_known
+from core.model.text import content_words, sentences
+from core.values import value_faults
 
 # Words that any question is made of, and any question back.
 _ASKING = """long take takes cost costs often many much work works happen mean meant look looking find refer
@@ -52,17 +52,22 @@ def shown_words(run: Run, text: str) -> str:
 
 def _only_asks(part: str, said: str, language: str) -> bool:
     asks = part.rstrip('*_"”’) ').endswith(("?", "？"))
-    return asks and is_known(_as_compared(part, language), (), said) and not _address(part, said)
+    return asks and _is_known(_as_compared(part, language), said) and not _address(part, said)
 
 
 def _is_reading(run: Run, option: str, said: str, language: str) -> bool:
     """Whether it is one of what was found; before a search, whether it names nothing that nobody said."""
-    passages = [item.passage for item in run.inquiry.library.items_found()]
-    found = " ".join(passage.searchable for passage in passages)
-    compared = _as_compared(option, language)
-    if _address(option, f"{said} {found}") or brings_in(compared, passages, said):
+    found = " ".join(item.passage.searchable for item in run.inquiry.library.items_found())
+    compared, known = _as_compared(option, language), f"{said} {found}"
+    if _address(option, known) or value_faults(compared, [known]):
         return False
-    return not (passages and _LATIN.search(option)) or is_known(compared, passages, said)
+    return not (found and _LATIN.search(option)) or _is_known(compared, known)
+
+
+def _is_known(text: str, said: str) -> bool:
+    """Whether a text brings in no value, and half of its words were said."""
+    wanted = set(content_words(text))
+    return not value_faults(text, [said]) and 2 * len(wanted & set(content_words(said))) >= len(wanted)
 
 
 def _as_compared(text: str, language: str) -> str:

@@ -45,12 +45,13 @@ class Citation:
 
 
 class Support(StrEnum):
-    """What the cited evidence says of a claim; unchecked where a cap left no time to look."""
+    """What the evidence says of a claim; unchecked where a cap left no time to look."""
 
     SUPPORTED = "supported"
     CONTRADICTED = "contradicted"
     UNSUPPORTED = "unsupported"
     UNCHECKED = "unchecked"
+    NO_CLAIM = "no claim"  # a courtesy, a lead or a transition: it states nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +64,18 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class ClaimVerdict:
-    """A claim judged; ``correction`` is the sentence as the evidence would have it, when it contradicts."""
+    """A claim judged.
+
+    ``words`` are the words of the evidence that the verdict rests on, ``fault`` says in a few words what is wrong.
+    ``by_words``: no model that can be believed has read it, only words were compared.
+    """
 
     claim: Claim
     support: Support
     confidence: float = 1.0
-    correction: str = ""
+    words: str = ""
+    fault: str = ""
+    by_words: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +149,11 @@ class Answer:
             return 0.0
         best = max((citation.score for citation in self.citations), default=0.0)
         return best * (self.verdict.grounding if self.verdict is not None else 1.0)
+
+    @property
+    def is_tentative(self) -> bool:
+        """Whether it abstains with a quote that may answer."""
+        return self.outcome is Outcome.ABSTAINED and bool(self.citations)
 
     @property
     def is_rateable(self) -> bool:

@@ -203,7 +203,6 @@ class ChoiceId(StrEnum):
     SHOW = "show"  # the sources, before an answer
     OTHER = "other"  # none of the readings: the person says which
     OWN_TERMS = "own-terms"  # search for what was typed
-    EXPIRED = "expired"  # nobody chose
 
     @staticmethod
     def term(number: int) -> str:
@@ -283,6 +282,7 @@ class Inquiry:
     misses: int = 0  # rounds in a row that brought nothing new
     missing: str = ""
     refining: str = ""  # what a person narrowed the question to
+    reading: str = ""  # the reading that a person chose of an unclear question, in the words of its button
     proposals: tuple[SearchAction, ...] = ()  # what to do next, decided and not yet done
     settled: frozenset[CheckpointKind] = frozenset()  # gates a person has already passed
     caveats: bool = False  # the person wants an answer from weak evidence, marked as such

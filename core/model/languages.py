@@ -14,100 +14,106 @@ from core.model.text import words
 class Wording:
     """The sentences of a refusal and of a question back.
 
-    ``searched`` is followed by what was searched for, ``nearest`` by titles, ``closest`` by one sentence.
+    ``may_answer`` is followed by a quote, ``weak`` by titles; ``nearest`` takes the name of a source.
     """
 
-    unsaid: str
-    searched: str
+    not_found: str
+    unsaid_for: str  # the same, for the reading of the question that was chosen
+    may_answer: str
     nearest: str
-    closest: str
     foreign: str  # where what comes nearest is in another language
     nothing: str  # before what comes near, where the asker is asked how to go on
     weak: str  # above the titles of it
     go_on: str
     which: str  # of several readings is meant
     what: str  # is meant, where there is nothing to choose from
+    left: str  # to an asker who wants no answer any more
     quoted: str = "“{}”"
 
 
 _SMALL_WORDS = {
     "de": "der die das den dem des ein eine einen einem ist sind war wie viele viel was wer wo wann warum welche "
     "welcher welches gibt es ich wir ihr haben hat kann darf muss für mit von zum zur im auf bei nicht und oder wird "
-    "werden man wieviel gibts habt in an am so nach vor kosten kostet",
+    "werden man wieviel gibts habt in an am so nach vor kosten kostet ab aus bis durch ohne beim vom seit wenn als "
+    "mein meine unser unsere dürfen müssen können darf kein keine innerhalb",
     "fr": "le la les un une des du de est sont quel quelle quels quelles combien comment pourquoi où quand qui que "
     "est-ce il elle nous vous avez je mon ma mes notre pour avec dans sur au aux pas et ou peut dure faut y a-t-il en "
     "non l qu",
     "es": "el la los las un una unos es son cuál cuáles cuánto cuántos cuántas cómo dónde cuándo por qué quién hay "
-    "para con del al en no y puedo puede tengo tenemos nuestro",
+    "para con del al en no y puedo puede tengo tenemos nuestro de que se su sus mi a por lo cada más durante después "
+    "hasta desde",
     "en": "the a an is are was were what which who where when why how many much do does did can may must i we you "
     "our my of for with to in on at it not and or there be have has from by since until if any this that get go up out "
     "no",
 }
 _KNOWN = {language: frozenset(listed.split()) for language, listed in _SMALL_WORDS.items()}
 _FEWEST = 2  # small words, each another: "en" stands in a link as often as it likes
+_FIRST = 3  # words, among which a question word tells the language
 # Code, links and what is put together with signs: "en_US", "developer.mozilla.org/en-US/docs" are in no language.
 _NO_LANGUAGE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|[^\s\[\]()<>]*(?:://|[\w.]/\w|_)[^\s\[\]()<>]*", re.DOTALL)
-# A question that begins with one of these is in the language, however short: "Wer genehmigt Rückerstattungen?"
+# A question with one of these among its first words is in the language: "Wer genehmigt …?", "Ab welchem Wert …?"
 _QUESTION_WORDS = {
-    "de": "wer wem wessen wie wann wo wohin warum wieso welche welcher welches welchen wieviel",
+    "de": "wer wem wessen wie wann wo wohin warum wieso welche welcher welches welchen welchem wieviel",
     "fr": "qui quel quelle quels quelles combien pourquoi quand où",
-    "es": "quién quiénes cuándo cuánto cuánta cuántos cuántas cuál cuáles dónde cómo qué",
+    "es": "quién quiénes cuándo cuánto cuánta cuántos cuántas cuál cuáles dónde adónde cómo qué "
+    "quien quienes cuando cuanto cuanta cuantos cuantas cual cuales donde",
 }
 _ASKING = {language: frozenset(listed.split()) for language, listed in _QUESTION_WORDS.items()}
 _NONE: frozenset[str] = frozenset()
 WORDINGS = {
     "en": Wording(
-        "The documents don't say.",
-        "I searched for",
-        "The nearest I found:",
-        "What comes nearest may not answer it:",
+        "I couldn't find this in your documents.",
+        "I couldn't find this for {}.",
+        "This may answer it:",
+        "The closest I found is {}.",
         "",
         "I found nothing that answers this.",
         "What comes near it is weak:",
-        "How shall I go on?",
+        "What would you like to do?",
         "Which of these do you mean?",
         "What exactly do you mean?",
+        "OK, I'll leave it there.",
     ),
     "de": Wording(
-        "Die Dokumente sagen dazu nichts.",
-        "Gesucht habe ich nach",
-        "Am nächsten kommt:",
-        "Am nächsten kommt dieser Satz, der es vielleicht nicht beantwortet:",
-        "Die Dokumente sind in einer anderen Sprache als die Frage: Bitte frag in der Sprache der Dokumente, oder eine "
-        "Administratorin stellt mit EMBEDDING_MODEL ein mehrsprachiges Modell ein.",
+        "Das habe ich in euren Dokumenten nicht gefunden.",
+        "Dazu habe ich nichts gefunden: {}.",
+        "Das könnte die Antwort sein:",
+        "Am nächsten kommt {}.",
+        "Die Dokumente sind in einer anderen Sprache; in dieser gefragt, finde ich vielleicht mehr.",
         "Ich habe nichts gefunden, was das beantwortet.",
         "Nur schwach passt:",
-        "Wie soll ich weitermachen?",
-        "Was davon ist gemeint?",
-        "Was genau ist gemeint?",
+        "Was möchtest du tun?",
+        "Was davon meinst du?",
+        "Was genau meinst du?",
+        "Gut, ich lasse es dabei.",
         "„{}“",
     ),
     "fr": Wording(
-        "Les documents ne le disent pas.",
-        "J'ai cherché",
-        "Le plus proche :",
-        "La phrase la plus proche n'y répond peut-être pas :",
-        "Les documents sont dans une autre langue que la question : posez-la dans la langue des documents, ou un "
-        "administrateur choisit un modèle multilingue avec EMBEDDING_MODEL.",
+        "Je n'ai pas trouvé cela dans vos documents.",
+        "Je n'ai rien trouvé pour {}.",
+        "Voici peut-être la réponse :",
+        "Le plus proche est {}.",
+        "Les documents sont dans une autre langue ; posée dans celle-ci, la question donnera peut-être plus.",
         "Je n'ai rien trouvé qui y réponde.",
         "Ce qui s'en approche est faible :",
-        "Comment dois-je continuer ?",
-        "Laquelle de ces lectures est la bonne ?",
+        "Que souhaitez-vous faire ?",
+        "Laquelle de ces questions posez-vous ?",
         "Que voulez-vous dire exactement ?",
+        "D'accord, j'en reste là.",
         "« {} »",
     ),
     "es": Wording(
-        "Los documentos no lo dicen.",
-        "He buscado",
-        "Lo más cercano:",
-        "La frase más cercana quizá no lo responda:",
-        "Los documentos están en otro idioma que la pregunta: pregunte en el idioma de los documentos, o un "
-        "administrador elige un modelo multilingüe con EMBEDDING_MODEL.",
+        "No he encontrado esto en sus documentos.",
+        "No he encontrado nada sobre {}.",
+        "Esta puede ser la respuesta:",
+        "Lo más cercano es {}.",
+        "Los documentos están en otro idioma; si pregunta en ese idioma, quizá encuentre más.",
         "No he encontrado nada que lo responda.",
         "Lo que se acerca es débil:",
-        "¿Cómo sigo?",
-        "¿Cuál de estas lecturas es la correcta?",
+        "¿Qué quiere hacer?",
+        "¿Cuál de estas preguntas hace?",
         "¿Qué quiere decir exactamente?",
+        "De acuerdo, lo dejo aquí.",
         "«{}»",
     ),
 }
@@ -119,9 +125,10 @@ def language_of(text: str) -> str:
     said = [word.casefold() for word in words(re.sub(r"['’]", " ", _NO_LANGUAGE.sub(" ", text)))]
     counts = {language: sum(word in known for word in said) for language, known in _KNOWN.items()}
     for language, asking in _ASKING.items():
-        counts[language] += _FEWEST * bool(asking.intersection(said[:1]))
+        counts[language] += _FEWEST * bool(asking.intersection(said[:_FIRST]))
     best = max(counts, key=lambda language: counts[language])
-    several = len(_KNOWN[best].intersection(said)) >= _FEWEST or bool(_ASKING.get(best, _NONE).intersection(said[:1]))
+    asks = bool(_ASKING.get(best, _NONE).intersection(said[:_FIRST]))
+    several = asks or len(_KNOWN[best].intersection(said)) >= _FEWEST
     return best if several and counts[best] > counts["en"] else "en"
 
 

@@ -41,6 +41,16 @@ class DraftRemark(str):
     __slots__ = ()
 
 
+class VerifierRecords(Protocol):
+    """Keeps what was found out about a model's checks, by model and version of the prompt."""
+
+    async def read(self, key: str) -> str:
+        """Return what is kept; empty where nothing is. Raises StoreUnavailable."""
+
+    async def keep(self, key: str, result: str) -> None:
+        """Keep it. Raises StoreUnavailable."""
+
+
 DraftPart = str | DraftRestarted | DraftDeclined  # a str may be a DraftRemark
 
 
@@ -96,8 +106,23 @@ class Reasoner(Protocol):
     ) -> AsyncIterator[DraftPart]:
         """The answer as Markdown in pieces, with ``[id]`` markers of the given evidence."""
 
-    async def check(self, inquiry: Inquiry, claims: Sequence[Claim], meter: "Meter") -> Sequence[ClaimVerdict]:
-        """One verdict for each claim, in order, against the evidence it cites in ``inquiry.library``."""
+    async def check(
+        self, inquiry: Inquiry, claims: Sequence[Claim], evidence: Sequence[Evidence], meter: "Meter"
+    ) -> Sequence[ClaimVerdict]:
+        """Return a verdict for each part of a draft, in order, against all ``evidence`` it was written from.
+
+        A claim may cite more of ``inquiry.library``. Verdicts of rules that only compare words are ``by_words``.
+        """
+
+    async def repair(
+        self,
+        inquiry: Inquiry,
+        draft: str,
+        failed: Sequence[ClaimVerdict],
+        evidence: Sequence[Evidence],
+        meter: "Meter",
+    ) -> Sequence[str]:
+        """Return a corrected sentence for each failed claim, in order; empty where no document says anything."""
 
     async def critique(self, inquiry: Inquiry, answer: str, meter: "Meter") -> str:
         """What of the question the answer leaves open, as a search query; empty when it is complete."""

@@ -70,9 +70,9 @@ class EventPresenter:
                 self._refinements += 1
                 await view.step(Step(f"refine-{self._refinements}", "Looking further", StepState.DONE, event.reason))
             case GenerationStarted():
-                await view.step(Step("write", "Writing the answer", StepState.RUNNING))
+                await view.step(Step("write", "Writing a draft, not checked yet", StepState.RUNNING))
             case GenerationCompleted():
-                await view.step(Step("write", "Wrote the answer", StepState.DONE))
+                await view.step(Step("write", "Wrote a draft", StepState.DONE))
             case AnswerDelta():
                 await view.write(event.text)
             case AnswerReset():

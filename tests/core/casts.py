@@ -89,9 +89,22 @@ class ModelOverHttp(Reasoner):
             async for part in parts:
                 yield part
 
-    async def check(self, inquiry: Inquiry, claims: Sequence[Claim], meter: Meter) -> Sequence[ClaimVerdict]:
-        self._about_to(lambda: self._script.check(inquiry, claims, self._free), _verdicts)
-        return await self._model.check(inquiry, claims, meter)
+    async def check(
+        self, inquiry: Inquiry, claims: Sequence[Claim], evidence: Sequence[Evidence], meter: Meter
+    ) -> Sequence[ClaimVerdict]:
+        self._about_to(lambda: self._script.check(inquiry, claims, evidence, self._free), _verdicts)
+        return await self._model.check(inquiry, claims, evidence, meter)
+
+    async def repair(
+        self,
+        inquiry: Inquiry,
+        draft: str,
+        failed: Sequence[ClaimVerdict],
+        evidence: Sequence[Evidence],
+        meter: Meter,
+    ) -> Sequence[str]:
+        self._about_to(lambda: self._script.repair(inquiry, draft, failed, evidence, self._free), _repaired)
+        return await self._model.repair(inquiry, draft, failed, evidence, meter)
 
     async def critique(self, inquiry: Inquiry, answer: str, meter: Meter) -> str:
         self._about_to(lambda: self._script.critique(inquiry, answer, self._free), _critique)
@@ -210,11 +223,14 @@ def _verdicts(verdicts: Sequence[ClaimVerdict], _: RecordedRequest) -> Says:
     return _json(
         {
             "verdicts": [
-                {"n": n, "verdict": v.support, "confidence": v.confidence, "correction": v.correction}
-                for n, v in enumerate(verdicts, 1)
+                {"n": n, "verdict": v.support, "words": v.words, "fault": v.fault} for n, v in enumerate(verdicts, 1)
             ]
         }
     )
+
+
+def _repaired(texts: Sequence[str], _: RecordedRequest) -> Says:
+    return _json({"sentences": [{"n": n, "text": text} for n, text in enumerate(texts, 1)]})
 
 
 def _critique(missing: str, _: RecordedRequest) -> Says:

@@ -15,7 +15,9 @@ from adapters.testing.message_state import InProcessMessageStateStore
 from adapters.testing.stores import InProcessAudit, InProcessChannelSettingsStore, InProcessFeedbackStore
 from core.model.channel_settings import ChannelSettings
 from core.model.parsed_document import Block, ParsedDocument
+from core.service.actions.memory_controls import MemoryControls
 from core.service.actions.user_actions import UserActions
+from core.service.delivery.pacing import PacingLimits
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.message_handler import MessageHandler
 from core.service.queue_worker import Worker
@@ -24,6 +26,7 @@ from tests.e2e.discord_library import Library
 from tests.e2e.work_count import WorkCount
 from tests.fakes.discord import FakeDiscord
 
+NO_LATE_EDITS = PacingLimits(late=())  # the fake applies an edit before it answers, unless a test holds it
 SOON = Pauses(opening=(0.02,), editing=(0.02, 0.02), posting=(0.02, 0.05, 0.1))  # scenes do not wait as people do
 
 
@@ -92,6 +95,7 @@ class Office:
             api_url=self.discord.api_url,
             gateway_url=self.discord.gateway_url,
             pace_seconds=self.pace_seconds,
+            pacing_limits=NO_LATE_EDITS,
             pauses=SOON,
         )
 
@@ -101,11 +105,10 @@ class Office:
         self.platform = platform = self._platform()
         message_handler = MessageHandler(
             question_service=self.scene.question_service,
-            memory=self.scene.memory,
+            memory_controls=MemoryControls(self.scene.memory, self.audit),
             checkpoints=self.scene.checkpoints,
             message_states=self.message_states,
             inbox=self.inbox,
-            audit=self.audit,
             platforms={"discord": platform},
             metrics=self.work,
         )

@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from adapters.slack.kb.command_parser import parse_command
 from adapters.slack.listeners.error_reports import ACKNOWLEDGE_SECONDS
 from core.model.channel_settings import ChosenSettings
 from core.model.inquiry import AskBack
@@ -168,15 +167,3 @@ async def test_a_reply_that_its_address_does_not_take_is_told_directly(slack: Fa
     await alice.slash("/footnote", "help", "general")
     await slack.until(lambda: slack.visible(alice.dm), what="a direct message")
     assert "mention me in a channel" in slack.visible(alice.dm)[0].markdown
-
-
-async def test_unknown_subcommands_are_said_to_be_unknown(slack: FakeSlack, bot: Bot) -> None:
-    alice = slack.person("alice")
-    for words, unknown in (("frobnicate", True), ("ask who pays?", True), ("help", False), ("", False)):
-        await alice.slash("/footnote", words, "general")
-        told = (await alice.next_private()).markdown
-        verb = words.partition(" ")[0]
-        assert told.startswith(f"/footnote has no “{verb}”.") == unknown
-        assert "`forget me`" in told
-    assert str(parse_command("gaps")).startswith("/kb has no “gaps”.")
-    assert str(parse_command("help")).startswith("`/kb` alone")

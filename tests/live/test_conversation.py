@@ -35,7 +35,7 @@ async def test_a_greeting_is_answered_without_a_search(dialogue: Dialogue, greet
 
 async def test_what_the_documents_do_not_say_is_not_said(dialogue: Dialogue) -> None:
     shown = await dialogue.say("Does the company pay for dental treatment?")
-    assert "The documents don't say." in shown or "found nothing that answers" in shown
+    assert "I couldn't find this" in shown or "found nothing that answers" in shown
 
 
 async def test_an_unclear_question_is_asked_back_with_choices_to_press(dialogue: Dialogue) -> None:
@@ -84,7 +84,7 @@ async def test_why_is_told_and_not_searched(dialogue: Dialogue) -> None:
     told = await dialogue.say("why?")
     assert "I searched" in told
     assert "counted as evidence" in told
-    assert "Wrote the answer" not in told
+    assert "Wrote a draft" not in told
 
 
 async def test_the_trace_tells_what_happened(dialogue: Dialogue) -> None:

@@ -19,7 +19,7 @@ from tests.live.conftest import Dialogue
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
 
-REFUSALS = ("The documents don't say", "found nothing that answers")
+REFUSALS = ("I couldn't find this", "found nothing that answers", "This may answer it")
 SAID = {
     "What documents do you know?": "I can read",
     "What can you do?": "I search your team's documents",
@@ -27,7 +27,7 @@ SAID = {
     "How long are driver positions kept?": "kept for 90 days",
     "And the delivery photos?": "18 months",
     "Thanks, that helps!": "You're welcome",
-    "How do I configure the timeout?": "Which do you mean?",
+    "How do I configure the timeout?": "The documents mention several timeouts. Which one?",
     "Who approves refunds?": "The Finance lead",
 }
 NOT_IN_THE_DOCUMENTS = {"Does the company pay for dental treatment?"}  # the demo shows that it says so

@@ -60,7 +60,7 @@ class Conversation:
     direct: bool = False
 
 
-UNSAID = "documents don't say"
+UNSAID = "couldn't find this"
 LEASE = b"""# Lease of the Leeds depot
 
 The rent is 4,300 euros a month. The notice period is six months to the end of a quarter.

@@ -8,7 +8,7 @@ what was asked for, or an unsupported sentence in a form that once went unchecke
 sentences, dressed the same, are struck.
 
 Two columns: where such a checker is believed, and words alone speak against a claim; and as it is where the checker
-has called nonsense supported, so that the rules for quotes check in its place (``control_claim``).
+is not believed, so that the rules for quotes check in its place.
 """
 
 # ruff: noqa: T201 - a measurement is printed
@@ -26,9 +26,10 @@ from pathlib import Path
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.testing.encoder import HashingEncoder
 from adapters.testing.scripted_reasoner import ScriptedReasoner
-from core.agent.verify import UNSOURCED
+from core.agent.verification.judge import UNSOURCED
 from core.model.answer import Claim, ClaimVerdict, Support
 from core.model.budget import Meter
+from core.model.evidence import Evidence
 from core.model.inquiry import Inquiry
 from core.model.text import content_words, sentences
 from tests.core.scene import Scene
@@ -170,9 +171,11 @@ def _forms(false: str) -> Iterator[tuple[str, str]]:
 class Unbelieved(ScriptedReasoner):
     """A writer whose check is that of the rules for quotes, as it is once it has called nonsense supported."""
 
-    async def check(self, inquiry: Inquiry, claims: Sequence[Claim], meter: Meter) -> Sequence[ClaimVerdict]:
-        """By words and sentence vectors."""
-        return await ExtractiveReasoner(HashingEncoder()).check(inquiry, claims, meter)
+    async def check(
+        self, inquiry: Inquiry, claims: Sequence[Claim], evidence: Sequence[Evidence], meter: Meter
+    ) -> Sequence[ClaimVerdict]:
+        """By words."""
+        return await ExtractiveReasoner(HashingEncoder()).check(inquiry, claims, evidence, meter)
 
 
 async def passes(one: Planted, *, believed: bool = True) -> bool:

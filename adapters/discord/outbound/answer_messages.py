@@ -42,7 +42,8 @@ class Pauses:
 class AnswerMessages:
     """The messages of one question's answer.
 
-    ``question`` names the thread that is started on it; ``on_moved`` is called with why a place will not do.
+    ``question`` names the thread that is started on it; ``on_moved`` is called with why a place will not do, and
+    ``on_unanswered`` when an edit got no response, so that it may still be applied.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class AnswerMessages:
         question: str,
         messages: Messages,
         on_moved: Callable[[str], None],
+        on_unanswered: Callable[[], None] = lambda: None,
         pauses: Pauses,
     ) -> None:
         self._message_state = message_state
@@ -60,6 +62,7 @@ class AnswerMessages:
         self._question = question
         self._messages = messages
         self._on_moved = on_moved
+        self._on_unanswered = on_unanswered
         self._pauses = pauses
 
     @property
@@ -128,10 +131,15 @@ class AnswerMessages:
         (part,) = await render()
         known = self._id(0)
         if known:
-            with suppress(NotFound):
+            try:
                 await self._messages.edit(self._spot(), int(known), part)
+            except PlatformUnavailable:
+                self._on_unanswered()
+                raise
+            except NotFound:
+                log.info("posting_again", part=0)
+            else:
                 return
-            log.info("posting_again", part=0)
         await self._post(0, part, instead_of=known)
         await self._remove_replaced(known, 0)
 

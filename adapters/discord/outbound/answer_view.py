@@ -1,14 +1,12 @@
 """One answer in the making on Discord: a message that changes as the work goes, then the answer in as many as it takes.
 
-Edits come at least ``pace`` seconds apart and what happens between them is shown together. Every id is kept before it
-is relied on, and every edit first makes sure that no other worker has taken the question over.
+``core.service.delivery.pacing`` says when to edit. Every id is kept before it is relied on, and every edit first makes
+sure that no other worker has taken the question over.
 """
 
-import asyncio
-import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import structlog
 
@@ -29,8 +27,9 @@ from core.model.inquiry import Checkpoint
 from core.model.reply_target import ReplyMode
 from core.ports.answer_view import Step
 from core.ports.platform import MessageState
+from core.service.delivery.pacing import LIMITS, Pacing, PacingLimits
 
-PACE_SECONDS = 1.2
+PACE_SECONDS = 1.2  # between two edits
 MOST_PIECES = 50
 PAUSES = Pauses()
 NOT_DIRECTLY = (
@@ -38,20 +37,6 @@ NOT_DIRECTLY = (
 )
 
 log = structlog.get_logger(__name__)
-
-
-@dataclass(slots=True)
-class Pace:
-    """When a message was last edited, and the edit that waits for its time; shared by all who edit that message."""
-
-    last: float = 0.0
-    waiting: "asyncio.Task[None] | None" = None
-    editing: asyncio.Lock = field(default_factory=asyncio.Lock)
-
-    def stop(self) -> None:
-        """Nothing that still waits is to be shown."""
-        if self.waiting is not None:
-            self.waiting.cancel()
 
 
 class DiscordAnswerView:
@@ -66,10 +51,10 @@ class DiscordAnswerView:
         messages: Messages,
         answer_index: AnswerIndex,
         edit_versions: EditVersions,
-        pace: Pace,
         connected: Callable[[], Awaitable[None]],
         extras: Callable[[], Awaitable[Extras]],
         seconds: float = PACE_SECONDS,
+        limits: PacingLimits = LIMITS,
         pauses: Pauses = PAUSES,
     ) -> None:
         self._message = message
@@ -78,22 +63,21 @@ class DiscordAnswerView:
         self._trace_id = trace_id
         self._answer_index = answer_index
         self._edit_versions = edit_versions
-        self._pace = pace
         self._connected = connected
         self._extras = extras
-        self._seconds = seconds
+        self._pacing = Pacing(self._edit, lambda: seconds, limits)
         self._answer_messages = AnswerMessages(
             message_state=message_state,
             target=self._target,
             question=message.text,
             messages=messages,
             on_moved=self._note_redirect,
+            on_unanswered=self._pacing.expect_late_edit,
             pauses=pauses,
         )
         self._steps: dict[str, Step] = {}
         self._written = ""
         self._notices: list[str] = []
-        self._over = False
         self._superseded = False
 
     # --- while it goes
@@ -103,7 +87,6 @@ class DiscordAnswerView:
 
         Raises Superseded when the question reads otherwise meanwhile; nothing more is then shown here.
         """
-        self._pace.stop()
         await self._connected()
         if not self._message_state.kept.outcome:  # what is parked goes on, whatever became of its wording
             try:
@@ -117,20 +100,19 @@ class DiscordAnswerView:
         await self._message_state.keep(
             replace(self._message_state.kept, stage=AnswerStage.WORKING, question=self._message, trace=self._trace_id)
         )
-        await self._answer_messages.open(self._progress_views)
-        self._pace.last = time.monotonic()
+        await self._pacing.run(lambda: self._answer_messages.open(self._progress_views))
         await self._remember_messages()
 
     async def step(self, step: Step) -> None:
         """Show or replace a line of the timeline."""
         self._steps.pop(step.id, None)
         self._steps[step.id] = step
-        self._schedule_edit()
+        self._pacing.request()
 
     async def write(self, text: str) -> None:
         """Show more of the answer."""
         self._written += text
-        self._schedule_edit()
+        self._pacing.request()
 
     async def rewrite(self, reason: str) -> None:
         """Forget the text shown so far."""
@@ -141,7 +123,7 @@ class DiscordAnswerView:
         """Say something beside the answer."""
         if text.strip() and text not in self._notices:
             self._notices.append(text)
-        self._schedule_edit()
+        self._pacing.request()
 
     async def _progress_views(self) -> list[SanitizedView]:
         question = self._question_line()
@@ -166,21 +148,11 @@ class DiscordAnswerView:
 
         return render_with_place
 
-    def _schedule_edit(self) -> None:
-        """See to it that what has changed is shown, at its time. There is at most one edit waiting."""
-        if self._pace.waiting is None or self._pace.waiting.done():
-            self._pace.waiting = asyncio.create_task(self._edit_when_due())
-
-    async def _edit_when_due(self) -> None:
-        """One edit when its time has come. It ends by itself, and says nothing once the question is another's."""
-        await asyncio.sleep(max(0.0, self._pace.last + self._seconds - time.monotonic()))
-        async with self._pace.editing:
-            if self._over:
-                return
-            self._pace.last = time.monotonic()
-            with suppress(FootnoteError):  # the next edit shows it all, and the end is made sure of
-                await self._message_state.keep(replace(self._message_state.kept, stage=AnswerStage.WORKING))
-                await self._answer_messages.change(self._progress_views)
+    async def _edit(self) -> float:
+        """Show the work as it is now, unless the question is another worker's by now."""
+        await self._message_state.keep(replace(self._message_state.kept, stage=AnswerStage.WORKING))
+        await self._answer_messages.change(self._progress_views)
+        return 0.0
 
     # --- the end
 
@@ -224,25 +196,24 @@ class DiscordAnswerView:
             await self._end(_failure(message, trace_id), trace_id)
 
     async def close(self) -> None:
-        """Nothing that still waits is shown."""
-        self._over = True
-        self._pace.stop()
+        """Show nothing that still waits."""
+        await self._pacing.stop()
 
     async def _end(self, render: Render, trace_id: str, outcome: str = "") -> None:
-        """Show the end in the first place that takes it. What is taken nowhere is said; else the log has it."""
-        self._over = True
-        self._pace.stop()
-        async with self._pace.editing:  # an edit that is under way comes before the last one, never after it
-            await self._message_state.keep(replace(self._message_state.kept, stage=AnswerStage.ENDING))
-            try:
-                await self._answer_messages.conclude(self._with_place(render))
-            except (NotFound, Denied) as error:
-                await self._say_why_not(error, trace_id)
-            except RequestRefused as error:
-                await self._say_refused(error, trace_id)
-            await self._remember_messages()
-            await self._message_state.settle(self._message_state.kept, outcome)
-            self._pace.last = time.monotonic()
+        """Show the end in the first place that takes it, as the last edit."""
+        await self._pacing.finish(lambda: self._show_end(render, trace_id))
+        await self._remember_messages()
+        await self._message_state.settle(self._message_state.kept, outcome)
+
+    async def _show_end(self, render: Render, trace_id: str) -> None:
+        """Show the end. Where no place takes it, say so; else the log has it."""
+        await self._message_state.keep(replace(self._message_state.kept, stage=AnswerStage.ENDING))
+        try:
+            await self._answer_messages.conclude(self._with_place(render))
+        except (NotFound, Denied) as error:
+            await self._say_why_not(error, trace_id)
+        except RequestRefused as error:
+            await self._say_refused(error, trace_id)
 
     async def _say_refused(self, error: RequestRefused, trace_id: str) -> None:
         """The answer itself is what is refused: that much may be said."""

@@ -11,7 +11,7 @@ from itertools import chain
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer import composer, more, newest, replies, selection
-from adapters.reasoners.extractive.answer.claims import judge_claim, sentences_of, verbatim
+from adapters.reasoners.extractive.answer.claims import judge_claim, verbatim
 from adapters.reasoners.extractive.answer.happenings import happened
 from adapters.reasoners.extractive.answer.quote_markdown import render
 from adapters.reasoners.extractive.answer.tables.computed_answer import tables_that_answer
@@ -27,7 +27,12 @@ from adapters.reasoners.extractive.evidence import (
 )
 from adapters.reasoners.extractive.evidence.candidates import most_promising
 from adapters.reasoners.extractive.evidence.changelog import change_asked, search_for_change
-from adapters.reasoners.extractive.evidence.clarification import chosen_reading, noun_of, readings
+from adapters.reasoners.extractive.evidence.clarification import (
+    chosen_reading,
+    is_about_reading,
+    question_back,
+    readings,
+)
 from adapters.reasoners.extractive.evidence.grade_credit import credit_link, credit_offered, credit_versions
 from adapters.reasoners.extractive.evidence.layered import is_layered, known_by_name
 from adapters.reasoners.extractive.evidence.leaning import ALONE, Leaning, lean
@@ -62,7 +67,7 @@ from adapters.reasoners.extractive.question.answer_type import is_strict
 from adapters.reasoners.extractive.question.comparison import sides_of
 from adapters.reasoners.extractive.question.follow_up import ResolvedQuestion, resolve, resolve_part
 from adapters.reasoners.extractive.question.fragments import LEADING
-from adapters.reasoners.extractive.question.lexicon import lexicon_for
+from adapters.reasoners.extractive.question.lexicon import NoLexicon, english, lexicon_for
 from adapters.reasoners.extractive.question.phrases import names
 from adapters.reasoners.extractive.question.pronouns import pronoun_in
 from adapters.reasoners.extractive.question.query_translation import english_of, is_language_of, note_of_translation
@@ -70,6 +75,7 @@ from adapters.reasoners.extractive.question.spelling import (
     correct_spelling,
     unknown_words,
     vocabulary_of,
+    with_known_names,
     with_versions,
     without_haste,
 )
@@ -94,7 +100,6 @@ from core.model.passage_units import units
 from core.model.text import content_words
 from core.ports.encoder import Encoder
 from core.ports.reasoner import DraftRemark
-from core.retrieval.lexical_check import check_lexically
 
 _SUMMARY = 1_200  # characters
 _QUOTES_OF_FILES = 3
@@ -186,7 +191,11 @@ class ExtractiveReasoner:
             self._grade_found(inquiry, await self.weigh(need, evidence, pool, leaning_of(inquiry)))
             for need in needs_of(inquiry)
         ]
-        return [max(options, key=lambda grade: grade.score) for options in zip(*graded, strict=True)]
+        best = [max(options, key=lambda grade: grade.score) for options in zip(*graded, strict=True)]
+        pairs = zip(best, evidence, strict=True)
+        return [
+            grade if is_about_reading(inquiry, item) else replace(grade, score=1, chance=0.0) for grade, item in pairs
+        ]
 
     def _grade_found(self, inquiry: Inquiry, found: Sequence[WeighedPassage]) -> list[Grade]:
         """The grade of each passage for the need that it was weighed for."""
@@ -286,19 +295,20 @@ class ExtractiveReasoner:
 
     async def _in_words_of(self, question: str, pool: Sequence[Evidence]) -> str:
         """The question in English, and with its slips put right by the words of some passages in its language."""
+        lexicon = await asyncio.to_thread(english)
         if not is_language_of(question, [item.passage.text for item in pool]):
-            return english_of(question)
-        return english_of(await self._without_slips(question, pool))
+            return english_of(question, lexicon)
+        return english_of(await self._without_slips(question, pool), lexicon)
 
     async def _without_slips(self, question: str, pool: Sequence[Evidence]) -> str:
         texts = [item.passage.searchable for item in pool]
         vocabulary = vocabulary_of(texts)
-        question = with_versions(without_haste(question, vocabulary), texts)
-        slips = await self._similarity.slips_among(unknown_words(question, vocabulary))
-        if not slips:
-            return question
+        question = with_known_names(with_versions(without_haste(question, vocabulary), texts), vocabulary)
         words = await lexicon_for(question)
-        return correct_spelling(question, vocabulary, [slip for slip in slips if not words.knows(slip)], words)
+        slips = [word for word in unknown_words(question, vocabulary) if not words.knows(word)]
+        if isinstance(words, NoLexicon):
+            slips = await self._similarity.slips_among(slips)
+        return correct_spelling(question, vocabulary, slips, words) if slips else question
 
     async def decide(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Decision:
         """Ask back between readings, search on over what the evidence names, or be content."""
@@ -306,7 +316,9 @@ class ExtractiveReasoner:
         read = await self._as_read(inquiry)
         decision = self._decide_as_read(read, thread)
         again = sufficiency.as_corrected(inquiry, needs_of(inquiry), needs_of(read))
-        if language_of(inquiry.standalone) != "en" and inquiry.library.relevant(inquiry.cutoff):
+        language = language_of(inquiry.standalone)
+        relevant = inquiry.library.relevant(inquiry.cutoff)
+        if language != "en" and any(language_of(item.passage.text) == language for item in relevant):
             again = ()  # it is answered in its own language
         if not again or isinstance(decision, AskBack):
             return decision
@@ -328,8 +340,7 @@ class ExtractiveReasoner:
         relevant = inquiry.library.relevant(inquiry.cutoff)
         near = inquiry.library.relevant(grading.NEAR)
         if not inquiry.refining and (options := readings(inquiry.standalone, tuple(inquiry.library))):
-            noun = noun_of(inquiry.standalone)
-            return AskBack(f"The documents know more than one {noun}. Which do you mean?", options, "several readings")
+            return AskBack(question_back(inquiry.standalone), options, "several readings")
         for missing, actions in _lacking(inquiry, thread, relevant, near):
             if actions:
                 return Insufficient(missing, actions)
@@ -366,25 +377,35 @@ class ExtractiveReasoner:
         if language_of(quoted) == "en" and (note := note_of_translation(asked_for, inquiry.standalone)):
             yield DraftRemark(note)
 
-    async def check(self, inquiry: Inquiry, claims: Sequence[Claim], meter: Meter) -> Sequence[ClaimVerdict]:
-        """Verbatim claims hold; others are compared word by word and by sentence similarity."""
-        del meter
+    async def check(
+        self, inquiry: Inquiry, claims: Sequence[Claim], evidence: Sequence[Evidence], meter: Meter
+    ) -> Sequence[ClaimVerdict]:
+        """Verbatim claims hold; others are compared word by word."""
+        del meter, evidence
         verdicts: list[ClaimVerdict] = []
         for claim in claims:
             found = [inquiry.library.get(evidence_id) for evidence_id in claim.evidence]
             texts = [f"{item.passage.text}" for item in found if item is not None]
             if verbatim(claim.text, texts):
-                verdicts.append(ClaimVerdict(claim, Support.SUPPORTED))
+                verdicts.append(ClaimVerdict(claim, Support.SUPPORTED, by_words=True))
                 continue
-            cosines = await self._similarity.of_sentences(claim.text, sentences_of(texts))
-            judged = judge_claim(claim.text, texts, cosines)
-            by_words = check_lexically(claim.text, [item.passage for item in found if item], inquiry.standalone)
-            support = Support.SUPPORTED if by_words.stated else judged.support
-            if support is Support.SUPPORTED and by_words.borrowed:  # it speaks of what only the question names
-                support = Support.UNSUPPORTED
-            correction = judged.sentence if support is Support.CONTRADICTED else ""
-            verdicts.append(ClaimVerdict(claim, support, judged.confidence, correction))
+            judged = judge_claim(claim.text, [item.passage for item in found if item], inquiry.standalone)
+            verdicts.append(
+                ClaimVerdict(claim, judged.support, judged.confidence, judged.sentence, judged.fault, by_words=True)
+            )
         return verdicts
+
+    async def repair(
+        self,
+        inquiry: Inquiry,
+        draft: str,
+        failed: Sequence[ClaimVerdict],
+        evidence: Sequence[Evidence],
+        meter: Meter,
+    ) -> Sequence[str]:
+        """Quotes need no repair, and rules cannot write."""
+        del inquiry, draft, evidence, meter
+        return [""] * len(failed)
 
     async def critique(self, inquiry: Inquiry, answer: str, meter: Meter) -> str:
         """Quotes are complete as they stand."""

@@ -155,9 +155,7 @@ STEP_FITS, STEP_KEY, STEP_NAMES = 0.5, 0.5, 0.1  # beside coverage: the kind of 
 
 # --- does a text of others hold -------------------------------------------------------------------------------------
 ALIGNED = 0.5  # below this share of a claim's words, a sentence is about something else
-COVERED = 0.8
 # Of a claim's words in one sentence: one in seven may be missing, so that of a short claim none is. With half of
 # them, .50 of the contradicted claims of scifact were called supported, and .38 of BEGIN's unattributable replies: now
-# .02 and .06. The price: .25 of BEGIN's attributable replies are called unsupported (tests/measure/claims.py).
+# .02 and .06. The price: .25 of BEGIN's attributable replies are called unsupported (research/verification).
 SAID = 0.85
-SAME_MEANING = 0.75  # a cosine above this says the same thing in other words

@@ -1,7 +1,8 @@
-"""From a model's stream to a draft: no hidden text, marks as ``[id]``, nothing before it has named a source.
+"""From a model's stream to a draft: no hidden text, marks as ``[id]``, no words before the answer.
 
 A draft without a mark is no answer, so what comes before the first mark is held back: thoughts that only end in a
-closing tag, refusals, JSON, calls of tools and words about the task are never shown.
+closing tag, refusals, JSON, calls of tools and words about the task are never shown. A model whose checks are believed
+is shown from its first words on, as soon as they cannot be any of these.
 """
 
 import re
@@ -18,14 +19,16 @@ LONGEST_MARK = 6  # characters: [1234]
 OFTEN = "If this happens often, use another model, or check the chat template that the server has for it."
 THOUGHT_ALOUD = "what came before was the model thinking aloud"
 _MARK = re.compile(r"\[\d{1,4}\]")
+_EAGER = re.compile(r"\s*(?:[^\W_][^\s\[\]{}<>`()_=]*\s+){2}\S")  # two words of prose: no call, data or fence begins so
 _OPEN_FENCE = re.compile(r"^\s*```(?:markdown|md|text|plaintext)?[ \t]*\n", re.IGNORECASE)
 
 
 class DraftReader:
     """Reads one streamed draft. ``instead`` knows the line that may stand in the place of a draft of the fast path."""
 
-    def __init__(self, evidence: Sequence[Evidence], *, fast_path: bool) -> None:
-        """Of an answer from this evidence."""
+    def __init__(self, evidence: Sequence[Evidence], *, fast_path: bool, eager: bool = False) -> None:
+        """Read an answer from this evidence; ``eager``: do not wait for its first mark."""
+        self._eager = eager
         self.instead = InsteadFilter()
         self._fast_path = fast_path
         self._hidden = HiddenTextFilter()
@@ -70,7 +73,8 @@ class DraftReader:
         text = self.instead.feed(text) if self._fast_path else text
         looked_at = max(0, len(self._held) - LONGEST_MARK)
         self._held += text
-        if self._shown or (_MARK.search(self._held, looked_at) and not is_call_or_data(self._held)):
+        begun = _MARK.search(self._held, looked_at) or (self._eager and _EAGER.match(self._held))
+        if self._shown or (begun and not is_call_or_data(self._held)):
             if not self._shown:
                 self._fenced = bool(_OPEN_FENCE.match(self._held))
                 self._held = prose_of(_OPEN_FENCE.sub("", self._held)).lstrip()

@@ -14,10 +14,10 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
 from adapters.reasoners.openai.request import ModelRequest
-from adapters.reasoners.openai.schemas import GRADES, PLAN, REVIEW, VERDICTS, with_enough
+from adapters.reasoners.openai.schemas import GRADES, PLAN, REPAIRED, REVIEW, VERDICTS, with_enough
 from adapters.reasoners.openai.structured_output import MISSING, UNCLEAR
 from adapters.reasoners.openai.tools import TOOLS_IN_WORDS, tools_for
-from core.model.answer import Claim
+from core.model.answer import Claim, ClaimVerdict
 from core.model.conversation import Thread, Turn
 from core.model.evidence import Evidence
 from core.model.inquiry import (
@@ -41,6 +41,7 @@ GRADE = "Judge how well each document above answers the question."
 DECIDE = "Decide whether the evidence above answers the question, or what to look up next."
 COMPOSE = "Answer the question from the documents above, and from nothing else."
 CHECK = "Check each sentence above against the documents that it cites."
+REPAIR = "Correct each sentence above that failed its check."
 CRITIQUE = "Check whether the answer above leaves a part of its question open."
 SUMMARISE = "Write the running summary of the conversation above."
 
@@ -94,13 +95,25 @@ _ENOUGH = """
 
 
 _CHECKING = f"""{CHECK}
-supported: its documents say this, in whatever words. contradicted: they say otherwise; "correction" is the
-  sentence as they would have it. unsupported: they do not say it, or they say it of something or somebody else.
-Go by the documents alone, not by what you know. First "reason": what the documents say on it, in at most ten words.
-  Then the verdict.
+The sentences are parts of one answer to the question, in order; the documents are all that it may rest on.
+"supported": the documents say this, in whatever words or language, or it follows from them by counting or by one step
+  of arithmetic. "contradicted": they say otherwise. "not stated": they do not say it, or they say it of something or
+  somebody else, or under another condition. "no claim": the sentence states nothing, as a courtesy, a heading or a line
+  that introduces the next one.
+A sentence on what the documents do not say is supported when none of them says it, and contradicted when one does.
+Go by the documents alone, not by what you know. First "document", the number of the document that says most on it,
+  and "words": the words of the documents that the verdict rests on, copied exactly, with every number, name and
+  condition that matters; join pieces from different places by " … ". Then the verdict, and in "fault" what is
+  wrong, in at most twelve words.
 Answer with one JSON object and nothing else, with one entry for each sentence, as in this example of two others:
-{{"verdicts": [{{"n": 1, "reason": "it says nine, not ten", "verdict": "contradicted", "correction": "It has nine."}},
- {{"n": 2, "reason": "it says just that", "verdict": "supported", "correction": ""}}]}}"""
+{{"verdicts": [{{"n": 1, "document": 4, "words": "has nine seats", "verdict": "contradicted", "fault": "it has nine"}},
+ {{"n": 2, "document": 2, "words": "opens at noon", "verdict": "supported", "fault": ""}}]}}"""
+
+_REPAIRING = f"""{REPAIR}
+Write it as the documents have it: on the same thing, in the same language and form (a list item stays one, a table
+  row too), changing as little as possible, with the number of its document in square brackets at its end. Its text is
+  empty when no document says anything on it.
+Answer with one JSON object and nothing else: {{"sentences": [{{"n": 1, "text": "It has nine seats [4]."}}]}}"""
 
 
 PROBE = "You are being tried out. Do what you are asked, in as few words as you can."
@@ -232,7 +245,7 @@ def compose_request(
     closing = "\nThe search is over: answer what can be answered and name what cannot." if inquiry.closing else ""
     task = f"""{COMPOSE}
 - After every factual sentence put the number of the document that says it, in square brackets.
-- A sentence that no document says ends in "(not from the documents)". Better leave it out.
+- Leave out what no document says.
 - When documents contradict each other, or a newer one supersedes an older one, say so, and give both with their
   dates.
 - Answer several questions in their order, each once.{unsaid}
@@ -242,35 +255,56 @@ def compose_request(
 {_citable(evidence, _example(inquiry, evidence), fence)}"""
     user = _join_blocks(
         *_documents(fence, evidence, room),
+        _question(inquiry),
         _conversation(thread, fence, turns=min(2, _turns_within(room))),
         _narrowing_line(inquiry),
         f"Still missing after the search: {_line(inquiry.missing, SHORT)}" if inquiry.missing else "",
-        _question(inquiry),
         TASK + task,
     )
     return ModelRequest(_system(inquiry, fence), user, max_tokens=max_tokens)
 
 
-def check_request(inquiry: Inquiry, claims: Sequence[Claim], room: int = EVIDENCE_TOGETHER) -> ModelRequest:
-    """All claims of a draft in one call, each against the evidence it cites."""
+def check_request(
+    inquiry: Inquiry, claims: Sequence[Claim], evidence: Sequence[Evidence], room: int = EVIDENCE_TOGETHER
+) -> ModelRequest:
+    """All parts of a draft in one call; it begins like the request that the draft was written for."""
     fence = Fence(inquiry.id)
-    cited = dict.fromkeys(n for claim in claims for n in claim.evidence)
-    evidence = [item for n in cited if (item := inquiry.library.get(n))]
     sentences = (
         fence("sentence", claim.text, n=n, cites=", ".join(map(str, claim.evidence)))
         for n, claim in enumerate(claims, 1)
     )
-    user = _join_blocks(*_documents(fence, evidence, room), *sentences, TASK + _CHECKING)
-    return ModelRequest(_system(inquiry, fence), user, max_tokens=90 * len(claims) + 100, schema=VERDICTS)
+    cited = dict.fromkeys(n for claim in claims for n in claim.evidence)
+    documents = _documents_with(inquiry, fence, evidence, tuple(cited), room)
+    user = _join_blocks(*documents, _question(inquiry), *sentences, TASK + _CHECKING)
+    return ModelRequest(_system(inquiry, fence), user, max_tokens=140 * len(claims) + 200, schema=VERDICTS)
 
 
-def probe_check_request() -> ModelRequest:
-    """A check of one sentence that its document does not say, for a diagnosis."""
+def control_request(documents: Sequence[str], claims: Sequence[str]) -> ModelRequest:
+    """The same check of control claims, whose labels are known."""
     fence = Fence()
-    document = fence("document", "Refunds stay open for 30 days after the purchase.", id=1)
-    sentence = fence("sentence", "Visitors of the planetarium also get a pair of skates [1].", n=1, cites="1")
-    user = _join_blocks(document, sentence, TASK + _CHECKING)
-    return ModelRequest(f"{_SYSTEM}\n{fence.rule}", user, max_tokens=190, schema=VERDICTS)
+    shown = (fence("document", text, id=n) for n, text in enumerate(documents, 1))
+    sentences = (fence("sentence", claim, n=n) for n, claim in enumerate(claims, 1))
+    user = _join_blocks(*shown, *sentences, TASK + _CHECKING)
+    return ModelRequest(f"{_SYSTEM}\n{fence.rule}", user, max_tokens=140 * len(claims) + 200, schema=VERDICTS)
+
+
+def repair_request(
+    inquiry: Inquiry,
+    draft: str,
+    failed: Sequence[ClaimVerdict],
+    evidence: Sequence[Evidence],
+    room: int = EVIDENCE_TOGETHER,
+) -> ModelRequest:
+    """The sentences that failed their check, each with its fault, to be corrected in one call."""
+    fence = Fence(inquiry.id)
+    sentences = (
+        fence("sentence", one.claim.text, n=n, fault=one.fault or "no document says it")
+        for n, one in enumerate(failed, 1)
+    )
+    documents = _documents_with(inquiry, fence, evidence, (), room)
+    answer = fence("answer", _clip(draft, 4 * LONG))
+    user = _join_blocks(*documents, _question(inquiry), answer, *sentences, TASK + _REPAIRING)
+    return ModelRequest(_system(inquiry, fence), user, max_tokens=140 * len(failed) + 200, schema=REPAIRED)
 
 
 def critique_request(inquiry: Inquiry, answer: str) -> ModelRequest:
@@ -414,6 +448,15 @@ def _documents(fence: Fence, evidence: Sequence[Evidence], room: int) -> Iterabl
         room -= len(text)
     shown = sorted((item for item in evidence if item.id in texts), key=lambda item: item.id)
     return [_document(fence, item, texts[item.id]) for item in shown]
+
+
+def _documents_with(
+    inquiry: Inquiry, fence: Fence, evidence: Sequence[Evidence], cited: Sequence[int], room: int
+) -> Iterable[str]:
+    """What a draft was written from, as it was shown for that, and behind it what else the draft cites."""
+    shown = {item.id for item in evidence}
+    more = [item for n in cited if n not in shown and (item := inquiry.library.get(n))]
+    return [*_documents(fence, evidence, room), *_documents(fence, more, room)]
 
 
 def _turns_within(room: int) -> int:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, TypeVar, Unpack
 
 from adapters.reasoners.openai import prompts
-from adapters.reasoners.openai.control_claim import control_claim
+from adapters.reasoners.openai.citation_marks import CitationMarks
 from adapters.reasoners.openai.dialect import LEAST_CONTEXT, REASONING_ROOM
 from adapters.reasoners.openai.draft import OFTEN, DraftReader
 from adapters.reasoners.openai.endpoint import CallOptions, ModelEndpoint
@@ -29,29 +29,23 @@ from adapters.reasoners.openai.structured_output import (
     json_in,
 )
 from adapters.reasoners.openai.tools import MOST_OPTIONS, QUERY_LENGTH, decision_in
-from core.model.answer import Claim, ClaimVerdict, Support
+from adapters.reasoners.openai.verdicts import numbered, verdicts_in
+from adapters.reasoners.openai.verifier_trust import Trust
+from core.model.answer import Claim, ClaimVerdict
 from core.model.budget import Meter
 from core.model.conversation import Thread, Turn
 from core.model.errors import ModelFailure, ModelMisbehaved
 from core.model.evidence import Evidence, Grade
 from core.model.inquiry import AskBack, Decision, Inquiry, Insufficient, Investigate, Plan, Profile, Reply, Sufficient
-from core.ports.reasoner import DraftDeclined, DraftPart, GradesWithDecision
+from core.ports.reasoner import DraftDeclined, DraftPart, GradesWithDecision, VerifierRecords
 
 T = TypeVar("T")
 
 MOST_QUERIES = 3
 REPLY_LENGTH = 4_000  # characters
-VERDICTS = {
-    "supported": Support.SUPPORTED,
-    "contradicted": Support.CONTRADICTED,
-    "refuted": Support.CONTRADICTED,
-    "unsupported": Support.UNSUPPORTED,
-    "not supported": Support.UNSUPPORTED,
-}
 AskedWithin = Callable[[int], ModelRequest]  # a request whose evidence has at most so many characters
 
 TOP_K = 8  # passages: one batch of grading
-MOST_NODS = 3
 PROMPT_TOKENS = 900  # of a prompt's own words, about
 LEAST_ROOM = 1_500  # characters of evidence; a model that cannot read that with a question cannot answer one
 REPAIR = "That was not the JSON object that was asked for. Send it now: only the object, no other text."
@@ -70,11 +64,13 @@ class OpenAIReasoner:
         grading_batch: int = 8,
         grading_concurrency: int = 4,
         fast_model: str = "",
+        records: VerifierRecords | None = None,
         **calling: Unpack[CallOptions],
     ) -> None:
         """Nothing is connected yet. An answer has at most ``answer_tokens``; passages are graded in batches.
 
-        A ``fast_model`` of the same endpoint plans and grades, where one is named.
+        A ``fast_model`` of the same endpoint plans and grades, where one is named. ``records`` keep whether the
+        model's checks are believed; without them that is found out once per process.
         """
         self.endpoint = ModelEndpoint(base_url, api_key, model, **calling)
         self.fast = self.endpoint
@@ -82,7 +78,7 @@ class OpenAIReasoner:
             self.fast = ModelEndpoint(base_url, api_key, fast_model, client=self.endpoint.client, **calling)
         self._room = prompts.EVIDENCE_TOGETHER  # characters of evidence that were found to fit into a prompt
         self._answer_tokens = answer_tokens
-        self._nods = 0  # checks in a row in which nonsense was called supported
+        self.trust = Trust(self.endpoint, f"{base_url} {model}", records)
         self._batch = grading_batch
         self._concurrency = grading_concurrency
 
@@ -97,11 +93,12 @@ class OpenAIReasoner:
         return TOP_K
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close the connections and end what runs in the background."""
+        await self.trust.close()
         await self.endpoint.close()
 
     async def probe(self, meter: Meter) -> Sequence[str]:
-        """One JSON call, one check and one answer with the real caps, for a diagnosis: what the endpoint cannot do.
+        """One JSON call and one answer with the real caps, for a diagnosis: what the endpoint cannot do.
 
         Raises ModelUnavailable with what to do about it.
         """
@@ -115,20 +112,15 @@ class OpenAIReasoner:
         lacks = [*self.endpoint.refused_features, *self.fast.refused_features]
         if not isinstance(json_in(completion.text), dict):
             lacks.append("JSON on request")
-        if not await self._reads_what_it_checks(meter):
-            lacks.append("checks that can be believed")
         return sorted(set(lacks))
-
-    async def _reads_what_it_checks(self, meter: Meter) -> bool:
-        completion = await self.endpoint.complete(prompts.probe_check_request(), meter)
-        verdicts, of_control = _verdicts(_object_with_keys(json_in(completion.text), ("verdicts",)) or {}, ())
-        return not verdicts and of_control is not None and of_control is not Support.SUPPORTED
 
     async def understand(self, inquiry: Inquiry, thread: Thread, meter: Meter) -> Plan:
         """One call, a second one when the reply cannot be read. Raises ModelMisbehaved when none can be read.
 
         Whoever stands by then resolves a follow-up by rules; the question as it stands would find nothing.
         """
+        if inquiry.policy.profile is not Profile.QUICK:
+            self.trust.start()
         reply = await self._object(
             self.fast,
             lambda room: prompts.understand_request(inquiry, thread, room),
@@ -199,7 +191,7 @@ class OpenAIReasoner:
         On the fast path, the line that says what is missing, or asks back, ends it. Where that line says neither, below
         an answer, the answer stands.
         """
-        draft = DraftReader(evidence, fast_path=inquiry.fast_path)
+        draft = DraftReader(evidence, fast_path=inquiry.fast_path, eager=self.trust.is_believed)
 
         def asked(room: int) -> ModelRequest:
             return prompts.compose_request(inquiry, thread, evidence, self._answer_tokens, room)
@@ -215,26 +207,45 @@ class OpenAIReasoner:
         if draft.instead.missing_text or draft.instead.asks or (draft.instead.has_line and not draft.has_prose):
             yield _decline_draft(draft.instead)
 
-    async def check(self, inquiry: Inquiry, claims: Sequence[Claim], meter: Meter) -> Sequence[ClaimVerdict]:
-        """One call for all claims. Raises ModelMisbehaved unless every claim gets a verdict that can be believed.
-
-        One sentence more is checked that no document says. A model that has called it supported a few times in a row
-        is not asked again in this process.
-        """
+    async def check(
+        self, inquiry: Inquiry, claims: Sequence[Claim], evidence: Sequence[Evidence], meter: Meter
+    ) -> Sequence[ClaimVerdict]:
+        """One call for all claims. Raises ModelMisbehaved unless the model is believed and judges every claim."""
         if not claims:
             return []
-        if self._nods >= MOST_NODS:
-            raise _unread_verdicts()
-        cited = [item for n in claims[-1].evidence if (item := inquiry.library.get(n))]
-        asked = [*claims, control_claim(claims, [item.passage.searchable for item in cited])]
+        await self._require_trust()
         reply = await self._object(
-            self.endpoint, lambda room: prompts.check_request(inquiry, asked, room), meter, needs=("verdicts",)
+            self.endpoint,
+            lambda room: prompts.check_request(inquiry, claims, evidence, room),
+            meter,
+            needs=("verdicts",),
         )
-        verdicts, of_control = _verdicts(reply or {}, claims)
-        self._nods = self._nods + 1 if of_control is Support.SUPPORTED else 0
-        if self._nods:
-            raise _unread_verdicts()
-        return verdicts
+        return verdicts_in(reply or {}, claims)
+
+    async def repair(
+        self,
+        inquiry: Inquiry,
+        draft: str,
+        failed: Sequence[ClaimVerdict],
+        evidence: Sequence[Evidence],
+        meter: Meter,
+    ) -> Sequence[str]:
+        """One call; what cannot be read of the reply is empty. Raises ModelMisbehaved where it is not believed."""
+        await self._require_trust()
+        completion = await self._complete(
+            self.endpoint, lambda room: prompts.repair_request(inquiry, draft, failed, evidence, room), meter
+        )
+        reply = _object_with_keys(json_in(completion.text), ("sentences",)) or {}
+        entries = numbered(reply.get("sentences"), len(failed))
+        return [_marked(as_text(entries.get(n, {}).get("text")), inquiry) for n in range(1, len(failed) + 1)]
+
+    async def _require_trust(self) -> None:
+        if not await self.trust.believed():
+            raise ModelMisbehaved(
+                "The model's checks are not believed: it failed control claims whose answers are known.",
+                remedy="Quotes replace what is not nearly in the documents' words. A larger model may pass.",
+                kind=ModelFailure.UNRELIABLE,
+            )
 
     async def critique(self, inquiry: Inquiry, answer: str, meter: Meter) -> str:
         """One call. A reply that cannot be read means: complete."""
@@ -303,6 +314,12 @@ class OpenAIReasoner:
         tokens = context - min(reply, context // (2 if thinks else 4)) - PROMPT_TOKENS
         fits = max(LEAST_CONTEXT // 2, tokens) * CHARACTERS_PER_TOKEN * 3 // 4
         return max(LEAST_ROOM, min(self._room, fits))
+
+
+def _marked(text: str, inquiry: Inquiry) -> str:
+    """Return a text with its citation marks as ``[id]``."""
+    marks = CitationMarks((item.id for item in inquiry.library), (item.passage.text for item in inquiry.library))
+    return f"{marks.feed(text)}{marks.rest()}"
 
 
 async def _together(work: Sequence[Awaitable[T]]) -> list[T]:
@@ -377,35 +394,3 @@ def _grade_from_score(item: Evidence) -> Grade:
 
 def _within_scale(score: float) -> int:
     return max(1, min(10, round(score)))
-
-
-def _verdicts(reply: dict[str, Any], claims: Sequence[Claim]) -> tuple[list[ClaimVerdict], Support | None]:
-    """A verdict for each claim, and the one on the control that stands behind them; None where there is none."""
-    entries = [entry for entry in reply.get("verdicts") or () if isinstance(entry, dict)]
-    numbers = [as_number(entry.get("n")) for entry in entries]
-    if None in numbers and len(entries) - len(claims) in {0, 1}:
-        numbers = [float(n) for n in range(1, len(entries) + 1)]
-    by_number = {int(n): entry for n, entry in zip(numbers, entries, strict=True) if n is not None}
-    of_control = _support(by_number.get(len(claims) + 1, {}))
-    return [_verdict(claim, by_number.get(n, {})) for n, claim in enumerate(claims, 1)], of_control
-
-
-def _support(entry: dict[str, Any]) -> Support | None:
-    return VERDICTS.get(as_text(entry.get("verdict"), 40).casefold().strip(" ."))
-
-
-def _unread_verdicts() -> ModelMisbehaved:
-    return ModelMisbehaved(
-        "The model calls supported what no document says, so its checks are not believed.",
-        remedy="Sentences that are not nearly the documents' own are quoted instead; a larger model checks better.",
-        kind=ModelFailure.UNRELIABLE,
-    )
-
-
-def _verdict(claim: Claim, entry: dict[str, Any]) -> ClaimVerdict:
-    support = _support(entry)
-    if support is None:
-        raise ModelMisbehaved("The model did not judge every sentence that it was asked to check.")
-    confidence = as_number(entry.get("confidence"))
-    correction = as_text(entry.get("correction")) if support is Support.CONTRADICTED else ""
-    return ClaimVerdict(claim, support, max(0.0, min(1.0, 1.0 if confidence is None else confidence)), correction)

@@ -47,13 +47,15 @@ VERDICTS = _named_schema(
         verdicts=_list_of(
             _object(
                 n=_WHOLE,
-                reason=_TEXT,
-                verdict={"type": "string", "enum": ["supported", "contradicted", "unsupported"]},
-                correction=_TEXT,
+                document=_WHOLE,
+                words=_TEXT,
+                verdict={"type": "string", "enum": ["supported", "contradicted", "not stated", "no claim"]},
+                fault=_TEXT,
             )
         )
     ),
 )
+REPAIRED = _named_schema("repaired", _object(sentences=_list_of(_object(n=_WHOLE, text=_TEXT))))
 READY = _named_schema("ready", _object(ready=_FLAG))
 REVIEW = _named_schema("review", _object(missing=_TEXT, complete=_FLAG))
 

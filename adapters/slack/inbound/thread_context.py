@@ -23,7 +23,7 @@ from core.model.errors import PlatformUnavailable
 from core.model.incoming_events import FileReference, IncomingMessage
 from core.model.message_text import LINK_PREVIEW, plain_question
 from core.model.pointing import GREETING, could_point, only_points
-from core.model.text import is_question
+from core.model.questions import is_question
 from core.service.attached_files import Parse, read_files
 
 __all__ = ["Parse", "ThreadContext"]

@@ -29,7 +29,6 @@ HELP = (
 _PLAIN = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "—": "--"})  # what Slack's editor makes of them
 _MENTION = re.compile(r"<((?:#|@|!)[^<>|]+)(?:\|[^<>]*)?>")
 _LINK = re.compile(r"<((?:https?|mailto):[^<>|]+)(?:\|[^<>]*)?>")
-LONGEST_VERB = 40  # characters of an unknown one that are said again
 _FLAGS = {"--yes", "--here"}
 _VALUED = {"--kb", "--limit", "--every", "--page"}
 
@@ -58,7 +57,7 @@ def parse_command(text: str, channel: str = "") -> KbCommand | str:
     if not said:
         return HELP
     if said[0] not in list(KbVerb):
-        return HELP if said[0] == "help" else f"{KB} has no “{said[0][:LONGEST_VERB]}”.\n{HELP}"
+        return f"There is no `{KB} {said[0][:40]}`.\n{HELP}"
     if any(not options.get(name, "1").isdecimal() for name in ("limit", "page")):
         return "--limit and --page take a number."
     return _command(KbVerb(said[0]), said[1:], options, channel)

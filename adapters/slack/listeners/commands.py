@@ -13,7 +13,7 @@ from slack_bolt.app.async_app import AsyncApp
 from adapters.slack.api.ids import PLATFORM
 from adapters.slack.api.message_links import thread_named_in
 from adapters.slack.inbound.interactions import Ack, Body, SlashCommand
-from adapters.slack.kb.command_parser import KB, LONGEST_VERB
+from adapters.slack.kb.command_parser import KB
 from adapters.slack.listeners.error_reports import report_errors
 from adapters.slack.listeners.settings import ChannelSettingsForm
 from adapters.slack.outbound.answer_records import LatestInChannel, LatestOfPerson
@@ -27,12 +27,12 @@ from core.service.help import HELP
 
 COMMAND = "/footnote"
 NO_THREAD = "I have not answered you in this channel yet. Mention me in a thread, or give the link of one."
-UNKNOWN = "{} has no “{}”. Here is what there is:"
+LONGEST_ECHO = 40  # characters of a command that is none
 NO_KNOWLEDGE = "The knowledge is not looked after from here."
 
 
 class FootnoteVerb(StrEnum):
-    """What can follow ``/footnote``; all else is said to be unknown, above the help."""
+    """What can follow ``/footnote``; of whatever else does it is said that there is none such, with the help."""
 
     WHY = "why"
     MUTE = "mute"
@@ -86,10 +86,11 @@ class CommandListeners:
                 return await self._forget(given, rest)
             case FootnoteVerb.SETTINGS:
                 return await self._open_settings(given)
+            case FootnoteVerb.HELP | "":
+                return "\n".join(map(mrkdwn, HELP))
             case _:
-                help_text = "\n".join(map(mrkdwn, HELP))
-                is_known = not verb or verb.casefold() == FootnoteVerb.HELP
-                return help_text if is_known else f"{escape(UNKNOWN.format(COMMAND, verb[:LONGEST_VERB]))}\n{help_text}"
+                unknown = f"There is no `{COMMAND} {escape(verb)[:LONGEST_ECHO]}`. To ask something, mention me."
+                return "\n".join([unknown, *map(mrkdwn, HELP)])
 
     async def _why(self, given: SlashCommand, rest: str) -> str:
         thread = await self._thread(given, rest)

@@ -5,7 +5,6 @@ when the crash came between posting and keeping, the message is found by its met
 that never ended). The end always replaces what was streamed by the whole answer, so that no text is lost or doubled.
 """
 
-import asyncio
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -35,12 +34,13 @@ from core.model.message_records import CheckpointState
 from core.ports.answer_view import Step, StepState
 from core.ports.platform import MessageState
 from core.service.answer_visibility import AnswerVisibility, answer_visibility
+from core.service.delivery.pacing import LIMITS, Pacing, PacingLimits
 
 STREAM_SECONDS = 0.8  # between two pieces of one stream
 EDIT_SECONDS = 1.5  # between two edits of one placeholder
+CHECK_SECONDS = 0.2  # between two checks of whether one more call is within the rate limit
 MOST_STREAMED = 9_000  # characters shown live; a message fails near 13,200, and the end shows all of it anyway
 QUICK_SECONDS = 5.0  # an answer that follows a new question so soon needs no word of what it answers
-MOST_CHECKS = 600  # checks of whether a piece may be sent before the rest is left to the end: two minutes
 _STREAM_OVER = {"message_not_in_streaming_state", "stopped_by_user", "message_not_found"}  # there is none to end
 START = Step("start", "Looking…", StepState.RUNNING)  # the first task of a stream, over when there is another
 
@@ -49,17 +49,19 @@ log = structlog.get_logger(__name__)
 
 @dataclass(slots=True)
 class SlackAnswerView:
-    """Shows one answer. Calls come one at a time; a piece that waits for its turn is sent by a task of its own."""
+    """Shows one answer. Calls come one at a time; ``Pacing`` sends what they leave to be shown."""
 
     workspace: Workspace
     question: SlackQuestion
     message_state: MessageState[SlackQuestionState]
     trace_id: str
+    limits: PacingLimits = LIMITS
     _offers_handoff: bool = False
     _streaming: bool = False  # the message is a stream that has not ended
+    _is_stale: bool = False  # what the message shows is wrong or unknown: only an edit of the whole mends it
     _is_private: bool = False
-    _is_finished: bool = False
     _final_only: bool = False  # an answer stands there already: change it only at the end
+    _told_directly: bool = False  # no place took the end, so the asker has it as a direct message
     _text: str = ""  # everything written, escaped
     _sent_length: int = 0  # characters of it that the stream has
     _escaper: Escaper = field(default_factory=Escaper)
@@ -67,9 +69,10 @@ class SlackAnswerView:
     _unsent_steps: dict[str, Step] = field(default_factory=dict)
     _notices: list[str] = field(default_factory=list)
     _opened_at: float = field(default_factory=time.monotonic)
-    _last_flush: float = 0.0  # monotonic
-    _flush_task: asyncio.Task[None] | None = None
-    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _pacing: Pacing = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._pacing = Pacing(self._send, lambda: STREAM_SECONDS if self._streaming else EDIT_SECONDS, self.limits)
 
     @property
     def web(self) -> WebClient:
@@ -123,7 +126,7 @@ class SlackAnswerView:
                 "chat.stopStream", channel=self.question.channel, ts=ts, metadata=self._messages.metadata()
             )
         if not self._final_only:
-            await self._edit_placeholder()
+            await self._edit_now()
 
     async def _open_privately(self, state: AnswerStage) -> None:
         if state in {AnswerStage.UNSEEN, AnswerStage.OFFERED}:
@@ -160,7 +163,7 @@ class SlackAnswerView:
         await self._record_shown(str(answer["ts"]))
         self._streaming = True
         self._unsent_steps[START.id] = replace(START, state=StepState.DONE)  # it goes out with what comes next
-        self._last_flush = time.monotonic()
+        self._pacing.restart_pause()
         return True
 
     async def _record_shown(self, ts: str) -> None:
@@ -189,12 +192,8 @@ class SlackAnswerView:
         """Forget the text: a stream cannot, so from here on the message is edited."""
         self._text, self._escaper = "", Escaper()
         self._notices.append(reason)
-        async with self._lock:
-            self._sent_length = 0
-            if self._streaming:
-                await self._leave_stream()
-            if not (self._is_private or self._final_only):
-                await self._edit_placeholder()
+        if self._shows_progress:
+            await self._edit_now()
 
     async def notice(self, text: str) -> None:
         """Say something beside the answer."""
@@ -204,55 +203,44 @@ class SlackAnswerView:
         self._flush()
 
     def _flush(self) -> None:
-        """Have what is new sent when it is its turn, by a task of its own: a slow Slack does not slow the work."""
-        if self._is_finished or self._is_private or self._final_only:
-            return
-        if self._flush_task is None or self._flush_task.done():
-            self._flush_task = asyncio.create_task(self._send_when_allowed())
+        """Have what is new sent in its turn: a slow Slack does not slow the work."""
+        if self._shows_progress:
+            self._pacing.request()
 
-    async def _send_when_allowed(self) -> None:
-        """Send, and go on while more comes; what does not get its turn is left to the end, which shows everything."""
-        for _ in range(MOST_CHECKS):
-            async with self._lock:
-                if self._is_finished:
-                    return
-                if self._may_send() and not await self._send_as_ours():
-                    return
-                if not self._has_unsent:
-                    return
-            await asyncio.sleep(STREAM_SECONDS / 4)
+    @property
+    def _shows_progress(self) -> bool:
+        return not (self._is_private or self._final_only)
 
     @property
     def _has_unsent(self) -> bool:
         return bool(self._unsent_steps.keys() - {START.id}) or self._sent_length < min(len(self._text), MOST_STREAMED)
 
-    def _may_send(self) -> bool:
-        method, pause = ("chat.appendStream", STREAM_SECONDS) if self._streaming else ("chat.update", EDIT_SECONDS)
-        return time.monotonic() - self._last_flush >= pause and self.web.rate_limiter.try_acquire(method)
+    async def _edit_now(self) -> None:
+        """Edit the whole message out of turn; where that fails, the next edit, or the end, shows it."""
+        self._is_stale = True
+        with suppress(FootnoteError):
+            if await self._pacing.run(self._send):
+                self._pacing.request()
 
-    async def _send_as_ours(self) -> bool:
-        """Send, unless another worker has taken the question over, or nobody can tell whether; whether it was sent."""
-        try:
-            await self.message_state.keep(self.message_state.kept)
-        except FootnoteError as error:
-            log.info("not_sent", reason=str(error))
-            return False
-        await self._send()
-        return True
+    async def _send(self) -> float:
+        """Send what is new; after how many seconds to try again where it was not sent or more is to follow.
 
-    async def _send(self) -> None:
-        self._last_flush = time.monotonic()
-        if self._streaming:
-            await self._append_to_stream()
-        else:
-            await self._edit_placeholder()
+        Raises LeaseLost when another worker has taken the question over, and StoreUnavailable when nobody can tell.
+        """
+        if not (self._has_unsent or self._is_stale):
+            return 0.0
+        await self.message_state.keep(self.message_state.kept)
+        if self._streaming and self._is_stale:
+            await self._leave_stream()
+        method = "chat.appendStream" if self._streaming else "chat.update"
+        if not self.web.rate_limiter.try_acquire(method):
+            return CHECK_SECONDS
+        return await self._append_to_stream() if self._streaming else await self._edit_placeholder()
 
-    async def _append_to_stream(self) -> None:
+    async def _append_to_stream(self) -> float:
         new = self._text[self._sent_length : MOST_STREAMED]
         chunks: list[dict[str, Any]] = [blocks.task(step) for step in self._unsent_steps.values()]
         chunks += [{"type": "markdown_text", "text": new}] if new else []
-        if not chunks:
-            return
         steps, self._unsent_steps = self._unsent_steps, {}
         try:
             await self.web.call_once(
@@ -261,19 +249,16 @@ class SlackAnswerView:
         except RequestRefused as refusal:
             if refusal.retry_after:  # nothing was taken: it goes with the next piece
                 self._unsent_steps = steps | self._unsent_steps
-                return
+                return refusal.retry_after
             log.info("stream_ended_early", reason=refusal.error)
-            if refusal.error in _STREAM_OVER:
-                self._streaming = False
-            else:  # what was sent is refused, and the stream goes on: its message takes no edit until it ends
-                await self._leave_stream()
-            if refusal.error != "stopped_by_user":
-                await self._edit_placeholder()
+            self._streaming = refusal.error not in _STREAM_OVER  # one that goes on has to end before an edit
+            self._is_stale = refusal.error != "stopped_by_user"
+            return CHECK_SECONDS if self._is_stale else 0.0
         except OutcomeUnknown:  # it may have been taken: only an edit can tell no text twice
-            await self._leave_stream()
-            await self._edit_placeholder()
-        else:
-            self._sent_length += len(new)
+            self._is_stale = True
+            return CHECK_SECONDS
+        self._sent_length += len(new)
+        return 0.0
 
     async def _leave_stream(self) -> None:
         """End the stream and go on by editing its message."""
@@ -283,9 +268,10 @@ class SlackAnswerView:
         except (RequestRefused, PlatformUnavailable) as error:
             log.info("stream_not_ended", reason=str(error))
 
-    async def _edit_placeholder(self) -> None:
+    async def _edit_placeholder(self) -> float:
         self._unsent_steps = {}
         self._sent_length = len(self._text)
+        self._is_stale = True
         try:
             await self.web.call_once(
                 "chat.update",
@@ -295,8 +281,11 @@ class SlackAnswerView:
                 blocks=self._placeholder(),
                 link_names=False,
             )
-        except (RequestRefused, OutcomeUnknown) as error:
-            log.info("edit_skipped", reason=str(error))  # the next one, or the end, shows it
+        except RequestRefused as refusal:
+            log.info("edit_skipped", reason=str(refusal))
+            return refusal.retry_after
+        self._is_stale = False
+        return 0.0
 
     def _placeholder(self) -> list[blocks.Block]:
         shown = self._text[:MOST_STREAMED]
@@ -356,10 +345,7 @@ class SlackAnswerView:
 
     async def close(self) -> None:
         """Send nothing more of what waits; a piece that is under way comes before whatever is shown next."""
-        async with self._lock:
-            self._is_finished = True
-        if self._flush_task is not None:
-            self._flush_task.cancel()
+        await self._pacing.stop()
 
     async def _finish(
         self,
@@ -374,11 +360,11 @@ class SlackAnswerView:
 
         ``below`` is what is missing when the stream shows the very text already: then it simply ends.
         """
-        await self.close()
         if self._is_private:
+            await self.close()
             await self._finish_privately(layouts, text)
         else:
-            await self._finish_in_place(layouts, text, below)
+            await self._pacing.finish(lambda: self._finish_in_place(layouts, text, below))
         await self.message_state.settle(replace(self.message_state.kept, state=state), outcome)
 
     async def _finish_privately(self, layouts: Sequence[list[blocks.Block]], text: str) -> None:
@@ -393,6 +379,8 @@ class SlackAnswerView:
     async def _finish_in_place(
         self, layouts: Sequence[list[blocks.Block]], text: str, below: list[blocks.Block] | None
     ) -> None:
+        if self._told_directly:
+            return
         resumed = self.message_state.kept.state is AnswerStage.CONCLUDING
         await self.message_state.keep(replace(self.message_state.kept, state=AnswerStage.CONCLUDING))
         try:
@@ -401,12 +389,14 @@ class SlackAnswerView:
             for number, layout in enumerate(layouts[1:], 1):
                 await self._show_part(number, layout, blocks.fallback(text), resumed=resumed)
         except NowhereToPost as nowhere:
+            self._told_directly = True
             await self._messages.post_directly(layouts, blocks.fallback(text), reason_in_words(str(nowhere)))
 
     async def _end_stream(self, below: list[blocks.Block]) -> bool:
         """Whether the stream could end as it is, with the rest of the text and the blocks below it."""
         if (
             not self._streaming
+            or self._is_stale
             or not self.workspace.sessions.available_in(self.question.channel)
             or len(self._text) > MOST_STREAMED
         ):
@@ -427,6 +417,7 @@ class SlackAnswerView:
             log.info("stream_not_ended", reason=str(error))
             self._streaming = not (isinstance(error, RequestRefused) and error.error in _STREAM_OVER)
             return False
+        self._streaming = False
         return True
 
     async def _show_first(self, layout: list[blocks.Block], text: str, *, resumed: bool) -> None:
@@ -461,9 +452,9 @@ class SlackAnswerView:
         card = await self.message_state.store.read(card) or card
         if not ts or card.chosen:  # it was replaced when the button was pressed
             return
-        layout = [blocks.markdown(card.card or "…"), blocks.context("Going on from here.")]
+        layout = [blocks.markdown(card.card or "…"), blocks.context("Continued below.")]
         try:
-            await self._messages.update(ts, layout, "Going on from here.", "0")
+            await self._messages.update(ts, layout, "Continued below.", "0")
         except PlatformUnavailable as error:
             log.info("card_not_settled", reason=str(error))
 

@@ -1,5 +1,6 @@
 """A small office with two documents, and the inquiries that scenes ask there."""
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -14,7 +15,7 @@ from core.model.conversation import Audience, Person, Thread, ThreadKey, Turn
 from core.model.evidence import EvidenceLibrary, Grade, Hit
 from core.model.inquiry import Inquiry, Limits
 from core.model.knowledge import KnowledgeBase, Passage
-from core.ports.reasoner import DraftPart
+from core.ports.reasoner import DraftPart, VerifierRecords
 
 SECRET = "sk-very-secret-key"
 KEY = ThreadKey("console", "", "terminal", "1")
@@ -81,12 +82,43 @@ async def text_of(parts: AsyncIterator[DraftPart]) -> str:
     return "".join(str(part) for part in texts)
 
 
+class Believed(VerifierRecords):
+    """Records that say of every model that it passed its control claims."""
+
+    async def read(self, key: str) -> str:
+        return json.dumps({"right": 12, "of": 12, "believed": True})
+
+    async def keep(self, key: str, result: str) -> None:
+        raise AssertionError("nothing is asked that is kept")
+
+
+class Unasked(VerifierRecords):
+    """Records of a fresh installation: no model was asked yet."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, str] = {}
+
+    async def read(self, key: str) -> str:
+        return self.kept.get(key, "")
+
+    async def keep(self, key: str, result: str) -> None:
+        self.kept[key] = result
+
+
 @asynccontextmanager
-async def opened(at: ScriptedEndpoint | str, *, seconds: float = 5.0) -> AsyncIterator[OpenAIReasoner]:
-    """A reasoner at this endpoint or address, closed in the end."""
+async def opened(
+    at: ScriptedEndpoint | str, *, seconds: float = 5.0, records: VerifierRecords | None = None
+) -> AsyncIterator[OpenAIReasoner]:
+    """A reasoner at this endpoint or address, whose checks are believed unless ``records`` say otherwise."""
     address = at if isinstance(at, str) else at.base_url
     reasoner = OpenAIReasoner(
-        address, SECRET, "scripted", timeout_seconds=seconds, answer_seconds=seconds, backoff_seconds=0.001
+        address,
+        SECRET,
+        "scripted",
+        timeout_seconds=seconds,
+        answer_seconds=seconds,
+        backoff_seconds=0.001,
+        records=records or Believed(),
     )
     try:
         yield reasoner

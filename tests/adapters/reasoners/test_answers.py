@@ -109,7 +109,7 @@ async def test_a_follow_up_is_understood_from_the_thread(
     assert "Annual plans" in said.text
 
 
-@pytest.mark.parametrize(("confident", "calls"), [(2.0, 4), (0.0, 3)], ids=["judged", "attempted"])
+@pytest.mark.parametrize(("confident", "calls"), [(2.0, 5), (0.0, 4)], ids=["judged", "attempted"])
 async def test_a_model_that_obeys_a_poisoned_document_gets_no_link_into_the_answer(
     endpoint: ScriptedEndpoint, cooperative: OpenAIReasoner, confident: float, calls: int
 ) -> None:

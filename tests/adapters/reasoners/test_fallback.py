@@ -70,7 +70,7 @@ async def test_the_standby_writes_when_the_model_is_down_and_says_so_once(
     await pair.decide(inquiry(), thread(), counted)
     assert counted.notices == [STOOD_IN]
     assert await written(pair, counted) == ["“Refunds stay open for 30 days.” [1]"]
-    await pair.check(inquiry(), [Claim("A.", (1,))], counted)
+    await pair.check(inquiry(), [Claim("A.", (1,))], (), counted)
     assert counted.notices == [QUOTING]
     assert counted.written_by == "extractive"
 
@@ -108,7 +108,7 @@ async def test_nothing_usable_counts_as_a_failure_too(
     pair: FallbackReasoner, model: ScriptedReasoner, quoting: ScriptedReasoner
 ) -> None:
     model.enqueue("check", ModelMisbehaved("no verdicts"))
-    verdicts = await pair.check(inquiry(), [Claim("A.", (1,))], meter())
+    verdicts = await pair.check(inquiry(), [Claim("A.", (1,))], (), meter())
     assert len(verdicts) == 1
     assert len(quoting.calls_of("check")) == 1
 

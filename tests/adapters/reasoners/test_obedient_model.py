@@ -49,9 +49,8 @@ async def test_it_pursues_a_question_through_every_step(reasoner: OpenAIReasoner
     assert isinstance(await reasoner.decide(asked, thread(), meter()), Sufficient)
     text = await text_of(reasoner.compose(asked, thread(), found.items[:1], meter()))
     assert text.splitlines()[0] == "Refunds stay open for 30 days after the purchase. [1]"
-    verdicts = await reasoner.check(
-        asked, [Claim(text.splitlines()[0], (1,)), Claim("Refunds are paid in gold coins [2].", (2,))], meter()
-    )
+    claims = [Claim(text.splitlines()[0], (1,)), Claim("Refunds are paid in gold coins [2].", (2,))]
+    verdicts = await reasoner.check(asked, claims, found.items, meter())
     assert [verdict.support for verdict in verdicts] == [Support.SUPPORTED, Support.UNSUPPORTED]
     assert await reasoner.critique(asked, text, meter()) == ""
     assert "refunds" in (await reasoner.summarise("", [turn("How long are refunds open?", "30 days.")], meter()))

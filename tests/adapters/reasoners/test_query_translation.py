@@ -5,6 +5,7 @@ from importlib import resources
 
 import pytest
 
+from adapters.reasoners.extractive.question.lexicon import EnglishLexicon
 from adapters.reasoners.extractive.question.query_translation import (
     dictionary_of,
     english_of,
@@ -28,6 +29,14 @@ GERMAN = "Das Lager in Leith ist von neun bis fünf geöffnet."
         ("À quelle heure ouvre l’atelier ?", "at what time opens the workshop?"),
         ("À quelle heure ferme-t-on la boutique ?", "at what time closes the shop?"),
         ("¿Cuántos días de vacaciones tengo?", "how many days of leave have I?"),
+        ("Cuantos dias de vacaciones tengo", "how many days of leave have I"),
+        ("Wer genehmigt Rückerstattungen über 2000 Euro?", "who approves refunds above 2000 euros?"),
+        ("Wann findet die Wartung statt?", "when takes place the maintenance?"),
+        ("Wie lang ist das Verbindungs-Timeout?", "how long is the connection Timeout?"),
+        ("Was mache ich, wenn mein Laptop gestohlen wird?", "what do I do, if my laptop is stolen?"),
+        ("Bis wann müssen Spesen eingereicht werden?", "until when must expenses be sent?"),
+        ("Quand les vols sont-ils permis ?", "when the flights are allowed?"),
+        ("Was soll ich bei too_many_stops tun?", "what should I do at too_many_stops?"),
     ],
 )
 def test_every_word_is_said_in_english_and_the_longest_entry_counts(question: str, read: str) -> None:
@@ -56,6 +65,19 @@ def test_names_and_codes_stay_as_they_are() -> None:
 def test_a_compound_of_known_parts_is_read_by_them() -> None:
     read = dictionary_of("de").translate("Rechnungsnummer")
     assert read == "invoice number"
+
+
+@pytest.mark.parametrize(
+    ("foreign", "read"),
+    [
+        ("Wo steht die Substitution?", "where stands the Substitution?"),
+        ("¿Dónde está la combustión?", "where is the combustion?"),
+        ("Où est la mobilité ?", "where is the mobility?"),
+        ("¿Dónde está la zambullición?", "where is the zambullición?"),
+    ],
+)
+def test_reads_a_cognate_that_english_knows(foreign: str, read: str) -> None:
+    assert english_of(foreign, EnglishLexicon()) == read
 
 
 def test_what_was_read_is_said_in_the_askers_language_and_only_then() -> None:

@@ -9,6 +9,7 @@ from adapters.reasoners.extractive.question.spelling import (
     correct_spelling,
     unknown_words,
     vocabulary_of,
+    with_known_names,
     with_versions,
     without_haste,
 )
@@ -50,7 +51,7 @@ class PiecewiseEncoder(HashingEncoder):
 def read(question: str, *passages: str) -> str:
     """The question as it is read with these passages at hand."""
     english, known = EnglishLexicon(), vocabulary_of(passages)
-    question = without_haste(question, known)
+    question = with_known_names(without_haste(question, known), known)
     slips = [word for word in unknown_words(question, known) if not english.knows(word)]
     return correct_spelling(question, known, slips, english)
 
@@ -63,6 +64,9 @@ def read(question: str, *passages: str) -> str:
         ("the dutty line numbr", "the duty line number"),
         ("why was my acount closed", "why was my account closed"),
         ("is it qiet", "is it quiet"),  # short, and lacks a letter
+        ("received on tmie", "received on time"),  # short, and two letters are swapped
+        ("who is Iris Vane, who is Idirs Vane", "who is Iris Vane, who is Idris Vane"),
+        ("above 20 eur", "above 20 euros"),
         ("the hot waterdiverter", "the hot water diverter"),
         ("recievd after closd doors", "received after closed doors"),
     ],

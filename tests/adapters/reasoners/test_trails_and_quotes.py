@@ -211,7 +211,7 @@ async def test_a_sentence_no_document_said_is_not_repeated_as_if_one_had(reasone
 async def test_a_short_claim_with_one_word_of_its_own_is_not_called_supported(reasoner: ExtractiveReasoner) -> None:
     found = library("Driver positions are kept for 90 days and are then deleted.")
     claim = Claim("Driver positions are encrypted and deleted.", (1,))
-    (verdict,) = await reasoner.check(inquiry(library=found), [claim], meter())
+    (verdict,) = await reasoner.check(inquiry(library=found), [claim], (), meter())
     assert verdict.support is Support.UNSUPPORTED
 
 

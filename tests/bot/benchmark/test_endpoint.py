@@ -11,13 +11,13 @@ from adapters.testing.message_state import InProcessMessageStateStore
 from adapters.testing.platform import RecordedQuestionState
 from bot.benchmark.endpoint import NOT_VERBATIM, CaseModel, Cases, case_of, covered_seconds, numbered_question
 from bot.benchmark.stopwatch import StopwatchAnswerView, StopwatchPlatform, Times
-from core.agent.claims import verbatim_in
+from core.agent.verification.claims import verbatim_in
 from core.model.answer import Answer, Outcome
 from core.model.conversation import Person, ThreadKey
 from core.model.incoming_events import IncomingMessage
 from core.model.knowledge import Passage
 from core.ports.platform import MessageState
-from core.retrieval.lexical_check import check_lexically
+from core.values import value_faults
 
 
 def asked_of_the_model(step: str, material: str) -> RecordedRequest:
@@ -75,9 +75,7 @@ def test_a_sentence_of_the_model_is_a_claim_that_is_checked_and_holds() -> None:
     passage = Passage("p", "base", "d", "v", section="s", ordinal=0, title="Refunds", text="The refunds take ten days.")
     said = f"{NOT_VERBATIM}{text}"
     assert verbatim_in(said, [passage.text]) is None
-    result = check_lexically(said, [passage], numbered_question(7, "How long do refunds take?"))
-    assert result.fault == ""
-    assert result.stated
+    assert value_faults(said, [passage.searchable], numbered_question(7, "How long do refunds take?")) == ()
 
 
 def test_a_text_without_a_case_belongs_to_none() -> None:

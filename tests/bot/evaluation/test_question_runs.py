@@ -1,9 +1,9 @@
 """What is printed of a question set once it was asked."""
 
-from bot.evaluation.question_runs import ScoredQuestion, count_verdicts, question_lines, verdict_lines
+from bot.evaluation.question_runs import ScoredQuestion, count_verdicts, question_lines, reply_of, verdict_lines
 from core.evaluation.answer_scoring import AnswerVerdict, Prediction, ScoredReply
 from core.evaluation.question_sets import DocumentKind, LabelledQuestion, QuestionKind
-from core.model.answer import Outcome
+from core.model.answer import Answer, Citation, Outcome
 
 RIGHT, HALF, REFUSED, WRONG = AnswerVerdict
 
@@ -42,15 +42,21 @@ def test_the_table_has_a_row_a_kind_and_the_share_of_each_verdict_below() -> Non
 
 def test_a_refusal_that_shows_the_answer_is_counted_apart_and_stays_a_refusal() -> None:
     question = LabelledQuestion("e", "Until when?", QuestionKind.FACT, facts=(("noon", "12:00"), ("Friday",)))
-    near = Prediction(
-        Outcome.ABSTAINED, "The documents don't say. What comes nearest may not answer it: “Friday, noon.” [1]"
-    )
-    far = Prediction(Outcome.ABSTAINED, "The documents don't say. What comes nearest may not answer it: “Friday.” [1]")
-    refused = ScoredReply(REFUSED, reason="abstained")
+    near = Prediction(Outcome.PARKED, "These are the sources: “Friday, noon.” Shall I answer from them?")
+    far = Prediction(Outcome.PARKED, "These are the sources: “Friday.” Shall I answer from them?")
+    refused = ScoredReply(REFUSED, reason="parked")
     shown = [ScoredQuestion(question, DocumentKind.FAQ, (), reply, refused, 0.5) for reply in (near, far)]
     counts = count_verdicts(shown)
     assert (counts["all"]["refused"], counts["shown"]) == (2, 1)
     assert list(verdict_lines(counts))[-1].strip() == "1 of the 2 refused show the sentence that holds the answer"
+
+
+def test_a_quote_that_may_answer_counts_as_an_answer() -> None:
+    quote = Citation(1, 1, "p", "b", "opening.md", "Opening", "", "Friday, noon.", 0.4)
+    offered = reply_of(Answer(Outcome.ABSTAINED, "This may answer it: “Friday, noon.” [1]", citations=(quote,)))
+    assert (offered.outcome, offered.cited) == (Outcome.ANSWERED, frozenset({"opening.md"}))
+    refused = reply_of(Answer(Outcome.ABSTAINED, "I couldn't find this in your documents.", nearest=(quote,)))
+    assert (refused.outcome, refused.cited) == (Outcome.ABSTAINED, frozenset())
 
 
 def test_a_question_is_printed_with_its_answer_and_why_it_was_judged_so() -> None:

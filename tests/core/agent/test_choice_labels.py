@@ -28,6 +28,13 @@ TIMEOUTS = (
             ("How long may a parcel take when the van is full?", "How long may a parcel take when the weather is bad?"),
             ("van is full", "weather is bad"),
         ),
+        (
+            (
+                "the job timeout is too short for us, can it be raised (API reference, version 2)?",
+                "the session timeout is too short for us, can it be raised (Security at work)?",
+            ),
+            ("job timeout", "session timeout"),
+        ),
     ],
 )
 def test_a_label_says_what_sets_its_reading_apart(options: tuple[str, ...], labels: tuple[str, ...]) -> None:

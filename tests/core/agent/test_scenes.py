@@ -34,6 +34,7 @@ from core.model.inquiry import (
     ALL_CHECKPOINTS,
     AnswerPolicy,
     AskBack,
+    Behaviour,
     CheckpointKind,
     Inquiry,
     Insufficient,
@@ -51,11 +52,14 @@ from core.model.knowledge import KnowledgeBase
 from core.ports.index import DenseAndBm25Hits
 from core.ports.reasoner import DraftDeclined, DraftRestarted, GradesWithDecision
 from core.service.question_service import Question
+from tests.adapters.reasoners.scene import Believed
 from tests.core.casts import IN_PROCESS, OVER_HTTP, ModelOverHttp
-from tests.core.scene import ALICE, BOB, Scene, Told, told, within
+from tests.core.scene import ALICE, BOB, Scene, Told, within
 
 REFUNDS = "Refunds are paid within 14 days."
 LEAVE = "Everyone has 27 days of annual leave."
+SILENT = AnswerPolicy(behaviour=Behaviour.CONSERVATIVE, checkpoints=frozenset())
+CAREFUL = AnswerPolicy(behaviour=Behaviour.CONSERVATIVE)  # a grade of 5 may answer, and is no evidence
 
 # What the casts have in common when the model is away: this is what a server that wants another key becomes.
 AWAY = ModelUnavailable("The model endpoint at 127.0.0.1 does not accept our key (401).", remedy="Check LLM_API_KEY.")
@@ -73,6 +77,11 @@ def citing(draft: str) -> Callable[..., str]:
     return compose
 
 
+def only(words: str, score: int) -> Callable[[Inquiry, Sequence[Evidence]], list[Grade]]:
+    """Give this score to passages with these words, and 1 to the others."""
+    return lambda _, evidence: [Grade(score if words in item.passage.text else 1) for item in evidence]
+
+
 def by_source(words: str) -> Callable[[Inquiry, Sequence[Claim]], list[ClaimVerdict]]:
     """Support what cites a passage with these words, and nothing else."""
 
@@ -82,6 +91,26 @@ def by_source(words: str) -> Callable[[Inquiry, Sequence[Claim]], list[ClaimVerd
         return [ClaimVerdict(claim, support) for claim, support in zip(claims, held, strict=True)]
 
     return check
+
+
+def one_by_one(*supports: Support) -> Callable[[Inquiry, Sequence[Claim]], list[ClaimVerdict]]:
+    """Judge the claims in order."""
+    return lambda _, claims: [ClaimVerdict(claim, one) for claim, one in zip(claims, supports, strict=True)]
+
+
+def quoting(words: str) -> Callable[[Inquiry, Sequence[Claim]], list[ClaimVerdict]]:
+    """Call every claim supported by these words."""
+    return lambda _, claims: [ClaimVerdict(claim, Support.SUPPORTED, words=words) for claim in claims]
+
+
+def citing_text(text: str) -> Callable[..., list[str]]:
+    """Repair what failed by this text, with ``[R]`` for the evidence that holds the refund period."""
+
+    def repair(inquiry: Inquiry, _draft: str, failed: Sequence[ClaimVerdict]) -> list[str]:
+        mark = "".join(f"[{item.id}]" for item in inquiry.library if item.passage.text == REFUNDS)
+        return [text.replace("[R]", mark)] * len(failed)
+
+    return repair
 
 
 # Scenes that only the scripted reasoner can play, and why a model over HTTP cannot.
@@ -107,7 +136,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 async def model() -> AsyncIterator[tuple[ScriptedEndpoint, OpenAIReasoner]]:
     """One server and one client for all scenes of this module."""
     async with ScriptedEndpoint() as endpoint:
-        reasoner = OpenAIReasoner(endpoint.base_url, "key", "scripted", timeout_seconds=5.0, backoff_seconds=0.001)
+        reasoner = OpenAIReasoner(
+            endpoint.base_url, "key", "scripted", timeout_seconds=5.0, backoff_seconds=0.001, records=Believed()
+        )
         yield endpoint, reasoner
         await reasoner.close()
 
@@ -408,13 +439,6 @@ class TestTheShortWay:
         assert self.steps(scene)[2:] == ["compose", "check"]
         assert answer.text == "You get your money back within a fortnight [1]."
 
-    async def test_when_nobody_chooses_it_is_written_from_what_was_found_for_all_readings(self, scene: Scene) -> None:
-        parked = await self.asked_back(scene)
-        scene.clock.advance(31 * 60)
-        answer = await told(scene.question_service.expire(parked.checkpoint.id))
-        assert answer.all(RetrievalStarted) == []
-        assert {source.title for source in answer.answer.citations} == {"Refund policy", "Leave"}
-
     async def test_a_person_is_asked_once_which_reading_is_meant(self, scene: Scene) -> None:
         parked = await self.asked_back(scene)
         scene.script.enqueue("compose", [DraftDeclined(unclear=AskBack("Which then?", ("This?", "That?")))])
@@ -565,10 +589,7 @@ class TestDeciding:
         await scene.catalog.save_base(KnowledgeBase("default", "nothing in it yet", frozenset()))
         answer = await scene.asks("How long do refunds take?")
         assert answer.outcome is Outcome.ABSTAINED
-        assert answer.text == (
-            "The documents don't say.\n\nI searched for “How long do refunds take?”."
-            " Nothing in the knowledge I can read here comes near it."
-        )
+        assert answer.text == "I couldn't find this in your documents."
 
     async def test_what_is_not_relevant_is_not_offered_as_an_answer(self, scene: Scene) -> None:
         scene.script.always("grade", 1)
@@ -577,37 +598,52 @@ class TestDeciding:
         assert answer.outcome is Outcome.ABSTAINED
         assert answer.answer.citations == ()
         assert {source.title for source in answer.answer.nearest} == {"Refund policy", "Leave"}
-        assert "The nearest I found: " in answer.text
+        assert answer.text.startswith("I couldn't find this in your documents. The closest I found is ")
+        assert "“" not in answer.text
 
-    async def test_a_refusal_shows_the_nearest_sentence_with_its_source_and_that_it_may_not_answer(
-        self, scene: Scene
-    ) -> None:
+    async def test_quotes_what_may_answer_without_asking_how_to_go_on(self, scene: Scene) -> None:
+        scene.script.always("grade", only("2,000", 5))
+        scene.script.always("decide", Insufficient("anything"))
+        answer = await scene.asks("Who approves refunds above 2,000 euros?", policy=CAREFUL)
+        assert answer.outcome is Outcome.ABSTAINED
+        assert answer.text == "This may answer it: “Refunds above 2,000 euros are approved by Finance.” [1]"
+        assert [source.title for source in answer.answer.citations] == ["Refund policy"]
+
+    async def test_offers_what_may_answer_in_the_askers_language(self, scene: Scene) -> None:
+        scene.script.always("grade", only("2,000", 5))
+        scene.script.always("decide", Insufficient("anything"))
+        answer = await scene.asks("Wer genehmigt Erstattungen über 2.000 Euro?", policy=CAREFUL)
+        assert answer.text.startswith("Das könnte die Antwort sein: „")
+
+    async def test_quotes_nothing_where_several_documents_may_answer(self, scene: Scene) -> None:
+        scene.script.always("grade", 5)
+        scene.script.always("decide", Insufficient("anything"))
+        answer = await scene.asks("Who approves refunds above 2,000 euros?", policy=SILENT)
+        assert answer.text.startswith("I couldn't find this in your documents. The closest I found is ")
+
+    async def test_quotes_nothing_that_hardly_answers(self, scene: Scene) -> None:
         scene.script.always("grade", 2)
         scene.script.always("decide", Insufficient("anything"))
         answer = await scene.asks("Who approves refunds above 2,000 euros?")
-        assert answer.outcome is Outcome.ABSTAINED
-        assert answer.text.startswith("The documents don't say. What comes nearest may not answer it: “")
-        assert "Refunds above 2,000 euros are approved by Finance.” [1]" in answer.text
-        assert [source.title for source in answer.answer.citations] == ["Refund policy"]
+        assert answer.text.startswith("I couldn't find this in your documents. The closest I found is Refund policy")
+        assert answer.answer.citations == ()
 
     async def test_the_nearest_sentence_shows_the_words_of_its_links(self, scene: Scene) -> None:
         await scene.knows("Parking fines: see the [rules of the road](../road.md) of 2026.", title="Cars")
-        scene.script.always("grade", 2)
+        scene.script.always("grade", only("Parking", 5))
         scene.script.always("decide", Insufficient("anything"))
-        answer = await scene.asks("Who pays parking fines by the rules of the road?")
+        answer = await scene.asks("Who pays parking fines by the rules of the road?", policy=CAREFUL)
         assert "“Parking fines: see the rules of the road" in answer.text
         assert "](" not in answer.text
 
-    async def test_a_card_for_nothing_relevant_shows_the_nearest_sentence_as_well(self, scene: Scene) -> None:
+    async def test_a_card_for_nothing_relevant_names_its_source_and_quotes_nothing(self, scene: Scene) -> None:
         scene.script.always("grade", 3)
         scene.script.always("decide", Insufficient("anything"))
         card = await scene.asks("Who approves refunds above 2,000 euros?")
         assert card.checkpoint.kind is CheckpointKind.NOTHING_RELEVANT
-        assert card.checkpoint.message == (
-            "I found nothing that answers this. What comes nearest may not answer it: “Refunds above 2,000 euros are "
-            "approved by Finance.” [1] How shall I go on?"
-        )
-        assert [source.title for source in card.answer.citations] == ["Refund policy"]
+        assert "weak: *Refund policy*" in card.checkpoint.message
+        assert "“" not in card.checkpoint.message
+        assert card.answer.citations == ()
 
     async def test_a_card_for_nothing_relevant_is_in_the_askers_language(self, scene: Scene) -> None:
         scene.script.always("grade", 3)
@@ -615,7 +651,7 @@ class TestDeciding:
         card = await scene.asks("Wer genehmigt eine Erstattung über 2.000 Euro und wann?")
         assert card.checkpoint.kind is CheckpointKind.NOTHING_RELEVANT
         assert card.checkpoint.message.startswith("Ich habe nichts gefunden, was das beantwortet.")
-        assert card.checkpoint.message.endswith("Wie soll ich weitermachen?")
+        assert card.checkpoint.message.endswith("Was möchtest du tun?")
 
     async def test_a_draft_that_cites_nothing_known_is_not_an_answer(self, scene: Scene) -> None:
         scene.script.enqueue("compose", "Refunds take a year [77].")
@@ -685,16 +721,6 @@ class TestCheckpoints:
         with pytest.raises(Denied):
             await scene.presses(parked.checkpoint, "answer", by=BOB)
 
-    async def test_when_nobody_chooses_it_answers_with_what_it_has(self, scene: Scene) -> None:
-        parked = await self.long_search(scene)
-        scene.clock.advance(29 * 60)
-        assert list(await scene.checkpoints.due(scene.clock.now())) == []
-        scene.clock.advance(2 * 60)
-        assert list(await scene.checkpoints.due(scene.clock.now())) == [parked.checkpoint.id]
-        answer = await told(scene.question_service.expire(parked.checkpoint.id))
-        assert answer.outcome is Outcome.ANSWERED
-        assert list(await scene.checkpoints.due(scene.clock.now())) == []
-
     async def nothing_relevant(self, scene: Scene) -> Told:
         scene.script.always("grade", 3)
         scene.script.always("decide", Insufficient("a price list"))
@@ -706,7 +732,7 @@ class TestCheckpoints:
         assert checkpoint.kind is CheckpointKind.NOTHING_RELEVANT
         labels = [choice.label for choice in checkpoint.choices]
         assert len([label for label in labels if label.startswith("Try “")]) == 2
-        assert labels[-2:] == ["Answer with caveats", "Stop"]
+        assert labels[-2:] == ["Answer with caveats", "Never mind"]
 
     async def test_terms_that_were_tried_are_not_proposed_again(self, scene: Scene) -> None:
         scene.script.always("grade", 3).always("decide", Insufficient("x"))
@@ -730,7 +756,7 @@ class TestCheckpoints:
         shown = await scene.presses(parked.checkpoint, "show")
         stopped = await scene.presses(shown.checkpoint, "stop")
         assert stopped.outcome is Outcome.ABSTAINED
-        assert stopped.text.startswith("I stopped there.")
+        assert stopped.text == "OK, I'll leave it there."
         assert scene.script.calls_of("compose") == []
 
     async def test_caveats_answer_from_weak_evidence_and_say_so(self, scene: Scene) -> None:
@@ -742,9 +768,16 @@ class TestCheckpoints:
 
     async def test_stopping_is_an_end_too(self, scene: Scene) -> None:
         parked = await self.nothing_relevant(scene)
-        answer = await scene.presses(parked.checkpoint, "stop")
+        answer = await scene.presses(parked.checkpoint, "Never mind")
         assert answer.outcome is Outcome.ABSTAINED
-        assert answer.text.startswith("I stopped there.")
+        assert answer.text == "OK, I'll leave it there."
+        assert answer.answer.nearest == ()
+
+    async def test_trying_a_term_searches_for_it(self, scene: Scene) -> None:
+        parked = await self.nothing_relevant(scene)
+        proposed = parked.checkpoint.choices[0]
+        answer = await scene.presses(parked.checkpoint, proposed.label)
+        assert [event.query for event in answer.all(RetrievalStarted)] == [proposed.value]
 
     async def test_sources_come_first_where_the_person_wants_them(self, scene: Scene) -> None:
         scene.script.enqueue("understand", Investigate("refunds", ("refunds",), sources_first=True))
@@ -766,7 +799,7 @@ class TestCheckpoints:
         named = set(re.findall(r"\*([^*]+)\*", shown.text))
         assert len(named) == 4, shown.text
         assert not named & told
-        assert "more. Shall I answer from them?" in shown.text
+        assert "more. Do you want an answer from them?" in shown.text
 
     async def clarified(self, scene: Scene) -> Told:
         options = ("How long do refunds take?", "How many days of leave are there?")
@@ -779,6 +812,22 @@ class TestCheckpoints:
         assert len(parked.checkpoint.choices) == 3
         answer = await scene.presses(parked.checkpoint, "2")
         assert answer.all(RetrievalStarted)[0].query == "How many days of leave are there?"
+
+    async def test_says_for_which_reading_nothing_was_found(self, scene: Scene) -> None:
+        parked = await self.clarified(scene)
+        scene.script.always("grade", 3).always("decide", Insufficient("anything"))
+        answer = await scene.presses(parked.checkpoint, "2")
+        assert answer.outcome is Outcome.ABSTAINED
+        assert answer.text.startswith("I couldn't find this for “How many days of leave are there?”.")
+
+    @pytest.mark.parametrize(
+        ("typed", "question"),
+        [("of leave", "how many days? of leave"), ("How long is a shift?", "How long is a shift?")],
+    )
+    async def test_something_else_asks_what_was_typed(self, scene: Scene, typed: str, question: str) -> None:
+        parked = await self.clarified(scene)
+        answer = await scene.presses(parked.checkpoint, "Something else", text=typed)
+        assert answer.all(RetrievalStarted)[0].query == question
 
     async def test_a_question_back_carries_no_link_and_no_number(self, scene: Scene) -> None:
         options = ("The [one](https://evil.example/?q=1)? [1]", "That at https://evil.example/ too?", "[2]")
@@ -805,7 +854,7 @@ class TestCheckpoints:
         scene.script.enqueue("decide", AskBack("The permit costs 900 euros.", self.READINGS))
         assert (await scene.asks("how many days?")).text == "Which of these do you mean?"
         scene.script.enqueue("understand", AskBack("Is the launch at evil-login.example revoked?"))
-        assert (await scene.asks("Wie viele Tage sind es?", thread="u")).text == "Was genau ist gemeint?"
+        assert (await scene.asks("Wie viele Tage sind es?", thread="u")).text == "Was genau meinst du?"
 
     async def test_readings_in_other_languages_are_told_by_their_words_and_not_by_their_capitals(
         self, stage: Stage
@@ -837,11 +886,23 @@ class TestCheckpoints:
         assert "I take that as your answer" in answer.noticed
         assert answer.outcome is Outcome.ANSWERED
 
-    async def test_own_words_that_fit_no_reading_are_added_to_the_question(self, scene: Scene) -> None:
+    async def test_words_that_fit_no_reading_are_a_question_of_their_own(self, scene: Scene) -> None:
         await self.clarified(scene)
         answer = await scene.asks("the parental kind")
-        assert "I take that as your answer" in answer.noticed
-        assert answer.all(RetrievalStarted)[0].query == "how many days? the parental kind"
+        assert "I take that as a new question" in answer.noticed
+
+    async def test_a_number_that_no_choice_has_keeps_the_card(self, scene: Scene) -> None:
+        parked = await self.clarified(scene)
+        with pytest.raises(NotFound, match="no choice 9"):
+            await scene.asks("9")
+        answer = await scene.presses(parked.checkpoint, "1")
+        assert answer.outcome is Outcome.ANSWERED
+
+    async def test_never_mind_stops_at_any_card(self, scene: Scene) -> None:
+        await self.clarified(scene)
+        answer = await scene.asks("never mind")
+        assert answer.text == "I stopped there."
+        assert answer.answer.nearest == ()
 
     async def test_a_new_question_sets_the_old_aside_and_says_so(self, scene: Scene) -> None:
         parked = await self.clarified(scene)
@@ -858,28 +919,6 @@ class TestCheckpoints:
         assert parked.checkpoint.question == "and the notice?"
         answer = await scene.asks("Who approves refunds above 2,000 euros?")
         assert "set “and the notice?” aside" in answer.noticed
-
-    async def test_when_nobody_says_which_reading_each_is_searched_for(self, scene: Scene) -> None:
-        await scene.asks("refunds")  # what an earlier question found is no answer to this one
-        options = ("How long do refunds take?", "How many days of annual leave are there?")
-        scene.script.enqueue("understand", AskBack("Which days?", options))
-        parked = await scene.asks("how many days?")
-        answer = await told(scene.question_service.expire(parked.checkpoint.id))
-        assert [event.query for event in answer.all(RetrievalStarted)] == list(options)
-        assert answer.outcome is Outcome.ANSWERED
-        assert {source.title for source in answer.answer.citations} == {"Refund policy", "Leave"}
-
-    async def test_when_nobody_wants_weak_evidence_it_says_that_there_is_no_better(self, scene: Scene) -> None:
-        parked = await self.nothing_relevant(scene)
-        answer = await told(scene.question_service.expire(parked.checkpoint.id))
-        assert answer.outcome is Outcome.ABSTAINED
-        assert answer.answer.nearest
-
-    async def test_when_nobody_asks_for_the_answer_after_the_sources_it_comes_by_itself(self, scene: Scene) -> None:
-        policy = AnswerPolicy(checkpoints=ALL_CHECKPOINTS, sources_first=True)
-        parked = await scene.asks("refunds", policy=policy)
-        answer = await told(scene.question_service.expire(parked.checkpoint.id))
-        assert answer.outcome is Outcome.ANSWERED
 
     async def test_each_checkpoint_can_be_switched_off_by_itself(self, scene: Scene) -> None:
         def without(kind: CheckpointKind) -> AnswerPolicy:
@@ -952,66 +991,64 @@ class TestVerifying:
         assert answer.answer.verdict is not None
         assert answer.answer.verdict.grounding == 1.0
 
-    async def test_an_unsupported_sentence_is_searched_for_once_and_then_struck(self, scene: Scene) -> None:
+    async def test_an_unsupported_sentence_is_repaired_once_and_then_struck(self, scene: Scene) -> None:
         scene.script.enqueue("compose", citing(f"{REFUNDS} [R] The moon is made of green cheese [R]."))
-        scene.script.always("check", Support.UNSUPPORTED)
+        scene.script.always("check", by_source("ball of rock"))
         answer = await scene.asks("refunds")
         assert answer.text == f"{REFUNDS} [1]"
-        assert [event.query for event in answer.all(RetrievalStarted)][1:] == ["The moon is made of green cheese."]
+        assert [call.step for call in scene.script.calls][-2:] == ["check", "repair"]
         (checked,) = answer.all(HallucinationChecked)
         assert not checked.is_grounded
 
-    async def test_what_a_second_look_finds_becomes_the_sentences_source(self, stage: Stage) -> None:
-        scene = stage()
-        await scene.knows(REFUNDS, *(f"Refunds of kind {n} are paid." for n in range(8)), title="Refund policy")
-        await scene.knows("The moon is a ball of rock.", title="Astronomy")
-        scene.script.enqueue("compose", citing(f"{REFUNDS} [R] The moon consists of rock [R]."))
-        scene.script.enqueue("check", Support.UNSUPPORTED, by_source("ball of rock"))
-        answer = await scene.asks("How many days until refunds are paid?")
-        assert answer.text == f"{REFUNDS} [1] The moon consists of rock. [2]"
-        assert [source.title for source in answer.answer.citations] == ["Refund policy", "Astronomy"]
-        assert answer.all(HallucinationChecked)[0].is_grounded
-        assert [call.step for call in scene.script.calls][-2:] == ["check", "check"]
-
-    async def test_there_is_no_second_look_when_all_searches_are_used(self, stage: Stage) -> None:
-        scene = stage(limits=within(searches=1))
-        await scene.knows(REFUNDS)
-        scene.script.enqueue("compose", f"{REFUNDS} [1] The moon is made of green cheese [1].")
-        scene.script.always("check", Support.UNSUPPORTED)
+    async def test_a_repaired_sentence_is_checked_again_and_keeps_its_place(self, scene: Scene) -> None:
+        scene.script.enqueue("compose", citing("Refunds are paid within 90 days [R]. They are paid by card [R]."))
+        scene.script.enqueue("check", one_by_one(Support.CONTRADICTED, Support.SUPPORTED))
+        scene.script.enqueue("repair", citing_text("Refunds are paid within 14 days [R]."))
         answer = await scene.asks("refunds")
-        assert (answer.text, answer.answer.spent.searches) == (f"{REFUNDS} [1]", 1)
+        assert answer.text == "Refunds are paid within 14 days [1]. They are paid by card [1]."
 
-    async def test_there_is_no_second_look_when_the_search_was_closed(self, scene: Scene) -> None:
-        scene.script.enqueue("understand", Investigate("refunds", ("refunds",), sources_first=True))
+    async def test_a_repair_on_another_topic_is_not_taken(self, scene: Scene) -> None:
         scene.script.enqueue("compose", citing(f"{REFUNDS} [R] The moon is made of green cheese [R]."))
-        scene.script.always("check", Support.UNSUPPORTED)
-        parked = await scene.asks("the sources on refunds first, please")
-        answer = await scene.presses(parked.checkpoint, "answer")
-        assert answer.text == f"{REFUNDS} [1]"
-        assert answer.all(RetrievalStarted) == []
+        scene.script.enqueue("check", one_by_one(Support.SUPPORTED, Support.UNSUPPORTED))
+        scene.script.enqueue("repair", citing_text("Everyone has annual leave [R]."))
+        assert (await scene.asks("refunds")).text == f"{REFUNDS} [1]"
 
-    async def test_a_sentence_without_a_source_is_held_against_all_that_was_read(self, stage: Stage) -> None:
+    async def test_words_that_are_not_in_the_documents_support_nothing(self, scene: Scene) -> None:
+        scene.script.enqueue("compose", citing(f"{REFUNDS} [R] The money comes by card [R]."))
+        scene.script.always("check", quoting("credited to the card"))
+        assert (await scene.asks("refunds")).text == f"{REFUNDS} [1]"
+
+    async def test_a_number_that_the_documents_do_not_have_fails_though_called_supported(self, scene: Scene) -> None:
+        scene.script.enqueue("compose", citing(f"{REFUNDS} [R] The money is back after 90 days at the latest [R]."))
+        assert (await scene.asks("refunds")).text == f"{REFUNDS} [1]"
+
+    async def test_code_that_is_in_a_document_is_an_answer_by_itself(self, stage: Stage) -> None:
+        scene = stage()
+        await scene.knows("To install:\n\n```sh\npipx install lumen\n```", title="Install")
+        scene.script.enqueue("compose", "```sh\npipx install lumen\n```\n\n(as in [1])")
+        answer = await scene.asks("How is it installed?")
+        assert answer.outcome is Outcome.ANSWERED
+        assert "pipx install lumen" in answer.text
+
+    async def test_a_short_answer_is_checked_too(self, scene: Scene) -> None:
+        scene.script.enqueue("compose", citing(f"No. {REFUNDS} [R]"))
+        scene.script.enqueue("check", one_by_one(Support.CONTRADICTED, Support.SUPPORTED))
+        assert (await scene.asks("refunds")).text == f"{REFUNDS} [1]"
+
+    async def test_a_sentence_under_a_later_mark_is_judged_by_that_document(self, stage: Stage) -> None:
         scene = stage()
         await scene.knows(REFUNDS)
-        scene.script.enqueue("compose", f"{REFUNDS} [1]\nYour money is back within a fortnight.")
+        scene.script.enqueue("compose", f"Your money is back within a fortnight. {REFUNDS} [1]")
         answer = await scene.asks("refunds")
-        assert answer.text == f"{REFUNDS} [1]\nYour money is back within a fortnight. [1]"
+        assert answer.text == f"Your money is back within a fortnight. {REFUNDS} [1]"
 
-    async def test_a_correction_that_no_document_has_is_not_written(self, scene: Scene) -> None:
-        def correct(_inquiry: object, claims: tuple[Claim, ...]) -> list[ClaimVerdict]:
-            return [ClaimVerdict(claim, Support.CONTRADICTED, correction="It has nine.") for claim in claims]
-
-        scene.script.enqueue("compose", citing(f"{REFUNDS} [R] Refunds are paid within 90 days [R]."))
-        scene.script.always("check", correct)
-        assert (await scene.asks("refunds")).text == f"{REFUNDS} [1]"
-
-    async def test_a_contradicted_sentence_is_corrected(self, scene: Scene) -> None:
-        def correct(_inquiry: object, claims: tuple[Claim, ...]) -> list[ClaimVerdict]:
-            return [ClaimVerdict(claim, Support.CONTRADICTED, correction=REFUNDS) for claim in claims]
-
-        scene.script.enqueue("compose", citing("Refunds are paid within 90 days [R]."))
-        scene.script.enqueue("check", correct)
-        assert (await scene.asks("refunds")).text == f"{REFUNDS} [1]"
+    async def test_the_answer_gives_way_only_when_less_than_half_of_it_holds(self, scene: Scene) -> None:
+        scene.script.enqueue(
+            "compose", citing("The moon is far away [R]. It is a ball of cheese [R]. They pay by card [R].")
+        )
+        scene.script.enqueue("check", one_by_one(Support.UNSUPPORTED, Support.UNSUPPORTED, Support.SUPPORTED))
+        answer = await scene.asks("refunds")
+        assert "cheese" not in answer.text
 
     async def test_when_nothing_holds_it_abstains(self, scene: Scene) -> None:
         scene.script.enqueue("compose", "The moon is made of green cheese [1].")

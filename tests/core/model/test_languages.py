@@ -1,4 +1,4 @@
-"""A refusal is said in the asker's language, and says what would help where the documents are in another."""
+"""A refusal is in the asker's language, and says what would help where the documents are in another."""
 
 import pytest
 
@@ -18,6 +18,12 @@ from tests.core.scene import Scene
         ("Wer genehmigt Rückerstattungen?", "de"),
         ("Quels documents ?", "fr"),
         ("¿Cuál?", "es"),
+        ("Ab welchem Wert werden Geschenke abgelehnt?", "de"),
+        ("An welchem Tag zahlt Chit Spesen aus?", "de"),
+        ("Jusqu'à quand ?", "fr"),
+        ("¿Después de cuántos días caducan las claves de API?", "es"),
+        ("hasta cuando hay que enviar los gastos", "es"),
+        ("An employee asks for a refund", "en"),
         ("was delayed", "en"),
         ("comment deleted?", "en"),
         ("Wann kommt der Lkw in Moorside an", "de"),
@@ -47,12 +53,11 @@ def test_code_and_links_are_in_no_other_language_for_what_they_repeat(text: str)
     assert language_of(text) == "en"
 
 
-async def test_a_question_in_german_about_english_documents_is_refused_in_german_with_a_remedy() -> None:
+async def test_a_german_question_about_english_documents_is_refused_in_german_with_a_remedy() -> None:
     scene = Scene(ExtractiveReasoner(HashingEncoder()))
     await scene.knows("The office has a bicycle room and the refunds are paid within 14 days.")
     told = await scene.asks("Welche Quastenflosser hat die Steuerbordkoje?")
     assert told.outcome is Outcome.ABSTAINED
-    assert "Die Dokumente sagen dazu nichts." in told.text
-    assert "EMBEDDING_MODEL" in told.text
-    asked = "„Welche Quastenflosser hat die Steuerbordkoje?“, „which Quastenflosser has the Steuerbordkoje?“"
-    assert told.text.endswith(f"\n\nGesucht habe ich nach {asked}.")
+    assert told.text.startswith("Das habe ich in euren Dokumenten nicht gefunden.")
+    assert told.text.endswith("in dieser gefragt, finde ich vielleicht mehr.")
+    assert "Quastenflosser" not in told.text

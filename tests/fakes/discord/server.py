@@ -428,6 +428,8 @@ class FakeDiscord:
         if call.operation.template == "/users/@me/channels":
             await read_body(request, call)
         fault = self.faults.next(call.operation.method, call.operation.template, self._about(call))
+        if fault is not None and call.body is None:  # before any delay: the client may hang up during it
+            await read_body(request, call)
         if fault is not None and fault.hold is not None:
             await fault.hold.pass_through()
         if fault is not None and fault.seconds:
@@ -437,8 +439,6 @@ class FakeDiscord:
         return await self._failed(request, call, fault)
 
     async def _failed(self, request: web.Request, call: Call, fault: Fault) -> web.Response:
-        if call.body is None:
-            await read_body(request, call)
         if fault.done:
             self.interactions.unconfirm(call.params.get("interaction_token", ""))
             await self._checked(request, call)

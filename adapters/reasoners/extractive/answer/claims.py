@@ -1,23 +1,27 @@
-"""Judges a claim against the words of its evidence: numbers, names, negation, word overlap and sentence similarity.
+"""Strict verification without a model: a claim holds when one sentence of its evidence says nearly the same words.
 
-No model of entailment: what it calls supported says nearly the same words as one sentence. Any other true claim comes
-back as unsupported, which costs a hedge; calling a wrong one supported would be a lie.
+No model of entailment. Any other true claim comes back as unsupported, which costs a quote in its place; calling a
+wrong one supported would be a lie.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.question.phrases import names
 from core.model.answer import Support
+from core.model.knowledge import Passage
 from core.model.markdown_lines import LIST_ITEM, is_table_rule
-from core.model.passage_units import units
-from core.model.text import content_words, words
+from core.model.text import content_words, sentences, words
+from core.values import value_faults
 
 _MARK = re.compile(r"\[\d+(?:\s*,\s*\d+)*\]")
 _DRESS = re.compile(r"[*_`>#|~\\]+|!?\[([^\]]*)\]\([^)]*\)|<[^>]{1,80}>")
-_NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?")
+_BEGINS_WITH_PRONOUN = re.compile(
+    r"(?i)^\W*(?:it|its|this|that|these|those|they|their|he|she|both|each|then|there|such|on return|afterwards"
+    r"|otherwise|after that|if so|in that case)\b"
+)
 _NEGATION = re.compile(
     r"\b(?:not|no|never|none|neither|nor|without|cannot|can't|won't|doesn't|don't|didn't|isn't|aren't|wasn't|weren't|"
     r"hasn't|haven't|unable|fail(?:s|ed)?|lack(?:s|ed|ing)?|absence|absent|independent of|unlike|rather than"
@@ -35,15 +39,18 @@ _OPPOSITES = (
     ("posit benefici protect", "negat harm risk"),
 )  # fmt: skip
 _SIDES = tuple((frozenset(one.split()), frozenset(other.split())) for one, other in _OPPOSITES)
+# "According to the documents, …", "the policy states that …"
+_ABOUT_SOURCES = frozenset("accord document sourc passag say state mention note specifi describ found short".split())  # noqa: SIM905
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the evidence says of a claim, how sure that is in [0, 1], and the sentence that says it."""
+    """What the evidence says of a claim, how sure that is in [0, 1], the nearest sentence, and what is wrong."""
 
     support: Support
     confidence: float
     sentence: str = ""
+    fault: str = ""
 
 
 def plain(text: str) -> str:
@@ -64,56 +71,64 @@ def verbatim(claim: str, evidence: Iterable[str]) -> bool:
     return any(whole in text or all(line in text for line in lines) for text in texts)
 
 
-def judge_claim(claim: str, evidence: Sequence[str], similarity: Sequence[float] | None = None) -> Judgement:
-    """The verdict on one claim. ``similarity`` has the cosine of each of ``sentences_of(evidence)``, where known."""
-    if verbatim(claim, evidence):
-        return Judgement(Support.SUPPORTED, 1.0, claim)
-    candidates = sentences_of(evidence)
-    if not candidates:
+def judge_claim(claim: str, passages: Sequence[Passage], question: str = "") -> Judgement:
+    """Return the verdict on one claim. What only the question says is no fault, and no support."""
+    said = _MARK.sub("", claim)
+    wanted = set(content_words(said)) - _ABOUT_SOURCES
+    candidates = [(sentence, _share(wanted, known)) for sentence, known in _sentences_with_context(passages)]
+    if not candidates or not wanted:
         return Judgement(Support.UNSUPPORTED, 1.0)
-    cosines = list(similarity) if similarity is not None else [0.0] * len(candidates)
-    everything = " ".join(evidence)
-    best = max(range(len(candidates)), key=lambda at: _overlap(claim, candidates[at]) + cosines[at])
-    return _judge_claim(claim, candidates[best], cosines[best], everything)
-
-
-def sentences_of(evidence: Iterable[str], limit: int = 40) -> tuple[str, ...]:
-    """The sentences a claim is held against, in order; bounded."""
-    return tuple(unit.text for text in evidence for unit in units(text))[:limit]
-
-
-def _judge_claim(claim: str, sentence: str, cosine: float, everything: str) -> Judgement:
-    share, total = _overlap(claim, sentence), _overlap(claim, everything)
-    related = share >= weights.ALIGNED or cosine >= weights.SAME_MEANING
-    if not related and total < weights.COVERED:
-        return Judgement(Support.UNSUPPORTED, min(0.95, 1.0 - max(share, cosine) / 2), sentence)
-    if _strange(claim, everything):
-        clash = related and bool(_numbers(claim) - _numbers(everything)) and bool(_numbers(sentence))
-        support = Support.CONTRADICTED if clash else Support.UNSUPPORTED
-        return Judgement(support, 0.6 + 0.3 * max(share, cosine), sentence)
-    if related and _is_negated(claim, sentence):
-        return Judgement(Support.CONTRADICTED, 0.5 + 0.4 * share, sentence)
-    strength = max(0.0, min(1.0, (share + total + max(cosine, 0.0)) / 3))
+    best, share = max(candidates, key=lambda one: one[1])
+    if faults := value_faults(said, [f"{one.searchable} {one.dated}" for one in passages], question):
+        support = Support.CONTRADICTED if share >= weights.ALIGNED else Support.UNSUPPORTED
+        return Judgement(support, 1.0, best, faults[0].reason)
     if share < weights.SAID:
-        return Judgement(Support.UNSUPPORTED, 1.0 - strength, sentence)
-    return Judgement(Support.SUPPORTED, strength, sentence)
+        return Judgement(Support.UNSUPPORTED, 1.0 - share / 2, best)
+    near = [sentence for sentence, other in candidates if other >= share - 0.1]
+    if all(_is_negated(said, sentence) for sentence in near):
+        return Judgement(Support.CONTRADICTED, share, best, "the documents say the opposite")
+    fault = _says_it_of_something_else(said, wanted, best, passages, question)
+    return Judgement(Support.UNSUPPORTED if fault else Support.SUPPORTED, share, best, fault)
 
 
-def _overlap(claim: str, text: str) -> float:
-    wanted = set(content_words(claim))
-    return len(wanted & set(content_words(text))) / len(wanted) if wanted else 0.0
+def _says_it_of_something_else(
+    said: str, wanted: set[str], best: str, passages: Sequence[Passage], question: str
+) -> str:
+    """Say what speaks for a fact of something else: a name, a number, or a word that only the question has."""
+    everywhere = {word for one in passages for word in content_words(one.searchable)}
+    if (wanted - everywhere) & set(content_words(question)):
+        return "the documents say it of something else"
+    known = {word.casefold() for word in words(f"{best} {_around(passages)} {question}")}
+    return "the sentence on this names something else" if _exact(said) - known else ""
 
 
-def _numbers(text: str) -> set[str]:
-    return {found.replace(",", "").lstrip("+").rstrip(".") for found in _NUMBER.findall(_MARK.sub(" ", text))}
+def _sentences_with_context(passages: Sequence[Passage]) -> Iterator[tuple[str, set[str]]]:
+    """Each sentence with its words and those a reader has in mind there: headings, a table's header, what "it" is."""
+    for passage in passages:
+        around = set(content_words(passage.searchable[: len(passage.searchable) - len(passage.text)]))
+        pieces = sentences(passage.text)
+        header = next((set(content_words(one)) for one, rule in pairwise(pieces) if is_table_rule(rule)), set())
+        before: set[str] = set()
+        for piece in pieces:
+            own = set(content_words(piece))
+            known = own | around | (header if piece.startswith("|") else set())
+            yield piece, known | (before if _BEGINS_WITH_PRONOUN.match(piece) else set())
+            before = own
 
 
-def _strange(claim: str, everything: str) -> bool:
-    """Whether the claim names a number or a proper name that its evidence does not have."""
-    if _numbers(claim) - _numbers(everything):
-        return True
-    there = {word.casefold() for word in words(everything)}
-    return any(not ({part.casefold() for part in words(name)} & there) for name in names(claim))
+def _share(wanted: set[str], known: set[str]) -> float:
+    return len(wanted & known) / len(wanted) if wanted else 0.0
+
+
+def _exact(text: str) -> set[str]:
+    """Return the names and numbers of a text, which no other word may replace."""
+    inside = [pair for sentence in sentences(text) for pair in enumerate(words(sentence))]
+    return {word.casefold() for at, word in inside if any(map(str.isdigit, word)) or (at and word[:1].isupper())}
+
+
+def _around(passages: Sequence[Passage]) -> str:
+    """Return the titles, headings and dates of passages."""
+    return " ".join(f"{one.searchable[: len(one.searchable) - len(one.text)]} {one.dated}" for one in passages)
 
 
 def _is_negated(claim: str, sentence: str) -> bool:

@@ -30,7 +30,7 @@ _QUOTES_OF_MANY = 2  # for each of several needs
 def answer(inquiry: Inquiry, found: Sequence[tuple[str, Sequence[ScoredUnit]]]) -> Iterator[str]:
     """The whole answer in pieces, from each need's weighed candidates."""
     if inquiry.caveats:
-        yield DraftRemark("The documents only come near this question; please read with care.\n\n")
+        yield DraftRemark("This may not answer your question. It is the closest I found:\n\n")
     if lacking := open_names(inquiry.standalone, inquiry.library, inquiry.question):
         told = ", ".join(f"“{word}”" for word in lacking[:4])
         yield DraftRemark(f"The documents do not mention {told}. What comes nearest:\n\n")

@@ -17,6 +17,7 @@ _UNDERSPECIFIED = re.compile(
     re.IGNORECASE,
 )
 _TOO = re.compile(r"^(?:the|our)\s+(?P<noun>[a-z]{4,})\s+(?:is|was|seems|are)\b", re.IGNORECASE)
+_PLACE = re.compile(r"\s*\([^()]*\)\W*$")  # behind a reading: in which document it was found
 _NO_SENSE = word_list(
     """
     default same new longer shorter current maximum minimum first second next last other another own each every
@@ -57,6 +58,19 @@ def chosen_reading(inquiry: Inquiry) -> tuple[str, tuple[str, ...]]:
             if question.endswith(place := f" ({title})?"):
                 return f"{question.removesuffix(place)}?", (title,)
     return question, ()
+
+
+def question_back(question: str) -> str:
+    """Ask which of several senses is meant of the one noun that the question asks about."""
+    noun = re.sub(r"(?<=[^aeiou])y$", "ie", noun_of(question))
+    ending = "" if noun.endswith("s") else "es" if noun.endswith(("x", "ch", "sh")) else "s"
+    return f"The documents mention several {noun}{ending}. Which one?"
+
+
+def is_about_reading(inquiry: Inquiry, evidence: Evidence) -> bool:
+    """Whether a passage, its heading or its title has a word that only the chosen reading brings to the question."""
+    own = set(content_words(_PLACE.sub("", inquiry.reading))) - set(content_words(inquiry.question))
+    return not own or bool(own & set(content_words(evidence.passage.searchable)))
 
 
 def _senses(noun: str, evidence: Sequence[Evidence]) -> dict[str, str]:

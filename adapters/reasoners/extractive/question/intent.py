@@ -222,8 +222,9 @@ _PADDING = re.compile(
 _TAIL = re.compile(
     r"[\s,–—-]*(?:\b(?:please|pls|thanks(?: (?:a lot|in advance|so much|all|everyone|team))?"
     r"|thank you(?: (?:so much|very much|in advance))?|thx|ty|cheers|"
-    r"btw|by the way|by any chance|many thanks|if you (?:don't|do not) mind|if that'?s ok(?:ay)?|any idea"
-    r"|any ideas|anyone|do you know|does anyone know))[\s.!]*(\?*)[\s.!]*$",
+    r"(?:that |it |this )?would be (?:great|lovely|nice|awesome|helpful|super)|(?:best|kind) (?:wishes|regards)"
+    r"|(?:much|greatly) appreciated|btw|by the way|by any chance|many thanks|if you (?:don't|do not) mind"
+    r"|if that'?s ok(?:ay)?|any idea|any ideas|anyone|do you know|does anyone know))[\s.!]*(\?*)[\s.!]*$",
     re.IGNORECASE,
 )
 _EMOJI = re.compile(r":[a-z0-9_+-]{2,30}:|[\U0001F300-\U0001FAFF☀-➿️]")
@@ -316,6 +317,7 @@ _NEW_SENTENCE = re.compile(  # "i start on monday. when does …": without a cap
     r"(?<=[.!])\s+(?=(?:who|what|which|where|when|why|how|do|does|is|are|can|may|must)\b)"
 )
 _OF_ITS_OWN = 2  # content words
+_CAPITALS = 3  # words; fewer may be names: "INC-2025-014?"
 _LEANING = re.compile(
     r"^(?:whose|who's|which (?:is|was|are|were|has|had)|who (?:is|was|has|had))\b|\b(?:he|she|it|they|him|them|his"
     r"|her|its|their|"
@@ -368,7 +370,7 @@ def _bare(message: str) -> str:
 
 def split_question(message: str) -> QuestionParts:
     """The question in a message, in at most three parts, and whether its sources are wanted first."""
-    text = " ".join(_EMOJI.sub(" ", message).split())
+    text = _without_capitals(" ".join(_EMOJI.sub(" ", message).split()))
     first = bool(_SOURCES_FIRST.search(text))
     lists = bool(_WHICH_DOCUMENTS.match(text))
     text = _trim(text)
@@ -400,6 +402,14 @@ def final_question(need: str) -> str:
         and not _LEANING.search(last)
     )
     return last if alone else need
+
+
+def _without_capitals(message: str) -> str:
+    """A message that is all in capitals in lower case, since capitals are read as names; codes stay: "INC-2025-014"."""
+    if not message.isupper() or len(words(message)) < _CAPITALS:
+        return message
+    lower = " ".join(word if re.search(r"\d", word) else word.lower() for word in message.split())
+    return lower[0].upper() + lower[1:]
 
 
 def _strip_front(text: str) -> str:

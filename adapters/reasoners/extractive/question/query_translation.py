@@ -7,17 +7,19 @@ where the word may be several ("wie viele") and the English empty (an article th
 """
 
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 
+from adapters.reasoners.extractive.question.lexicon import Lexicon, NoLexicon
 from core.model.languages import language_of
 from core.model.text import content_words, words
 
 _STEMMERS = {"de": "german", "fr": "french", "es": "spanish"}
 LANGUAGES = frozenset(_STEMMERS)  # with a dictionary
-_TOKEN = re.compile(r"[^\W_]+['’]|[^\W_]+(?:[-.][^\W_]+)*|\s+|.", re.DOTALL)  # "l'équipe" is two words
+_TOKEN = re.compile(r"[^\W_]+['’]|[^\W_]+(?:[-._]+[^\W_]+)*|\s+|.", re.DOTALL)  # "l'équipe" is two words
 _INVERTED = re.compile(r"(?<=\w)-(?:t-)?(?:je|tu|il|elle|on|nous|vous|ils|elles)$")  # "ferme-t-on"
 _OPENING = "¿¡"
 _MARKS = '#*_"“„«(-|>'  # before the first word of a sentence
@@ -32,7 +34,29 @@ _SHORTEST_PART = 3  # letters of a part of a compound
 _PUT_LAST = re.compile(
     r"\b(?P<be>is|are|was|were) (?P<whom>(?:for|of|with) .+) (?P<what>responsible|in charge)(?=\W*$)"
 )
+# "If my laptop stolen is", "must expenses sent are": so are a participle and its verb.
+_PASSIVE_LAST = re.compile(r"\b(?P<done>[a-z]+(?:ed|en|nt|ft|pt|de)) (?P<be>is|are)(?=\W*$)")
+_MODAL = re.compile(r"\b(?:must|may|can|should)\b")
+# What German parts from a verb: "findet … statt".
+_PREFIXES = frozenset(words("ab an auf aus bei ein fest frei los mit nach statt teil vor weg weiter zu zurück"))
 _LINKS = ("", "s", "n", "en", "es", "er", "e")  # between the parts of a German compound
+_ABOUT_NUMBER = re.compile(r"\babout (?=[€$£]?\d)")  # "über 2000 Euro"
+# Endings of words that came to English from Latin: what is left, without accents, is mostly the English word.
+_COGNATES = {
+    "fr": (("ités", "ities"), ("ité", "ity"), ("iques", "ic"), ("ique", "ic"), ("ières", "ar"),
+           ("ière", "ar"), ("iers", "ar"), ("ier", "ar"), ("aires", "ary"), ("aire", "ary"), ("eurs", "ors"),
+           ("eur", "or"), ("ées", "ed"), ("és", "ed"), ("ée", "ed"), ("é", "ed"), ("e", "")),
+    "es": (("ciones", "tions"), ("ción", "tion"), ("siones", "sions"), ("sión", "sion"), ("idades", "ities"),
+           ("idad", "ity"), ("mente", "ly"), ("encia", "ence"), ("ancia", "ance"), ("icos", "ic"), ("icas", "ic"),
+           ("ico", "ic"), ("ica", "ic"), ("ores", "ors"), ("ados", "ated"), ("ado", "ated"), ("os", "s"), ("as", "s"),
+           ("o", ""), ("a", ""), ("o", "e")),
+    "de": (("ungen", "ations"), ("ung", "ation"), ("ität", "ity"), ("isch", "ic"), ("ierung", "ation"),
+           ("ieren", "ate"), ("ie", "y"), ("en", "s"), ("e", "")),
+}  # fmt: skip
+_COGNATE = 5  # letters; of shorter words too many are other words in English
+
+
+_NO_LEXICON = NoLexicon()
 
 
 def is_language_of(question: str, texts: Iterable[str]) -> bool:
@@ -42,10 +66,10 @@ def is_language_of(question: str, texts: Iterable[str]) -> bool:
     return language not in LANGUAGES or found.count(language) >= max(1, _SOME * len(found))
 
 
-def english_of(question: str) -> str:
-    """The question in English; as it is where its language has no dictionary."""
+def english_of(question: str, lexicon: Lexicon = _NO_LEXICON) -> str:
+    """The question in English; as it is where its language has no dictionary. ``lexicon`` confirms cognates."""
     language = language_of(question)
-    return dictionary_of(language).translate(question) if language in LANGUAGES else question
+    return dictionary_of(language).translate(question, lexicon) if language in LANGUAGES else question
 
 
 def foreign_words_of(question: str, language: str) -> str:
@@ -89,13 +113,20 @@ class Dictionary:
     entries: Mapping[str, str]
     stems: Mapping[str, str]
 
-    def translate(self, text: str) -> str:
-        """Every word, or the longest run of words with an entry, in English; the rest as it stands."""
+    def translate(self, text: str, lexicon: Lexicon = _NO_LEXICON) -> str:
+        """Every word, or the longest run of words with an entry, in English; the rest as it stands.
+
+        A word without an entry may be an English one with another ending, where the lexicon knows that.
+        """
         tokens = [token for token in _TOKEN.findall(text) if not token.isspace() and token not in _OPENING]
+        if self.language == "de":
+            tokens = self._with_prefix_at_verb(tokens)
         said: list[str] = []
         at = 0
         while at < len(tokens):
             size, english = self._longest_entry(tokens[at:])
+            if english == tokens[at] and english.islower():
+                english = self._cognate(english, lexicon)
             if said and said[-1] == tokens[at - 1] and said[-1][0].isupper() and _goes_on_with_name(tokens[at:]):
                 size, english = 1, tokens[at]  # the second word of a name: "Aurelie Banks", "Val d'Orsel"
             said.append(english)
@@ -105,7 +136,28 @@ class Dictionary:
         if self.language == "de":
             said = _with_verb_second([part for part in said if part], tokens)
         put = re.sub(r" +(?=[?.!,;:)])", "", " ".join(part for part in said if part)).strip()
-        return _PUT_LAST.sub(r"\g<be> \g<what> \g<whom>", put) if self.language == "de" else put
+        if self.language != "de":
+            return put
+        put = _PASSIVE_LAST.sub(r"be \g<done>" if _MODAL.search(put) else r"\g<be> \g<done>", put)
+        return _PUT_LAST.sub(r"\g<be> \g<what> \g<whom>", _ABOUT_NUMBER.sub("above ", put))
+
+    def _with_prefix_at_verb(self, tokens: Sequence[str]) -> list[str]:
+        """The prefix that German puts last, behind its verb, where the two are an entry: "findet … statt"."""
+        last = next((at for at in range(len(tokens) - 1, -1, -1) if tokens[at][0].isalnum()), 0)
+        for at in range(last - 1 if tokens[last] in _PREFIXES else 0):
+            if _key((tokens[at], tokens[last])) in self.entries:
+                return [*tokens[: at + 1], tokens[last], *tokens[at + 1 : last], *tokens[last + 1 :]]
+        return list(tokens)
+
+    def _cognate(self, word: str, lexicon: Lexicon) -> str:
+        """The English word of the same root: "excepción" is "exception". The word itself where none is known."""
+        if len(word) < _COGNATE:
+            return word
+        readings = [_without_accents(word)]
+        for ending, english in _COGNATES[self.language]:
+            if word.endswith(ending):
+                readings.append(_without_accents(word.removesuffix(ending)) + english)
+        return next((one for one in readings if lexicon.knows(one)), word)
 
     def gloss(self, text: str) -> str:
         """Every word in English where it stands, and all between as it is: a passage keeps its lines and figures."""
@@ -154,13 +206,21 @@ class Dictionary:
         known = self._known(word)
         if known is None and self.language == "de":
             known = self._parts(word)
-        if known is None and self.language == "fr":
-            known = self._known(_INVERTED.sub("", word))
+        if known is None and self.language == "fr" and (bare := _INVERTED.sub("", word)) != word:
+            known = self._known(bare) or bare
+        if known is None and self.language == "de" and "-" in token[1:-1]:
+            parts = [self._word(part) for part in token.split("-") if part]  # "Fleet-Schlüssel", "Tier-2-Alarm"
+            known = " ".join(parts) if parts != token.split("-") else None
         return token if known is None else known
 
     def _known(self, word: str) -> str | None:
-        english = self.entries.get(word)
-        return self.stems.get(_stem(self.language, word)) if english is None and len(word) > 1 else english
+        for form in (word, _without_accents(word)):  # typed without them, as in the stems of the entries
+            english = self.entries.get(form)
+            if english is None and len(form) > 1:
+                english = self.stems.get(_stem(self.language, form))
+            if english is not None:
+                return english
+        return None
 
     def _parts(self, word: str) -> str | None:
         """A German compound by its parts, the longest first part that leaves a known rest: "Urlaubs-tage"."""
@@ -189,6 +249,9 @@ def dictionary_of(language: str) -> Dictionary:
     for entry, english in entries.items():
         if " " not in entry and english:
             stems.setdefault(_stem(language, entry), english)
+    for entry, english in list(entries.items()):
+        if len(entry) >= _COGNATE:  # "thé" would make tea of "the"
+            entries.setdefault(_without_accents(entry), english)
     return Dictionary(language, entries, stems)
 
 
@@ -220,6 +283,10 @@ def _with_verb_second(said: Sequence[str], tokens: Sequence[str]) -> list[str]:
     if head is None or not verb.endswith("n") or not verb.islower():
         return list(said)
     return [*said[: head + 1], said[last], *said[head + 1 : last], *said[last + 1 :]]
+
+
+def _without_accents(word: str) -> str:
+    return "".join(sign for sign in unicodedata.normalize("NFD", word) if not unicodedata.combining(sign))
 
 
 def _key(tokens: Sequence[str]) -> str:

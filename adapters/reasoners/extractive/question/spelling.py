@@ -46,6 +46,7 @@ _IN_HASTE = {  # words of asking that are too short to be found by their letters
         r"yrs": "years",
     }.items()
 }
+_EUROS = re.compile(r"(?<=\d )(?:eur|EUR|euro|Euro)\b")
 # Letters that sound alike in English, in the order in which they are put into one form.
 _SOUNDS = tuple(
     (re.compile(pattern), sound)
@@ -79,6 +80,20 @@ def unknown_words(question: str, vocabulary: Collection[str]) -> tuple[str, ...]
     )
 
 
+def with_known_names(question: str, vocabulary: Collection[str]) -> str:
+    """The question with each name that lacks a letter, or has two swapped, as the passages write it: "Habour"."""
+
+    def as_written(found: re.Match[str]) -> str:
+        before, word = found.groups()
+        name = word.casefold()
+        if not (word.istitle() and found.start(2) and len(word) >= _SHORT) or name in vocabulary:
+            return found.group()
+        near = [other for other in vocabulary if keeps_letters(name, other) and _slips(name, other, 1) == 1]
+        return f"{before}{near[0].capitalize()}" if len(near) == 1 and near[0][0] == name[0] else found.group()
+
+    return _WORD.sub(as_written, question)
+
+
 def correct_spelling(question: str, vocabulary: Collection[str], slips: Collection[str], lexicon: Lexicon) -> str:
     """The question with each of these slips as the word that is meant, where one is. ``vocabulary`` is lower-cased.
 
@@ -105,6 +120,7 @@ def without_haste(question: str, vocabulary: Collection[str]) -> str:
     """An English question with its words of asking written out, "hw mch", "wats"; what the passages have stays."""
     if language_of(question) != "en":
         return question
+    question = _EUROS.sub("euros", question)
     for typed, meant in _IN_HASTE.items():
         found = typed.search(question)
         if found and found[0].casefold() not in vocabulary:
@@ -173,7 +189,7 @@ def _is_name(word: str, start: int) -> bool:
 def _nearest(word: str, vocabulary: Collection[str]) -> str:
     """The one nearest word, of asking before the others; empty when none or several are as near."""
     best: dict[str, int] = {}
-    for other in (*_ASKING, *(vocabulary if len(word) >= _SHORT else _lacking_a_letter(word, vocabulary))):
+    for other in (*_ASKING, *(vocabulary if len(word) >= _SHORT else _with_the_same_letters(word, vocabulary))):
         allowed = 2 if _forgives_two(word, other) else 1
         if (
             other[0] == word[0]
@@ -191,9 +207,14 @@ def _nearest(word: str, vocabulary: Collection[str]) -> str:
     return same_length[0] if len(same_length) == 1 else ""
 
 
-def _lacking_a_letter(word: str, vocabulary: Collection[str]) -> list[str]:
-    """The words that a short one is with a letter put in: "quiet" for "qiet"."""
-    return [other for other in vocabulary if len(other) == len(word) + 1 >= _SHORT and keeps_letters(word, other)]
+def _with_the_same_letters(word: str, vocabulary: Collection[str]) -> list[str]:
+    """The words that a short one is with a letter put in ("quiet" for "qiet") or in another order ("days")."""
+    letters = sorted(word)
+    return [
+        other
+        for other in vocabulary
+        if (len(other) == len(word) + 1 >= _SHORT and keeps_letters(word, other)) or sorted(other) == letters
+    ]
 
 
 def _forgives_two(word: str, other: str) -> bool:

@@ -192,7 +192,7 @@ async def test_verdicts_that_cannot_be_read_are_left_to_the_standby(
     endpoint.says("All good!")
     endpoint.says({"verdicts": [{"n": 1, "verdict": "supported"}]})
     with pytest.raises(ModelMisbehaved):
-        await reasoner.check(inquiry(library=library()), [Claim("A [1].", (1,)), Claim("B [2].", (2,))], meter())
+        await reasoner.check(inquiry(library=library()), [Claim("A [1].", (1,)), Claim("B [2].", (2,))], (), meter())
 
 
 async def test_a_critique_that_cannot_be_read_means_complete(
@@ -555,13 +555,8 @@ async def test_an_endpoint_that_does_not_stream_is_read_at_once(
 
 
 async def test_a_diagnosis_says_what_is_wrong(endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner) -> None:
-    verdict = '{"verdicts": [{"n": 1, "reason": "it says nothing on it", "verdict": "%s", "correction": ""}]}'
-    for ready, judged, lacks in (
-        ('{"ready": true}', "unsupported", []),
-        ("ready, of course", "unsupported", ["JSON on request"]),
-        ('{"ready": true}', "supported", ["checks that can be believed"]),
-    ):
-        for text in (ready, "Ready.", verdict % judged):
+    for ready, lacks in (('{"ready": true}', []), ("ready, of course", ["JSON on request"])):
+        for text in (ready, "Ready."):
             endpoint.says(text)
         assert await reasoner.probe(meter()) == lacks
     endpoint.fails(401)

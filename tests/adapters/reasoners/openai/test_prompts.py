@@ -21,7 +21,9 @@ async def every_step(reasoner: OpenAIReasoner) -> None:
     await reasoner.grade(asked, EVIDENCE.items, meter())
     await reasoner.decide(asked, thread(), meter())
     await text_of(reasoner.compose(asked, thread(), EVIDENCE.items, meter()))
-    await reasoner.check(asked, [Claim("Refunds stay open for 30 days [1].", (1,))], meter())
+    claims = [Claim("Refunds stay open for 30 days [1].", (1,))]
+    verdicts = await reasoner.check(asked, claims, EVIDENCE.items, meter())
+    await reasoner.repair(asked, "Thirty days.", verdicts, EVIDENCE.items, meter())
     await reasoner.critique(asked, "Thirty days.", meter())
 
 
@@ -30,7 +32,7 @@ async def test_all_steps_of_an_inquiry_begin_alike_so_that_a_prefix_cache_hits(
 ) -> None:
     endpoint.answers_with(ObedientModel())
     await every_step(reasoner)
-    assert len(endpoint.requests) == 6
+    assert len(endpoint.requests) == 7
     assert len({request.system for request in endpoint.requests}) == 1
     reading = [request for request in endpoint.requests if not _begins(request, prompts.UNDERSTAND, prompts.CRITIQUE)]
     first = {re.match(r"<document-\w+ id=\"1\".*?</document-\w+>", request.user, re.DOTALL) for request in reading}
@@ -56,7 +58,7 @@ async def test_every_step_knows_what_day_it_is(endpoint: ScriptedEndpoint, reaso
 
 
 @pytest.mark.parametrize(
-    ("schema", "before", "after"), [(schemas.GRADES, "summary", "score"), (schemas.VERDICTS, "reason", "verdict")]
+    ("schema", "before", "after"), [(schemas.GRADES, "summary", "score"), (schemas.VERDICTS, "words", "verdict")]
 )
 async def test_a_reason_is_asked_for_before_its_number(schema: schemas.Json, before: str, after: str) -> None:
     (entries,) = schema["schema"]["properties"].values()

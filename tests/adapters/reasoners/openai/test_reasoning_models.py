@@ -12,7 +12,7 @@ from adapters.testing.obedient_model import ObedientModel
 from core.model.budget import Meter, Prices
 from core.model.errors import ModelMisbehaved, ModelUnavailable
 from core.model.inquiry import Limits
-from tests.adapters.reasoners.scene import SECRET, inquiry, library, meter, text_of, thread
+from tests.adapters.reasoners.scene import SECRET, Believed, inquiry, library, meter, text_of, thread
 
 PLAN = '{"action": "search", "question": "How long?", "queries": ["refund window"]}'
 CACHED = (
@@ -22,7 +22,7 @@ CACHED = (
 
 
 def named(endpoint: ScriptedEndpoint, model: str, **options: object) -> OpenAIReasoner:
-    return OpenAIReasoner(endpoint.base_url, SECRET, model, backoff_seconds=0.001, **options)  # type: ignore[arg-type]
+    return OpenAIReasoner(endpoint.base_url, SECRET, model, backoff_seconds=0.001, records=Believed(), **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("model", ["o3-mini", "gpt-5", "deepseek-r1:8b", "qwen3-8b", "openai/gpt-oss-20b"])

@@ -2,6 +2,8 @@
 
 import pytest
 
+from adapters.reasoners.openai import prompts
+from adapters.reasoners.openai.draft import DraftReader
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
 from adapters.testing.endpoint import ScriptedEndpoint
 from core.model.answer import Claim, Support
@@ -220,6 +222,22 @@ async def test_an_answer_streams_with_its_evidence_fenced_and_dated(
     assert "MISSING:" not in request.task
 
 
+@pytest.mark.parametrize(
+    ("pieces", "eager", "first"),
+    [
+        (("Refunds stay", " open for 30", " days [1]."), True, "Refunds stay open for 30"),
+        (("Refunds stay", " open for 30", " days [1]."), False, "Refunds stay open for 30 days [1]."),
+        (("search_knowledge", '_base("refunds")', " 30 days [1]."), True, None),
+        (('{"answer": "Refunds stay', ' open for 30"}'), True, None),
+    ],
+)
+def test_an_eager_reader_shows_prose_before_its_first_mark(
+    pieces: tuple[str, ...], eager: bool, first: str | None
+) -> None:
+    reader = DraftReader(library().items, fast_path=True, eager=eager)
+    assert next((part for piece in pieces for part in reader.feed(piece)), None) == first
+
+
 async def test_an_attempt_may_be_withheld_with_what_is_missing(
     endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner
 ) -> None:
@@ -313,23 +331,55 @@ async def test_all_claims_are_checked_in_one_call(endpoint: ScriptedEndpoint, re
     endpoint.says(
         {
             "verdicts": [
-                {"n": 1, "verdict": "Supported.", "confidence": 0.9},
-                {"n": 2, "verdict": "contradicted", "confidence": "0.8", "correction": "The timeout is 90 seconds."},
-                {"n": 3, "verdict": "unsupported"},
+                {"n": 1, "verdict": "Supported.", "words": "open for 30 days"},
+                {"n": 2, "verdict": "contradicted", "fault": "90, not 60"},
+                {"n": 3, "verdict": "not stated"},
+                {"n": 4, "verdict": "no claim"},
             ]
         }
     )
-    claims = [Claim("30 days [1].", (1,)), Claim("The timeout is 60 s [2].", (2,)), Claim("It is blue [2].", (2,))]
-    verdicts = await reasoner.check(inquiry(library=library(grade=8)), claims, meter())
-    assert [verdict.support for verdict in verdicts] == [Support.SUPPORTED, Support.CONTRADICTED, Support.UNSUPPORTED]
-    assert verdicts[1].correction == "The timeout is 90 seconds."
+    claims = [
+        Claim("30 days [1].", (1,)),
+        Claim("The timeout is 60 s [2].", (2,)),
+        Claim("It is blue [2].", (2,)),
+        Claim("Details:"),
+    ]
+    found = library(grade=8)
+    verdicts = await reasoner.check(inquiry(library=found), claims, found.items, meter())
+    assert [verdict.support for verdict in verdicts] == [
+        Support.SUPPORTED,
+        Support.CONTRADICTED,
+        Support.UNSUPPORTED,
+        Support.NO_CLAIM,
+    ]
+    assert (verdicts[0].words, verdicts[1].fault) == ("open for 30 days", "90, not 60")
     assert [verdict.claim for verdict in verdicts] == claims
     assert len(endpoint.requests) == 1
 
 
 async def test_no_claim_costs_no_call(endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner) -> None:
-    assert await reasoner.check(inquiry(), [], meter()) == []
+    assert await reasoner.check(inquiry(), [], (), meter()) == []
     assert not endpoint.requests
+
+
+async def test_a_check_and_a_repair_begin_like_the_request_for_the_draft(
+    endpoint: ScriptedEndpoint, reasoner: OpenAIReasoner
+) -> None:
+    found = library(grade=8)
+    asked, claims = inquiry(library=found), [Claim("The timeout is 60 s [2].", (2,))]
+    endpoint.says("It is 60 s [2].")
+    endpoint.says({"verdicts": [{"n": 1, "verdict": "contradicted", "fault": "90, not 60"}]})
+    endpoint.says({"sentences": [{"n": 1, "text": "The timeout is 90 seconds (2)."}]})
+    _ = [part async for part in reasoner.compose(asked, thread(), found.items, meter())]
+    failed = await reasoner.check(asked, claims, found.items, meter())
+    assert await reasoner.repair(asked, "It is 60 s [2].", failed, found.items, meter()) == [
+        "The timeout is 90 seconds [2]."
+    ]
+    first, *others = (f"{request.system}\n{request.user}" for request in endpoint.requests)
+    shared = first[: first.index(prompts.QUESTION) + len(prompts.QUESTION)]
+    assert "The planner's timeout is 90 seconds" in shared
+    assert all(other.startswith(shared) for other in others)
+    assert "90, not 60" in endpoint.requests[2].user
 
 
 async def test_an_open_part_of_the_question_comes_back_as_a_query(

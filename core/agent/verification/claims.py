@@ -1,13 +1,12 @@
-"""What a draft is made of: statements that can be true or false, lines that lead over, code, and remarks on itself.
+"""The parts of a draft: statements, leads, code, and statements about what the documents cover.
 
-No form is exempt from being checked. "According to the documents", "I found that", a table's row and a line that ends
-with a colon state something like any sentence; a heading must bring in nothing new; code must stand in a document as
-it is. Only that the documents say nothing on something, and small talk without a fact, need no source.
+Every statement is a claim, however short: "No, it does not.", a list item of two words, a table row. Only the check
+decides that a sentence states nothing. Code must be in a document as it is.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from core.model.answer import Claim
@@ -50,6 +49,8 @@ _ABSENCE_AFTER_ALL = re.compile(
 _GOES_ON = re.compile(r"(?i)[;:–—]|\.\s|,?\s\b(?:but|however|although|though|yet|instead|usually|typically|normally)\b")
 _YES_NO = re.compile(r"(?i)\b(?:yes|no|not|never|none|neither|\w+n['’]t)\b")
 _CHOICE = re.compile(r"(?i)\bor\b|\boder\b|\bou\b|\b(?:which|whose|either|both)\b")
+_LIST_NUMBER = re.compile(r"^\s*\d+[.)](?=\s|$)")
+_AFTER_NO = re.compile(r"(?<=^No\.)\s+(?=[^\W\d])")  # "No." is also the abbreviation of number
 _EXACT = re.compile(r"[\W_]+")
 _BOLD_LINE = re.compile(r"^\s*(?:\*\*|__)[^*_\n]{1,120}(?:\*\*|__):?\s*$")
 
@@ -58,49 +59,95 @@ class UnitKind(StrEnum):
     """What a piece of a draft is."""
 
     STATEMENT = "statement"
-    LEAD = "lead"  # a heading, a table's header, a line or a question that leads over
-    REMARK = "remark"  # that the documents say nothing on something
+    LEAD = "lead"  # a heading, a table's header, a question or a line that introduces the next ones
+    COVERAGE = "coverage"  # says that the documents do not say something
     CODE = "code"  # a whole fenced block
 
 
 @dataclass(frozen=True, slots=True)
 class DraftUnit:
-    """A piece of a draft, exactly as it stands there."""
+    """A piece of a draft, verbatim, and where it begins.
+
+    ``evidence`` has the ids it cites, or those of the mark that covers it: the next one in its paragraph or list.
+    """
 
     kind: UnitKind
     text: str
+    start: int = 0
+    evidence: tuple[int, ...] = ()
 
     @property
-    def evidence(self) -> tuple[int, ...]:
-        """The evidence ids that it cites."""
-        return cited_ids(self.text)
+    def end(self) -> int:
+        """The position after its last character."""
+        return self.start + len(self.text)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether it has too few words to be told from courtesy or a transition, and cites nothing."""
+        return not cited_ids(self.text) and len(content_words(without_markers(self.text))) < FEWEST_WORDS
 
 
 def units_in(draft: str) -> tuple[DraftUnit, ...]:
     """Everything in a draft that has a word in it, in order. A marker alone after a full stop belongs before it."""
     found: list[DraftUnit] = []
+    position = 0
     for fenced, lines in fenced_runs(draft.splitlines()):
-        found.extend([DraftUnit(UnitKind.CODE, "\n".join(lines))] if fenced else _prose_units(lines))
-    return tuple(found)
+        for unit in [DraftUnit(UnitKind.CODE, "\n".join(lines))] if fenced else _prose_units(lines):
+            start = max(draft.find(unit.text, position), 0)
+            position = start + len(unit.text)
+            found.append(replace(unit, start=start, evidence=cited_ids(unit.text)))
+    return _with_covering_marks(draft, found)
+
+
+def _with_covering_marks(draft: str, units: Sequence[DraftUnit]) -> tuple[DraftUnit, ...]:
+    """The units without marks of their own get those of the next marked one in their block, else of the last one."""
+    covered: list[DraftUnit] = []
+    for block in _blocks(draft, units):
+        marks = [unit.evidence for unit in block]
+        for at, unit in enumerate(block):
+            before = next(filter(None, reversed(marks[:at])), ())
+            covered.append(replace(unit, evidence=next(filter(None, marks[at:]), before)))
+    return tuple(covered)
+
+
+def _blocks(draft: str, units: Sequence[DraftUnit]) -> list[list[DraftUnit]]:
+    """Paragraphs and lists; a line that introduces a list is one block with it, across a blank line too."""
+    blocks: list[list[DraftUnit]] = []
+    for unit in units:
+        last = blocks[-1][-1] if blocks else None
+        joined = last is not None and (
+            "\n\n" not in draft[last.end : unit.start] or without_markers(last.text).rstrip("*_ ").endswith(":")
+        )
+        if joined:
+            blocks[-1].append(unit)
+        else:
+            blocks.append([unit])
+    return blocks
 
 
 def _prose_units(lines: Sequence[str]) -> Iterator[DraftUnit]:
     for line, below in zip(lines, [*lines[1:], ""], strict=True):
         if not _is_lead(line, below):
             yield from (DraftUnit(_kind(text), text) for text in _pieces(line) if _has_words(text))
-        elif content_words(without_markers(line)):
+        elif _has_words(line):
             yield DraftUnit(UnitKind.LEAD, line.strip())
 
 
 def claims_in(draft: str) -> tuple[Claim, ...]:
-    """The statements of a draft in order, each as it stands there, with the evidence ids it cites."""
-    return tuple(Claim(unit.text, unit.evidence) for unit in units_in(draft) if unit.kind is UnitKind.STATEMENT)
+    """The statements of a draft that are longer than courtesy, in order, each with the evidence that it cites."""
+    return tuple(
+        Claim(unit.text, unit.evidence)
+        for unit in units_in(draft)
+        if unit.kind is UnitKind.STATEMENT and not unit.is_short
+    )
 
 
 def says_nothing(draft: str, question: str = "") -> bool:
     """Whether a draft says, with or without marks, only that the documents say nothing, or only what was asked."""
     units = units_in(draft)
-    stated = [unit for unit in units if unit.kind is not UnitKind.LEAD and not _repeats(unit, question)]
+    stated = [
+        unit for unit in units if unit.kind is not UnitKind.LEAD and not unit.is_short and not _repeats(unit, question)
+    ]
     echoes = any(_asks(unit) or _repeats(unit, question) for unit in units)
     return all(_is_absence(unit.text) for unit in stated) if stated else echoes
 
@@ -127,18 +174,16 @@ def _is_lead(line: str, below: str) -> bool:
 
 
 def _pieces(line: str) -> list[str]:
-    """A table's row whole, else sentence by sentence."""
-    return [line.strip()] if line.lstrip().startswith("|") and line.count("|") > 1 else _with_their_markers(line)
+    """A table's row whole, else sentence by sentence; a "No." before a sentence is one by itself."""
+    if line.lstrip().startswith("|") and line.count("|") > 1:
+        return [line.strip()]
+    return [part for piece in _with_their_markers(line) for part in _AFTER_NO.split(piece, maxsplit=1)]
 
 
 def _kind(text: str) -> UnitKind:
     if _is_absence(text):
-        return UnitKind.REMARK
-    prose = without_markers(text).strip()
-    few = len(content_words(prose)) < FEWEST_WORDS and not cited_ids(text)
-    if few or prose.rstrip("*_ ").endswith("?"):
-        return UnitKind.LEAD
-    return UnitKind.STATEMENT
+        return UnitKind.COVERAGE
+    return UnitKind.LEAD if without_markers(text).strip().rstrip("*_ ").endswith("?") else UnitKind.STATEMENT
 
 
 def _is_absence(text: str) -> bool:
@@ -147,7 +192,7 @@ def _is_absence(text: str) -> bool:
 
 
 def _has_words(text: str) -> bool:
-    return bool(content_words(without_markers(text)))
+    return any(map(str.isalnum, _LIST_NUMBER.sub("", without_markers(text))))
 
 
 def code_stands(block: str, texts: Iterable[str]) -> bool:

@@ -1,0 +1,156 @@
+"""Whether a model's checks are believed: twelve control claims, whose labels are known, put to it once.
+
+The result holds for one endpoint, model and prompt, and is kept by them. Until it is known, and where the model calls
+false claims supported (it nods) or true ones not (it refuses), its checks are not believed.
+"""
+
+import asyncio
+import json
+import logging
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+from time import monotonic
+
+from adapters.reasoners.openai import prompts
+from adapters.reasoners.openai.endpoint import ModelEndpoint
+from adapters.reasoners.openai.structured_output import json_in
+from adapters.reasoners.openai.verdicts import verdicts_in
+from core.model.answer import Claim, Support
+from core.model.budget import Meter
+from core.model.clock import Clock
+from core.model.errors import FootnoteError, ModelFailure, ModelUnavailable
+from core.model.inquiry import PROFILE_LIMITS, Profile
+from core.ports.reasoner import VerifierRecords
+
+log = logging.getLogger(__name__)
+
+MOST_WRONG = 1  # of the true claims, and of the false ones
+LONGEST_WAIT = 15.0  # seconds that an answer waits for a control run that has begun
+# A model that fails in these ways has answered: it cannot judge.
+_NO_JUDGE = frozenset(
+    {ModelFailure.MALFORMED, ModelFailure.CONTENT_FILTER, ModelFailure.REFUSED_TEXT, ModelFailure.LENGTH}
+)
+_FILE = Path(__file__).with_name("control_claims.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """A claim, its evidence, and whether the evidence supports it."""
+
+    claim: str
+    evidence: str
+    supported: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ControlResult:
+    """How many control claims a model judged rightly, and whether its checks are believed for it."""
+
+    right: int
+    of: int
+    believed: bool
+
+    def __str__(self) -> str:
+        """Say it for a diagnosis."""
+        return f"{self.right} of {self.of} control claims judged rightly"
+
+
+class Trust:
+    """Decides once whether the checks of one model are believed. ``close`` it at the end."""
+
+    def __init__(self, endpoint: ModelEndpoint, model: str, records: VerifierRecords | None = None) -> None:
+        """Ask this endpoint; ``records`` keep the result beyond this process."""
+        self._endpoint = endpoint
+        self._key = f"{model} {_prompt_version()}"
+        self._records = records
+        self._result: ControlResult | None = None
+        self._running: asyncio.Task[ControlResult] | None = None
+
+    def start(self) -> None:
+        """Begin to find out in the background, unless it is known or under way."""
+        if self._result is None and (self._running is None or self._running.done()):
+            self._running = asyncio.create_task(self.result())
+            self._running.add_done_callback(_note_failure)
+
+    @property
+    def is_believed(self) -> bool:
+        """Whether it is known by now that the checks are believed."""
+        return self._result is not None and self._result.believed
+
+    async def believed(self) -> bool:
+        """Return whether the checks are believed; False where that cannot be found out now."""
+        if self._result is not None:
+            return self._result.believed
+        self.start()
+        assert self._running is not None
+        try:
+            async with asyncio.timeout(LONGEST_WAIT):
+                return (await asyncio.shield(self._running)).believed
+        except (FootnoteError, TimeoutError):
+            return False
+
+    async def result(self, *, again: bool = False) -> ControlResult:
+        """Return the kept result, else put the control claims to the model, ``again`` in any case.
+
+        Raises ModelUnavailable.
+        """
+        kept = await self._records.read(self._key) if self._records is not None and not again else ""
+        if kept:
+            self._result = ControlResult(**json.loads(kept))
+        else:
+            self._result = await self._ask(Meter(PROFILE_LIMITS[Profile.BALANCED], _SystemClock()))
+            if self._records is not None:
+                await self._records.keep(self._key, json.dumps(asdict(self._result)))
+        return self._result
+
+    async def close(self) -> None:
+        """End what runs in the background."""
+        if self._running is not None:
+            self._running.cancel()
+            await asyncio.gather(self._running, return_exceptions=True)
+
+    async def _ask(self, meter: Meter) -> ControlResult:
+        controls = control_claims()
+        documents = list(dict.fromkeys(control.evidence for control in controls))
+        request = prompts.control_request(documents, [control.claim for control in controls])
+        try:
+            reply = json_in((await self._endpoint.complete(request, meter)).text)
+            verdicts = verdicts_in(reply if isinstance(reply, dict) else {}, [Claim(one.claim) for one in controls])
+        except ModelUnavailable as error:
+            if error.kind in _NO_JUDGE:
+                return ControlResult(0, len(controls), believed=False)
+            raise
+        held = [verdict.support is Support.SUPPORTED for verdict in verdicts]
+        wrong = [control.supported for control, said in zip(controls, held, strict=True) if said != control.supported]
+        believed = wrong.count(True) <= MOST_WRONG and wrong.count(False) <= MOST_WRONG
+        return ControlResult(len(controls) - len(wrong), len(controls), believed)
+
+
+@lru_cache(maxsize=1)
+def control_claims() -> tuple[Control, ...]:
+    """Return the control claims of ``control_claims.json``; its label is supported, contradicted or not stated."""
+    rows = json.loads(_FILE.read_text(encoding="utf-8"))
+    return tuple(Control(row["claim"], row["evidence"], row["label"] == "supported") for row in rows)
+
+
+def _prompt_version() -> str:
+    shown = prompts.control_request(["evidence"], ["claim"]).user.rpartition(prompts.TASK)[2]
+    return blake2b(shown.encode() + _FILE.read_bytes(), digest_size=6).hexdigest()
+
+
+def _note_failure(task: asyncio.Task[ControlResult]) -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        log.info("The control claims were not judged, so the model's checks are not believed yet: %s", error)
+
+
+class _SystemClock(Clock):
+    """The machine's clock, for work beside any inquiry."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    def monotonic(self) -> float:
+        return monotonic()

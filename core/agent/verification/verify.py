@@ -1,0 +1,172 @@
+"""Fifth step: verify the draft. What fails is repaired once, then struck; what is left is the answer.
+
+A good draft costs one call, a failing one at most three: check, repair, check of what was repaired. The answer gives
+way to quotes only when fewer than half of its claims hold.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+
+from core.agent.citations import finished_text
+from core.agent.fast_path import look_closer
+from core.agent.outcomes import abstain, end_run
+from core.agent.quote_fallback import (
+    CITES_NOTHING,
+    DOES_NOT_HOLD,
+    NO_ANSWER,
+    can_restart_with_quotes,
+    restart_with_quotes,
+)
+from core.agent.run import Run
+from core.agent.verification.claims import DraftUnit, UnitKind, says_nothing, units_in, verbatim_in
+from core.agent.verification.edit import Edit, cited, edit, without_foreign_code, without_idle_leads
+from core.agent.verification.judge import Judged, judge
+from core.agent.verification.weak_drafts import is_beside_the_question
+from core.model.answer import ClaimVerdict, Outcome, Support, Verdict
+from core.model.citation_markers import MARKER, cited_ids
+from core.model.errors import BudgetExhausted
+from core.model.events import AgentEvent, AnswerReset, HallucinationChecked, QueryRefined
+from core.model.inquiry import Phase, Profile, SearchKnowledge
+from core.model.text import content_words
+
+GROUNDED = 0.999  # an answer is called grounded when every claim that is left holds
+
+
+async def verify(run: Run) -> AsyncGenerator[AgentEvent, None]:
+    """Leave the final answer, or go back: to a closer look, to quotes, and once to the search where thorough."""
+    written, question = run.draft, run.inquiry.standalone
+    verdict: Verdict | None = None
+    if says_nothing(written, question):
+        shortfall = NO_ANSWER
+    elif not any(run.inquiry.library.get(n) for n in cited_ids(written)):
+        shortfall = CITES_NOTHING
+    else:
+        judged: list[Judged] = []
+        async for event in _check(run, judged):
+            yield event
+        verdict = Verdict(tuple(one.verdict for one in judged if one.counts)) if judged else None
+        shortfall = _shortfall(run, judged)
+    if not shortfall and run.inquiry.policy.profile is Profile.THOROUGH and not run.critiqued:
+        async for event in _critique(run):
+            yield event
+        if run.inquiry.phase is Phase.GATHER:
+            return
+    text, citations = finished_text(run.draft, run.inquiry.library, question)
+    if citations and not shortfall:
+        yield end_run(run, Outcome.ANSWERED, text, citations=citations, verdict=verdict)
+        return
+    async for event in _go_back(run, written, shortfall or DOES_NOT_HOLD, verdict):
+        yield event
+
+
+async def _check(run: Run, judged: list[Judged]) -> AsyncIterator[AgentEvent]:
+    """Judge every part of the draft, repair what fails, and carry the verdicts out on the draft."""
+    started = run.deps.clock.monotonic()
+    texts = [item.passage.text for item in run.inquiry.library.items_found() or run.inquiry.library]
+    run.draft = without_foreign_code(run.draft, texts)
+    units = [unit for unit in units_in(run.draft) if unit.kind is not UnitKind.CODE and not _is_remark(run, unit)]
+    with run.time_stage("verify"):
+        judged.extend(await judge(run, units))
+        failed = [one for one in judged if one.failed]
+        repaired = await _repair(run, failed)
+    verdict = Verdict(tuple(one.verdict for one in judged if one.counts))
+    yield HallucinationChecked(
+        is_grounded=verdict.grounding >= GROUNDED,
+        confidence=round(verdict.grounding, 3),
+        hallucinated_claims=tuple(one.verdict.claim.text for one in failed),
+        duration_ms=(run.deps.clock.monotonic() - started) * 1000,
+        word_for_word=bool(verdict.claims) and all(_is_quoted(run, one) for one in verdict.claims),
+    )
+    for at, one in enumerate(judged):
+        if one.failed and one.unit in repaired:
+            judged[at] = repaired[one.unit][0]
+    edits = [mark for one in judged if (mark := cited(one)) is not None]
+    struck: list[Edit] = [(one.unit, repaired[one.unit][1] if one.unit in repaired else "") for one in failed]
+    run.draft = without_idle_leads(edit(run.draft, [*edits, *struck])) if edits or struck else run.draft
+
+
+async def _repair(run: Run, failed: Sequence[Judged]) -> dict[DraftUnit, tuple[Judged, str]]:
+    """Ask once for corrected sentences and judge them; return those that hold, by the part that they replace.
+
+    Where nobody believed has read the claims, nothing is repaired.
+    """
+    wrong = [one for one in failed if not one.verdict.by_words]
+    if not wrong or run.inquiry.stopped:
+        return {}
+    try:
+        verdicts = [one.verdict for one in wrong]
+        texts = await run.within(run.reasoner.repair(run.inquiry, run.draft, verdicts, run.composed_from, run.meter))
+        pairs = [(one, text) for one, text in zip(wrong, texts, strict=True) if _may_replace(run, one, text)]
+        again = [unit for _, text in pairs for unit in units_in(text)]
+        verdict_on = dict(zip(again, await judge(run, again), strict=True)) if again else {}
+    except BudgetExhausted:
+        return {}
+    held: dict[DraftUnit, tuple[Judged, str]] = {}
+    for one, text in pairs:
+        parts = [verdict_on[unit] for unit in units_in(text)]
+        if parts and all(_is_sure(part) for part in parts):
+            marked = edit(text, [mark for part in parts if (mark := cited(part)) is not None])
+            held[one.unit] = (parts[0], marked)
+    return held
+
+
+def _is_sure(judged: Judged) -> bool:
+    return judged.verdict.support is Support.SUPPORTED or not judged.counts
+
+
+def _may_replace(run: Run, failed: Judged, text: str) -> bool:
+    """Whether a correction speaks of the same thing, cites something, and is not in the draft already."""
+    ours, theirs = (set(content_words(MARKER.sub("", part))) for part in (failed.unit.text, text))
+    return bool(ours & theirs) and any(map(run.inquiry.library.get, cited_ids(text))) and text not in run.draft
+
+
+def _shortfall(run: Run, judged: Sequence[Judged]) -> str:
+    """Say why what is left is no answer; empty where it is one."""
+    counted = [one for one in judged if one.counts]
+    held = sum(not one.failed for one in counted)
+    if (counted and not held) or not run.draft or says_nothing(run.draft, run.inquiry.standalone):
+        return DOES_NOT_HOLD
+    if run.fallback_reason or not can_restart_with_quotes(run):
+        return ""
+    if 2 * held < len(counted):
+        return DOES_NOT_HOLD
+    unread = all(one.verdict.by_words or _is_quoted(run, one.verdict) for one in counted)
+    return NO_ANSWER if unread and is_beside_the_question(run, [one.verdict for one in counted]) else ""
+
+
+async def _go_back(run: Run, written: str, because: str, verdict: Verdict | None) -> AsyncIterator[AgentEvent]:
+    """No answer came of this draft: look closer where nothing was said, else quote, else say that nothing was found."""
+    quotes = can_restart_with_quotes(run)
+    if run.inquiry.fast_path and (because != DOES_NOT_HOLD or not quotes):
+        run.draft = written
+        async for event in look_closer(run):
+            yield event
+    elif quotes:
+        restart_with_quotes(run, because)
+        yield AnswerReset("quoting the documents instead")
+    else:
+        said = "What I had written did not hold against the documents." if because == DOES_NOT_HOLD else ""
+        yield abstain(run, because=said, verdict=verdict)
+
+
+def _is_remark(run: Run, unit: DraftUnit) -> bool:
+    return any(unit.text in remark for remark in run.remarks)
+
+
+def _is_quoted(run: Run, verdict: ClaimVerdict) -> bool:
+    """Whether a claim is word for word in what it cites."""
+    texts = [item.passage.text for n in verdict.claim.evidence if (item := run.inquiry.library.get(n))]
+    return verbatim_in(verdict.claim.text, texts) is not None
+
+
+async def _critique(run: Run) -> AsyncIterator[AgentEvent]:
+    run.critiqued = True
+    if run.inquiry.closing or not run.meter.searches_left:
+        return
+    try:
+        missing = await run.within(run.reasoner.critique(run.inquiry, MARKER.sub("", run.draft), run.meter))
+    except BudgetExhausted:
+        return
+    if missing:
+        run.update(phase=Phase.GATHER, proposals=(SearchKnowledge(missing),), missing=missing)
+        yield QueryRefined(run.inquiry.standalone, missing, "the answer leaves part of the question open")
+        yield AnswerReset("looking for one more thing")

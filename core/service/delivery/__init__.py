@@ -1,0 +1,1 @@
+"""Delivering one answer, on every platform."""
