@@ -427,7 +427,7 @@ async def test_a_file_on_the_question_is_read_for_this_thread(bot: Bot, driver: 
         assert [(one.author, one.text) for one in call.given[1].attachments] == [("note.txt", "Pay Lyon by Friday.")]
 
 
-async def test_a_file_that_cannot_be_read_is_named_below_the_answer(bot: Bot, driver: PlatformDriver) -> None:
+async def test_a_file_that_cannot_be_read_is_named_above_the_answer(bot: Bot, driver: PlatformDriver) -> None:
     files = [("note.txt", b"Pay Lyon by Friday."), ("scan.pdf", b"%PDF-1.7 \xff")]
     said = await driver.says("alice", "how long do refunds take?", files=files)
     answer = await driver.reply(said, containing=REFUNDS)
@@ -440,7 +440,7 @@ async def test_where_the_file_that_is_asked_about_cannot_be_read_nothing_else_is
     bot: Bot, driver: PlatformDriver
 ) -> None:
     said = await driver.says("alice", "can you read this one?", files=[("scan.pdf", b"%PDF-1.7 \xff")])
-    answer = await driver.reply(said, containing="I could not read what you attached")
+    answer = await driver.reply(said, containing="because I couldn't read the file")
     assert "scan.pdf" in answer.text
     assert "This file is damaged." in answer.text
     assert bot.reasoner.calls_of("understand") == []
