@@ -34,7 +34,7 @@ _EVERY_DAY = re.compile(
     r"(?i)\b(?:every day|(?:on )?weekdays|seven days a week|täglich|jeden tag|werktags|tous les jours|todos los días)\b"
 )
 _NEXT_MONTH = re.compile(r"(?i)\b(?:following|next) month|folgemonat|folgenden monats|mois suivant|mes siguiente")
-_ORDINAL = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th|er|º|\.)(?=\W)")
+_ORDINAL = re.compile(r"(?i)(?:\bd[ií]a |\b)(\d{1,2})(?:(?:st|nd|rd|th|er|º|\.)(?=\W)|(?= del mes))")
 _TO = re.compile(r"\s*(?:-|–|to|through|until|bis|au|à|a|al|hasta)\s*")
 _RUN = re.compile(r"(?:[A-Z][^\W\d_]+\s+(?:(?:of|and|the|de|du|der|des|del|y|et|und)\s+)?){1,5}[A-Z][^\W\d_]+")
 
@@ -89,8 +89,10 @@ def value_faults(
     return tuple(fault for fault in map(check.fault_of, claimed) if fault)
 
 
-def exchanged_values(claim: str, words: str, question: str = "", *, language: str = "") -> tuple[Fault, ...]:
-    """Return the values of a claim in whose place the words that it rests on have others.
+def exchanged_values(
+    claim: str, words: str, evidence: Sequence[str], question: str = "", *, language: str = ""
+) -> tuple[Fault, ...]:
+    """Return the values of a claim that are elsewhere in the evidence, where the words that it rests on have others.
 
     A value counts only where the words have none of the claim's values of its kind and unit, and do have another one:
     words may be quoted in part.
@@ -103,13 +105,16 @@ def exchanged_values(claim: str, words: str, question: str = "", *, language: st
     wrong: list[Fault] = []
     for value in claimed:
         alike = [one for one in claimed if _is_alike(one, value)]
-        if (
-            value.text in texts
-            and all(one.text in texts for one in alike)
-            and any(_is_alike(one, value) for one in there)
-        ):
+        missed = all(one.text in texts for one in [value, *alike]) and any(_is_alike(one, value) for one in there)
+        if missed and _is_elsewhere(value, evidence):
             wrong.append(Fault(value.text, value.kind, f'the words it rests on do not have "{value.text}"'))
     return tuple(wrong)
+
+
+def _is_elsewhere(value: Value, evidence: Sequence[str]) -> bool:
+    if value.kind in {Kind.NAME, Kind.CODE, Kind.VERSION}:
+        return any(value.key.casefold() in text.casefold() for text in evidence)
+    return any(same(value, known) for text in evidence for known in _parse(text).values)
 
 
 def _is_alike(one: Value, other: Value) -> bool:

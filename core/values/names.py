@@ -232,10 +232,19 @@ def knows_code(vocabulary: Vocabulary, key: str) -> bool:
     """Return whether a text has a code, whatever its separators; of a command, all of its words."""
     if _loosely(key).search(vocabulary.text):
         return True
+    if _is_made_of(vocabulary, key):
+        return True
     words, *options = re.split(r"\s+(?=[-<{\[])", key)  # a command's words, then "--force" and what it is set to
     return bool(options) and all(
         _loosely(piece).search(vocabulary.text) for piece in (words, *" ".join(options).split())
     )
+
+
+def _is_made_of(vocabulary: Vocabulary, key: str) -> bool:
+    """Return whether each part of a code is in the text: an environment variable by the rule that the text states."""
+    parts = [part.lstrip("0") for part in re.findall(r"[^\W\d_]+|\d+", fold(key))]
+    known = (rf"(?<![^\W_]){part}(?![^\W_])" for part in parts)
+    return len(parts) > 1 and all(re.search(part, vocabulary.text) for part in known)
 
 
 def knows_version(vocabulary: Vocabulary, key: str) -> bool:
