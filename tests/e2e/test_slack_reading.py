@@ -164,6 +164,17 @@ async def test_in_a_busy_thread_the_answer_names_its_question(slack: FakeSlack, 
     assert answer.markdown.replace("\u2060", "").startswith("alice asked: and for @bob's plans?\nRefunds are paid")
 
 
+async def test_a_question_that_is_too_long_is_refused_without_repeating_it(slack: FakeSlack, bot: Bot) -> None:
+    alice = slack.person("alice")
+    asked = await alice.says(f"<@bot> what is {'QUJD' * 3_000}?", "general")
+    told = await alice.next_private()
+    assert "at most 4,000" in told.markdown
+    assert len(told.markdown) < 200
+    await bot.settled()
+    assert slack.answers_to(asked) == []
+    assert bot.reasoner.calls_of("understand") == []
+
+
 # --- files
 
 

@@ -18,7 +18,7 @@ from adapters.slack.api.web_client import WebClient
 from adapters.slack.inbound.event_listener import FILES_UNKNOWN, question_ts
 from adapters.slack.inbound.message_text import ids_in, plain_message, with_names, without_marks
 from adapters.slack.inbound.message_words import file_references, own_text, previews, shared_messages
-from core.model.conversation import ContextMessage, Role
+from core.model.conversation import ContextMessage, Role, ThreadKey
 from core.model.errors import PlatformUnavailable
 from core.model.incoming_events import FileReference, IncomingMessage
 from core.model.message_text import LINK_PREVIEW, plain_question
@@ -161,34 +161,36 @@ class ThreadContext:
         return [*found, *([own] if own is not None else [])]
 
     async def _newest_of_thread(self, message: IncomingMessage) -> list[Said]:
-        """The first message of the thread and the newest up to this one.
-
-        Slack pages from the oldest: of a long thread ever wider stretches before the question are read.
-        """
-        root, ts = float(message.thread.thread), float(question_ts(message))
-        place = {"channel": message.thread.channel, "ts": message.thread.thread}
-        window = {"latest": question_ts(message), "inclusive": True}
+        """The first message of the thread and the newest up to this one."""
+        ts, about = question_ts(message), message.reply_target.about
         try:
-            answer = await self.web.call("conversations.replies", limit=WHOLE_THREAD, **place, **window)
-            found = list(answer.get("messages") or [])
-            if (answer.get("response_metadata") or {}).get("next_cursor"):
-                replies = int(found[0].get("reply_count") or MOST_READ)
-                seconds, beginning = (ts - root) * 2 * MOST_CONTEXT / max(replies, 1), found[:1]
-                while True:
-                    since = {"oldest": f"{max(ts - seconds, root):.6f}"}
-                    stretch = self.web.items("conversations.replies", "messages", MOST_READ, **place, **window, **since)
-                    newest = deque(
-                        [one async for one in stretch if one.get("ts") != message.thread.thread], MOST_CONTEXT
-                    )
-                    if len(newest) == MOST_CONTEXT or ts - seconds <= root:
-                        break
-                    seconds *= WIDER
-                found = [*beginning, *newest]
+            found = await self._read_thread(message.thread, ts)
         except (RequestRefused, PlatformUnavailable) as error:
             log.info("thread_unreadable", reason=str(error))
             return []
-        shown = [one for one in found if _time(one) < ts or (one.get("ts") == message.reply_target.about)]
+        shown = [one for one in found if _time(one) < float(ts) or one.get("ts") == about]
         return [*shown[:1], *shown[1:][-(MOST_CONTEXT - 1) :]]
+
+    async def _read_thread(self, thread: ThreadKey, ts: str) -> list[Said]:
+        """The first message of a thread, then all up to this one, or of a long thread the newest of them.
+
+        Slack pages from the oldest, so of a long thread ever longer stretches before that message are read. Raises
+        RequestRefused and PlatformUnavailable.
+        """
+        place = {"channel": thread.channel, "ts": thread.thread, "latest": ts, "inclusive": True}
+        answer = await self.web.call("conversations.replies", limit=WHOLE_THREAD, **place)
+        found: list[Said] = list(answer.get("messages") or [])
+        if not (answer.get("response_metadata") or {}).get("next_cursor"):
+            return found
+        root, end = float(thread.thread), float(ts)
+        seconds = (end - root) * 2 * MOST_CONTEXT / int(found[0].get("reply_count") or MOST_READ)
+        while True:
+            oldest = f"{max(end - seconds, root):.6f}"
+            stretch = self.web.items("conversations.replies", "messages", MOST_READ, oldest=oldest, **place)
+            newest = deque([one async for one in stretch if one.get("ts") != thread.thread], MOST_CONTEXT)
+            if len(newest) == MOST_CONTEXT or end - seconds <= root:
+                return [found[0], *newest]
+            seconds *= WIDER
 
     async def _history(self, message: IncomingMessage, most: int) -> list[Said]:
         """The last messages of the channel before this one, oldest first."""
