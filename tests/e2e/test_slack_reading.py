@@ -137,6 +137,9 @@ async def test_a_mention_that_only_points_asks_the_message_above(slack: FakeSlac
     await bob.says(QUESTION, "general")
     question, _ = await read_question(slack, bot, await alice.says(text, "general"))
     assert question == (QUESTION if text != "<@bot>" else "Hello")
+    await bob.says("good morning", "general")
+    question, _ = await read_question(slack, bot, await alice.says(text, "general"))
+    assert (question == "good morning") == (text == "<@bot> ^")
 
 
 async def test_the_newest_messages_of_a_long_thread_are_its_context(slack: FakeSlack, bot: Bot) -> None:
