@@ -26,13 +26,13 @@ def register(app: typer.Typer) -> None:
 
 def evaluate(
     datasets: Annotated[
-        list[Path],
-        typer.Argument(help="Folders with questions, follow-ups or labelled claims.", exists=True, file_okay=False),
-    ],
+        list[Path] | None,
+        typer.Argument(help="Folders with questions, follow-ups or claims; with --model also a file.", exists=True),
+    ] = None,
     legs: Annotated[str, typer.Option(help="Of bm25, dense, hybrid, rerank, agent.")] = "bm25,dense,hybrid,rerank",
     agent: Annotated[bool, typer.Option("--agent", help="Ask the agent as well.")] = False,
     model: Annotated[
-        bool, typer.Option("--model", help="Only compare the configured model with quotes alone.")
+        bool, typer.Option("--model", help="Only judge the model: its checks of a file, or its answers beside quotes.")
     ] = False,
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many questions of each set.")] = None,
     show: Annotated[bool, typer.Option("--show", help="Print each question of a question set as well.")] = False,
@@ -42,9 +42,19 @@ def evaluate(
     baseline: Annotated[Path | None, typer.Option(help="Exit 1 when a figure is worse than here.")] = None,
     save_baseline: Annotated[Path | None, typer.Option(help="Keep these figures as a baseline.")] = None,
 ) -> None:
-    """Measure retrieval, answers, rewrites and checks on datasets, in a temporary base that is removed after."""
+    """Measure retrieval, answers, rewrites and checks on datasets, in a temporary base that is removed after.
+
+    With ``--model`` and a file of right and false answers (JSON lines, by default one about the sample company):
+    the false alarms and misses of the configured model's checks.
+    """
     from bot.evaluation.runner import LEGS
 
+    datasets = datasets or []
+    files = [path for path in datasets if path.is_file()]
+    if model and len(datasets) == len(files) <= 1:
+        finish(_check_model(files[0] if files else None, limit, as_json))
+    if files or not datasets:
+        raise typer.BadParameter("Name folders of questions, or --model with one file of answers.")
     chosen = [name.strip() for name in legs.split(",") if name.strip()]
     unknown = [name for name in chosen if name not in LEGS]
     if unknown or not chosen:
@@ -61,6 +71,18 @@ def evaluate(
     if agent and "agent" not in chosen:
         chosen.append("agent")
     finish(_evaluate(datasets, chosen, limit, show, as_json, report, vectors, baseline, save_baseline))
+
+
+async def _check_model(file: Path | None, limit: int | None, as_json: bool) -> int:
+    from bot.evaluation.labelled_answers import SAMPLE_ANSWERS, check_model, read_answers
+    from bot.settings import load_settings
+
+    report = await check_model(load_settings(), read_answers(file or SAMPLE_ANSWERS)[:limit])
+    if as_json:
+        print_json(report.as_json())
+    else:
+        say("\n".join(report.lines()))
+    return 0
 
 
 async def _compare(folders: list[Path], limit: int | None) -> int:

@@ -9,7 +9,8 @@ from core.agent.decide import decide
 from core.agent.gather import gather
 from core.agent.run import AgentDeps, Run
 from core.agent.understand import understand
-from core.agent.verification.verify import verify
+from core.agent.verification.verify import judge_draft, verify
+from core.model.answer import Claim, ClaimVerdict, Support, Verdict
 from core.model.budget import Meter
 from core.model.conversation import Thread
 from core.model.errors import FootnoteError, StoreUnavailable
@@ -59,6 +60,15 @@ class Agent:
     def meter(self) -> Meter:
         """A meter for work beside an inquiry: a summary."""
         return Meter(self._limits[Profile.BALANCED], self._deps.clock, prices=self._deps.prices)
+
+    async def check(self, inquiry: Inquiry, draft: str) -> tuple[Verdict, Meter]:
+        """Judge a draft by all evidence of the inquiry, as the last step does; nothing is repaired or struck."""
+        run = self.run(inquiry, Thread(inquiry.thread))
+        run.draft, run.composed_from = draft, tuple(inquiry.library)
+        verdicts = [one.verdict for one in await judge_draft(run) if one.counts]
+        if run.draft != draft:
+            verdicts.append(ClaimVerdict(Claim("code"), Support.UNSUPPORTED, fault="no document has this code"))
+        return Verdict(tuple(verdicts)), run.meter
 
     async def pursue(self, run: Run) -> AsyncGenerator[AgentEvent, None]:
         """Stream the run's events. The last one is its outcome: completed, a checkpoint, or failed.

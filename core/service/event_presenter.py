@@ -72,7 +72,7 @@ class EventPresenter:
             case GenerationStarted():
                 await view.step(Step("write", "Writing a draft, not checked yet", StepState.RUNNING))
             case GenerationCompleted():
-                await view.step(Step("write", "Wrote a draft", StepState.DONE))
+                await view.step(Step("write", "Wrote a draft, not checked yet", StepState.DONE))
             case AnswerDelta():
                 await view.write(event.text)
             case AnswerReset():

@@ -9,12 +9,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from fractions import Fraction
+from itertools import product
 
 from core.values.units import Kind, Value, YearMonthDay
 
 MEASURED = frozenset({Kind.NUMBER, Kind.MONEY, Kind.PERCENT, Kind.DURATION, Kind.QUANTITY})
 DAY = 86_400
 LONGEST = {"month": 1_200, "second": 36_525 * DAY}  # a hundred years: what is longer leads to no date
+MOST_STEPS = 5  # values that a claim joins to another
 ROUGHLY = Fraction(1, 10)  # how far "about" may be from the value
 
 
@@ -137,6 +139,26 @@ def _as_span(value: Value) -> Value:
     return replace(value, kind=Kind.DURATION, numbers=(seconds,), unit="second", factor=Fraction(1))
 
 
+def named_steps(claimed: Value, others: Sequence[Value]) -> bool:
+    """Return whether the claim says itself how it comes to a value: "12 months at €210 plus €150".
+
+    Its other values are joined in their order, products before sums. Each of them is checked by itself.
+    """
+    if claimed.kind not in MEASURED or not 2 < len(others) <= MOST_STEPS:
+        return False
+    amounts = [one.numbers[0] for one in others]
+    for signs in product("*+-", repeat=len(amounts) - 1):
+        terms = [amounts[0]]
+        for sign, amount in zip(signs, amounts[1:], strict=True):
+            if sign == "*":
+                terms[-1] *= amount
+            else:
+                terms.append(amount if sign == "+" else -amount)
+        if sum(terms) in claimed.numbers:
+            return True
+    return False
+
+
 def _made_amounts(claimed: Value, operands: Operands) -> Iterator[tuple[Fraction, bool]]:
     """Yield what pairs of values make in the unit of the claimed value, and whether it needs no rounding."""
     hundred = Fraction(100)
@@ -144,6 +166,8 @@ def _made_amounts(claimed: Value, operands: Operands) -> Iterator[tuple[Fraction
         for value in operands.singles:
             if value.kind is Kind.PERCENT:
                 yield hundred - value.amounts[0], True
+        for group in operands.sums:
+            yield from _shares(group)
     for one, other in operands.pairs:
         if one.kind in MEASURED and other.kind in MEASURED:
             yield from _with_bare(claimed, one, other)
@@ -162,6 +186,13 @@ def _with_bare(claimed: Value, one: Value, other: Value) -> Iterator[tuple[Fract
         a, b = one.amounts[0], other.amounts[0] * one.factor
         yield a + b, True
         yield abs(a - b), True
+
+
+def _shares(group: Sequence[Value]) -> Iterator[tuple[Fraction, bool]]:
+    """Yield the share that each value has of the whole column or list."""
+    alike = [value.amounts[0] for value in group if value.kind in MEASURED and value.unit == group[0].unit]
+    if len(alike) > 2 and (total := sum(alike, Fraction(0))):
+        yield from ((100 * amount / total, False) for amount in alike)
 
 
 def _combined(claimed: Value, one: Value, other: Value) -> Iterator[tuple[Fraction, bool]]:

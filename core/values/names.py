@@ -74,6 +74,7 @@ _COMMON_END = re.compile(
     r"|ing|ings|ness|ity|ities|ance|ence|ship|ics|ly|ed|ish|ese|ian|ians|ean|ical|able|ible"
     r"|ung|ungen|heit|keit|schaft|ität|ción|dad|miento|té|eur|euse|ère)$"
 )
+_TITLES = frozenset("mr mrs ms mme m mlle dr prof herr herrn frau sr sra madame monsieur".split())  # noqa: SIM905
 _TITLE_DE = re.compile(r"(?:Herr|Herrn|Frau|Dr|Prof)$")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;…\n|•>\"“”„«»‘’'()\[\]*_#–—-])[\s*_\"“„«‘'(\[#|•>–—-]*$")
 _NAME_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
@@ -199,7 +200,8 @@ def fold(text: str) -> str:
 
 def knows_name(vocabulary: Vocabulary, name: str) -> bool:
     """Return whether a text has a name, an inflection of it, what it abbreviates or its initials."""
-    return all(_knows_word(vocabulary, word) for word in name.split()) or knows_initials(vocabulary, name)
+    named = [word for word in name.split() if fold(word) not in _TITLES] or name.split()
+    return all(_knows_word(vocabulary, word) for word in named) or knows_initials(vocabulary, name)
 
 
 def _knows_word(vocabulary: Vocabulary, word: str) -> bool:

@@ -31,7 +31,17 @@ from adapters.web.api.schemas import (
 )
 from core.model.conversation import ThreadKey
 from core.model.errors import Busy, FootnoteError, NotFound, Unavailable
-from core.model.events import AgentCompleted, AgentEvent, AgentFailed, AgentStarted, CheckpointReached, Noticed
+from core.model.events import (
+    AgentCompleted,
+    AgentEvent,
+    AgentFailed,
+    AgentStarted,
+    AnswerDelta,
+    AnswerReset,
+    CheckpointReached,
+    HallucinationChecked,
+    Noticed,
+)
 from core.model.inquiry import AnswerPolicy
 from core.model.json_codec import to_json
 from core.ports.api_tokens import TokenScope
@@ -45,6 +55,9 @@ from core.service.question_service import Question, QuestionService
 BODY_LIMIT = 64 * 1024  # bytes
 MOST_ASKING = 16  # questions of programs at once in a process: chat comes first
 GONE = "There is no open checkpoint of yours with this id: it was answered, or its time is over."
+
+_ENDS = AgentCompleted | AgentFailed | CheckpointReached
+_SHOWS_DRAFT = AnswerDelta | AnswerReset | HallucinationChecked  # has sentences of a draft: no program gets those
 
 log = logging.getLogger(__name__)
 
@@ -205,7 +218,7 @@ class Api:
                 async with aclosing(run.events) as events:
                     async for event in events:
                         self._take_in(recording, event)
-                        if not isinstance(event, AgentCompleted | AgentFailed | CheckpointReached):
+                        if not isinstance(event, _ENDS | _SHOWS_DRAFT):
                             await stream.send(event.kind, to_json(event))
                 end = recording.end
             except FootnoteError as error:
@@ -220,7 +233,7 @@ class Api:
 
     def _take_in(self, recording: _Recorder, event: AgentEvent) -> None:
         recording.take_in(event)
-        if isinstance(event, AgentCompleted | AgentFailed | CheckpointReached):
+        if isinstance(event, _ENDS):
             self.metrics.count_outcome(API_PLATFORM, event)
 
     async def _reflect(self, run: _Run) -> None:

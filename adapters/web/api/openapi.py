@@ -23,7 +23,7 @@ _REF = "#/components/schemas/{model}"
 EVENT_STREAM = "text/event-stream"
 EVENTS = (
     "With `Accept: text/event-stream`: each event of the run as it happens, `event` its kind and `data` its fields as"
-    " JSON. ANSWER_DELTA carries text that may be shown at once, ANSWER_RESET makes what was streamed void."
+    " JSON, but none that shows the text before it is checked."
     " The last event is `answer`, whose data is an AnswerReply, or `problem`, whose data is a Problem."
 )
 

@@ -58,14 +58,19 @@ async def verify(run: Run) -> AsyncGenerator[AgentEvent, None]:
         yield event
 
 
-async def _check(run: Run, judged: list[Judged]) -> AsyncIterator[AgentEvent]:
-    """Judge every part of the draft, repair what fails, and carry the verdicts out on the draft."""
-    started = run.deps.clock.monotonic()
+async def judge_draft(run: Run) -> list[Judged]:
+    """Take code that is in no document out of the draft, and judge every other part of it."""
     texts = [item.passage.text for item in run.inquiry.library.items_found() or run.inquiry.library]
     run.draft = without_foreign_code(run.draft, texts)
     units = [unit for unit in units_in(run.draft) if unit.kind is not UnitKind.CODE and not _is_remark(run, unit)]
+    return await judge(run, units)
+
+
+async def _check(run: Run, judged: list[Judged]) -> AsyncIterator[AgentEvent]:
+    """Judge every part of the draft, repair what fails, and carry the verdicts out on the draft."""
+    started = run.deps.clock.monotonic()
     with run.time_stage("verify"):
-        judged.extend(await judge(run, units))
+        judged.extend(await judge_draft(run))
         failed = [one for one in judged if one.failed]
         repaired = await _repair(run, failed)
     verdict = Verdict(tuple(one.verdict for one in judged if one.counts))

@@ -12,6 +12,7 @@ from mcp import Client
 from adapters.mcp.server import build_server
 from adapters.mcp.tools import KnowledgeTools
 from adapters.testing.stores import InProcessApiTokens, InProcessAudit
+from core.model.answer import Support
 from core.model.conversation import Person
 from core.model.errors import ModelUnavailable
 from core.model.inquiry import AnswerPolicy, AskBack, Insufficient
@@ -84,6 +85,14 @@ async def test_an_answer_comes_with_its_sources(desk: Desk) -> None:
     assert f"{REFUNDS} [1]" in answer["answer"]
     first = answer["sources"][0]
     assert (first["n"], first["title"], first["quote"]) == (1, "Refund policy", REFUNDS)
+
+
+async def test_an_answer_has_no_sentence_that_failed_its_check(desk: Desk) -> None:
+    desk.scene.script.always("compose", f"{REFUNDS} [1] Refunds are paid in cash at the desk [1].")
+    desk.scene.script.always("check", Support.UNSUPPORTED)
+    answer = await desk.call("ask", question=QUESTION)
+    assert answer["answer"] == f"{REFUNDS} [1]"
+    assert "cash" not in str(answer)
 
 
 async def test_a_conversation_goes_on(desk: Desk) -> None:

@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from adapters.web.api import event_stream
-from core.model.answer import Outcome
+from core.model.answer import Outcome, Support
 from core.model.errors import ModelUnavailable, StoreUnavailable
 from core.model.inquiry import AskBack, Insufficient
 from core.ports.api_tokens import TokenScope
@@ -73,10 +73,17 @@ async def test_a_stream_has_the_events_as_they_happen_and_ends_with_the_answer(p
     names = [event.name for event in events]
     assert names[0] == "AGENT_STARTED"
     assert "AGENT_RETRIEVAL_COMPLETED" in names
-    assert "".join(event.data["text"] for event in events if event.name == "ANSWER_DELTA") == f"{REFUNDS} [1]"
     assert names[-1] == "answer"
     assert names.count("answer") == 1
     assert events[-1].data["answer"] == f"{REFUNDS} [1]"
+
+
+async def test_a_stream_shows_no_sentence_before_it_is_checked(office: Office, program: Program) -> None:
+    office.scene.script.always("compose", f"{REFUNDS} [1] Refunds are paid in cash at the desk [1].")
+    office.scene.script.always("check", Support.UNSUPPORTED)
+    events = [event async for event in program.stream("/v1/ask", question=QUESTION)]
+    assert events[-1].data["answer"] == f"{REFUNDS} [1]"
+    assert "cash" not in json.dumps([event.data for event in events])
 
 
 async def test_a_program_that_hangs_up_ends_the_work(
