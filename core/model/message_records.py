@@ -47,7 +47,7 @@ class LinesSinceAnswer(Record, place="{thread}", subject="lines since"):
 
     thread: ThreadKey = field(metadata=THREAD)
     turns: int = 0
-    first: str = ""  # the id of the first such message
+    first: int = 0  # the checksum of the id of the first such message
     in_company: bool = False  # somebody else than the one we answered has written, or was written to
 
 

@@ -1,6 +1,7 @@
 """Gathers what the routing of a message needs to know: its thread, its card, its place, and who has written since."""
 
 from dataclasses import dataclass, replace
+from zlib import crc32
 
 from core.model.answer import Outcome
 from core.model.incoming_events import IncomingMessage, MessageRoute
@@ -56,8 +57,12 @@ class MessageRouter:
         """Keep that people write in a thread of ours, and whether to each other: the next line may be so, too."""
         company = facts.in_company or not facts.by_last_asker or facts.mentions_others or decided.to_colleague
         if facts.follows_answer or company != facts.in_company:
-            first = message.id if facts.follows_answer else lines.first
+            first = _checksum(message.id) if facts.follows_answer else lines.first
             await self.message_states.save(replace(lines, turns=opened.record.total, first=first, in_company=company))
+
+
+def _checksum(message_id: str) -> int:
+    return crc32(message_id.encode())
 
 
 def _facts(message: IncomingMessage, opened: OpenThread, lines: LinesSinceAnswer) -> MessageFacts:
@@ -75,7 +80,7 @@ def _facts(message: IncomingMessage, opened: OpenThread, lines: LinesSinceAnswer
         mentions_others=message.mentions_others,
         in_our_thread=record.total > 0,
         by_last_asker=last is not None and last.asker.id == message.asker.id,
-        follows_answer=not written or lines.first == message.id,
+        follows_answer=not written or lines.first == _checksum(message.id),
         in_company=written and lines.in_company,
         answered=f"{last.question} {last.answer}" if last is not None else "",
         asked_back=last is not None and last.outcome is Outcome.CLARIFIED and parked is None,

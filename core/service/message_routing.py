@@ -91,7 +91,7 @@ _OTHER_MENTION = re.compile(r"(?<!\w)@[\w.-]+")
 # A clause ends here: what stands before or behind says who a mention in it belongs to.
 _CLAUSE_END = re.compile(r"[.!?;:,\n…–—](?:\s|$)|\s-\s")
 _SENTENCE_END = re.compile(r"[.!?\n…]\s+")
-_ONLY_LEAD = re.compile(rf"(?i)^\W*(?:(?:{LEAD_INS}|nice|dear|lieber|cher|dis|dites|oye|perfecto|@[\w.-]+)\b\W*)*$")
+_ONLY_LEAD = re.compile(rf"(?i)^\W*+(?:(?:{LEAD_INS}|nice|dear|lieber|cher|dis|dites|oye|perfecto|@[\w.-]+)\b\W*+)*+$")
 _REQUEST_FRAME = re.compile(rf"{_LEAD}(?:can|could|would|will|kannst?|könnte|peux|pourrait|puede|podría)\s*$")
 _OF_US = re.compile(  # with us as its subject: "@Footnote usually knows"
     r"(?i)^\s*(?:(?:usually|always|never|often|really|also|just|sometimes|meist|immer|auch|te|me|vous|nous|ya|lo|la|le|ne)"

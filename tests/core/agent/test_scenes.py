@@ -901,7 +901,7 @@ class TestCheckpoints:
     async def test_never_mind_stops_at_any_card(self, scene: Scene) -> None:
         await self.clarified(scene)
         answer = await scene.asks("never mind")
-        assert answer.text == "I stopped there."
+        assert answer.text == "OK, I'll leave it there."
         assert answer.answer.nearest == ()
 
     async def test_a_new_question_sets_the_old_aside_and_says_so(self, scene: Scene) -> None:
