@@ -28,6 +28,7 @@ from bot.supervision import SupervisedPlatform
 from core.ingestion.consistency import REPAIR
 from core.model.errors import ConfigurationError, FootnoteError, StoreUnavailable, first_of_ours
 from core.ports.platform_capabilities import OffersKnowledge
+from core.service.actions.memory_controls import MemoryControls
 from core.service.message_handler import MessageHandler
 from core.service.queue_worker import Worker
 from core.service.shared_stores import SharedStores
@@ -151,11 +152,10 @@ class _ServedPlatform:
         footnote = self._footnote
         message_handler = MessageHandler(
             question_service=footnote.question_service,
-            memory=footnote.memory,
+            memory_controls=MemoryControls(footnote.memory, footnote.audit),
             checkpoints=footnote.checkpoints,
             message_states=footnote.message_states,
             inbox=footnote.inbox,
-            audit=footnote.audit,
             platforms={platform.name: platform for platform in self._connected},
             warming=lambda: not self._stores.joined.is_set(),
             metrics=PrometheusMetrics(),

@@ -1,0 +1,1 @@
+"""What is measured: sets and the programs that play them. No part of the product."""

@@ -15,6 +15,7 @@ import structlog
 
 from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.endpoints import configure_endpoints
+from adapters.discord.api.errors import RequestRefused
 from adapters.discord.api.ids import PLATFORM, handoff_role
 from adapters.discord.api.servers import Servers
 from adapters.discord.inbound.attachments import files_above, read_attachments
@@ -43,9 +44,10 @@ from adapters.discord.outbound.edit_versions import EditVersions
 from adapters.discord.outbound.layouts import Extras
 from adapters.discord.outbound.messages import Messages
 from adapters.discord.outbound.notices import Notices
+from adapters.discord.outbound.sanitizer import SanitizedView
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
-from core.model.errors import PlatformUnavailable
+from core.model.errors import Denied, NotFound, PlatformUnavailable
 from core.model.incoming_events import (
     Expiry,
     FileReference,
@@ -55,6 +57,7 @@ from core.model.incoming_events import (
     MessageRoute,
     Permissions,
 )
+from core.model.inquiry import Checkpoint
 from core.model.reply_target import ReplyTarget
 from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
@@ -402,6 +405,20 @@ class DiscordPlatform:
         if trace_id:
             await self.wait_until_connected()
             await self._answer_messages(message, message_state).add_row(layouts.row(AgainButton.create(trace_id)))
+
+    async def close_card(
+        self, message: IncomingMessage, message_state: MessageState[DiscordQuestionState], card: Checkpoint
+    ) -> None:
+        """Take the choices off a card; one for a single person's eyes can be edited for 15 minutes after a press."""
+
+        async def render() -> list[SanitizedView]:
+            return [layouts.closed_card(card)]
+
+        await self.wait_until_connected()
+        try:
+            await self._answer_messages(message, message_state).change(render)
+        except (NotFound, Denied, RequestRefused) as error:
+            log.info("card_not_closed", reason=str(error))
 
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[DiscordQuestionState]) -> None:
         """Remove what was posted for a question that was deleted."""

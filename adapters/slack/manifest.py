@@ -19,7 +19,7 @@ SCOPES = {
     "app_mentions:read": "hear mentions",
     "assistant:write": "be an agent: prompts, status, title",
     "channels:history": "follow-ups, context and history in public channels",
-    "channels:read": "know what kind of channel it is in",
+    "channels:read": "know what kind of channel it is in, and which channels it is in",
     "chat:write": "answer",
     "commands": f"{COMMAND}, {KB} and the message shortcuts",
     "files:read": "read attached files, and canvases",

@@ -34,6 +34,7 @@ from adapters.slack.outbound.answer_messages import AnswerMessages, SlackQuestio
 from adapters.slack.outbound.answer_records import AnswerStage, SlackQuestionState
 from adapters.slack.outbound.answer_view import SlackAnswerView
 from adapters.slack.outbound.messages import Messages
+from adapters.slack.outbound.text import escape
 from adapters.slack.workspace import SlackWorkspace
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
@@ -47,13 +48,14 @@ from core.model.incoming_events import (
     MessageRoute,
     Permissions,
 )
+from core.model.inquiry import Checkpoint
 from core.ports.answer_view import AnswerView
 from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
 from core.ports.platform import MessageState
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.actions.user_actions import UserActions
-from core.service.actions.wording import EDITED_LATE, MUTED, UNMUTED, YOU_EDITED
+from core.service.actions.wording import CARD_OVER, EDITED_LATE, MUTED, UNMUTED, YOU_EDITED
 from core.service.backfill import BackfillPlaces
 from core.service.delivery.pacing import LIMITS, PacingLimits
 from core.service.gaps.overview import GapOverview
@@ -267,6 +269,16 @@ class SlackPlatform:
         layout = blocks.offer_again(thread.thread, message.id)
         if not await self.workspace.messages.post_privately(thread, user, YOU_EDITED, layout):
             await self.workspace.messages.post_directly(user, EDITED_LATE)
+
+    async def close_card(
+        self, message: IncomingMessage, message_state: MessageState[SlackQuestionState], card: Checkpoint
+    ) -> None:
+        """Take the buttons off a card; one for a single person's eyes can be edited by its presses alone."""
+        kept, question = message_state.kept, _slack_question(message)
+        if kept.ts and kept.state is AnswerStage.OFFERED:
+            layout = [*question.heading, blocks.markdown(escape(card.message)), blocks.context(CARD_OVER)]
+            await AnswerMessages(self.workspace, question, message_state, "").update(kept.ts, layout, CARD_OVER, "0")
+        await self.workspace.sessions.show(message.thread, "active")
 
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[SlackQuestionState]) -> None:
         """Remove what was posted for a question that was deleted, cards that led on to it included."""

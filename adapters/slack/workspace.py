@@ -10,7 +10,7 @@ import structlog
 
 from adapters.slack.api.channel_access import ChannelAccess
 from adapters.slack.api.directory import Directory
-from adapters.slack.api.errors import RequestRefused
+from adapters.slack.api.errors import RequestRefused, reason_in_words
 from adapters.slack.api.ids import person_id
 from adapters.slack.api.web_client import WebClient
 from adapters.slack.outbound import views
@@ -82,7 +82,7 @@ class SlackWorkspace:
             answer = await self.web.call_once("views.open", trigger_id=trigger_id, view=view)
         except (RequestRefused, PlatformUnavailable) as error:
             log.info("view_not_opened", reason=str(error))
-            why = f" ({error.error})" if isinstance(error, RequestRefused) else ""
+            why = f": {reason_in_words(error.error)}" if isinstance(error, RequestRefused) else ""
             raise ViewNotOpened(f"Slack did not open the form{why}. Please try again.") from None
         return str((answer.get("view") or {}).get("id") or "")
 

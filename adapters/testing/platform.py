@@ -10,7 +10,7 @@ from core.model.inquiry import Checkpoint
 from core.model.message_records import QuestionState
 from core.ports.answer_view import Step
 from core.ports.platform import MessageState
-from core.service.actions.wording import EDITED_LATE
+from core.service.actions.wording import CARD_OVER, EDITED_LATE
 
 
 class VisibleMessage:
@@ -174,6 +174,14 @@ class RecordedPlatform:
     async def offer_again(self, message: IncomingMessage, message_state: MessageState[RecordedQuestionState]) -> None:
         """Tell the writer how to ask again."""
         await self.tell(message, EDITED_LATE)
+
+    async def close_card(
+        self, message: IncomingMessage, message_state: MessageState[RecordedQuestionState], card: Checkpoint
+    ) -> None:
+        """Take the choices off the page."""
+        page = self.pages[message_state.kept.page]
+        page.checkpoint = None
+        page.history.append(CARD_OVER)
 
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[RecordedQuestionState]) -> None:
         """Remove the page of a message."""

@@ -26,6 +26,7 @@ from core.model.incoming_events import (
     MessageRoute,
     Permissions,
 )
+from core.model.inquiry import Checkpoint
 from core.ports.answer_stream import AnswerStream, Ended, NoticeShown
 from core.ports.audit import Audit
 from core.ports.message_state import MessageStateStore
@@ -33,7 +34,7 @@ from core.ports.platform import MessageState
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.ports.web_sessions import WebSessions
 from core.service.actions.user_actions import UserActions
-from core.service.actions.wording import EDITED_LATE
+from core.service.actions.wording import CARD_OVER, EDITED_LATE
 
 
 class WebPlatform:
@@ -155,6 +156,12 @@ class WebPlatform:
     async def offer_again(self, message: IncomingMessage, message_state: MessageState[WebQuestionState]) -> None:
         """Tell the writer how to ask again."""
         await self.tell(message, EDITED_LATE)
+
+    async def close_card(
+        self, message: IncomingMessage, message_state: MessageState[WebQuestionState], card: Checkpoint
+    ) -> None:
+        """Say in place of the choices that their time is over."""
+        await self.tell(message, CARD_OVER)
 
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[WebQuestionState]) -> None:
         """Nothing is posted anywhere else."""

@@ -28,6 +28,7 @@ from bot.evaluation.dataset_loader import read
 from bot.evaluation.rows import ReportRow
 from bot.evaluation.temp_index import fill, open_temporary
 from bot.settings import Settings
+from core.service.actions.memory_controls import MemoryControls
 from core.service.message_handler import MessageHandler
 from core.service.queue_worker import Worker
 
@@ -92,11 +93,10 @@ async def _run_worker(footnote: Footnote, platform: StopwatchPlatform, lanes: in
     """A worker with its message handler, as ``serve`` has one."""
     message_handler = MessageHandler(
         question_service=footnote.question_service,
-        memory=footnote.memory,
+        memory_controls=MemoryControls(footnote.memory, footnote.audit),
         checkpoints=footnote.checkpoints,
         message_states=footnote.message_states,
         inbox=footnote.inbox,
-        audit=footnote.audit,
         platforms={platform.name: platform},
     )
     worker = Worker(

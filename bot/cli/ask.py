@@ -75,7 +75,7 @@ async def _resume(checkpoint_id: str, pressed: str, as_json: bool) -> int:
     from adapters.terminal.operator import OPERATOR
     from core.model.conversation import Audience
     from core.model.errors import NotFound
-    from core.service.typed_choice import match_typed_choice
+    from core.service.typed_choice import choices_of, match_typed_choice
 
     async with open_to_read(SafeConsole(stderr=True)) as footnote:
         parked = await footnote.checkpoints.read(checkpoint_id)
@@ -83,13 +83,12 @@ async def _resume(checkpoint_id: str, pressed: str, as_json: bool) -> int:
             raise NotFound(f"There is no open checkpoint {checkpoint_id}.", remedy="It may have been answered already.")
         understood = match_typed_choice(pressed, parked.checkpoint)
         if understood is None:
-            labels = ", ".join(f"{n} {choice.label}" for n, choice in enumerate(parked.checkpoint.choices, 1))
-            raise typer.BadParameter(f"There is no choice {pressed!r} here. There are: {labels}.")
+            there = choices_of(parked.checkpoint)
+            raise typer.BadParameter(f"There is no choice {pressed!r} here. There are: {there}.")
         events = footnote.question_service.choose(
             checkpoint_id,
             understood.choice,
             OPERATOR,
-            text=understood.text,
             audience=Audience(unrestricted=True),
             is_admin=True,
         )

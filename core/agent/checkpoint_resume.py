@@ -6,12 +6,12 @@ from core.agent.understand import MAX_QUERIES
 from core.model.inquiry import AskBack, CheckpointKind, Choice, ChoiceId, Inquiry, Investigate, Phase, SearchKnowledge
 from core.ports.checkpoints import ParkedInquiry
 
-EXPIRED = Choice(ChoiceId.EXPIRED, "No choice was made in time")
-
 
 def resume_inquiry(parked: ParkedInquiry, choice: Choice, text: str = "") -> Inquiry:
     """The inquiry to pursue after this choice; ``text`` is what was typed where the choice asks for it."""
     inquiry = parked.inquiry
+    if choice.id == ChoiceId.STOP:  # it can be typed at every card
+        return _compose_now(inquiry, choice)
     match parked.checkpoint.kind:
         case CheckpointKind.LONG_SEARCH:
             return _after_long_search(inquiry, choice, text)

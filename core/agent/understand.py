@@ -24,6 +24,7 @@ _PRONOUN = re.compile(r"(?i)\b(?:its?|they|them|theirs?|he|him|his|she|hers?|thi
 _NAMES_ATTACHED = re.compile(
     r"(?i)\battach(?:ed|ments?)\b|\b(?:this|that|the|my|our|these)\s+(?:\w+\s+)?"
     r"(?:file|document|pdf|spreadsheet|scan|image|picture|screenshot|photo|upload|one)s?\b"
+    r"|\bwhat\s+(?:does|do)\s+(?:this|that|it|these)\s+(?:say|tell|contain)\b|\bsummari[sz]e\s+(?:this|that|it)\b"
 )
 # "What does this file say", "in the attached plan": the documents are no part of it.
 _ONLY_ATTACHED = re.compile(
@@ -32,8 +33,8 @@ _ONLY_ATTACHED = re.compile(
 )
 NOT_IN_FILE = "I couldn't find this in {files}. Ask without naming the file, and I look in your documents."
 UNREADABLE = (
-    "I could not read what you attached, so I cannot answer from it. Attach it once more in another format, or ask "
-    "what the documents here say."
+    "I can't answer this, because I couldn't read the file. Attach it again in another format, or ask what your "
+    "documents say."
 )
 
 

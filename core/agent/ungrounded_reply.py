@@ -13,7 +13,8 @@ from core.agent.verification.claims import claims_in, verbatim_in
 from core.model.citation_markers import cited_ids, without_markers
 from core.model.conversation import ContextMessage, Thread
 from core.model.inquiry import Behaviour, Inquiry, Reply
-from core.model.text import content_words, is_question, sentences, words
+from core.model.questions import is_question
+from core.model.text import content_words, sentences, words
 
 # Words of small talk (also in the commonest other languages), and of talk about the talk: they name nothing that a
 # document could hold.

@@ -16,6 +16,9 @@ class FileReference:
     size: int = 0
 
 
+OUR_MENTION = "\N{OBJECT REPLACEMENT CHARACTER}"  # stands in ``wording`` where a message mentions us
+
+
 @dataclass(frozen=True, slots=True)
 class IncomingMessage:
     """Something was said where we may answer. ``id`` is the message's own id: the same again is an edit of it."""
@@ -34,6 +37,7 @@ class IncomingMessage:
     bases: tuple[str, ...] = ()  # only these knowledge bases, where the one who asks names some
     in_channel: bool = False  # it stands in a channel, in no thread, and does not name us
     opens_post: bool = False  # a forum's post begins with it
+    wording: str = ""  # the text with OUR_MENTION where it mentions us; empty where it does not
     suggested: bool = False  # pressed below an answer: it stands in no message that others see
 
 
@@ -83,5 +87,10 @@ class MessageRoute(StrEnum):
     ANSWER = "answer"
     ANSWER_IF_CERTAIN = "answer if certain"
     KEEP_QUIET = "keep quiet"
+    THANKED = "thanked"  # put to us, and asks nothing
     MUTE = "mute"
     UNMUTE = "unmute"
+    HELP = "help"
+    FORGET_THREAD = "forget thread"
+    FORGET_ME = "forget me"
+    SETTINGS = "settings"

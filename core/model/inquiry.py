@@ -203,7 +203,6 @@ class ChoiceId(StrEnum):
     SHOW = "show"  # the sources, before an answer
     OTHER = "other"  # none of the readings: the person says which
     OWN_TERMS = "own-terms"  # search for what was typed
-    EXPIRED = "expired"  # nobody chose
 
     @staticmethod
     def term(number: int) -> str:

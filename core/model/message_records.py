@@ -42,6 +42,16 @@ class CheckpointState(Record, place="{thread}", subject="checkpoint:{checkpoint}
 
 
 @dataclass(frozen=True, kw_only=True)
+class LinesSinceAnswer(Record, place="{thread}", subject="lines since"):
+    """That people have written in a thread since our last answer there, which was its turn number ``turns``."""
+
+    thread: ThreadKey = field(metadata=THREAD)
+    turns: int = 0
+    first: int = 0  # the checksum of the id of the first such message
+    in_company: bool = False  # somebody else than the one we answered has written, or was written to
+
+
+@dataclass(frozen=True, kw_only=True)
 class AttachedFiles(Record, place="{thread}", subject="attached:{asker}"):
     """Where the files hang that somebody attached last in a thread, and how many turns it had by then."""
 

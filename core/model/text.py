@@ -86,27 +86,3 @@ def sentences(text: str) -> tuple[str, ...]:
     if text[start:].strip():
         found.append(text[start:].strip())
     return tuple(found)
-
-
-_ASKS = re.compile(
-    r"(?i)^\W*(?:(?:and|but|so|ok(?:ay)?|thanks?|great|hm+|also)[\s,.!]+)*"
-    r"(?:(?:until|till|since|by|from|for|to|with)\s+(?=(?:when|whom|how (?:long|many|much))\b))?"  # "until when"
-    r"(?:who|whom|whose|what|when|where|why|how|which|is|are|was|were|do|does|did|can|could|should|would|will|has|have|may"
-    r"|explain|show|tell|find|list|summari[sz]e|compare|give|look up|search|translate|define|describe)\b"
-)
-
-
-# "We are a food bank, do we get a discount": what is asked comes last. "We moved, which is nice" asks nothing.
-_ASKS_LAST = re.compile(
-    r"(?i)(?:[,;.!–—-]\s+(?:and |but |so )?(?:what|why|how"
-    r"|(?:is|are|was|were|do|does|did|can|could|should|would|will|has|have|may|must) "
-    r"(?:i|we|you|they|he|she|it|there|the|this|that|an?|my|our))|[.!]\s+(?:who|when|where|which))\b"
-    r"(?:\s+[^\s,;.!?]+){2,}\W*$"
-)
-
-
-def is_question(text: str) -> bool:
-    """Whether a message asks for something, by its form."""
-    plain = text.strip()
-    ends = plain.rstrip("\"'”’)*_ ").endswith("?")
-    return ends or bool(_ASKS.match(plain) or _ASKS_LAST.search(plain))

@@ -6,6 +6,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
 from core.model.incoming_events import FileReference, Incoming, IncomingMessage, MessageRoute, Permissions
+from core.model.inquiry import Checkpoint
 from core.model.message_records import QuestionState
 from core.model.records import Record
 from core.ports.answer_view import AnswerView
@@ -107,6 +108,12 @@ class Platform(Protocol):
         """Offer the writer of a question that was edited after its answer to have it answered again, and nobody else.
 
         The edited question is kept in the state, as ``late_edit``. Raises PlatformUnavailable, and nothing else.
+        """
+
+    async def close_card(self, message: IncomingMessage, message_state: MessageState[Any], card: Checkpoint) -> None:
+        """Take the choices off a question's card whose time is over, where it stands; nothing is posted for it.
+
+        What the platform will not edit any more is logged. Raises PlatformUnavailable.
         """
 
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[Any]) -> None:

@@ -1,7 +1,7 @@
 """How to ask, in lines that every platform renders in its own markup."""
 
 from core.service.answer_buttons import LABELS, AnswerAction
-from core.service.kb.text_spans import Line, code, plain, strong
+from core.service.kb.text_spans import Line, Style, code, plain, strong
 
 _ASK = "Ask me anything that your team's documents may answer"
 HELP: tuple[Line, ...] = (
@@ -29,3 +29,7 @@ HELP: tuple[Line, ...] = (
         plain(" is for admins."),
     ),
 )
+HELP_TEXT = "\n".join(
+    "".join(f"`{span.text}`" if span.style is Style.CODE else span.text for span in line) for line in HELP
+)
+SETTINGS_BY_COMMAND = "The settings of a channel open with `/footnote settings`. They are for admins."

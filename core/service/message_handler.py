@@ -7,6 +7,7 @@ what is there. The outer edge is here: the one place that catches everything, sa
 import asyncio
 import hashlib
 import logging
+import re
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
@@ -28,11 +29,10 @@ from core.model.message_records import CheckpointState
 from core.model.message_text import too_long
 from core.model.text import words
 from core.ports.answer_view import AnswerView, Step, StepState
-from core.ports.audit import Audit
 from core.ports.checkpoints import Checkpoints, ParkedInquiry
 from core.ports.daily_budget import DailyBudget
 from core.ports.inbox import Inbox, Lease
-from core.ports.memory import Memory, ThreadRecord
+from core.ports.memory import ThreadRecord
 from core.ports.message_state import CancelReason, MessageStateStore
 from core.ports.metrics import Metrics, NoMetrics
 from core.ports.platform import MessageState, Platform
@@ -44,8 +44,10 @@ from core.service.auto_answer_limiter import AutoAnswerLimiter
 from core.service.delivery_codec import decode_delivery
 from core.service.event_presenter import EventPresenter
 from core.service.explanations import asks_why
+from core.service.help import HELP_TEXT, SETTINGS_BY_COMMAND
 from core.service.leases import HandBack
-from core.service.message_routing import MessageFacts, route_message
+from core.service.message_router import MessageRouter
+from core.service.message_routing import RoutingDecision
 from core.service.question_service import (
     CERTAIN,
     OpenThread,
@@ -53,7 +55,6 @@ from core.service.question_service import (
     QuestionService,
     has_turns_to_summarise,
 )
-from core.service.typed_commands import SETTINGS_HINT, SLASH_HINT, TypedCommand, typed_command
 
 WATCH_SECONDS = 0.4  # how soon a stop, an edit or a deletion is noticed
 MOST_RUNS = 8  # a delivery whose runs have killed this many workers is given up, with a word about it
@@ -61,6 +62,8 @@ HAND_BACK_SECONDS = 1.0  # before what comes from a platform that is not connect
 LAST_WORDS = 3  # more runs to say that it was given up
 WARM_SECONDS = 300.0  # an index of a million passages takes about two minutes
 WARMING_UP = "I am still warming up. Your question is kept, and I answer as soon as I can."
+SLASH_HINT = "Commands are not answered in a message that mentions me. Type / in an empty message and choose one there."
+_SLASH_COMMAND = re.compile(r"\s*/(?:footnote|kb|ask)\b", re.IGNORECASE)
 GIVEN_UP = "I have tried this several times and did not get through. Please ask again."
 DELETED = "deleted"  # the outcome of a question that was deleted, whatever it was before
 AWAY = (StoreUnavailable, PlatformUnavailable)  # the delivery is kept, and tried again when they are back
@@ -75,11 +78,10 @@ class MessageHandler:
     """Handles deliveries for the platforms that are connected here."""
 
     question_service: QuestionService
-    memory: Memory
+    memory_controls: MemoryControls
     checkpoints: Checkpoints
     message_states: MessageStateStore
     inbox: Inbox
-    audit: Audit
     platforms: Mapping[str, Platform]
     metrics: Metrics = NoMetrics()  # noqa: RUF009 - it has no state
     warming: Callable[[], bool] = lambda: False  # whether index and models are still being opened
@@ -132,22 +134,54 @@ class MessageHandler:
     async def _message(self, lease: Lease, platform: Platform, message: IncomingMessage) -> None:
         message = await platform.complete(message)
         opened = await self.question_service.open_thread(message.thread)
-        decided = await self._route(platform, message, opened)
-        if decided in (MessageRoute.MUTE, MessageRoute.UNMUTE):
-            await self.memory.mute(message.thread, decided is MessageRoute.MUTE)
-            await platform.acknowledge(message, decided)
+        try:
+            decided = await MessageRouter(self.message_states).route(platform, message, opened)
+        except NotFound as error:
+            await platform.tell(message, str(error))
             return
+        log.debug("routed", extra={"delivery": lease.delivery.id, "route": decided.route, "reason": decided.reason})
+        match decided.route:
+            case MessageRoute.KEEP_QUIET | MessageRoute.THANKED:
+                return
+            case MessageRoute.ANSWER | MessageRoute.ANSWER_IF_CERTAIN:
+                await self._answer_routed(lease, platform, message, opened, decided)
+            case MessageRoute.MUTE | MessageRoute.UNMUTE:
+                await self.memory_controls.mute(message.thread, muted=decided.route is MessageRoute.MUTE)
+                await platform.acknowledge(message, decided.route)
+            case MessageRoute.HELP | MessageRoute.SETTINGS | MessageRoute.FORGET_THREAD | MessageRoute.FORGET_ME:
+                await platform.tell(message, await self._obey(platform, message, decided.route))
+            case _:
+                assert_never(decided.route)
+
+    async def _obey(self, platform: Platform, message: IncomingMessage, command: MessageRoute) -> str:
+        """Do what a typed command says; what to tell its writer. Raises Denied."""
+        if command is MessageRoute.HELP:
+            return HELP_TEXT
+        if command is MessageRoute.SETTINGS:
+            return SETTINGS_BY_COMMAND
+        controls = self.memory_controls
+        if command is MessageRoute.FORGET_ME:
+            return outcome_text(await controls.forget_person(message.asker))
+        is_admin = (await platform.permissions(message.asker, message.thread)).is_admin
+        return outcome_text(await controls.forget_thread(message.thread, message.asker, is_admin=is_admin))
+
+    async def _answer_routed(
+        self,
+        lease: Lease,
+        platform: Platform,
+        message: IncomingMessage,
+        opened: OpenThread,
+        decided: RoutingDecision,
+    ) -> None:
         message_state = await self._load_state(lease, platform, message)
-        unasked = decided is MessageRoute.ANSWER_IF_CERTAIN
-        if decided is MessageRoute.KEEP_QUIET or message_state.is_settled:
-            return
-        if unasked and not await self._may_try(message):
+        unasked = decided.route is MessageRoute.ANSWER_IF_CERTAIN
+        if message_state.is_settled or (unasked and not await self._may_try(message)):
             return
         if await self._ends_unanswered(lease, platform, message, message_state, unasked=unasked):
             return
-        if await self._is_settled_at_once(platform, message, message_state, asked=decided is MessageRoute.ANSWER):
+        if await self._is_settled_at_once(platform, message, message_state, asked=not unasked):
             return
-        await self._answer(lease, platform, message, message_state, opened, unasked=unasked)
+        await self._answer(lease, platform, message, message_state, opened, decided)
 
     async def _answer(
         self,
@@ -156,13 +190,14 @@ class MessageHandler:
         message: IncomingMessage,
         message_state: MessageState[Any],
         opened: OpenThread,
-        *,
-        unasked: bool,
+        decided: RoutingDecision,
     ) -> None:
         """Show its answer; where nobody asked us for one, only a certain one."""
         trace_id = trace_of(lease)
         view = platform.answer_view(message, message_state, trace_id)
+        unasked = decided.route is MessageRoute.ANSWER_IF_CERTAIN
         asked = _AskedQuestion(message, message_state, trace_id, opened.record, unasked=unasked)
+        opened = OpenThread() if decided.standalone else opened
         events = self._ask(lease, platform, asked, opened)
         if unasked:
             certain = await self._certain(events, lease, trace_id)
@@ -170,20 +205,6 @@ class MessageHandler:
                 return
             events = certain
         await self._show(lease, platform, view, asked, events)
-
-    async def _route(self, platform: Platform, message: IncomingMessage, opened: OpenThread) -> MessageRoute:
-        """What to do with it. Settings and rights are looked up only for what begins without naming us."""
-        facts = _message_facts(message, opened)
-        if (message.in_channel or message.opens_post) and not (message.mentions_us or message.direct):
-            settings = await platform.settings(message.thread)
-            rights = await platform.permissions(message.asker, message.thread) if settings.forum_posts else None
-            facts = replace(
-                facts,
-                answers_unasked=settings.answers_unasked,
-                answers_posts=settings.forum_posts,
-                by_moderator=rights is not None and (rights.is_moderator or rights.is_admin),
-            )
-        return route_message(facts)
 
     async def _may_try(self, message: IncomingMessage) -> bool:
         """Whether a question that begins without naming us may cost something now; in our threads it always may."""
@@ -239,34 +260,17 @@ class MessageHandler:
         """Whether it needs no search: it is too long, asks why, or is a command. Unasked, nothing is said to it."""
         if not asked:
             return bool(too_long(message.text))
-        command = typed_command(message.text)
         if asks_why(message.text):
             await self._explain(platform, message, message_state)
         elif refusal := too_long(message.text):
             await platform.tell(message, refusal)
             await message_state.settle(message_state.kept)
-        elif command is not None:
-            await self._obey(command, platform, message)
+        elif _SLASH_COMMAND.match(message.text):
+            await platform.tell(message, SLASH_HINT)
+            await message_state.settle(message_state.kept)
         else:
             return False
         return True
-
-    async def _obey(self, command: TypedCommand, platform: Platform, message: IncomingMessage) -> None:
-        """Do what a typed command says. Nothing is kept of it, since it may ask to be forgotten."""
-        memory = MemoryControls(self.memory, self.audit)
-        match command:
-            case TypedCommand.FORGET_PERSON:
-                said = outcome_text(await memory.forget_person(message.asker))
-            case TypedCommand.FORGET_THREAD:
-                rights = await platform.permissions(message.asker, message.thread)
-                said = outcome_text(await memory.forget_thread(message.thread, message.asker, is_admin=rights.is_admin))
-            case TypedCommand.SETTINGS:
-                said = SETTINGS_HINT
-            case TypedCommand.SLASH:
-                said = SLASH_HINT
-            case _:
-                assert_never(command)
-        await platform.tell(message, said)
 
     async def _explain(self, platform: Platform, message: IncomingMessage, message_state: MessageState[Any]) -> None:
         """Tell how the thread's last answer came about: what everybody who reads there may know of it.
@@ -292,7 +296,7 @@ class MessageHandler:
         """
         if not message.edited or message_state.kept.outcome == DELETED:
             return
-        record = await self.memory.recall(message.thread)
+        record = (await self.question_service.open_thread(message.thread)).record
         if any(words(turn.question) == words(message.text) for turn in record.turns):
             return
         was_offered = message_state.kept.edited_late
@@ -377,16 +381,15 @@ class MessageHandler:
         return (await platform.permissions(pressed.person, pressed.thread)).is_admin
 
     async def _expiry(self, lease: Lease, platform: Platform, expiry: Expiry) -> None:
-        parked = await self.checkpoints.read(expiry.checkpoint, by=lease.delivery.id)
+        """Close the card, unless somebody chose at the last moment: what nobody chose is not answered."""
+        parked = await self.checkpoints.claim(expiry.checkpoint, by=lease.delivery.id)
         message_state = await self._load_state(lease, platform, expiry.question)
         if parked is not None and not message_state.is_settled:
-            opened = await self._reopen(parked)
-            by, fence = lease.delivery.id, lease.fence
-            events = self.question_service.expire(expiry.checkpoint, by=by, fence=fence, opened=opened)
-            await self._go_on(lease, platform, expiry.question, message_state, opened, events)
+            await platform.close_card(expiry.question, message_state, parked.checkpoint)
+            await message_state.settle(message_state.kept)
 
     async def _reopen(self, parked: ParkedInquiry) -> OpenThread:
-        return OpenThread(await self.memory.recall(parked.checkpoint.thread), parked)
+        return OpenThread(await self.memory_controls.memory.recall(parked.checkpoint.thread), parked)
 
     async def _go_on(
         self,
@@ -579,22 +582,6 @@ def trace_of(lease: Lease) -> str:
 
 def _card(question: IncomingMessage, checkpoint: str) -> CheckpointState:
     return CheckpointState(thread=question.thread, checkpoint=checkpoint, asker=question.asker.id)
-
-
-def _message_facts(message: IncomingMessage, opened: OpenThread) -> MessageFacts:
-    record, parked = opened.record, opened.parked
-    return MessageFacts(
-        text=message.text,
-        mentions_us=message.mentions_us,
-        direct=message.direct,
-        mentions_others=message.mentions_others,
-        in_our_thread=record.total > 0,
-        by_our_asker=any(turn.asker.id == message.asker.id for turn in record.turns),
-        muted=record.muted,
-        in_channel=message.in_channel,
-        opens_post=message.opens_post,
-        answers_checkpoint=parked is not None and parked.checkpoint.asker.id == message.asker.id,
-    )
 
 
 def _leans_on_thread(message: IncomingMessage, opened: OpenThread) -> bool:

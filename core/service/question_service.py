@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field, replace
 
 from core.agent.agent import Agent
-from core.agent.checkpoint_resume import EXPIRED, resume_inquiry
+from core.agent.checkpoint_resume import resume_inquiry
 from core.agent.outcomes import show_sources, stop_run
 from core.agent.run import Run
 from core.model.answer import Answer, Outcome
@@ -43,13 +43,13 @@ from core.service.actions.wording import CHOICE_GONE, NOT_YOURS_TO_CHOOSE
 from core.service.explanations import Explanation, explain_answer
 from core.service.follow_ups import suggest_follow_ups
 from core.service.question_recorder import QuestionRecorder
-from core.service.typed_choice import TypedChoice, match_typed_choice
+from core.service.typed_choice import match_typed_choice
 from core.service.visible_bases import VisibleBases
 from core.service.visible_memory import still_visible
 
 WINDOW = 8  # turns a reasoner is shown as they were; older ones through the summary and by recall
 RECALLED = 3
-CERTAIN = THRESHOLDS[Confidence.MEDIUM]  # in a thread of ours, where nothing else was chosen
+CERTAIN = THRESHOLDS[Confidence.LOW]  # in a thread of ours, where nothing else was chosen
 MOST_RUNNING = 1_000
 BEGINNING = 2
 
@@ -156,15 +156,14 @@ class QuestionService:
     async def _while_parked(
         self, question: Question, record: ThreadRecord, parked: ParkedInquiry
     ) -> AsyncGenerator[AgentEvent, None]:
-        understood = match_typed_choice(question.text, parked.checkpoint)
         mine = question.asker.id == parked.checkpoint.asker.id
-        if isinstance(understood, TypedChoice) and mine:
+        understood = match_typed_choice(question.text, parked.checkpoint) if mine else None
+        if understood is not None:
             yield Noticed(f"I take that as your answer to “{parked.checkpoint.question}”: {understood.choice.label}.")
             events = self.choose(
                 parked.checkpoint.id,
                 understood.choice,
                 question.asker,
-                text=understood.text,
                 audience=question.audience,
                 by=question.trace_id,
                 fence=question.fence,
@@ -269,20 +268,6 @@ class QuestionService:
     def release(self, trace_id: str) -> None:
         """Let go of a cancelled run that nobody stops any more: it holds the question and what was found."""
         self._running.pop(trace_id, None)
-
-    async def expire(
-        self, checkpoint_id: str, *, by: str = "", fence: int | None = None, opened: OpenThread | None = None
-    ) -> AsyncGenerator[AgentEvent, None]:
-        """Stream the answer from what is there, because nobody chose in time; nothing where somebody did."""
-        parked = opened.parked if opened is not None else await self._checkpoints.read(checkpoint_id, by=by)
-        if parked is None:
-            return
-        yield Noticed("Nobody chose, so I go on with what I have.")
-        asker = parked.checkpoint.asker
-        events = self.choose(checkpoint_id, EXPIRED, asker, by=by, fence=fence, opened=opened)
-        async with aclosing(events) as stream:
-            async for event in stream:
-                yield event
 
     async def explain(self, key: ThreadKey, audience: Audience, *, asker: str = "") -> Explanation:
         """How the thread's last answer came about, as ``explain_answer`` tells it. Raises NotFound."""

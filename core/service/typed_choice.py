@@ -1,100 +1,113 @@
-"""A message typed while a checkpoint is open: is it the answer to it, or a new question?
+"""A message typed while a checkpoint is open: does it choose there?
 
-Deliberately simple, because it is said aloud what was understood, and a wrong guess costs one more message.
+Only what plainly names a choice does: its label, its number, or words that mean it. Everything else is a message like
+any other, and the card stays.
 """
 
 import re
 from dataclasses import dataclass
 
-from core.model.inquiry import Checkpoint, CheckpointKind, Choice, ChoiceId
+from core.model.errors import NotFound
+from core.model.inquiry import Checkpoint, Choice, ChoiceId
 from core.model.text import content_words, words
 
-LONGEST_ANSWER = 10  # words; more is a question of its own
-MOSTLY = 0.75  # of a question's words must be those of a reading for it to be that reading
-_ASKS = re.compile(
-    r"(?i)^\s*(?:(?:and|but|so|also|no|ok(?:ay)?|hi|hello)[\s,.!]+)*(?:please\s+|can you\s+)?"
-    r"(?:who|whom|whose|what(?:'?s)?|when|where|why|how|which|is|are|was|were|do|does|did|can|could|should|would|will|has|have|may|must|tell|show"
-    r"|list|explain|find|compare|give|summari[sz]e|describe|define|look up)\b"
+LONGEST_ANSWER = 12  # words
+_PLEASE = r"(?:please|bitte|s['’]il (?:te|vous) pla[iî]t|por favor)"
+_THE = r"(?:the|number|no\.?|nr\.?|option|choice|der|die|das|le|la|l['’]|el|#)"
+_ONE = r"(?:one|option|choice|reading|bitte|please)"
+# The number of a choice in words, English, German, French and Spanish; the last counts from the end.
+_ORDINALS = (
+    r"first|erste[rns]?|premi[eè]re?|primer[oa]?",
+    r"second|zweite[rns]?|deuxi[eè]me|seconde?|segund[oa]",
+    r"third|dritte[rns]?|troisi[eè]me|tercer[oa]?",
+    r"fourth|vierte[rns]?|quatri[eè]me|cuart[oa]",
+    r"fifth|fünfte[rns]?|cinqui[eè]me|quint[oa]",
+    r"sixth|sechste[rns]?|sixi[eè]me|sext[oa]",
 )
-_CLAUSE = re.compile(r"[,;:.!?]\s+|\s[–—-]\s")
-# Behind a remark a question has its subject, or "refunds, May 2025" would be one.
-_ASKS_BEHIND = re.compile(
-    r"(?i)^\s*(?:(?:and|but|so)\s+)?(?:(?:who|whom|whose|what(?:'?s)?|when|where|why|how|which)\b"
-    r"|(?:is|are|was|were|do|does|did|can|could|should|would|will|has|have|may|must)"
-    r" (?:i|we|you|he|she|it|they|there|that|this|the|my|our|your|any\w*|some\w*)\b)"
+_LAST = r"last|letzte[rns]?|derni[eè]re?|últim[oa]|ultim[oa]"
+_YES = r"yes|yeah|yep|sure|ok(?:ay)?|ja|gern|oui|s[ií]|vale"
+_STOP = (
+    r"stop(?: it| there)?|cancel|never ?mind|forget it|leave it|stopp|abbrechen|vergiss es|egal|lass(?: es| gut sein)"
+    r"|schon gut|arrête[zr]?|annule[zr]?|laisse[zr]? tomber|oublie[zr]?"
+    r"|d[eé]jalo|olv[ií]dalo|cancela|no importa"
 )
-# Who thanks is done with it, and who objects speaks of what was said: neither names what to search for.
-_NO_TERMS = re.compile(
-    r"(?i)^\W*(?:(?:ok(?:ay)?|no|great|cool|super|fine)[\s,.!]+)*(?:(?:many |vielen )?"
-    r"(?:thanks|thank you|thx|cheers|danke|merci)\b"
-    r"|(?:that|this|it)(?:['’]?s| is| was) (?:wrong|incorrect|not (?:right|true|correct|what i (?:asked|meant)))\b"
-    r"|(?:wrong|incorrect)(?: answer)?\W*$)"
-)
-_SAID_OTHERWISE: dict[str, str] = {
-    ChoiceId.KEEP: r"(?i)^(?:yes|yeah|sure|ok(?:ay)?|please|go on|carry on|continue|keep (?:going|looking)|search on)"
-    r"\b",
-    ChoiceId.ANSWER: r"(?i)^(?:answer(?: now| me| it)?|just answer|yes|sure|ok(?:ay)?|that is enough|that's enough)\b",
-    ChoiceId.STOP: r"(?i)^(?:stop|no|nope|cancel|never ?mind|forget it|leave it)\b",
-    ChoiceId.CAVEATS: r"(?i)^(?:with caveats|answer(?: anyway)?|yes|try anyway|best guess)\b",
-    ChoiceId.SHOW: r"(?i)^(?:show(?: me)?(?: the)? ?(?:sources)?|sources)\b",
+_MEANINGS: dict[str, str] = {
+    ChoiceId.KEEP: rf"{_YES}|(?:go|carry|search) on|continue|keep (?:going|looking|searching)|weiter(?: suchen)?"
+    r"|continue[zr]?|sigue(?: buscando)?",
+    ChoiceId.ANSWER: rf"{_YES}|(?:just )?answer(?: now| me| it)?|that(?:['’]s| is) enough|antworte?|réponds|responde",
+    ChoiceId.STOP: r"no|nope|no thanks|nein|non|nein danke|non merci|no gracias",
+    ChoiceId.CAVEATS: rf"{_YES}|with caveats|answer(?: anyway)?|try anyway|trotzdem|quand même|de todos modos",
+    ChoiceId.SHOW: r"(?:show(?: me)?(?: the)? ?)?sources|quellen|fuentes",
 }
+_STOPPED = Choice(ChoiceId.STOP, "Stop")  # can be said also where no button offers it
+# Words of "the job one, please" that name nothing, where English stop words do not have them.
+_FRAME = frozenset(
+    """der die das den dem mit für zum zur eine ein bitte le la les l un une celui celle pour sur el los las con para
+    una option number choice version variante""".split()  # noqa: SIM905 - as STOPWORDS
+)
 
 
 @dataclass(frozen=True, slots=True)
 class TypedChoice:
-    """The choice a message makes, with the text it carries."""
+    """The choice a message makes."""
 
     choice: Choice
-    text: str = ""
 
 
 def match_typed_choice(message: str, checkpoint: Checkpoint) -> TypedChoice | None:
-    """The choice that a message makes, or None when it is a question of its own."""
-    message = message.strip()
-    if (pressed := checkpoint.choice(message)) is not None:
-        return TypedChoice(pressed)
-    if len(words(message)) > LONGEST_ANSWER:
+    """Return the choice that a message makes, or None when it is a message like any other.
+
+    Raises NotFound for a number that no choice has, and for a choice that needs words of one's own.
+    """
+    plain = message.strip().strip(".!,;:()[]“”\"'* ").strip()
+    if not plain or len(words(plain)) > LONGEST_ANSWER:
         return None
-    if checkpoint.kind is CheckpointKind.CLARIFY:
-        return _matching_choice(message, checkpoint)
+    made = _by_number(plain, checkpoint) or checkpoint.choice(plain) or _by_meaning(plain, checkpoint)
+    made = made or _by_own_words(plain, checkpoint)
+    if made is not None and made.asks_text:
+        raise NotFound(f"“{made.label}” needs your own words.", remedy="Press it, or ask the whole question again.")
+    return TypedChoice(made) if made else None
+
+
+def choices_of(checkpoint: Checkpoint) -> str:
+    """The choices with their numbers, for whoever named none of them."""
+    return ", ".join(f"{number} {choice.label}" for number, choice in enumerate(checkpoint.choices, 1))
+
+
+def _by_number(plain: str, checkpoint: Checkpoint) -> Choice | None:
+    choices = checkpoint.choices
+    spelled = re.fullmatch(rf"(?i)(?:{_THE}\s*)*(\d{{1,2}})\s*[.)]?(?:\s+{_ONE})?(?:\s*,?\s*{_PLEASE})?", plain)
+    number = int(spelled.group(1)) if spelled else _ordinal(plain, len(choices))
+    if number is None:
+        return None
+    if not 1 <= number <= len(choices):
+        raise NotFound(f"There is no choice {number} here.", remedy=f"There are: {choices_of(checkpoint)}.")
+    return choices[number - 1]
+
+
+def _ordinal(plain: str, count: int) -> int | None:
+    for number, ordinal in enumerate((*_ORDINALS, _LAST), 1):
+        if re.fullmatch(rf"(?i)(?:{_THE}\s*)?(?:{ordinal})(?:\s+{_ONE})*", plain):
+            return count if number > len(_ORDINALS) else number
+    return None
+
+
+def _by_meaning(plain: str, checkpoint: Checkpoint) -> Choice | None:
+    def means(pattern: str) -> bool:
+        return re.fullmatch(rf"(?i)(?:{pattern})(?:[\s,]+(?:{_PLEASE}|thanks))?", plain) is not None
+
     for choice in checkpoint.choices:
-        pattern = _SAID_OTHERWISE.get(choice.id)
-        if pattern and re.match(pattern, message):
-            return TypedChoice(choice)
-    if _is_question(message) or _NO_TERMS.match(message):
+        if means(_MEANINGS.get(choice.id, r"(?!)")):
+            return choice
+    return (checkpoint.choice(ChoiceId.STOP) or _STOPPED) if means(_STOP) else None
+
+
+def _by_own_words(plain: str, checkpoint: Checkpoint) -> Choice | None:
+    """The one reading that has all words of the message, among them one that no other reading has."""
+    said = set(content_words(plain)) - _FRAME
+    readings = {one: set(content_words(f"{one.value} {one.label}")) for one in checkpoint.choices if one.value}
+    fitting = [one for one, its in readings.items() if said and said <= its]
+    if len(fitting) != 1:
         return None
-    return _own_words(message, checkpoint)
-
-
-def _is_question(message: str) -> bool:
-    """Whether it asks something, be it behind what it tells first ("we are a food bank, do we get a discount")."""
-    behind = _CLAUSE.split(message)[1:]
-    return message.endswith("?") or bool(_ASKS.match(message)) or any(map(_ASKS_BEHIND.match, behind))
-
-
-def _own_words(message: str, checkpoint: Checkpoint) -> TypedChoice | None:
-    if not content_words(message):
-        return None
-    if checkpoint.kind is CheckpointKind.NOTHING_RELEVANT:
-        return TypedChoice(Choice(ChoiceId.OWN_TERMS, f"Try “{message}”", message))
-    narrow = next((choice for choice in checkpoint.choices if choice.asks_text), None)
-    return TypedChoice(narrow, message) if narrow else None
-
-
-def _matching_choice(message: str, checkpoint: Checkpoint) -> TypedChoice | None:
-    """The one reading whose own words, those the other readings lack, the message uses."""
-    said = set(content_words(message))
-    readings = {choice: set(content_words(choice.value)) for choice in checkpoint.choices if choice.value}
-    own = {
-        choice: len(said & (mine - set().union(*(other for c, other in readings.items() if c is not choice))))
-        for choice, mine in readings.items()
-    }
-    best = max(own, key=lambda choice: own[choice], default=None)
-    asks = _is_question(message)
-    if best is not None and own[best] and list(own.values()).count(own[best]) == 1:
-        about_it = len(said & readings[best]) >= MOSTLY * len(said)
-        return TypedChoice(best) if about_it or not asks else None
-    if asks or not said or _NO_TERMS.match(message):
-        return None
-    other = next((choice for choice in checkpoint.choices if choice.asks_text), None)
-    return TypedChoice(other, message) if other else None
+    others = set[str]().union(*(its for one, its in readings.items() if one is not fitting[0]))
+    return fitting[0] if said - others or len(readings) == 1 else None

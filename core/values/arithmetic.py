@@ -9,12 +9,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from fractions import Fraction
+from itertools import product
 
 from core.values.units import Kind, Value, YearMonthDay
 
 MEASURED = frozenset({Kind.NUMBER, Kind.MONEY, Kind.PERCENT, Kind.DURATION, Kind.QUANTITY})
 DAY = 86_400
 LONGEST = {"month": 1_200, "second": 36_525 * DAY}  # a hundred years: what is longer leads to no date
+MOST_STEPS = 5  # values that a claim joins to another
 ROUGHLY = Fraction(1, 10)  # how far "about" may be from the value
 
 
@@ -44,6 +46,12 @@ def same(claimed: Value, known: Value) -> bool:
     return claimed.kind is known.kind and claimed.key == known.key
 
 
+def _with_year(made: YearMonthDay, claimed: YearMonthDay) -> YearMonthDay:
+    """Return a date that was written without its year in the claimed year."""
+    year, month, day = made
+    return (claimed[0] if year is None else year), month, day
+
+
 def _same_span(one: Value, other: Value) -> bool:
     """Return whether months and days are the same: a year of 365 days, a month of 30."""
     months, seconds = (one, other) if one.unit == "month" else (other, one)
@@ -57,8 +65,8 @@ def covers(claimed: YearMonthDay, known: YearMonthDay) -> bool:
 
 
 def _same_time(one: Value, other: Value) -> bool:
-    if one.kind is other.kind:
-        return one.numbers[0] == other.numbers[0]
+    if one.kind is other.kind:  # "from 5:45 to 7:15 p.m."
+        return abs(one.numbers[0] - other.numbers[0]) in {0, 720}
     clock, measure = (one, other) if one.kind is Kind.TIME else (other, one)
     minutes = clock.numbers[0]
     if measure.unit == "second":  # "16 h" is a time or a duration
@@ -96,7 +104,7 @@ def _close(claimed: Value, target: Fraction, amount: Fraction) -> bool:
 def follows(claimed: Value, operands: Operands) -> bool:
     """Return whether one step leads to the claimed value."""
     if claimed.kind is Kind.DATE:
-        return any(covers(mine, made) for mine in claimed.dates for made in _made_dates(operands))
+        return any(covers(mine, _with_year(made, mine)) for mine in claimed.dates for made in _made_dates(operands))
     if claimed.kind is Kind.WEEKDAY:
         return any(str(made.weekday()) == claimed.key for value in operands.singles for made in _days(value))
     if claimed.kind is Kind.TIME:
@@ -124,9 +132,15 @@ def _fits(claimed: Value, made: Fraction, *, exact: bool) -> bool:
 def _totals(claimed: Value, operands: Operands) -> Iterator[tuple[Fraction, bool]]:
     for group in operands.sums:
         spans = map(_as_span, group) if claimed.unit == "second" else group
-        alike = [value.amounts[0] for value in spans if value.kind in MEASURED and value.unit == claimed.unit]
-        if len(alike) > 2:
-            yield sum(alike, Fraction(0)), True
+        found = [value for value in spans if value.kind in MEASURED]
+        counted = [value for value in found if value.counts and not claimed.unit]
+        alike = [value.amounts[0] for value in found if value.unit == claimed.unit]
+        bare = [value.amounts[0] * claimed.factor for value in found if not (value.unit or value.counts or value.dates)]
+        for amounts in (alike, bare if claimed.unit else [value.amounts[0] for value in counted]):
+            if len(amounts) > 2:
+                yield sum(amounts, Fraction(0)), True
+        if claimed.kind is Kind.PERCENT and len(alike) > 1:
+            yield 100 - sum(alike, Fraction(0)), True
 
 
 def _as_span(value: Value) -> Value:
@@ -137,6 +151,26 @@ def _as_span(value: Value) -> Value:
     return replace(value, kind=Kind.DURATION, numbers=(seconds,), unit="second", factor=Fraction(1))
 
 
+def named_steps(claimed: Value, others: Sequence[Value]) -> bool:
+    """Return whether the claim says itself how it comes to a value: "12 months at €210 plus €150".
+
+    Its other values are joined in their order, products before sums. Each of them is checked by itself.
+    """
+    if claimed.kind not in MEASURED or not 2 < len(others) <= MOST_STEPS:
+        return False
+    amounts = [one.numbers[0] for one in others]
+    for signs in product("*+-", repeat=len(amounts) - 1):
+        terms = [amounts[0]]
+        for sign, amount in zip(signs, amounts[1:], strict=True):
+            if sign == "*":
+                terms[-1] *= amount
+            else:
+                terms.append(amount if sign == "+" else -amount)
+        if sum(terms) in claimed.numbers:
+            return True
+    return False
+
+
 def _made_amounts(claimed: Value, operands: Operands) -> Iterator[tuple[Fraction, bool]]:
     """Yield what pairs of values make in the unit of the claimed value, and whether it needs no rounding."""
     hundred = Fraction(100)
@@ -144,6 +178,8 @@ def _made_amounts(claimed: Value, operands: Operands) -> Iterator[tuple[Fraction
         for value in operands.singles:
             if value.kind is Kind.PERCENT:
                 yield hundred - value.amounts[0], True
+        for group in operands.sums:
+            yield from _shares(group)
     for one, other in operands.pairs:
         if one.kind in MEASURED and other.kind in MEASURED:
             yield from _with_bare(claimed, one, other)
@@ -158,27 +194,54 @@ def _made_amounts(claimed: Value, operands: Operands) -> Iterator[tuple[Fraction
 
 def _with_bare(claimed: Value, one: Value, other: Value) -> Iterator[tuple[Fraction, bool]]:
     """Yield the sum and the difference with a number that leaves its unit out: "€412,000, 280,000 of it paid"."""
-    if claimed.unit and one.unit == claimed.unit and not (other.unit or other.counts or other.dates):
-        a, b = one.amounts[0], other.amounts[0] * one.factor
-        yield a + b, True
-        yield abs(a - b), True
+    if (
+        not claimed.unit
+        or one.unit not in {"", claimed.unit}
+        or other.unit
+        or any(v.counts or v.dates for v in (one, other))
+    ):
+        return
+    for first, second in product(one.amounts if one.unit else _times(one, claimed), _times(other, claimed)):
+        yield first + second, True
+        yield abs(first - second), True
+
+
+def _shares(group: Sequence[Value]) -> Iterator[tuple[Fraction, bool]]:
+    """Yield the share that each value has of the whole column or list."""
+    alike = [value.amounts[0] for value in group if value.kind in MEASURED and value.unit == group[0].unit]
+    if len(alike) > 2 and (total := sum(alike, Fraction(0))):
+        yield from ((100 * amount / total, False) for amount in alike)
+
+
+def _times(bare: Value, claimed: Value) -> list[Fraction]:
+    return [amount * claimed.factor for amount in bare.amounts]
 
 
 def _combined(claimed: Value, one: Value, other: Value) -> Iterator[tuple[Fraction, bool]]:
-    a, b = one.amounts[0], other.amounts[0]
+    for a, b in product(one.amounts, other.amounts):
+        yield from _joined(claimed, one, other, a, b)
+
+
+def _of_one_unit(claimed: Value, one: Value, a: Fraction, b: Fraction) -> Iterator[tuple[Fraction, bool]]:
+    if one.unit == claimed.unit:
+        yield a + b, True
+        yield abs(a - b), True
+    if claimed.kind is Kind.PERCENT and b:
+        yield 100 * a / b, False
+        yield 100 * abs(a - b) / b, False
+    if not claimed.unit and b:
+        yield a / b, False
+
+
+def _joined(claimed: Value, one: Value, other: Value, a: Fraction, b: Fraction) -> Iterator[tuple[Fraction, bool]]:
     if one.unit == other.unit:
-        if one.unit == claimed.unit:
-            yield a + b, True
-            yield abs(a - b), True
-        if claimed.kind is Kind.PERCENT and b:
-            yield 100 * a / b, False
-            yield 100 * abs(a - b) / b, False
-        if not claimed.unit and b:
-            yield a / b, False
-    if one.unit == claimed.unit and other.kind is Kind.NUMBER:
-        yield a * b, True
-        if b:
-            yield a / b, False
+        yield from _of_one_unit(claimed, one, a, b)
+    by_measure = other.kind is Kind.QUANTITY and one.kind is Kind.MONEY  # a price per kilometre
+    if one.unit == claimed.unit and (other.kind is Kind.NUMBER or by_measure):
+        times = other.numbers[0] if by_measure else b
+        yield a * times, True
+        if times:
+            yield a / times, False
     if one.unit == claimed.unit and other.kind is Kind.PERCENT and one.kind is not Kind.PERCENT:
         yield a * b / 100, False
         yield a * (100 - b) / 100, False

@@ -47,6 +47,7 @@ _ALSO_WORDS = frozenset("may march mar mars mai dec dic ene jan sep".split())  #
 _THROUGH = r"(?:-|–|to|and|or|until|bis|und|oder|au|et|al|y|a|hasta)"
 _DAY_BEFORE = re.compile(rf"(?<![\d.,])(\d{{1,2}})(?:st|nd|rd|th|er|\.)?\s*{_THROUGH}\s*(?:the\s|le\s|el\s|den\s)?$")
 _DAY_AFTER = re.compile(rf"\s*{_THROUGH}\s*(\d{{1,2}})(?:st|nd|rd|th)?(?![\w:%]|[.,]\d)")
+_HOURS = "one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
 _TIMES = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -57,6 +58,7 @@ _TIMES = tuple(
         r"(?<![\w.,:])(?P<h>[01]?\d|2[0-4])\s?h(?![\w'’])",
     )
 )
+_PAST = re.compile(rf"(?i)\b(half|quarter) (past|to) ({'|'.join(_HOURS)})\b")
 _NOON = {"noon": 720, "midday": 720, "mittags": 720, "midi": 720, "mediodía": 720, "midnight": 0, "mitternacht": 0}
 _NOON |= {"minuit": 0, "medianoche": 0}
 
@@ -167,6 +169,9 @@ def _days_beside(page: Scan, start: int | None, end: int, reading: YearMonthDay)
 
 def read_times(page: Scan) -> Iterator[Value]:
     """Yield and cover the times of day of a page."""
+    for found in _PAST.finditer(page.text):
+        apart = (30 if found[1].casefold() == "half" else 15) * (1 if found[2].casefold() == "past" else -1)
+        yield page.take(_clock(found, 60 * (_HOURS.index(found[3].casefold()) + 1) + apart))
     for pattern in _TIMES:
         for found in pattern.finditer(page.text):
             parts = found.groupdict()

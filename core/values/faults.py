@@ -9,7 +9,7 @@ from itertools import combinations, pairwise, product
 
 from core.model.languages import language_of
 from core.model.text import content_words, sentences
-from core.values.arithmetic import MEASURED, Operands, follows, rounds_to, same
+from core.values.arithmetic import MEASURED, Operands, follows, named_steps, rounds_to, same
 from core.values.dates import Scan
 from core.values.names import (
     Vocabulary,
@@ -33,6 +33,8 @@ _AND = re.compile(r",?\s(?:and|or|und|oder|sowie|et|ou|y|e|o|u)\s", re.IGNORECAS
 _EVERY_DAY = re.compile(
     r"(?i)\b(?:every day|(?:on )?weekdays|seven days a week|täglich|jeden tag|werktags|tous les jours|todos los días)\b"
 )
+_NEXT_MONTH = re.compile(r"(?i)\b(?:following|next) month|folgemonat|folgenden monats|mois suivant|mes siguiente")
+_ORDINAL = re.compile(r"(?i)(?:\bd[ií]a |\b)(\d{1,2})(?:(?:st|nd|rd|th|er|º|\.)(?=\W)|(?= del mes))")
 _TO = re.compile(r"\s*(?:-|–|to|through|until|bis|au|à|a|al|hasta)\s*")
 _RUN = re.compile(r"(?:[A-Z][^\W\d_]+\s+(?:(?:of|and|the|de|du|der|des|del|y|et|und)\s+)?){1,5}[A-Z][^\W\d_]+")
 
@@ -87,8 +89,10 @@ def value_faults(
     return tuple(fault for fault in map(check.fault_of, claimed) if fault)
 
 
-def exchanged_values(claim: str, words: str, question: str = "", *, language: str = "") -> tuple[Fault, ...]:
-    """Return the values of a claim in whose place the words that it rests on have others.
+def exchanged_values(
+    claim: str, words: str, evidence: Sequence[str], question: str = "", *, language: str = ""
+) -> tuple[Fault, ...]:
+    """Return the values of a claim that are elsewhere in the evidence, where the words that it rests on have others.
 
     A value counts only where the words have none of the claim's values of its kind and unit, and do have another one:
     words may be quoted in part.
@@ -101,13 +105,16 @@ def exchanged_values(claim: str, words: str, question: str = "", *, language: st
     wrong: list[Fault] = []
     for value in claimed:
         alike = [one for one in claimed if _is_alike(one, value)]
-        if (
-            value.text in texts
-            and all(one.text in texts for one in alike)
-            and any(_is_alike(one, value) for one in there)
-        ):
+        missed = all(one.text in texts for one in [value, *alike]) and any(_is_alike(one, value) for one in there)
+        if missed and _is_elsewhere(value, evidence):
             wrong.append(Fault(value.text, value.kind, f'the words it rests on do not have "{value.text}"'))
     return tuple(wrong)
+
+
+def _is_elsewhere(value: Value, evidence: Sequence[str]) -> bool:
+    if value.kind in {Kind.NAME, Kind.CODE, Kind.VERSION}:
+        return any(value.key.casefold() in text.casefold() for text in evidence)
+    return any(same(value, known) for text in evidence for known in _parse(text).values)
 
 
 def _is_alike(one: Value, other: Value) -> bool:
@@ -236,12 +243,14 @@ class _Check:
     def _has_figure(self, value: Value) -> bool:
         if any(same(value, known) or rounds_to(value, known) for known in (*self.known, *self.asked)):
             return True
+        if "." in value.text and any(knows_version(text, value.text) for text in self._vocabularies()):
+            return True
         if value.kind is Kind.NUMBER and value.numbers[0].denominator == 1:
             return any(
                 knows_code(text, str(value.numbers[0])) and _in_code(text, value) for text in self._vocabularies()
             )
         if value.kind is Kind.DATE:
-            return self._has_date_apart(value)
+            return self._has_date_apart(value) or self._has_day_of_next_month(value)
         if value.kind is Kind.WEEKDAY:
             return any(_EVERY_DAY.search(text) or _between(text, value) for text in self.texts)
         return False
@@ -257,8 +266,15 @@ class _Check:
             if any(reading[0] in {None, year} for reading in known.dates)
         )
 
+    def _has_day_of_next_month(self, value: Value) -> bool:
+        """Return whether a text has the day of "the following month", of which the claim says which it is."""
+        days = {str(day) for _, _, day in value.dates if day}
+        texts = (text for text in self.texts if _NEXT_MONTH.search(text))
+        return any(day in days for text in texts for day in _ORDINAL.findall(text))
+
     def _follows(self, value: Value) -> bool:
-        return follows(value, self._operands(value))
+        others = [one for one in self.claimed if one is not value and one.kind in MEASURED]
+        return follows(value, self._operands(value)) or named_steps(value, others)
 
     def _operands(self, value: Value) -> Operands:
         """Return what may be joined: values that the claim, its words or the question name, or one sentence has."""

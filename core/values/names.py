@@ -74,6 +74,7 @@ _COMMON_END = re.compile(
     r"|ing|ings|ness|ity|ities|ance|ence|ship|ics|ly|ed|ish|ese|ian|ians|ean|ical|able|ible"
     r"|ung|ungen|heit|keit|schaft|ität|ción|dad|miento|té|eur|euse|ère)$"
 )
+_TITLES = frozenset("mr mrs ms mme m mlle dr prof herr herrn frau sr sra madame monsieur".split())  # noqa: SIM905
 _TITLE_DE = re.compile(r"(?:Herr|Herrn|Frau|Dr|Prof)$")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;…\n|•>\"“”„«»‘’'()\[\]*_#–—-])[\s*_\"“„«‘'(\[#|•>–—-]*$")
 _NAME_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
@@ -199,7 +200,8 @@ def fold(text: str) -> str:
 
 def knows_name(vocabulary: Vocabulary, name: str) -> bool:
     """Return whether a text has a name, an inflection of it, what it abbreviates or its initials."""
-    return all(_knows_word(vocabulary, word) for word in name.split()) or knows_initials(vocabulary, name)
+    named = [word for word in name.split() if fold(word) not in _TITLES] or name.split()
+    return all(_knows_word(vocabulary, word) for word in named) or knows_initials(vocabulary, name)
 
 
 def _knows_word(vocabulary: Vocabulary, word: str) -> bool:
@@ -230,10 +232,19 @@ def knows_code(vocabulary: Vocabulary, key: str) -> bool:
     """Return whether a text has a code, whatever its separators; of a command, all of its words."""
     if _loosely(key).search(vocabulary.text):
         return True
+    if _is_made_of(vocabulary, key):
+        return True
     words, *options = re.split(r"\s+(?=[-<{\[])", key)  # a command's words, then "--force" and what it is set to
     return bool(options) and all(
         _loosely(piece).search(vocabulary.text) for piece in (words, *" ".join(options).split())
     )
+
+
+def _is_made_of(vocabulary: Vocabulary, key: str) -> bool:
+    """Return whether each part of a code is in the text: an environment variable by the rule that the text states."""
+    parts = [part.lstrip("0") for part in re.findall(r"[^\W\d_]+|\d+", fold(key))]
+    known = (rf"(?<![^\W_]){part}(?![^\W_])" for part in parts)
+    return len(parts) > 1 and all(re.search(part, vocabulary.text) for part in known)
 
 
 def knows_version(vocabulary: Vocabulary, key: str) -> bool:

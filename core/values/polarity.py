@@ -46,7 +46,7 @@ def polarity_conflict(claim: str, words: str, language: str = "") -> bool:
     """
     language = language or language_of(claim)
     said = without_markers(claim)
-    if language not in _DENIED or language_of(words) != language or _REPLY.match(said):
+    if language not in _DENIED or language_of(words) not in {language, "en"} or _REPLY.match(said):
         return False
     known = _clauses(words, language)
     return any(_is_denied(clause, known) for clause in _clauses(said, language))

@@ -161,7 +161,10 @@ def _unit_after(page: Scan, at: int) -> tuple[UnitOfMeasure | None, int]:
     return None, at
 
 
-_UNIT_OF_SETTING = re.compile(r"[a-z]_(ms|seconds|secs|minutes|mins|hours|days|weeks|months|kb|mb|gb)\b", re.IGNORECASE)
+_UNIT_OF_SETTING = re.compile(
+    r"[a-z]_(ms|s|seconds|secs|min|minutes|mins|h|hours|days|weeks|months|kb|mb|gb)\b", re.IGNORECASE
+)
+_PLURAL = re.compile(r"(?:[^s]s|people|men|children|staff)\b")
 _COMPOUND = re.compile(r"[^\W\d_]{3,}(tage|tagen|stunden|wochen|monate|monaten|jahre|jahren|minuten)$")
 
 
@@ -183,11 +186,16 @@ def _plain(page: Scan, numbers: tuple[Fraction, ...], span: tuple[int, int], ste
     year = numbers[0] if span[1] - span[0] == 4 and 1900 <= numbers[0] < 2100 else None
     dates = ((int(year), None, None),) if year else ()
     following = _NOUN.match(page.text, span[1])
+    if following and page.language == "en" and not _PLURAL.search(following.group()):
+        following = None  # "18 may not enter", "four calls at 35 make 140"
     counts = bool(following) and not year and not any(map(unit_of, following.group().split() if following else ()))
     return Value(Kind.NUMBER, "", *span, numbers, step=step, dates=dates, counts=counts)
 
 
 def _read_number_words(page: Scan) -> Iterator[Value]:
+    for dozen in _DOZEN.finditer(page.text):
+        size = Fraction(6 if dozen[1] else 12)
+        yield page.take(_plain(page, (size,), dozen.span(), Fraction(1)))
     found: list[re.Match[str]] = list(WORD.finditer(page.text))
     ends = [0, *(one.end() for one in found)]
     tokens = [
@@ -211,6 +219,7 @@ def _read_number_words(page: Scan) -> Iterator[Value]:
         yield page.take(replace(value, loose=size < 2))  # "one" is an article or a pronoun as well
 
 
+_DOZEN = re.compile(r"(?i)\b(half (?:a )?|halbes |demi-|media )?(?:dozen|dutzend|douzaine|docena)\b(?: de\b| of\b)?")
 _HALF_AFTER = re.compile(r"(?i)\s(?:and a half|et demie?|y medi[oa])\b")
 
 

@@ -61,8 +61,9 @@ async def test_a_refused_key_is_told_in_the_log_once_in_health_metrics_and_trace
 async def test_doctor_says_what_a_model_does_without() -> None:
     async with ScriptedEndpoint() as endpoint:
         endpoint.answers_with(ObedientModel())
-        (check,) = [check async for check in endpoint_checks(configured(endpoint))]
-    assert "house-model answers; it does without: JSON on request" in check.detail
+        endpoint_check, verification = [check async for check in endpoint_checks(configured(endpoint))]
+    assert "house-model answers; it does without: JSON on request" in endpoint_check.detail
+    assert "believed: 12 of 12 control claims judged rightly" in verification.detail
 
 
 @pytest.mark.parametrize("name", ["llm_timeout", "answer_deadline"])

@@ -110,6 +110,7 @@ OF_NOBODY = {
     "RedisNamedLeases": "processes",
     "RedisProcessRegistry": "processes",
     "RedisSiteStore": "links and ids of jobs",
+    "RedisVerifierRecords": "models",
 }
 
 

@@ -15,6 +15,7 @@ from adapters.testing.message_state import InProcessMessageStateStore
 from adapters.testing.stores import InProcessAudit, InProcessChannelSettingsStore, InProcessFeedbackStore
 from core.model.channel_settings import ChannelSettings
 from core.model.parsed_document import Block, ParsedDocument
+from core.service.actions.memory_controls import MemoryControls
 from core.service.actions.user_actions import UserActions
 from core.service.delivery.pacing import PacingLimits
 from core.service.kb.knowledge_commands import KnowledgeCommands
@@ -104,11 +105,10 @@ class Office:
         self.platform = platform = self._platform()
         message_handler = MessageHandler(
             question_service=self.scene.question_service,
-            memory=self.scene.memory,
+            memory_controls=MemoryControls(self.scene.memory, self.audit),
             checkpoints=self.scene.checkpoints,
             message_states=self.message_states,
             inbox=self.inbox,
-            audit=self.audit,
             platforms={"discord": platform},
             metrics=self.work,
         )

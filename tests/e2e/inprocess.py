@@ -113,11 +113,10 @@ class Bot:
             self.platform = platform
             message_handler = MessageHandler(
                 question_service=self.scene.question_service,
-                memory=self.scene.memory,
+                memory_controls=self.user_actions.memory,
                 checkpoints=self.scene.checkpoints,
                 message_states=self.message_states,
                 inbox=self.inbox,
-                audit=self.audit,
                 metrics=self.metrics,
                 platforms={platform.name: platform},
             )

@@ -71,7 +71,7 @@ async def test_where_slack_does_not_say_who_reads_there_no_form_opens(slack: Fak
     ada = slack.person("ada")
     slack.faults.fail("conversations.info", "channel_not_found", None)
     await ada.slash("/footnote", "settings", "general")
-    assert "channel_not_found" in (await ada.next_private()).markdown
+    assert "I cannot see who reads this channel. Invite me there." in (await ada.next_private()).markdown
     assert ada.modal is None
 
 
@@ -85,7 +85,7 @@ async def test_what_cannot_be_looked_up_when_the_form_is_sent_changes_nothing(sl
     platform.workspace.directory._channels._values.clear()  # type: ignore[union-attr]  # a minute later
     slack.faults.fail("conversations.info", "channel_not_found", 1)
     await ada.submits(form, {"profile": "quick"})
-    assert "channel_not_found" in form.errors["profile"]
+    assert form.errors["profile"] == "I cannot see who reads this channel. Invite me there."
     assert (await chosen(slack, bot)).bases == frozenset({"secret"})
 
 
@@ -96,7 +96,7 @@ async def test_a_form_is_acknowledged_before_its_sender_is_told(slack: FakeSlack
     slack.faults.slow("chat.postEphemeral", TOO_SLOW)
     assert (await ada.submits(form, {"profile": "quick"})).acknowledged
     assert not form.open
-    assert "saved" in (await ada.next_private()).markdown
+    assert "Saved." in (await ada.next_private()).markdown
 
 
 async def test_a_form_whose_lookups_take_too_long_says_so_in_time(slack: FakeSlack, bot: Bot) -> None:
@@ -140,7 +140,7 @@ async def test_where_slack_opens_nothing_the_presser_is_told(slack: FakeSlack, b
     answer = await answered(slack)
     slack.faults.fail("views.open", "expired_trigger_id", None)
     await slack.person("bob").clicks(answer, button)
-    assert "expired_trigger_id" in (await slack.person("bob").next_private()).markdown
+    assert "did not open the form: it took me too long" in (await slack.person("bob").next_private()).markdown
     if button == "👎":
         assert [one.helpful async for one in bot.feedback.all()] == [False]
 

@@ -92,7 +92,7 @@ async def test_settings_are_those_of_the_channel_that_is_picked(slack: FakeSlack
     await ada.submits(form, {"channel": general.id})
     assert "What applies in #general" in form.markdown
     await ada.submits(form, {"profile": "quick", "follow_ups": ["yes"]})
-    assert "saved" in (await ada.next_private()).markdown
+    assert "Saved." in (await ada.next_private()).markdown
     chosen = await bot.user_actions.settings.store.read(f"slack:channel:{slack.team_id}/{general.id}")
     assert chosen.follow_ups
     assert chosen.profile == "quick"

@@ -841,9 +841,10 @@ class TestWhomABaseIsFor:
     async def test_a_grant_says_where_people_of_another_organization_read(
         self, slack: FakeSlack, room: SlackRoom
     ) -> None:
-        assert "organization" not in (await told(slack, "ada", "grant handbook everyone")).markdown
-        assert "organization" not in (await told(slack, "ada", "grant handbook #random")).markdown
         slack.channel("general").host_team = "T0PARTNER"
+        answer = await told(slack, "ada", "grant handbook everyone")
+        assert "People of other organizations read it too" in answer.markdown
+        assert "organization" not in (await told(slack, "ada", "grant handbook #random")).markdown
         answer = await told(slack, "ada", "grant handbook #general")
         assert "People of another organization read there too." in answer.markdown
 

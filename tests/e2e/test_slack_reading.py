@@ -137,6 +137,9 @@ async def test_a_mention_that_only_points_asks_the_message_above(slack: FakeSlac
     await bob.says(QUESTION, "general")
     question, _ = await read_question(slack, bot, await alice.says(text, "general"))
     assert question == (QUESTION if text != "<@bot>" else "Hello")
+    await bob.says("good morning", "general")
+    question, _ = await read_question(slack, bot, await alice.says(text, "general"))
+    assert (question == "good morning") == (text == "<@bot> ^")
 
 
 async def test_the_newest_messages_of_a_long_thread_are_its_context(slack: FakeSlack, bot: Bot) -> None:
@@ -162,6 +165,17 @@ async def test_in_a_busy_thread_the_answer_names_its_question(slack: FakeSlack, 
     bot.reasoner.go_on()
     answer = await slack.reply_to(asked, until=lambda one: "Show quotes" in one.buttons())
     assert answer.markdown.replace("\u2060", "").startswith("alice asked: and for @bob's plans?\nRefunds are paid")
+
+
+async def test_a_question_that_is_too_long_is_refused_without_repeating_it(slack: FakeSlack, bot: Bot) -> None:
+    alice = slack.person("alice")
+    asked = await alice.says(f"<@bot> what is {'QUJD' * 3_000}?", "general")
+    told = await alice.next_private()
+    assert "at most 4,000" in told.markdown
+    assert len(told.markdown) < 200
+    await bot.settled()
+    assert slack.answers_to(asked) == []
+    assert bot.reasoner.calls_of("understand") == []
 
 
 # --- files

@@ -76,7 +76,7 @@ def context(thread: Thread) -> str:
 
 CHATS: dict[str, tuple[Played, Callable[[str, Thread], bool]]] = {
     "s01_alert_attachment_only": (alert_in_a_thread, lambda _, thread: "alerts: Disk full on db-7" in context(thread)),
-    "s03_forward_in_dm": (forward_in_a_direct_message, lambda _, thread: "gift cards" in context(thread)),
+    "s03_forward_in_dm": (forward_in_a_direct_message, lambda asked, thread: "gift cards" in asked + context(thread)),
     "s05_forward_in_thread_context": (forward_in_a_thread, lambda _, thread: "carol: A customer" in context(thread)),
     "s07_user_named_in_context": (person_named_before, lambda _, thread: "bob: @alice owns" in context(thread)),
     "s23_usergroup_and_here": (group_and_broadcast, lambda asked, _: "@support or @here" in asked),
@@ -102,6 +102,7 @@ def reported() -> list[dict[str, Any]]:
 @pytest.fixture
 async def slack() -> AsyncIterator[FakeSlack]:
     async with FakeSlack() as workspace:
+        workspace.usergroup("support", ["bob"])  # groups are looked up once a minute
         yield workspace
 
 

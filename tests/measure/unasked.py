@@ -22,7 +22,7 @@ from bot.settings import Settings
 from core.evaluation.answer_scoring import AnswerVerdict, score_reply
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.events import AgentCompleted
-from core.model.text import is_question
+from core.model.questions import is_question
 from core.service.question_service import Question
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from adapters.discord.api.ids import key_of, person_of
 from adapters.discord.inbound.message_words import BotIdentity, attachments_of, words_of
 from adapters.discord.outbound.edit_versions import stamp_of
 from core.model.conversation import ThreadKey
-from core.model.incoming_events import FileReference, IncomingMessage
+from core.model.incoming_events import OUR_MENTION, FileReference, IncomingMessage
 from core.model.message_text import plain_question
 from core.model.pointing import GREETING, only_points
 from core.model.reply_target import ReplyMode, ReplyTarget
@@ -93,6 +93,7 @@ def parse_message(
         files=file_references(message),
         in_channel=not addressed,
         opens_post=_opens_post(message) and is_by_person(message),
+        wording=words_of(message, us, ours=OUR_MENTION) if mentions_us(message, us) else "",
     )
 
 

@@ -59,15 +59,17 @@ def attachments_of(message: discord.Message) -> list[discord.Attachment]:
     return [file for one in said_in(message) for file in one.attachments]
 
 
-def words_of(message: discord.Message, us: BotIdentity, people: Sequence[discord.abc.User] = ()) -> str:
-    """What a message says, forwards and embeds of bots included, without the mention of us.
+def words_of(
+    message: discord.Message, us: BotIdentity, people: Sequence[discord.abc.User] = (), *, ours: str = " "
+) -> str:
+    """What a message says, forwards and embeds of bots included, with ``ours`` where it mentions us.
 
     ``people`` are those that a forwarded message mentions: the forward has their ids alone.
     """
     by_machine = message.author.bot or message.webhook_id is not None
     said = [_text_of(one, embeds=by_machine or one is not message) for one in said_in(message)]
-    ours = rf"<@!?{us.user_id}>" + (rf"|<@&{us.role_id}>" if us.role_id else "")
-    text = re.sub(ours, " ", "\n".join(filter(None, said)))
+    mention = rf"<@!?{us.user_id}>" + (rf"|<@&{us.role_id}>" if us.role_id else "")
+    text = re.sub(mention, ours, "\n".join(filter(None, said)))
     return _readable(message, text, people)
 
 

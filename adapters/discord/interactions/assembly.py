@@ -49,7 +49,7 @@ def new_interactions(
         ordered_queue=ordered_queue,
         ratings=ratings,
     )
-    checkpoints = CheckpointButtons(user_actions, message_states, answer_index)
+    checkpoints = CheckpointButtons(user_actions, answer_index)
     handlers = DiscordButtonHandlers(
         answers=answers, checkpoints=checkpoints, ratings=ratings, settings=settings, kb=kb
     )

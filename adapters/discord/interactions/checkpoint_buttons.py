@@ -21,7 +21,6 @@ from adapters.discord.outbound.payloads import FormId
 from adapters.discord.outbound.text import clip
 from core.model.incoming_events import IncomingChoice
 from core.model.inquiry import Checkpoint, Choice
-from core.ports.message_state import MessageStateStore
 from core.service.actions.user_actions import UserActions
 
 NO_WORDS = "There was nothing in that field. Press again and write a few words."
@@ -33,11 +32,9 @@ class CheckpointButtons:
     def __init__(
         self,
         user_actions: UserActions,
-        message_states: MessageStateStore,
         answer_index: AnswerIndex,
     ) -> None:
         self._user_actions = user_actions
-        self._message_states = message_states
         self._answer_index = answer_index
 
     async def choose(self, interaction: Interaction, checkpoint_id: str, choice_id: str) -> None:
@@ -88,14 +85,16 @@ class CheckpointButtons:
             reply_target=private_target(interaction),
             text=words,
         )
-        await self._note_choice(interaction, trace_id, label)
-        await self._user_actions.choices.enqueue(f"discord:{interaction.id}", made, label)
+        note = await self._choice_note(interaction, trace_id, label)
+        await self._user_actions.choices.enqueue(f"discord:{interaction.id}", made, label, *note)
 
-    async def _note_choice(self, interaction: Interaction, trace_id: str, label: str) -> None:
+    async def _choice_note(
+        self, interaction: Interaction, trace_id: str, label: str
+    ) -> tuple[DiscordQuestionState, ...]:
         """Who chose what, for the answer to say; and the token under which a private card can be edited."""
         shown = await self._answer_index.find(trace_id)
         if shown is None:
-            return
+            return ()
         state = DiscordQuestionState(
             thread=shown.thread,
             message=shown.subject,
@@ -104,4 +103,4 @@ class CheckpointButtons:
             token=interaction.token if shown.private else "",
             token_of=str(interaction.id) if shown.private else "",
         )
-        await self._message_states.save(state)
+        return (state,)

@@ -17,6 +17,7 @@ from adapters.discord.outbound.sanitizer import SanitizedView, Text, links_in
 from core.model.answer import Answer, Citation
 from core.model.inquiry import Checkpoint
 from core.ports.answer_view import Step, StepState
+from core.service.actions.wording import CARD_OVER
 from core.service.answer_buttons import RATINGS, AnswerAction, actions_below
 
 WORKING_COLOUR = 0x5865F2
@@ -149,6 +150,12 @@ def checkpoint_card(
     if answer.citations:
         parts.append(row(AnswerButton.create(AnswerAction.QUOTES, trace_id)))
     return layout(*question_items(question), ui.Container(*parts, accent_colour=ASKING_COLOUR))
+
+
+def closed_card(checkpoint: Checkpoint, *, question: str = "") -> SanitizedView:
+    """A card whose time is over: its words without its choices."""
+    said = f"{texts.clip(texts.markdown(checkpoint.message), 1_500)}\n-# {CARD_OVER}"
+    return layout(*question_items(question), ui.Container(Text(said), accent_colour=ASKING_COLOUR))
 
 
 def _found_list(found: Sequence[str]) -> str:

@@ -21,7 +21,7 @@ from adapters.reasoners.openai.verdicts import verdicts_in
 from core.model.answer import Claim, Support
 from core.model.budget import Meter
 from core.model.clock import Clock
-from core.model.errors import FootnoteError, ModelFailure, ModelUnavailable
+from core.model.errors import ModelFailure, ModelUnavailable
 from core.model.inquiry import PROFILE_LIMITS, Profile
 from core.ports.reasoner import VerifierRecords
 
@@ -81,7 +81,7 @@ class Trust:
         return self._result is not None and self._result.believed
 
     async def believed(self) -> bool:
-        """Return whether the checks are believed; False where that cannot be found out now."""
+        """Return whether the checks are believed; False where it is not known in time. Raises ModelUnavailable."""
         if self._result is not None:
             return self._result.believed
         self.start()
@@ -89,7 +89,7 @@ class Trust:
         try:
             async with asyncio.timeout(LONGEST_WAIT):
                 return (await asyncio.shield(self._running)).believed
-        except (FootnoteError, TimeoutError):
+        except TimeoutError:
             return False
 
     async def result(self, *, again: bool = False) -> ControlResult:

@@ -26,6 +26,26 @@ _SERVER_ERRORS = {
 }  # fmt: skip
 
 
+# What people read of a refusal, by how Slack's word for it begins.
+_IN_WORDS = {
+    "not_in_channel": "I am not in that channel",
+    "channel_not_found": "I cannot see that channel",
+    "is_archived": "that channel is archived",
+    "is_inactive": "that channel is closed",
+    "user_not_in_channel": "you are not in that channel",
+    "restricted_action": "an admin has restricted who may post there",
+    "thread_locked": "that thread is locked",
+    "message_not_found": "that message was deleted",
+    "thread_not_found": "that thread was deleted",
+    "missing_scope": "a permission is missing, which `footnote doctor` names",
+    "not_authorized": "I have no permission for that",
+    "ratelimited": "Slack asks me to wait",
+    "expired_trigger_id": "it took me too long",
+    "token_revoked": "my token was revoked",
+    "account_inactive": "my account there is inactive",
+}
+
+
 class RequestRefused(Exception):
     """Slack answered ``ok: false``, with ``error`` for why; ``retry_after`` is in seconds, 0 when not rate limited."""
 
@@ -62,6 +82,12 @@ def translate_connection_error(method: str, url: str, error: Exception) -> Outco
     remedy = None if reached else "Check the network and its name service, and SLACK_API_URL if it is set."
     host = urlsplit(url).netloc.rpartition("@")[2]
     return OutcomeUnknown(f"Slack at {host} did not answer {method} ({type(error).__name__}).", remedy=remedy)
+
+
+def reason_in_words(error: str) -> str:
+    """Why Slack refuses something, for people to read, from its own word for it; ends a sentence without its dot."""
+    known = next((words for beginning, words in _IN_WORDS.items() if error.startswith(beginning)), "")
+    return known or "Slack refuses it, and my log says why"
 
 
 def error_word(error: SlackApiError) -> str:

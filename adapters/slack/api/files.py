@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from adapters.slack.api.errors import RequestRefused
+from adapters.slack.api.errors import RequestRefused, reason_in_words
 from adapters.slack.api.message_links import HOST
 from adapters.slack.api.web_client import SIGN_IN, WebClient
 from core.model.errors import DocumentRejected, FetchRefused
@@ -122,4 +122,4 @@ def _refusal_error(refusal: RequestRefused) -> FetchRefused:
             "I cannot see that file: it is gone, or not shared with me.",
             remedy="Share it in a channel that I am in, or attach it.",
         )
-    return FetchRefused(f"Slack does not give me that file ({refusal.error}).")
+    return FetchRefused(f"Slack does not give me that file: {reason_in_words(refusal.error)}.")

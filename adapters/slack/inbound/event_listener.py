@@ -22,7 +22,7 @@ from core.model.answer import OPEN_OUTCOMES
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import Busy, Denied, FootnoteError, NotFound
-from core.model.incoming_events import FileReference, IncomingMessage
+from core.model.incoming_events import OUR_MENTION, FileReference, IncomingMessage
 from core.model.message_text import plain_question
 from core.model.principals import channel_principal
 from core.model.reply_target import ReplyTarget
@@ -124,7 +124,7 @@ class EventListener:
 
     async def put_shortcut(self, message: IncomingMessage, subject: str, asker: Person) -> IntakeResult:
         """Keep a message that somebody asks about with a shortcut: as their question, each time anew."""
-        asked = replace(message, id=subject, asker=asker, mentions_us=True, mentions_others=False, files=())
+        asked = replace(message, id=subject, asker=asker, mentions_us=True, mentions_others=False, wording="", files=())
         return await self.put(f"{PLATFORM}:{asked.thread.space}:{asked.thread.channel}:{subject}:{asker.id}", asked)
 
     async def put_follow_up(self, message: IncomingMessage) -> None:
@@ -189,6 +189,7 @@ class EventListener:
             edited=edited,
             files=files if files or event.get("type") != "app_mention" else (FILES_UNKNOWN,),
             in_channel=not addressed,
+            wording=plain_message(text, us.user, ours=OUR_MENTION) if us.user in called else "",
         )
 
     def _sender(self, event: Event, team: str, us: Identity) -> Person | None:

@@ -22,8 +22,8 @@ _LEADING = re.compile(r"^[\s,]*(?::(?![\w+-]+:))?[\s,]*")  # "@Footnote: why?"
 _UNKNOWN = {"U": "@someone", "W": "@someone", "S": "@a group"}
 
 
-def plain_message(text: str, bot_user_id: str, names: Mapping[str, str] | None = None) -> str:
-    """What somebody wrote, as plain text without the mention of us.
+def plain_message(text: str, bot_user_id: str, names: Mapping[str, str] | None = None, *, ours: str = "") -> str:
+    """What somebody wrote, as plain text with ``ours`` where it mentions us.
 
     ``names`` are those of people, channels and groups by their ids. Without them each id stays, for ``with_names``.
     """
@@ -31,7 +31,7 @@ def plain_message(text: str, bot_user_id: str, names: Mapping[str, str] | None =
     def plain(match: re.Match[str]) -> str:
         target, _, label = match.group(1).partition("|")
         if target == f"@{bot_user_id}":
-            return ""
+            return ours
         if not label and _NAMELESS.fullmatch(match.group()):
             return match.group()
         if target.startswith(("@", "#")):

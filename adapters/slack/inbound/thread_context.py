@@ -18,12 +18,13 @@ from adapters.slack.api.web_client import WebClient
 from adapters.slack.inbound.event_listener import FILES_UNKNOWN, question_ts
 from adapters.slack.inbound.message_text import ids_in, plain_message, with_names, without_marks
 from adapters.slack.inbound.message_words import file_references, own_text, previews, shared_messages
-from core.model.conversation import ContextMessage, Role
+from core.model.conversation import ContextMessage, Role, ThreadKey
 from core.model.errors import PlatformUnavailable
 from core.model.incoming_events import FileReference, IncomingMessage
 from core.model.message_text import LINK_PREVIEW, plain_question
 from core.model.pointing import GREETING, could_point, only_points
-from core.model.text import is_question
+from core.model.questions import is_question
+from core.model.text import words
 from core.service.attached_files import Parse, read_files
 
 __all__ = ["Parse", "ThreadContext"]
@@ -32,6 +33,7 @@ MOST_CONTEXT = 50  # messages of the thread before the question
 WHOLE_THREAD = 200  # messages that are read at once; of a longer thread the newest are looked for
 MOST_READ = 10_000  # messages of one stretch of a long thread: all of it, unless that came in bursts
 WIDER = 4  # times as long a stretch, where one had too few messages
+ABOVE_SECONDS = 3_600.0  # for which the message above may be meant
 MOST_BEFORE = 6  # messages of a direct message before a new one
 CONTEXT_CHARACTERS = 2_000  # of one message
 
@@ -129,15 +131,16 @@ class ThreadContext:
         """The message that a question points at, which it asks instead; None where it says something of its own.
 
         That is the newest question of whoever it names, else the newest since we spoke, else the newest message. In a
-        channel it is the message right above; a bare mention there points at nothing.
+        channel it is the message right above, if that is recent and asks something; a bare mention there points at
+        nothing.
         """
         in_thread = message.thread.thread != question_ts(message)
         if not (in_thread or message.direct or message.text):
             return None
         found = await self._before(message) if in_thread else await self._history(message, 1)
         lines = [await self._line(one) for one in found]
-        if message.direct and not in_thread:  # there each message is a question, and has been answered
-            lines = [line for line in lines if line.shared or line.files]
+        if not in_thread:
+            lines = [line for line in lines if _may_be_meant(line, message)]
         authors = {line.author for line in lines if not line.ours}
         if not only_points(message.text, [*authors, *names]):
             return None
@@ -146,8 +149,8 @@ class ThreadContext:
         after = max((number for number, line in enumerate(lines, 1) if line.ours), default=0)
         asked = [line for line in named or lines[after:] if line.files or not only_points(line.asked, authors)]
         questions = [line for line in asked if is_question(line.asked)]
-        found_question = questions or asked
-        return found_question[-1] if found_question else None
+        candidates = questions or asked
+        return candidates[-1] if candidates else None
 
     # --- reading
 
@@ -161,34 +164,36 @@ class ThreadContext:
         return [*found, *([own] if own is not None else [])]
 
     async def _newest_of_thread(self, message: IncomingMessage) -> list[Said]:
-        """The first message of the thread and the newest up to this one.
-
-        Slack pages from the oldest: of a long thread ever wider stretches before the question are read.
-        """
-        root, ts = float(message.thread.thread), float(question_ts(message))
-        place = {"channel": message.thread.channel, "ts": message.thread.thread}
-        window = {"latest": question_ts(message), "inclusive": True}
+        """The first message of the thread and the newest up to this one."""
+        ts, about = question_ts(message), message.reply_target.about
         try:
-            answer = await self.web.call("conversations.replies", limit=WHOLE_THREAD, **place, **window)
-            found = list(answer.get("messages") or [])
-            if (answer.get("response_metadata") or {}).get("next_cursor"):
-                replies = int(found[0].get("reply_count") or MOST_READ)
-                seconds, beginning = (ts - root) * 2 * MOST_CONTEXT / max(replies, 1), found[:1]
-                while True:
-                    since = {"oldest": f"{max(ts - seconds, root):.6f}"}
-                    stretch = self.web.items("conversations.replies", "messages", MOST_READ, **place, **window, **since)
-                    newest = deque(
-                        [one async for one in stretch if one.get("ts") != message.thread.thread], MOST_CONTEXT
-                    )
-                    if len(newest) == MOST_CONTEXT or ts - seconds <= root:
-                        break
-                    seconds *= WIDER
-                found = [*beginning, *newest]
+            found = await self._read_thread(message.thread, ts)
         except (RequestRefused, PlatformUnavailable) as error:
             log.info("thread_unreadable", reason=str(error))
             return []
-        shown = [one for one in found if _time(one) < ts or (one.get("ts") == message.reply_target.about)]
+        shown = [one for one in found if _time(one) < float(ts) or one.get("ts") == about]
         return [*shown[:1], *shown[1:][-(MOST_CONTEXT - 1) :]]
+
+    async def _read_thread(self, thread: ThreadKey, ts: str) -> list[Said]:
+        """The first message of a thread, then all up to this one, or of a long thread the newest of them.
+
+        Slack pages from the oldest, so of a long thread ever longer stretches before that message are read. Raises
+        RequestRefused and PlatformUnavailable.
+        """
+        place = {"channel": thread.channel, "ts": thread.thread, "latest": ts, "inclusive": True}
+        answer = await self.web.call("conversations.replies", limit=WHOLE_THREAD, **place)
+        found: list[Said] = list(answer.get("messages") or [])
+        if not (answer.get("response_metadata") or {}).get("next_cursor"):
+            return found
+        root, end = float(thread.thread), float(ts)
+        seconds = (end - root) * 2 * MOST_CONTEXT / int(found[0].get("reply_count") or MOST_READ)
+        while True:
+            oldest = f"{max(end - seconds, root):.6f}"
+            stretch = self.web.items("conversations.replies", "messages", MOST_READ, oldest=oldest, **place)
+            newest = deque([one async for one in stretch if one.get("ts") != thread.thread], MOST_CONTEXT)
+            if len(newest) == MOST_CONTEXT or end - seconds <= root:
+                return [found[0], *newest]
+            seconds *= WIDER
 
     async def _history(self, message: IncomingMessage, most: int) -> list[Said]:
         """The last messages of the channel before this one, oldest first."""
@@ -246,6 +251,16 @@ class ThreadContext:
 
     async def _fetch(self, file: FileReference, limit: int) -> tuple[str, bytes]:
         return await Files(self.web).fetch(file.id, limit)
+
+
+def _may_be_meant(line: _Line, message: IncomingMessage) -> bool:
+    """Whether the message above one that stands in no thread may be what that one points at."""
+    if line.shared or line.files:
+        return True
+    if message.direct:  # there each message is a question, and has been answered
+        return False
+    recent = float(question_ts(message)) - float(line.ts) < ABOVE_SECONDS
+    return recent and (not words(message.text) or is_question(line.asked))
 
 
 def _time(said: Said) -> float:

@@ -54,8 +54,10 @@ def parse_command(text: str, channel: str = "") -> KbCommand | str:
             return f"There is no option {part}.\n{HELP}"
         else:
             said.append(part)
-    if not said or said[0] not in list(KbVerb):
+    if not said:
         return HELP
+    if said[0] not in list(KbVerb):
+        return f"There is no `{KB} {said[0][:40]}`.\n{HELP}"
     if any(not options.get(name, "1").isdecimal() for name in ("limit", "page")):
         return "--limit and --page take a number."
     return _command(KbVerb(said[0]), said[1:], options, channel)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from adapters.slack.api.directory import Directory
-from adapters.slack.api.errors import RequestRefused
+from adapters.slack.api.errors import RequestRefused, reason_in_words
 from adapters.slack.api.ids import PLATFORM
 from adapters.slack.api.message_links import fetch_permalink
 from adapters.slack.api.web_client import WebClient
@@ -157,4 +157,4 @@ def _unreadable(refusal: RequestRefused) -> NotFound:
                 remedy="An admin adds it with the app's manifest and installs the app again.",
             )
         case other:
-            return NotFound(f"Slack does not show me that conversation ({other}).")
+            return NotFound(f"Slack does not show me that conversation: {reason_in_words(other)}.")

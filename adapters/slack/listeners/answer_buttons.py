@@ -144,9 +144,9 @@ class AnswerButtonListeners:
             press.thread, press.value, press.person, audience
         ) as turn:
             name = escape(await self.workspace.directory.name(press.user))
-            words = f"{group} {name} asks for a person: “{escape(turn.question[:1_500])}”"
+            words = f"{group} {name} would like a person to answer: “{escape(turn.question[:1_500])}”"
             call = permit(blocks.section(words), group=handoff)
-            await self.workspace.messages.post(press.thread, "A person is asked for.", [call])
+            await self.workspace.messages.post(press.thread, f"{name} would like a person to answer.", [call])
 
     async def _share(self, press: Press) -> None:
         """Show a private answer to the channel. Raises NotFound, Denied and AlreadyDone."""

@@ -18,6 +18,7 @@ from adapters.slack.listeners.error_reports import report_errors
 from adapters.slack.listeners.settings import ChannelSettingsForm
 from adapters.slack.outbound.answer_records import LatestInChannel, LatestOfPerson
 from adapters.slack.outbound.line_format import mrkdwn
+from adapters.slack.outbound.text import escape
 from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import ThreadKey
 from core.service.actions.wording import explanation_text, outcome_text
@@ -26,11 +27,12 @@ from core.service.help import HELP
 
 COMMAND = "/footnote"
 NO_THREAD = "I have not answered you in this channel yet. Mention me in a thread, or give the link of one."
+LONGEST_ECHO = 40  # characters of a command that is none
 NO_KNOWLEDGE = "The knowledge is not looked after from here."
 
 
 class FootnoteVerb(StrEnum):
-    """What can follow ``/footnote``; whatever else does is answered with the help."""
+    """What can follow ``/footnote``; of whatever else does it is said that there is none such, with the help."""
 
     WHY = "why"
     MUTE = "mute"
@@ -84,8 +86,11 @@ class CommandListeners:
                 return await self._forget(given, rest)
             case FootnoteVerb.SETTINGS:
                 return await self._open_settings(given)
-            case _:
+            case FootnoteVerb.HELP | "":
                 return "\n".join(map(mrkdwn, HELP))
+            case _:
+                unknown = f"There is no `{COMMAND} {escape(verb)[:LONGEST_ECHO]}`. To ask something, mention me."
+                return "\n".join([unknown, *map(mrkdwn, HELP)])
 
     async def _why(self, given: SlashCommand, rest: str) -> str:
         thread = await self._thread(given, rest)

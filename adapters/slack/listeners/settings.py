@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import structlog
 from slack_bolt.app.async_app import AsyncApp
 
 from adapters.slack.api.errors import RequestRefused
@@ -18,8 +19,10 @@ from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import FootnoteError, NotFound
 
-NOT_TOLD = "Slack does not tell me about this channel"
-SAVED = "The settings of this channel are saved; they hold from the next question."
+NOT_SEEN = "I cannot see who reads this channel."
+SAVED = "Saved. The settings of this channel apply from the next question."
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,8 @@ class ChannelSettingsForm:
         try:
             channel = await self.workspace.directory.channel(place.channel)
         except RequestRefused as refusal:
-            raise NotFound(f"{NOT_TOLD} ({refusal.error}).", remedy="Invite me there.") from None
+            log.info("channel_unknown", reason=refusal.error)
+            raise NotFound(NOT_SEEN, remedy="Invite me there.") from None
         if channel.direct:
             return "this direct message"
         return f"#{channel.name}" if channel.name else "this channel"

@@ -191,7 +191,7 @@ class AnswerMessages:
             channel = self.message_state.kept.direct or await self._direct_channel()
             await self.message_state.keep(replace(self.message_state.kept, direct=channel))
             asked = escape(shorten(self.question.text, MOST_QUOTED))
-            about = f"I could not answer where you asked (Slack: {escape(reason)}), so I answer here: “{asked}”"
+            about = f"I could not answer where you asked: {escape(reason)}. You asked: “{asked}”"
             for number, layout in enumerate(layouts):
                 shown = [*([] if number else [blocks.context(about)]), *blocks.without_buttons(layout)]
                 part = f"direct-{number}"
@@ -274,7 +274,9 @@ class AnswerMessages:
             return await self.workspace.web.call(method, **arguments)
         except RequestRefused as refusal:
             if is_token_refused(refusal):
-                raise PlatformUnavailable(f"Slack refuses the token ({refusal.error}).") from None
+                raise PlatformUnavailable(
+                    "Slack does not accept my token. `footnote doctor` says what to do."
+                ) from None
             if refusal.retry_after:
                 raise PlatformUnavailable(f"Slack limits {method} for long.") from None
             raise

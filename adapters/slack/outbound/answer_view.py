@@ -13,7 +13,7 @@ from typing import Any
 
 import structlog
 
-from adapters.slack.api.errors import OutcomeUnknown, RequestRefused
+from adapters.slack.api.errors import OutcomeUnknown, RequestRefused, reason_in_words
 from adapters.slack.api.web_client import WebClient
 from adapters.slack.outbound import blocks
 from adapters.slack.outbound.answer_messages import AnswerMessages, NowhereToPost, SlackQuestion, Workspace
@@ -371,7 +371,9 @@ class SlackAnswerView:
         """Nothing tells whether the asker was shown it already, so a retry shows it again rather than not at all."""
         for layout in layouts:
             if not await self._messages.post_privately(layout, blocks.fallback(text)):
-                await self._messages.post_directly(layouts, blocks.fallback(text), "not to you alone, says Slack")
+                await self._messages.post_directly(
+                    layouts, blocks.fallback(text), "Slack does not show you a private message there"
+                )
                 return
 
     async def _finish_in_place(
@@ -388,7 +390,7 @@ class SlackAnswerView:
                 await self._show_part(number, layout, blocks.fallback(text), resumed=resumed)
         except NowhereToPost as nowhere:
             self._told_directly = True
-            await self._messages.post_directly(layouts, blocks.fallback(text), str(nowhere))
+            await self._messages.post_directly(layouts, blocks.fallback(text), reason_in_words(str(nowhere)))
 
     async def _end_stream(self, below: list[blocks.Block]) -> bool:
         """Whether the stream could end as it is, with the rest of the text and the blocks below it."""

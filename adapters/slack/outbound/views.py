@@ -40,7 +40,7 @@ PARTNERS_IN_FORM = (
     "open to everybody."
 )
 CLOSED_LABEL = "Answer only from bases chosen above or granted to this channel"
-BASES_LABEL = "Knowledge bases (none chosen: all that may be read here)"
+BASES_LABEL = "Knowledge bases (none chosen: all that this channel may read)"
 OTHER_THRESHOLDS = (0.6, 0.5)  # beside those that have a word; grades are tenths
 MOST_QUOTES = 30  # three blocks each; a view has 100
 MOST_OPTIONS = 100  # of one menu; https://docs.slack.dev/reference/block-kit/block-elements/select-menu-element
@@ -138,13 +138,11 @@ def settings(
         closed = ("yes",) * now.closed_to_partners
         rows.append(checkboxes("closed_to_partners", "For the other organization", {"yes": CLOSED_LABEL}, closed))
     rows += [
-        select("profile", "How much an answer may cost", PROFILES, policy.profile),
-        select("behaviour", "How readily it searches and believes", BEHAVIOURS, policy.behaviour),
-        checkboxes("checkpoints", "Ask how to go on when", CHECKPOINTS, sorted(policy.checkpoints)),
-        checkboxes(
-            "sources_first", "Always", {"yes": "Show sources before answering"}, ("yes",) * policy.sources_first
-        ),
-        checkboxes("follow_ups", "Below an answer", {"yes": FOLLOW_UPS_LABEL}, ("yes",) * policy.follow_ups),
+        select("profile", "How much effort an answer may take", PROFILES, policy.profile),
+        select("behaviour", "How careful I am with what I find", BEHAVIOURS, policy.behaviour),
+        checkboxes("checkpoints", "Ask the person what to do when", CHECKPOINTS, sorted(policy.checkpoints)),
+        checkboxes("sources_first", "Sources", {"yes": "Show them before answering"}, ("yes",) * policy.sources_first),
+        checkboxes("follow_ups", "Follow-up questions", {"yes": FOLLOW_UPS_LABEL}, ("yes",) * policy.follow_ups),
         select("reply_style", "Where answers appear", REPLIES, now.reply_style),
         _auto_answer(now.auto_answer),
         _text_field(
@@ -157,7 +155,7 @@ def settings(
     rows.append(checkboxes("proposal_digest", "For admins", {"yes": PROPOSALS_LABEL}, told))
     if groups:
         rows.append(select("handoff", "Whom “Ask a person” calls", {"none": "Nobody", **groups}, now.handoff or "none"))
-    return modal("Footnote here", rows, callback=SETTINGS, submit="Save", form=form)
+    return modal("Footnote settings", rows, callback=SETTINGS, submit="Save", form=form)
 
 
 def _auto_answer(threshold: float) -> blocks.Block:

@@ -72,6 +72,7 @@ class Conversations:
             thread=visitor.thread(name),
             text=text,
             asker=visitor.person,
+            mentions_us=True,
             direct=True,
             bases=bases,
         )

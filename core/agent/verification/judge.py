@@ -128,7 +128,8 @@ def _hold(run: Run, unit: DraftUnit, verdict: ClaimVerdict) -> Judged:
     if faults and (denied := _faults(run, unit, run.composed_from, verdict.words)):
         return _failed(unit, verdict, denied[0])
     asked = f"{run.inquiry.question} {run.inquiry.standalone}"
-    if exchanged := exchanged_values(without_markers(unit.text), verdict.words, asked):
+    texts = [f"{item.passage.searchable} {item.passage.dated}" for item in run.composed_from]
+    if exchanged := exchanged_values(without_markers(unit.text), verdict.words, texts, asked):
         return _failed(unit, verdict, exchanged[0].reason)
     if polarity_conflict(without_markers(unit.text), verdict.words):
         return _failed(unit, verdict, "the documents say the opposite")

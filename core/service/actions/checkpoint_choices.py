@@ -1,12 +1,13 @@
 """Choosing at a checkpoint: which choice can still be made, by whom, and how it is put in line."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.model.conversation import Person, ThreadKey
-from core.model.errors import NotFound
+from core.model.errors import NotFound, Unavailable
 from core.model.incoming_events import IncomingChoice
 from core.model.inquiry import Choice
 from core.model.message_records import CheckpointState
+from core.model.records import Record
 from core.ports.audit import Audit
 from core.ports.checkpoints import Checkpoints, ParkedInquiry
 from core.ports.inbox import Inbox
@@ -42,11 +43,23 @@ class CheckpointChoices:
             raise await refuse(self.audit, person, "choose", checkpoint_id, NOT_YOURS_TO_CHOOSE)
         return parked, choice
 
-    async def enqueue(self, delivery_id: str, made: IncomingChoice, label: str) -> bool:
+    async def enqueue(self, delivery_id: str, made: IncomingChoice, label: str, *beside: Record) -> bool:
         """Put a choice in line and note what its card says of it; False when this delivery was in line before.
 
-        Raises Busy when this person has too many waiting, and StoreUnavailable.
+        Of two different choices that come at once the first is made, and the other raises NotFound: card and answer
+        name the same. ``beside`` is kept with it. Raises Busy when this person has too many waiting, and
+        StoreUnavailable.
         """
-        card = CheckpointState(thread=made.thread, checkpoint=made.checkpoint, chosen=label[:LONGEST_LABEL])
-        await self.message_states.save(card)
-        return await self.inbox.put(delivery(delivery_id, made))
+        blank = CheckpointState(thread=made.thread, checkpoint=made.checkpoint)
+        card = await self.message_states.read(blank) or blank
+        chosen = label[:LONGEST_LABEL]
+        if card.chosen != chosen and (
+            card.chosen or not await self.message_states.exchange(card, replace(card, chosen=chosen))
+        ):
+            raise NotFound(CHOICE_GONE)
+        await self.message_states.save(*beside)
+        try:
+            return await self.inbox.put(delivery(delivery_id, made))
+        except Unavailable:  # it can be pressed again, and so can another
+            await self.message_states.save(replace(card, chosen=""), was=replace(card, chosen=chosen))
+            raise

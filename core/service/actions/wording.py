@@ -8,6 +8,7 @@ from core.service.explanations import Explanation
 IN_OWN_WORDS = "What exactly are you after?"
 GONE = "I have nothing kept about that answer any more."
 CHOICE_GONE = "This choice has been made already, or its time is over. Ask again if you like."
+CARD_OVER = "Nobody chose in time. Ask again if you still want to know."
 FINISHED = "That is finished already."
 NOT_YOURS_TO_CHOOSE = "Only the person who asked, or an admin, can choose here."
 YOU_EDITED = "You edited your question after I answered it."

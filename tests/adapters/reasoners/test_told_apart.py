@@ -16,6 +16,7 @@ from adapters.reasoners.extractive.question.about_knowledge import overview_of
 from adapters.reasoners.extractive.question.aggregation import Aggregate, aggregation_of
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.testing.encoder import HashingEncoder
+from core.agent.understand import UNREADABLE
 from core.model.conversation import Audience, ContextMessage
 from core.model.evidence import Evidence, Grade, Hit
 from core.model.inquiry import Overview
@@ -448,6 +449,20 @@ async def test_a_file_that_is_the_subject_answers_alone(asked: str, said: tuple[
     )
     assert all(one in told_of.text for one in said)
     assert unsaid not in told_of.text
+
+
+async def test_a_question_about_an_unreadable_file_is_not_answered_from_documents() -> None:
+    scene = Scene(ExtractiveReasoner(HashingEncoder()))
+    await scene.knows("Refunds are paid within 14 days.")
+    scan = ContextMessage("scan.pdf", "(not read: It is damaged.)", unread="It is damaged.")
+    for asked in ("What does this say about refunds?", "summarise this", "Summarise the attached file."):
+        told_of = await told(
+            scene.question_service.ask(
+                Question(asked, scene.key(), ALICE, Audience(unrestricted=True), attachments=(scan,))
+            )
+        )
+        assert told_of.text == UNREADABLE
+        assert told_of.answer.notices == ("I could not read *scan.pdf*: It is damaged.",)
 
 
 def test_a_german_date_is_no_end_of_a_sentence() -> None:

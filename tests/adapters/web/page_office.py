@@ -35,6 +35,7 @@ from core.model.file_content import FileContent
 from core.model.health import Check, Health
 from core.model.setup_steps import Place, RunningOptions, SetupStep, SetupStepState, TokenField, TokenOutcome
 from core.ports.page_pictures import Box, PagePicture
+from core.service.actions.memory_controls import MemoryControls
 from core.service.actions.user_actions import UserActions
 from core.service.message_handler import MessageHandler
 from tests.core.scene import Scene
@@ -267,11 +268,10 @@ class PageOffice:
         """Let a worker answer everything that waits."""
         handler = MessageHandler(
             question_service=self.scene.question_service,
-            memory=self.scene.memory,
+            memory_controls=MemoryControls(self.scene.memory, self.room.audit),
             checkpoints=self.scene.checkpoints,
             message_states=self.message_states,
             inbox=self.inbox,
-            audit=self.room.audit,
             platforms={"web": self.page},
         )
         while (lease := await self.inbox.take("w", timedelta())) is not None:

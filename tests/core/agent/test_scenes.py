@@ -54,7 +54,7 @@ from core.ports.reasoner import DraftDeclined, DraftRestarted, GradesWithDecisio
 from core.service.question_service import Question
 from tests.adapters.reasoners.scene import Believed
 from tests.core.casts import IN_PROCESS, OVER_HTTP, ModelOverHttp
-from tests.core.scene import ALICE, BOB, Scene, Told, told, within
+from tests.core.scene import ALICE, BOB, Scene, Told, within
 
 REFUNDS = "Refunds are paid within 14 days."
 LEAVE = "Everyone has 27 days of annual leave."
@@ -439,13 +439,6 @@ class TestTheShortWay:
         assert self.steps(scene)[2:] == ["compose", "check"]
         assert answer.text == "You get your money back within a fortnight [1]."
 
-    async def test_when_nobody_chooses_it_is_written_from_what_was_found_for_all_readings(self, scene: Scene) -> None:
-        parked = await self.asked_back(scene)
-        scene.clock.advance(31 * 60)
-        answer = await told(scene.question_service.expire(parked.checkpoint.id))
-        assert answer.all(RetrievalStarted) == []
-        assert {source.title for source in answer.answer.citations} == {"Refund policy", "Leave"}
-
     async def test_a_person_is_asked_once_which_reading_is_meant(self, scene: Scene) -> None:
         parked = await self.asked_back(scene)
         scene.script.enqueue("compose", [DraftDeclined(unclear=AskBack("Which then?", ("This?", "That?")))])
@@ -728,16 +721,6 @@ class TestCheckpoints:
         with pytest.raises(Denied):
             await scene.presses(parked.checkpoint, "answer", by=BOB)
 
-    async def test_when_nobody_chooses_it_answers_with_what_it_has(self, scene: Scene) -> None:
-        parked = await self.long_search(scene)
-        scene.clock.advance(29 * 60)
-        assert list(await scene.checkpoints.due(scene.clock.now())) == []
-        scene.clock.advance(2 * 60)
-        assert list(await scene.checkpoints.due(scene.clock.now())) == [parked.checkpoint.id]
-        answer = await told(scene.question_service.expire(parked.checkpoint.id))
-        assert answer.outcome is Outcome.ANSWERED
-        assert list(await scene.checkpoints.due(scene.clock.now())) == []
-
     async def nothing_relevant(self, scene: Scene) -> Told:
         scene.script.always("grade", 3)
         scene.script.always("decide", Insufficient("a price list"))
@@ -903,11 +886,23 @@ class TestCheckpoints:
         assert "I take that as your answer" in answer.noticed
         assert answer.outcome is Outcome.ANSWERED
 
-    async def test_own_words_that_fit_no_reading_are_added_to_the_question(self, scene: Scene) -> None:
+    async def test_words_that_fit_no_reading_are_a_question_of_their_own(self, scene: Scene) -> None:
         await self.clarified(scene)
         answer = await scene.asks("the parental kind")
-        assert "I take that as your answer" in answer.noticed
-        assert answer.all(RetrievalStarted)[0].query == "how many days? the parental kind"
+        assert "I take that as a new question" in answer.noticed
+
+    async def test_a_number_that_no_choice_has_keeps_the_card(self, scene: Scene) -> None:
+        parked = await self.clarified(scene)
+        with pytest.raises(NotFound, match="no choice 9"):
+            await scene.asks("9")
+        answer = await scene.presses(parked.checkpoint, "1")
+        assert answer.outcome is Outcome.ANSWERED
+
+    async def test_never_mind_stops_at_any_card(self, scene: Scene) -> None:
+        await self.clarified(scene)
+        answer = await scene.asks("never mind")
+        assert answer.text == "OK, I'll leave it there."
+        assert answer.answer.nearest == ()
 
     async def test_a_new_question_sets_the_old_aside_and_says_so(self, scene: Scene) -> None:
         parked = await self.clarified(scene)
@@ -924,28 +919,6 @@ class TestCheckpoints:
         assert parked.checkpoint.question == "and the notice?"
         answer = await scene.asks("Who approves refunds above 2,000 euros?")
         assert "set “and the notice?” aside" in answer.noticed
-
-    async def test_when_nobody_says_which_reading_each_is_searched_for(self, scene: Scene) -> None:
-        await scene.asks("refunds")  # what an earlier question found is no answer to this one
-        options = ("How long do refunds take?", "How many days of annual leave are there?")
-        scene.script.enqueue("understand", AskBack("Which days?", options))
-        parked = await scene.asks("how many days?")
-        answer = await told(scene.question_service.expire(parked.checkpoint.id))
-        assert [event.query for event in answer.all(RetrievalStarted)] == list(options)
-        assert answer.outcome is Outcome.ANSWERED
-        assert {source.title for source in answer.answer.citations} == {"Refund policy", "Leave"}
-
-    async def test_when_nobody_wants_weak_evidence_it_says_that_there_is_no_better(self, scene: Scene) -> None:
-        parked = await self.nothing_relevant(scene)
-        answer = await told(scene.question_service.expire(parked.checkpoint.id))
-        assert answer.outcome is Outcome.ABSTAINED
-        assert answer.answer.nearest
-
-    async def test_when_nobody_asks_for_the_answer_after_the_sources_it_comes_by_itself(self, scene: Scene) -> None:
-        policy = AnswerPolicy(checkpoints=ALL_CHECKPOINTS, sources_first=True)
-        parked = await scene.asks("refunds", policy=policy)
-        answer = await told(scene.question_service.expire(parked.checkpoint.id))
-        assert answer.outcome is Outcome.ANSWERED
 
     async def test_each_checkpoint_can_be_switched_off_by_itself(self, scene: Scene) -> None:
         def without(kind: CheckpointKind) -> AnswerPolicy:

@@ -17,18 +17,22 @@ from adapters.testing.stores import InProcessAudit
 from core.model.answer import Answer
 from core.model.channel_settings import ChannelSettings, ReplyStyle
 from core.model.conversation import Person, ThreadKey
-from core.model.errors import WENT_WRONG, ModelUnavailable, PlatformUnavailable, StoreUnavailable
+from core.model.errors import WENT_WRONG, ModelUnavailable, NotFound, PlatformUnavailable, StoreUnavailable
 from core.model.incoming_events import Deletion, FileReference, Incoming, IncomingChoice, IncomingMessage, MessageRoute
 from core.model.inquiry import AskBack, CheckpointKind, Sufficient
+from core.model.message_records import CheckpointState
 from core.ports.answer_view import Step
 from core.ports.encoder import Vectors
 from core.ports.inbox import Lease
 from core.ports.index import DenseAndBm25Hits, Scope
 from core.ports.message_state import CancelReason
 from core.ports.platform import MessageState
-from core.service.actions.wording import EDITED_LATE, THREAD_FORGOTTEN
+from core.service.actions.checkpoint_choices import CheckpointChoices
+from core.service.actions.memory_controls import MemoryControls
+from core.service.actions.wording import CARD_OVER, EDITED_LATE, THREAD_FORGOTTEN
 from core.service.deletions import take_in_deletion
 from core.service.delivery_codec import delivery
+from core.service.help import HELP_TEXT
 from core.service.message_handler import MOST_RUNS, MessageHandler, trace_of
 from core.service.queue_worker import Worker
 from tests.core.scene import Scene
@@ -55,11 +59,10 @@ class Room:
     def worker(self, name: str = "w") -> Worker:
         message_handler = MessageHandler(
             question_service=self.scene.question_service,
-            memory=self.scene.memory,
+            memory_controls=MemoryControls(self.scene.memory, self.audit),
             checkpoints=self.scene.checkpoints,
             message_states=self.message_states,
             inbox=self.inbox,
-            audit=self.audit,
             platforms={"paper": self.paper},
             warming=self.warming,
         )
@@ -134,7 +137,10 @@ async def test_people_who_talk_to_each_other_are_left_alone(room: Room) -> None:
         await room.asks("Sam, could you look?", mentions_us=False, mentions_others=True)
         await room.settled()
         assert len(room.paper.visible) == 1
-        await room.asks("And who pays them?", mentions_us=False, by=BOB)
+        await room.asks("And who pays them?", mentions_us=False)
+        await room.settled()
+        assert len(room.paper.visible) == 1
+        await room.asks("How long do refunds to customers take?", mentions_us=False, by=BOB)
         await room.settled()
     assert len(room.paper.visible) == 2
 
@@ -425,15 +431,90 @@ async def test_killed_after_the_answer_was_shown_there_is_no_second(room: Room) 
     assert len(room.scene.script.calls_of("understand")) == 1
 
 
-async def test_when_nobody_presses_it_answers_with_what_it_has(room: Room) -> None:
+async def test_when_nobody_chooses_the_card_is_closed_and_nothing_is_answered(room: Room) -> None:
     async with room.working():
         page = await parked(room)
         room.scene.clock.advance(31 * 60)
         async with asyncio.timeout(PATIENCE * 3):
-            while page.answer is None:
+            while page.checkpoint is not None:
                 await asyncio.sleep(0.05)
+        await room.settled()
+    assert page.text == CARD_OVER
+    assert len(room.paper.visible) == 1
+    assert page.answer is None
+
+
+async def test_an_aside_leaves_the_card_open(room: Room) -> None:
+    async with room.working():
+        page = await parked(room)
+        for aside in ("sure, after lunch", "ok thanks", "I'll ask Bob first"):
+            await room.asks(aside, mentions_us=False)
+        await room.settled()
+        assert page.checkpoint is not None
+        await room.asks("the second one", mentions_us=False)
+        await room.settled()
+    assert page.checkpoint is not None
+    assert room.paper.visible[-1].text == f"{REFUNDS} [1]"
+    assert "Who approves refunds" in room.paper.notices[-1]
+
+
+async def test_a_number_that_no_choice_has_is_said_and_keeps_the_card(room: Room) -> None:
+    async with room.working():
+        page = await parked(room)
+        await room.asks("9", mentions_us=False)
+        await room.settled()
+        assert "There is no choice 9 here" in room.paper.told[-1]
+        assert page.checkpoint is not None
+        await room.arrives(IncomingChoice(page.checkpoint.id, "1", ALICE, THREAD), "press-1")
+        await room.settled()
     assert page.text == f"{REFUNDS} [1]"
-    assert "Nobody chose" in room.paper.notices[-1]
+
+
+async def test_of_two_buttons_at_once_the_card_names_the_one_that_is_answered(room: Room) -> None:
+    async with room.working():
+        page = await parked(room)
+    assert page.checkpoint is not None
+    choices = CheckpointChoices(room.scene.checkpoints, room.message_states, room.inbox, InProcessAudit())
+    presses = [IncomingChoice(page.checkpoint.id, one.id, ALICE, THREAD) for one in page.checkpoint.choices[:2]]
+    made = await asyncio.gather(
+        *(choices.enqueue(f"press-{n}", press, f"label {n}") for n, press in enumerate(presses)), return_exceptions=True
+    )
+    assert [type(one) for one in made] == [bool, NotFound]
+    card = await room.message_states.read(CheckpointState(thread=THREAD, checkpoint=page.checkpoint.id))
+    assert card is not None
+    assert card.chosen == "label 0"
+    assert await room.inbox.count_waiting() == 1
+
+
+async def test_the_words_of_the_help_work_when_they_are_typed(room: Room) -> None:
+    async with room.working():
+        await room.asks("How long do refunds take?")
+        for command in ("help", "settings", "forget", "forget me"):
+            await room.settled()
+            await room.asks(command)
+        await room.settled()
+    assert len(room.paper.visible) == 1
+    assert room.paper.told[0] == HELP_TEXT
+    assert "/footnote settings" in room.paper.told[1]
+    assert room.paper.told[2] == THREAD_FORGOTTEN
+    assert room.paper.told[3].startswith("I have forgotten everything you asked me")
+    assert (await room.scene.memory.recall(THREAD)).total == 0
+
+
+async def test_once_a_colleague_has_written_the_asker_may_mean_them_until_we_answer_again(room: Room) -> None:
+    async with room.working():
+        await room.asks("How long do refunds take?")
+        await room.asks("And who pays them?", mentions_us=False)
+        await room.settled()
+        assert len(room.paper.visible) == 2
+        await room.asks("ah ok", mentions_us=False, by=BOB)
+        await room.asks("When was that?", mentions_us=False)
+        await room.settled()
+        assert len(room.paper.visible) == 2
+        await room.asks("How long do refunds take?")
+        await room.asks("And who pays them?", mentions_us=False)
+        await room.settled()
+    assert len(room.paper.visible) == 4
 
 
 async def test_threads_are_worked_on_side_by_side(room: Room) -> None:

@@ -6,17 +6,124 @@ import pytest
 
 from core.model.channel_settings import ChannelSettings, ReplyStyle
 from core.model.conversation import Person, ThreadKey
-from core.model.incoming_events import IncomingMessage, MessageRoute
-from core.model.text import is_question
+from core.model.incoming_events import OUR_MENTION, IncomingMessage, MessageRoute
 from core.service.message_routing import MessageFacts, could_be_answered, route_message
 
 KEY = ThreadKey("paper", "T", "C", "1")
+ALONE = MessageFacts("", in_our_thread=True, by_last_asker=True, follows_answer=True)  # the asker and we
+COLLEAGUE = replace(ALONE, by_last_asker=False)  # who writes right after our answer
+COMPANY = replace(ALONE, follows_answer=False, in_company=True)  # the asker, after a colleague
 
 
-@pytest.mark.parametrize("text", ["", "hello", "How long is a refund?", "the report is late"])
-def test_whoever_is_spoken_to_answers(text: str) -> None:
-    assert route_message(MessageFacts(text, mentions_us=True)) is MessageRoute.ANSWER
-    assert route_message(MessageFacts(text, direct=True)) is MessageRoute.ANSWER
+def route(text: str, facts: MessageFacts, **more: bool) -> MessageRoute:
+    return route_message(replace(facts, text=text, **more)).route  # type: ignore[arg-type]
+
+
+def mentioned(wording: str, **more: bool) -> MessageRoute:
+    marked = wording.replace("@Footnote", OUR_MENTION)
+    facts = MessageFacts(marked.replace(OUR_MENTION, "").strip(" ,:"), marked, mentions_us=True)
+    return route_message(replace(facts, **more)).route  # type: ignore[arg-type]
+
+
+# --- put to us
+
+
+@pytest.mark.parametrize(
+    "wording",
+    [
+        "@Footnote",
+        "@Footnote how long is a refund",
+        "@Footnote refund period",
+        "hi all. @Footnote, is Frankfurt the standby region?",
+        "how long is a refund, @Footnote?",
+        "Hey folks, could @Footnote tell us who approves a refund of 300 euros? thanks",
+        "@Footnote @priya what happens after 100 failures?",
+        "@Footnote no, I meant the monthly plan",
+        "guten Morgen @Footnote, wann verfällt der Urlaub",
+    ],
+)
+def test_a_mention_that_asks_is_answered(wording: str) -> None:
+    assert mentioned(wording) is MessageRoute.ANSWER
+
+
+@pytest.mark.parametrize(
+    "wording",
+    [
+        "ask @Footnote later",
+        "bob, have you tried what @Footnote says about the cold odometer?",
+        "@bob let's not bother @Footnote with it",
+        "I used the numbers from @Footnote",
+        "@Footnote usually knows, I'm afk",
+        "frag doch nachher einfach @Footnote, ich muss los",
+        "marta no te preocupes, @Footnote ya me lo explicó",
+    ],
+)
+def test_a_mention_that_only_speaks_of_us_gets_nothing(wording: str) -> None:
+    assert mentioned(wording, mentions_others="@bob" in wording) is MessageRoute.KEEP_QUIET
+
+
+@pytest.mark.parametrize(
+    "wording",
+    [
+        "thanks @Footnote",
+        "@Footnote thanks, exactly what I needed",
+        "ok no worries @Footnote, thank you anyway",
+        "@Footnote you're a star",
+        "thanks @Footnote. @bob are you going to quote that to them?",
+    ],
+)
+def test_thanks_to_us_ask_nothing(wording: str) -> None:
+    assert mentioned(wording) is MessageRoute.THANKED
+
+
+@pytest.mark.parametrize(
+    "text", ["how long is a refund?", "refund period", "my refund was due on Monday and has not come"]
+)
+def test_a_direct_message_is_answered(text: str) -> None:
+    assert route(text, MessageFacts("", direct=True)) is MessageRoute.ANSWER
+
+
+@pytest.mark.parametrize("text", ["brilliant thank you so much", "supi dnake", "got it", "ok", "🎉", "grcias!!"])
+def test_thanks_in_a_direct_message_ask_nothing(text: str) -> None:
+    assert route(text, MessageFacts("", direct=True)) is MessageRoute.THANKED
+
+
+def test_a_file_alone_in_a_direct_message_is_answered() -> None:
+    assert route("", MessageFacts("", direct=True, has_files=True)) is MessageRoute.ANSWER
+
+
+def test_a_reply_to_us_is_answered_when_it_asks() -> None:
+    reply = MessageFacts("", mentions_us=True, replies=True)
+    assert route("the reply time on Extended?", reply) is MessageRoute.ANSWER
+    assert route("and on Extended", reply) is MessageRoute.ANSWER
+    assert route("got it", reply) is MessageRoute.THANKED
+    assert route("haha mine is worse", reply) is MessageRoute.THANKED
+
+
+def test_what_is_asked_with_a_command_or_a_button_is_answered_whatever_it_says() -> None:
+    assert route("thanks", MessageFacts("", mentions_us=True)) is MessageRoute.ANSWER
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Footnote, what about two small ones?",
+        "hey footnote how long is a refund",
+        "how long is a refund, footnote?",
+        "dear bot, since which release is it 8?",
+    ],
+)
+def test_our_name_without_a_mention_is_an_address(text: str) -> None:
+    assert route(text, COMPANY) is MessageRoute.ANSWER
+    assert route(text, MessageFacts("", in_channel=True)) is MessageRoute.ANSWER
+
+
+@pytest.mark.parametrize("text", ["the footnote says 14 days", "footnote 3 is wrong", "did footnote answer that?"])
+def test_our_name_within_a_sentence_is_no_address(text: str) -> None:
+    assert route(text, COMPANY) is MessageRoute.KEEP_QUIET
+
+
+# --- the asker, while only we two talk
 
 
 @pytest.mark.parametrize(
@@ -25,135 +132,166 @@ def test_whoever_is_spoken_to_answers(text: str) -> None:
         "And for enterprise?",
         "how do I change it",
         "what about the other one",
-        "explain that more simply",
         "until when",
-        "and for how long",
+        "we are a charity, do we get a discount",
+        "are you sure?",
+        "no, I meant the monthly plan",
+        "That is wrong",
+        "that's not what I asked",
+        "more details please",
+        "and Depot",
+        "the archive too",
+        "et à temps partiel",
+        "nein, ich meinte den timeout für jobs",
+        "perdón, quería decir el de conexión",
     ],
 )
-def test_a_follow_up_question_in_our_thread_needs_no_mention(text: str) -> None:
-    assert route_message(MessageFacts(text, in_our_thread=True, by_our_asker=True)) is MessageRoute.ANSWER
+def test_a_follow_up_of_the_asker_needs_no_mention(text: str) -> None:
+    assert route(text, ALONE) is MessageRoute.ANSWER
+    assert route(text, ALONE, mentions_others=True) is MessageRoute.KEEP_QUIET
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "no, I meant the monthly plan",
-        "I meant for Thistledown.",
-        "That is wrong",
-        "that's not what I asked",
-        "wrong!",
-        "more details please",
+        "I told them, will do",
+        "no worries",
+        "the wrong one is on my desk",
+        "nice city by the way, was there in June",
+        "done, posted there",
+        "moved it and deleted the mail",
+        "Priya this is the case I told you about",
+        "bob, is that right?",
+        "```$ bp queue depth```",
     ],
 )
-def test_a_correction_an_objection_and_a_wish_for_more_need_no_mention_of_the_asker(text: str) -> None:
-    heard = MessageFacts(text, in_our_thread=True, by_our_asker=True)
-    assert route_message(heard) is MessageRoute.ANSWER
-    assert route_message(replace(heard, by_our_asker=False)) is MessageRoute.KEEP_QUIET
-    assert route_message(replace(heard, mentions_others=True)) is MessageRoute.KEEP_QUIET
+def test_a_remark_of_the_asker_is_left_alone(text: str) -> None:
+    assert route(text, ALONE) is MessageRoute.KEEP_QUIET
 
 
-@pytest.mark.parametrize("text", ["no, the monthly plan", "no, I'm in sales", "nope, im at the quay"])
-def test_a_no_with_a_few_words_may_be_meant_for_a_colleague(text: str) -> None:
-    heard = MessageFacts(text, in_our_thread=True, by_our_asker=True)
-    assert route_message(heard) is MessageRoute.ANSWER_IF_CERTAIN
+def test_the_answer_to_our_question_back_is_for_us() -> None:
+    assert route("my laptop has stopped", ALONE) is MessageRoute.KEEP_QUIET
+    assert route("my laptop has stopped", ALONE, asked_back=True) is MessageRoute.ANSWER
 
 
-@pytest.mark.parametrize("text", ["we are a charity, do we get a discount", "I lost my key. who do I call"])
-def test_a_question_at_the_end_of_what_the_asker_tells_is_asked(text: str) -> None:
-    heard = MessageFacts(text, in_our_thread=True, by_our_asker=True)
-    assert route_message(heard) is MessageRoute.ANSWER
+# --- once others write
 
 
-@pytest.mark.parametrize("text", ["I told them, will do", "we moved, which is nice", "fine, is it"])
-def test_a_remark_behind_a_comma_asks_nothing(text: str) -> None:
-    assert route_message(MessageFacts(text, in_our_thread=True, by_our_asker=True)) is MessageRoute.KEEP_QUIET
+@pytest.mark.parametrize("facts", [COMPANY, replace(COMPANY, by_last_asker=False)], ids=["the asker", "a colleague"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "are you sure it makes the trip?",
+        "bob, didn't you change that last sprint?",
+        "oh, did anything break?",
+        "when was that",
+        "with which railcard?",
+        "Um welche Uhrzeit?",
+        "Tuesday morning, before the handover?",
+        "shall we tell the customer?",
+        "and Depot",
+        "no, I meant the monthly plan",
+    ],
+)
+def test_people_who_talk_to_each_other_are_left_alone(facts: MessageFacts, text: str) -> None:
+    assert route(text, facts) is MessageRoute.KEEP_QUIET
 
 
-@pytest.mark.parametrize("text", ["no worries", "No.", "the wrong one is on my desk", "I mean well", "more on Monday"])
-def test_what_the_asker_says_to_others_is_left_alone(text: str) -> None:
-    expected = MessageRoute.ANSWER if text == "I mean well" else MessageRoute.KEEP_QUIET
-    assert route_message(MessageFacts(text, in_our_thread=True, by_our_asker=True)) is expected
+def test_a_question_that_is_put_to_nobody_is_answered_alone_and_if_certain() -> None:
+    for facts in (COMPANY, replace(COMPANY, by_last_asker=False)):
+        decided = route_message(replace(facts, text="in which languages is the training offered?"))
+        assert decided.route is MessageRoute.ANSWER_IF_CERTAIN
+        assert decided.standalone
 
 
-@pytest.mark.parametrize("text", ["Can you send me the customer's address?", "And for enterprise?", "who pays them"])
-def test_what_another_person_asks_in_our_thread_may_be_meant_for_a_colleague(text: str) -> None:
-    heard = MessageFacts(text, in_our_thread=True)
-    assert route_message(heard) is (MessageRoute.ANSWER_IF_CERTAIN if is_question(text) else MessageRoute.KEEP_QUIET)
+def test_a_colleague_who_asks_right_after_our_answer_may_lean_on_it() -> None:
+    assert route("how many vehicles does that include?", COLLEAGUE) is MessageRoute.ANSWER_IF_CERTAIN
+    assert route("which day was your taxi?", COLLEAGUE) is MessageRoute.KEEP_QUIET
 
 
 @pytest.mark.parametrize("text", ["thanks, I'll try that", "I asked Sam, he's on it", "ok", "🎉"])
 def test_chatter_in_our_thread_is_left_alone(text: str) -> None:
-    assert route_message(MessageFacts(text, in_our_thread=True)) is MessageRoute.KEEP_QUIET
-
-
-def test_a_question_put_to_somebody_else_is_left_alone() -> None:
-    heard = MessageFacts("could you look at this?", in_our_thread=True, mentions_others=True)
-    assert route_message(heard) is MessageRoute.KEEP_QUIET
+    assert route(text, COLLEAGUE) is MessageRoute.KEEP_QUIET
 
 
 def test_a_question_in_a_thread_that_is_not_ours_is_left_alone() -> None:
-    assert route_message(MessageFacts("how long is a refund?")) is MessageRoute.KEEP_QUIET
+    assert route("how long is a refund?", MessageFacts("")) is MessageRoute.KEEP_QUIET
+
+
+def test_a_choice_is_for_us_whoever_has_written() -> None:
+    assert route("the job timeout", COMPANY, chooses=True) is MessageRoute.ANSWER
+
+
+# --- commands
 
 
 def test_a_muted_thread_stays_quiet_until_we_are_named() -> None:
-    assert route_message(MessageFacts("and for enterprise?", in_our_thread=True, muted=True)) is MessageRoute.KEEP_QUIET
-    assert route_message(MessageFacts("and for enterprise?", mentions_us=True, muted=True)) is MessageRoute.ANSWER
+    assert route("and for enterprise?", ALONE, muted=True) is MessageRoute.KEEP_QUIET
+    assert mentioned("@Footnote and for enterprise?", muted=True) is MessageRoute.ANSWER
 
 
 @pytest.mark.parametrize("text", ["mute", "Please mute.", "be quiet", "stop answering please"])
-def test_we_can_be_muted(text: str) -> None:
-    assert route_message(MessageFacts(text, in_our_thread=True)) is MessageRoute.MUTE
-    assert route_message(MessageFacts(text, mentions_us=True)) is MessageRoute.MUTE
+def test_we_can_be_muted_without_a_mention(text: str) -> None:
+    assert route(text, COLLEAGUE) is MessageRoute.MUTE
+    assert mentioned(f"@Footnote {text}") is MessageRoute.MUTE
 
 
 def test_we_can_be_unmuted_without_a_mention() -> None:
-    assert route_message(MessageFacts("unmute", in_our_thread=True, muted=True)) is MessageRoute.UNMUTE
+    assert route("unmute", ALONE, muted=True) is MessageRoute.UNMUTE
 
 
-def test_a_question_about_muting_is_a_question() -> None:
-    assert route_message(MessageFacts("how do I mute a noisy alert?", mentions_us=True)) is MessageRoute.ANSWER
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("help", MessageRoute.HELP),
+        ("Hilfe!", MessageRoute.HELP),
+        ("forget", MessageRoute.FORGET_THREAD),
+        ("forget me", MessageRoute.FORGET_ME),
+        ("settings", MessageRoute.SETTINGS),
+    ],
+)
+def test_the_words_of_the_help_work_when_they_are_put_to_us(text: str, command: MessageRoute) -> None:
+    assert mentioned(f"@Footnote {text}") is command
+    assert route(text, MessageFacts("", direct=True)) is command
+    assert route(text, COMPANY) is MessageRoute.KEEP_QUIET
 
 
-def test_words_that_answer_an_open_checkpoint_are_for_us() -> None:
-    assert (
-        route_message(MessageFacts("the job timeout", in_our_thread=True, answers_checkpoint=True))
-        is MessageRoute.ANSWER
-    )
+def test_a_question_about_a_command_is_a_question() -> None:
+    assert mentioned("@Footnote how do I mute a noisy alert?") is MessageRoute.ANSWER
+    assert mentioned("@Footnote help me with refunds") is MessageRoute.ANSWER
 
 
 # --- where nobody has named us
 
-
-def _asked_of_all(text: str, **more: bool) -> MessageRoute:
-    facts = MessageFacts(text, in_channel=True, answers_unasked=True)
-    return route_message(replace(facts, **more))  # type: ignore[arg-type]
+UNASKED = MessageFacts("", in_channel=True, answers_unasked=True)
 
 
 def test_a_question_in_a_channel_is_left_alone_unless_an_admin_wants_it_answered() -> None:
-    assert route_message(MessageFacts("how long is a refund?", in_channel=True)) is MessageRoute.KEEP_QUIET
-    assert _asked_of_all("how long is a refund?") is MessageRoute.ANSWER_IF_CERTAIN
+    assert route("how long is a refund?", UNASKED, answers_unasked=False) is MessageRoute.KEEP_QUIET
+    assert route("how long is a refund?", UNASKED) is MessageRoute.ANSWER_IF_CERTAIN
 
 
-@pytest.mark.parametrize("text", ["lunch is at noon", "thanks!", "mute", "and for enterprise"])
-def test_what_is_no_question_in_a_channel_is_left_alone(text: str) -> None:
-    assert _asked_of_all(text) is MessageRoute.KEEP_QUIET
+@pytest.mark.parametrize("text", ["lunch is at noon", "thanks!", "mute", "and for enterprise", "bob, is that right?"])
+def test_what_is_no_question_to_all_in_a_channel_is_left_alone(text: str) -> None:
+    assert route(text, UNASKED) is MessageRoute.KEEP_QUIET
 
 
 def test_a_question_in_a_channel_that_is_put_to_somebody_is_left_alone() -> None:
-    assert _asked_of_all("could you look at this?", mentions_others=True) is MessageRoute.KEEP_QUIET
+    assert route("could you look at this?", UNASKED, mentions_others=True) is MessageRoute.KEEP_QUIET
 
 
 def test_a_new_post_is_answered_where_an_admin_wants_that_whether_or_not_it_is_a_question() -> None:
     post = MessageFacts("My refund has not come", opens_post=True)
-    assert route_message(post) is MessageRoute.KEEP_QUIET
-    assert route_message(replace(post, answers_posts=True)) is MessageRoute.ANSWER
-    assert route_message(replace(post, answers_posts=True, by_moderator=True)) is MessageRoute.KEEP_QUIET
-    assert route_message(replace(post, answers_posts=True, mentions_others=True)) is MessageRoute.KEEP_QUIET
+    assert route_message(post).route is MessageRoute.KEEP_QUIET
+    assert route(post.text, post, answers_posts=True) is MessageRoute.ANSWER
+    assert route(post.text, post, answers_posts=True, by_moderator=True) is MessageRoute.KEEP_QUIET
+    assert route(post.text, post, answers_posts=True, mentions_others=True) is MessageRoute.KEEP_QUIET
 
 
 def test_a_new_post_is_a_question_like_any_other_where_only_those_are_answered() -> None:
-    assert _asked_of_all("how long is a refund?", in_channel=False, opens_post=True) is MessageRoute.ANSWER_IF_CERTAIN
-    assert _asked_of_all("My refund has not come", in_channel=False, opens_post=True) is MessageRoute.KEEP_QUIET
+    post = replace(UNASKED, in_channel=False, opens_post=True)
+    assert route("how long is a refund?", post) is MessageRoute.ANSWER_IF_CERTAIN
+    assert route("My refund has not come", post) is MessageRoute.KEEP_QUIET
 
 
 def test_where_answers_are_private_nobody_is_answered_unasked() -> None:

@@ -10,7 +10,7 @@ from core.values import polarity_conflict
     [
         ("Refunds are not paid after 30 days.", "Refunds are paid after 30 days.", "en"),
         ("Contractors can book the meeting room.", "Contractors can't book the meeting room.", "en"),
-        ("Die Kosten werden nicht vom Team getragen.", "Die Kosten werden vom Team getragen.", "de"),
+        ("Die Gebühren werden nicht vom Team getragen.", "Die Gebühren werden vom Team getragen.", "de"),
         ("Les frais ne sont pas payés par l'équipe.", "Les frais sont payés par l'équipe.", "fr"),
         ("El equipo no paga los gastos de viaje.", "El equipo paga los gastos de viaje.", "es"),
     ],

@@ -20,7 +20,8 @@ from adapters.reasoners.extractive.question.parallels import (
 from adapters.reasoners.extractive.question.phrases import Phrase, leaves_open, names, noun_phrases
 from adapters.reasoners.extractive.question.pronouns import PERSONAL, PRONOUN_ONLY, THING, pronoun_in
 from core.model.conversation import Exchange
-from core.model.text import content_words, is_question, words
+from core.model.questions import is_question
+from core.model.text import content_words, words
 
 LEADING = re.compile(
     r"^(?:(?:and|but|so|also|then|or|plus)\b[\s,]*)*(?:what|how)\s+about\s+|^(?:and|but|or|plus|also)\b[\s,]+",

@@ -8,7 +8,7 @@ from adapters.reasoners.openai import prompts
 from adapters.reasoners.openai.verifier_trust import control_claims
 from adapters.testing.endpoint import Fails, RecordedRequest, Says, ScriptedEndpoint
 from core.model.answer import Claim
-from core.model.errors import ModelFailure, ModelMisbehaved
+from core.model.errors import ModelFailure, ModelMisbehaved, ModelUnavailable
 from tests.adapters.reasoners.scene import Unasked, inquiry, library, meter, opened
 
 CLAIMS = [Claim("Refunds stay open for 30 days [1].", (1,))]
@@ -87,7 +87,8 @@ async def test_an_endpoint_that_is_away_decides_nothing(endpoint: ScriptedEndpoi
     records, verifier = Unasked(), Verifier()
     endpoint.answers_with(lambda _: Fails(401))
     async with opened(endpoint, records=records) as reasoner:
-        assert not await reasoner.trust.believed()
+        with pytest.raises(ModelUnavailable):
+            await reasoner.trust.believed()
         assert not records.kept
         endpoint.answers_with(verifier)
         assert await reasoner.trust.believed()

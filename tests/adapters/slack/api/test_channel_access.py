@@ -8,6 +8,9 @@ from adapters.slack.api.channel_access import ChannelAccess
 from adapters.slack.api.directory import Directory
 from adapters.slack.api.ids import team_principal, user_principal
 from adapters.slack.api.web_client import WebClient
+from core.model.channel_settings import ChannelSettings
+from core.model.conversation import Audience, ThreadKey
+from core.model.knowledge import KnowledgeBase
 from tests.fakes.slack import FakeSlack, specs_are_here
 
 pytestmark = pytest.mark.skipif(not specs_are_here(), reason="Slack's method descriptions are not beside this checkout")
@@ -65,3 +68,28 @@ async def test_a_name_that_could_not_be_looked_up_is_asked_for_again(slack: Fake
     slack.faults.fail("users.info", "missing_scope", 1)
     assert await access.directory.name(alice.id) == alice.id
     assert await access.directory.name(alice.id) == "alice"
+
+
+async def test_in_a_closed_channel_partners_read_only_chosen_open_bases_and_members_read_all(slack: FakeSlack) -> None:
+    channel, alice, bob = slack.channel("general"), slack.person("alice"), slack.person("bob")
+    channel.host_team = bob.user.home_team = "T0PARTNER"
+    thread = ThreadKey("slack", slack.team_id, channel.id, "1.0")
+    settings = ChannelSettings(closed_to_partners=True, bases=frozenset({"chosen"}))
+
+    async def settings_of(_: str) -> ChannelSettings:
+        return settings
+
+    web = WebClient(slack.bot_token, slack.api_url)
+    access = ChannelAccess(Directory(web), settings=settings_of)
+    granted = KnowledgeBase("granted", grants=frozenset({thread.place}))
+    bases = (KnowledgeBase("open"), KnowledgeBase("chosen"), granted, KnowledgeBase("theirs", grants=frozenset({"x"})))
+
+    def read_by(audience: Audience) -> list[str]:
+        return [base.name for base in bases if base.visible_to(audience)]
+
+    assert read_by(await access.audience(thread, alice.id)) == ["chosen", "granted"]
+    assert read_by(await access.reader(thread, bob.id)) == ["chosen", "granted"]
+    assert read_by(await access.reader(thread, alice.id)) == ["open", "chosen", "granted"]
+    settings = ChannelSettings()
+    assert read_by(await access.audience(thread, alice.id)) == ["open", "chosen", "granted"]
+    await web.close()

@@ -99,6 +99,20 @@ async def test_people_are_named_and_bots_left_out(place: Place) -> None:
     assert [one.text for one in conversation.messages] == ["Ask @alice or .", "Me."]
 
 
+async def test_markup_is_read_as_names_and_forwards_as_text(place: Place) -> None:
+    group = place.slack.usergroup("ops", ["bob"])
+    root = place.said("bob", f":wave: <!subteam^{group.id}> own the *queue* :tada:", "2026-01-05 11:00")
+    forward = place.said("alice", "fyi", "2026-01-05 11:01", thread=root)
+    carol = place.slack.person("carol")
+    forward.attachments = [{"is_share": True, "author_id": carol.id, "author_name": "carol", "text": "It is `stuck`."}]
+    conversation = await place.transcripts.conversation(conversation_reference(place.channel.id, root.ts))
+    assert [one.text for one in conversation.messages] == [
+        "@ops own the queue",
+        "fyi\nForwarded from carol: It is `stuck`.",
+    ]
+    assert conversation.title == "@ops own the queue"
+
+
 @pytest.mark.parametrize("scope", ["channels:history"])
 async def test_what_may_not_be_read_is_named(place: Place, scope: str) -> None:
     root = place.said("bob", "Hello.", "2026-01-05 11:00")

@@ -1,0 +1,1 @@
+"""When the bot speaks, judged over labelled lines of threads."""
