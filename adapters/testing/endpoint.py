@@ -70,7 +70,10 @@ class RecordedRequest:
 
 @dataclass(frozen=True, slots=True)
 class Says:
-    """An ordinary reply. ``pieces`` are how it is cut when streamed; ``finish`` None never says that it is done."""
+    """An ordinary reply. ``pieces`` are how it is cut when streamed; ``finish`` None never says that it is done.
+
+    A stream sends a piece each ``every_seconds``.
+    """
 
     text: str = ""
     calls: tuple[tuple[str, str], ...] = ()  # (tool, arguments as written)
@@ -78,6 +81,7 @@ class Says:
     finish: str | None = "stop"
     usage: tuple[int, int] | None = (100, 20)
     cached: int = 0  # tokens of those read
+    every_seconds: float = 0.0
 
     def message(self) -> Json:
         """The assistant's message."""
@@ -363,6 +367,7 @@ async def _stream(reply: Says, request: RecordedRequest, incoming: web.Request) 
     await response.prepare(incoming)
     for piece in reply.pieces or tuple(_split(reply.text)):
         await response.write(_event(_chunk(request, {"content": piece})))
+        await asyncio.sleep(reply.every_seconds)
     if reply.finish is not None:
         await response.write(_event(_chunk(request, {}, finish=reply.finish)))
         if reply.usage is not None and (request.body.get("stream_options") or {}).get("include_usage"):

@@ -19,7 +19,8 @@ LONGEST_MARK = 6  # characters: [1234]
 OFTEN = "If this happens often, use another model, or check the chat template that the server has for it."
 THOUGHT_ALOUD = "what came before was the model thinking aloud"
 _MARK = re.compile(r"\[\d{1,4}\]")
-_EAGER = re.compile(r"\s*(?:[^\W_][^\s\[\]{}<>`()_=]*\s+){2}\S")  # two words of prose: no call, data or fence begins so
+# Two words of prose, in a list, a table or bold too: no call, data or fence begins so.
+_EAGER = re.compile(r"\s*(?:(?:[-*•]|\d{1,2}[.)])\s+)?(?:(?:\|\s+)?\*{0,2}[^\W_][^\s\[\]{}<>`()_=]*\s+){2}\S")
 _OPEN_FENCE = re.compile(r"^\s*```(?:markdown|md|text|plaintext)?[ \t]*\n", re.IGNORECASE)
 
 

@@ -84,9 +84,14 @@ class LiveStreams:
         """The parts of the page that change; the line for those who listen has only what is being done."""
         return [
             ("steps", self.pages.fragment("_steps.html", steps=live.steps.values(), notices=live.notices)),
-            ("text", str(render_answer(live.text, (), lambda _: ""))),
+            ("text", self._draft(live.text)),
             ("now", self.pages.fragment("_now.html", now=live.now)),
         ]
+
+    def _draft(self, text: str) -> str:
+        """The text so far, under a line that says what it is; the answer takes the place of both."""
+        written = render_answer(text, (), lambda _: "")
+        return self.pages.fragment("_draft.html", text=written) if written else ""
 
 
 def encode_event(name: str, data: str) -> bytes:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from adapters.web.ask.live_answer import LiveAnswer
 from adapters.web.knowledge.uploads import file_name
 from core.model.channel_settings import ChannelSettings
 from core.model.inquiry import AnswerPolicy, AskBack
@@ -22,6 +23,25 @@ async def test_what_could_not_be_put_in_line_is_not_shown_as_waiting() -> None:
         assert reply.status == 429
         page = (await browser.get(conversation)).text
         assert len(Elements(page).all("article")) == accepted
+
+
+async def test_a_draft_stands_under_a_line_that_says_it_is_not_checked() -> None:
+    async with PageOffice().open() as office:
+        parts = dict(office.live.render(LiveAnswer(text="Refunds take **14")))
+        assert "Draft, not checked yet" in parts["text"]
+        assert "Refunds take **14" in parts["text"]
+        assert dict(office.live.render(LiveAnswer()))["text"] == ""
+
+
+async def test_the_final_answer_takes_the_place_of_the_draft_and_its_line() -> None:
+    async with PageOffice().open() as office:
+        await office.room.adds("handbook", refunds_md="Refunds take 14 days.")
+        browser = await office.operator()
+        question = await office.asked(browser, "How long do refunds take?")
+        ended = (await browser.get(f"{question}/stream")).text
+        assert "event: done" in ended
+        assert "Refunds take 14 days." in ended
+        assert "not checked yet" not in ended.partition("event: done")[2]
 
 
 async def test_an_answer_is_asked_rated_and_forgotten() -> None:

@@ -227,6 +227,10 @@ async def test_an_answer_streams_with_its_evidence_fenced_and_dated(
     [
         (("Refunds stay", " open for 30", " days [1]."), True, "Refunds stay open for 30"),
         (("Refunds stay", " open for 30", " days [1]."), False, "Refunds stay open for 30 days [1]."),
+        (("- Refunds stay", " open for 30", " days [1]."), True, "- Refunds stay open for 30"),
+        (("**Refunds** stay", " open for 30", " days [1]."), True, "**Refunds** stay open for 30"),
+        (("| Refunds | open", " for 30", " days [1] |"), True, "| Refunds | open for 30"),
+        (("- [ ] search ", "now please", " 30 days [1]."), True, "- [ ] search now please 30 days [1]."),
         (("search_knowledge", '_base("refunds")', " 30 days [1]."), True, None),
         (('{"answer": "Refunds stay', ' open for 30"}'), True, None),
     ],
