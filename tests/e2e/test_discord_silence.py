@@ -7,7 +7,6 @@ from datetime import timedelta
 import pytest
 
 from adapters.discord.inbound import event_listener, look_back
-from adapters.discord.inbound.identify_limiter import IdentifyTimes
 from adapters.discord.inbound.ordered_queue import Job
 from core.model.channel_settings import ChosenSettings
 from core.model.errors import Busy
@@ -186,18 +185,6 @@ async def test_a_mention_in_a_new_thread_that_was_archived_since_is_answered(
     await discord.archive(thread)
     async with closed.open():
         assert REFUNDS in (await discord.reply_to(asked, LONG)).text
-
-
-async def test_many_restarts_delay_the_connection_and_that_is_said(discord: FakeDiscord, closed: Office) -> None:
-    now = time.time()
-    await closed.message_states.save(IdentifyTimes(times=tuple(now - number for number in range(70))))
-    stop = asyncio.Event()
-    async with closed.platform as platform:
-        running = asyncio.create_task(platform.run(stop))
-        await discord.until(lambda: "starts in 5 minutes" in platform.readiness_problem(), LONG, what="the reason")
-        stop.set()
-        await running
-    assert discord.identifies == 0
 
 
 async def test_whoever_asks_too_much_is_told(discord: FakeDiscord, office: Office) -> None:
