@@ -81,10 +81,10 @@ async def _check(run: Run, judged: list[Judged]) -> AsyncIterator[AgentEvent]:
         duration_ms=(run.deps.clock.monotonic() - started) * 1000,
         word_for_word=bool(verdict.claims) and all(_is_quoted(run, one) for one in verdict.claims),
     )
+    edits = [mark for one in judged if (mark := cited(one)) is not None]  # of the draft: a repair has places of its own
     for at, one in enumerate(judged):
         if one.failed and one.unit in repaired:
             judged[at] = repaired[one.unit][0]
-    edits = [mark for one in judged if (mark := cited(one)) is not None]
     struck: list[Edit] = [(one.unit, repaired[one.unit][1] if one.unit in repaired else "") for one in failed]
     run.draft = without_idle_leads(edit(run.draft, [*edits, *struck])) if edits or struck else run.draft
 

@@ -1007,6 +1007,17 @@ class TestVerifying:
         answer = await scene.asks("refunds")
         assert answer.text == "Refunds are paid within 14 days [1]. They are paid by card [1]."
 
+    async def test_a_repair_that_cites_another_document_leaves_the_rest_as_it_is(self, scene: Scene) -> None:
+        def wrongly_cited(inquiry: Inquiry, _draft: str, failed: Sequence[ClaimVerdict]) -> list[str]:
+            other = next(item.id for item in inquiry.library if item.passage.text != REFUNDS)
+            return [f"Refunds of money are paid within 14 days [{other}]."] * len(failed)
+
+        scene.script.enqueue("compose", citing("They come by card [R]. Refunds are paid within 90 days [R]."))
+        scene.script.enqueue("check", one_by_one(Support.SUPPORTED, Support.CONTRADICTED), quoting(REFUNDS))
+        scene.script.enqueue("repair", wrongly_cited)
+        answer = await scene.asks("refunds")
+        assert answer.text == "They come by card [1]. Refunds of money are paid within 14 days. [1]"
+
     async def test_a_repair_on_another_topic_is_not_taken(self, scene: Scene) -> None:
         scene.script.enqueue("compose", citing(f"{REFUNDS} [R] The moon is made of green cheese [R]."))
         scene.script.enqueue("check", one_by_one(Support.SUPPORTED, Support.UNSUPPORTED))
