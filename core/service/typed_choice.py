@@ -70,7 +70,7 @@ def match_typed_choice(message: str, checkpoint: Checkpoint) -> TypedChoice | No
 
 
 def choices_of(checkpoint: Checkpoint) -> str:
-    """The choices with their numbers, for whoever named none of them."""
+    """Return the choices with their numbers, for a reply that named none."""
     return ", ".join(f"{number} {choice.label}" for number, choice in enumerate(checkpoint.choices, 1))
 
 

@@ -259,7 +259,7 @@ class EventListener:
         self._ordered_queue.add(take_in)
 
     def on_thread_delete(self, guild_id: int, parent_id: int, thread_id: int) -> None:
-        """Whoever works on the question that the thread was for stops, and nothing is shown elsewhere instead."""
+        """Stop the work on the thread's question; show nothing elsewhere instead."""
 
         async def take_in() -> None:
             thread = guild_key(guild_id, parent_id, thread_id)

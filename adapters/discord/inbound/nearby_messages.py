@@ -1,6 +1,6 @@
 """The messages that a question leans on: the newest of its thread, the one that began it, the one it replies to.
 
-What we may not read, or is gone, is left out: the question is answered without.
+What was deleted or we may not read is left out: the question is answered without it.
 """
 
 from collections.abc import Awaitable, Callable

@@ -300,7 +300,7 @@ class AnswerMessages:
     async def _move_elsewhere(self, because: FootnoteError) -> bool:
         """Go on to the next place; False when there is none. What stood in the last one is taken away, if it can be.
 
-        Whoever deleted the thread wants no answer: then there is no next place.
+        Nobody wants an answer in a deleted thread: then there is no next place.
         """
         mode = self.mode
         if isinstance(because, NotFound) and await self._thread_is_gone():

@@ -35,7 +35,7 @@ class ButtonHandlers(Protocol):
         """A question that was suggested below an answer."""
 
     async def ask_again(self, interaction: Interaction, trace_id: str) -> None:
-        """Whoever asked wants the question answered as they have edited it."""
+        """The asker wants the edited question answered."""
 
     async def correct(self, interaction: Interaction, trace_id: str) -> None:
         """Someone knows the right answer."""

@@ -168,7 +168,7 @@ class Directory:
     async def names(self, ids: Iterable[str]) -> dict[str, str]:
         """What people, user groups and channels are called, by their ids; without those that Slack does not name.
 
-        Nor are private channels named: whoever reads the name may not know that there is one.
+        Private channels are not named: readers may not know that they exist.
         """
         found: dict[str, str] = {}
         for one in filter(None, ids):

@@ -71,8 +71,9 @@ def _evidence_of(run: Run, unit: DraftUnit) -> tuple[int, ...]:
 def _without_reading(run: Run, unit: DraftUnit) -> Judged | None:
     """Judge what needs no reader: a sentence of the documents, and a question to the reader; None for the rest."""
     if unit.kind is UnitKind.LEAD:
-        asks = without_markers(unit.text).rstrip("*_ ").endswith("?")
-        plain = run.fallback_reason or (asks and not _faults(run, unit, _found(run)))
+        said = without_markers(unit.text)
+        harmless = said.rstrip("*_ ").endswith("?") or said.startswith("|")  # a question; a table's header
+        plain = run.fallback_reason or (harmless and not _faults(run, unit, _found(run)))
         return _passed(unit) if plain else None
     if unit.kind is not UnitKind.STATEMENT or len(content_words(without_markers(unit.text))) < FEWEST_WORDS:
         return None

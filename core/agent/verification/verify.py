@@ -26,6 +26,7 @@ from core.model.citation_markers import MARKER, cited_ids
 from core.model.errors import BudgetExhausted
 from core.model.events import AgentEvent, AnswerReset, HallucinationChecked, QueryRefined
 from core.model.inquiry import Phase, Profile, SearchKnowledge
+from core.model.markdown_lines import LIST_ITEM
 from core.model.text import content_words
 
 GROUNDED = 0.999  # an answer is called grounded when every claim that is left holds
@@ -100,7 +101,8 @@ async def _repair(run: Run, failed: Sequence[Judged]) -> dict[DraftUnit, tuple[J
     try:
         verdicts = [one.verdict for one in wrong]
         texts = await run.within(run.reasoner.repair(run.inquiry, run.draft, verdicts, run.composed_from, run.meter))
-        pairs = [(one, text) for one, text in zip(wrong, texts, strict=True) if _may_replace(run, one, text)]
+        formed = [_in_form(one.unit.text, text) for one, text in zip(wrong, texts, strict=True)]
+        pairs = [(one, text) for one, text in zip(wrong, formed, strict=True) if _may_replace(run, one, text)]
         again = [unit for _, text in pairs for unit in units_in(text)]
         verdict_on = dict(zip(again, await judge(run, again), strict=True)) if again else {}
     except BudgetExhausted:
@@ -112,6 +114,12 @@ async def _repair(run: Run, failed: Sequence[Judged]) -> dict[DraftUnit, tuple[J
             marked = edit(text, [mark for part in parts if (mark := cited(part)) is not None])
             held[one.unit] = (parts[0], marked)
     return held
+
+
+def _in_form(failed: str, text: str) -> str:
+    """Return a correction with the list mark of the item that it replaces."""
+    mark = LIST_ITEM.match(failed)
+    return f"{mark.group()}{text}" if mark and text and not LIST_ITEM.match(text) else text
 
 
 def _is_sure(judged: Judged) -> bool:

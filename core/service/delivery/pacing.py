@@ -63,7 +63,7 @@ class Pacing:
         while self._in_flight is not None and not self._in_flight.done():
             await asyncio.wait({self._in_flight})
         task = self._in_flight = asyncio.create_task(self._track(edit))
-        task.add_done_callback(_log_unexpected)  # whoever waited for it may have been cancelled
+        task.add_done_callback(_log_unexpected)  # its waiter may have been cancelled
         return await asyncio.shield(task)
 
     async def finish(self, show_final: Callable[[], Awaitable[None]]) -> None:

@@ -1018,6 +1018,13 @@ class TestVerifying:
         answer = await scene.asks("refunds")
         assert answer.text == "They come by card [1]. Refunds of money are paid within 14 days. [1]"
 
+    async def test_a_repaired_list_item_stays_a_list_item(self, scene: Scene) -> None:
+        scene.script.enqueue("compose", citing("- They come by card [R]\n- Refunds are paid within 90 days [R]"))
+        scene.script.enqueue("check", one_by_one(Support.SUPPORTED, Support.CONTRADICTED))
+        scene.script.enqueue("repair", citing_text("Refunds are paid within 14 days [R]"))
+        answer = await scene.asks("refunds")
+        assert answer.text == "- They come by card [1]\n- Refunds are paid within 14 days [1]"
+
     async def test_a_repair_on_another_topic_is_not_taken(self, scene: Scene) -> None:
         scene.script.enqueue("compose", citing(f"{REFUNDS} [R] The moon is made of green cheese [R]."))
         scene.script.enqueue("check", one_by_one(Support.SUPPORTED, Support.UNSUPPORTED))

@@ -118,7 +118,7 @@ class MessageOperations:
         await self.thread_changed(thread)
 
     async def delete_thread(self, thread: Channel) -> None:
-        """Deletes a thread; of its messages nothing is told."""
+        """Delete a thread; Discord sends no event for its messages."""
         thread.deleted = True
         data = {"id": str(thread.id), "guild_id": str(thread.guild_id), "type": thread.kind}
         await self.tell("THREAD_DELETE", thread, data | {"parent_id": str(thread.parent.id if thread.parent else 0)})

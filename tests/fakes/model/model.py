@@ -4,7 +4,7 @@
     async with ScriptedEndpoint() as endpoint:
         endpoint.answers_with(model)
 
-It knows the right answer to every question of its pairs and its false twin, and writes the one that it is told to. It
+It knows the right answer to every question of its pairs and its false twin, and writes the one that it is set to. It
 recognises a step by the first sentence of the task and a conversation by its question or its sentences. It counts the
 calls, and what an endpoint that caches prompts would have kept of each.
 """

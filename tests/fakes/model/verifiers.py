@@ -157,7 +157,7 @@ def chance(*parts: str) -> float:
 
 
 def _draw(reader: Reader, what: str, sentence: str) -> float:
-    """Draw for a sentence, for each question anew: a sentence of the product's own comes with many."""
+    """Draw for a sentence of one question: a sentence of the product's own comes with many."""
     return chance(what, reader.pair.id if reader.pair else "", sentence)
 
 
