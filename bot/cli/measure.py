@@ -169,7 +169,7 @@ def bench(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Measure speed, each figure beside its baseline in the same run. A missed target is said to be missed."""
-    from bot.benchmark import PARTS
+    from research.benchmark import PARTS
 
     parts = [name.strip() for name in only.split(",") if name.strip()]
     unknown = [name for name in parts if name not in PARTS]
@@ -183,8 +183,8 @@ async def _bench(
 ) -> int:
     from dataclasses import asdict
 
-    from bot.benchmark import measure
     from bot.settings import load_settings
+    from research.benchmark import measure
 
     rows = []
     measuring = measure(load_settings(), passages, parts=parts, texts=texts, answers=answers, keep=keep)
