@@ -80,7 +80,7 @@ def _bare(settings: Settings) -> Any:
 
 def _documents() -> Iterator[Material]:
     """Documents without end, each like no other."""
-    draw = random.Random(_SEED)  # noqa: S311 - not a secret
+    draw = random.Random(_SEED)
     paths = sorted((SAMPLES / "documents").rglob("*.md"))
     pool = [sentence for path in paths for sentence in sentences(path.read_text(encoding="utf-8"))]
     for number in itertools.count(1):
@@ -183,7 +183,7 @@ async def _search_during_ingest(footnote: Footnote, material: Iterator[Material]
 
 
 def _random_queries() -> Iterator[str]:
-    draw = random.Random(_SEED + 1)  # noqa: S311 - not a secret
+    draw = random.Random(_SEED + 1)
     paths = sorted((SAMPLES / "documents").rglob("*.md"))
     words = sorted({word for path in paths for word in content_words(path.read_text(encoding="utf-8"))})
     while True:
@@ -213,7 +213,7 @@ async def _ingest_meanwhile(ingestor: Ingestor, material: Iterator[Material]) ->
 
     async with asyncio.TaskGroup() as group:
         group.create_task(bring_in())
-        while not brought_in:  # noqa: ASYNC110 - the first document says that it is under way
+        while not brought_in:
             await asyncio.sleep(PAUSE)
         yield brought_in
         over.set()

@@ -37,7 +37,7 @@ class Load:
         self._plan = plan
         self._questions = questions
         self._looking = Looking(footnote.redis)
-        self._dice = random.Random(_DICE)  # noqa: S311 - the same pauses in every run
+        self._dice = random.Random(_DICE)
 
     async def warm_up(self) -> None:
         """Ask everything, and from then on only what this model has answered: the case's number moves what is close."""

@@ -83,9 +83,7 @@ def _import() -> tuple[float, float]:
     found: list[tuple[float, float]] = []
     for _ in range(IMPORTS):
         before, started = _children(), time.perf_counter()
-        subprocess.run(  # noqa: S603 - this interpreter
-            [sys.executable, "-c", f"import {_ENCODER_LIBRARY}"], check=True, stdin=subprocess.DEVNULL
-        )
+        subprocess.run([sys.executable, "-c", f"import {_ENCODER_LIBRARY}"], check=True, stdin=subprocess.DEVNULL)
         found.append((time.perf_counter() - started, _children() - before))
     return min(found)
 

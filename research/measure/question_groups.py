@@ -3,9 +3,10 @@
 
     python -m research.measure.question_groups
 
-First the distances on ``research/questions/gaps/calibration.tsv``, from which the constants are taken, then what they make
-of ``planted.tsv``, which nothing was taken from; then the time for 10,000 questions. A question of no hole is a group
-of its own. Homogeneity: whether a group holds one hole alone; completeness: whether a hole is in one group.
+First the distances on ``research/questions/gaps/calibration.tsv``, from which the constants are taken,
+then what they make of ``planted.tsv``, from which nothing was taken; then the time for 10,000 questions. A question
+of no hole is a group of its own. Homogeneity: whether a group holds one hole alone; completeness: whether a hole is in
+one group.
 """
 
 import asyncio

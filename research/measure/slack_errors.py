@@ -1,5 +1,7 @@
 # ruff: noqa: T201 - a script speaks to its caller
-"""Every error that Slack documents, played for one question each: ``python -m research.measure.slack_errors [METHOD …]``.
+"""Every error that Slack documents, played for one question each.
+
+    python -m research.measure.slack_errors [METHOD …]
 
 For every method that Footnote calls while it answers, every error word of ``../shared/specs/slack-methods`` and those
 that any method may answer, once and for ever, plus what a network does: a 503, a page instead of JSON, a cut

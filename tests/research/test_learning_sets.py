@@ -10,7 +10,9 @@ from core.evaluation.question_sets import LabelledQuestion
 from research.measure.learning_sets import FILE, learning_set
 from tests.research.document_text import text_of
 
-FOLDERS = sorted(path.parent for path in (Path(__file__).parents[2] / "questions" / "learn").glob(f"*/{FILE}"))
+FOLDERS = sorted(
+    path.parent for path in (Path(__file__).parents[2] / "research" / "questions" / "learn").glob(f"*/{FILE}")
+)
 MARKS = str.maketrans("", "", "|*_`#>: \t")
 
 

@@ -11,7 +11,9 @@ from core.evaluation.answer_scoring import comparable, place_of
 from research.measure.learning_sets import DOCUMENT, FILE, NOTHING
 from research.measure.page_sets import PAGES, restore
 
-FOLDERS = sorted(path.parent for path in (Path(__file__).parents[2] / "questions" / "pages").glob(f"*/{PAGES}"))
+FOLDERS = sorted(
+    path.parent for path in (Path(__file__).parents[2] / "research" / "questions" / "pages").glob(f"*/{PAGES}")
+)
 LEARNING = [folder for folder in FOLDERS if (folder / FILE).exists()]
 JUDGING = [folder for folder in FOLDERS if folder not in LEARNING]
 PAGE = "# Leave\n\nEveryone has 27 days.\n"

@@ -15,7 +15,7 @@ from core.model.answer import Outcome
 from core.model.errors import ConfigurationError
 from tests.research.document_text import text_of
 
-QUESTIONS = Path(__file__).parents[2] / "questions"
+QUESTIONS = Path(__file__).parents[2] / "research" / "questions"
 SETS = sorted(path.parent.name for path in QUESTIONS.glob("*/questions.jsonl"))
 AT_LEAST = 110
 MOST_WORDS = 1_500
