@@ -42,7 +42,7 @@ async def _read_pipe(chat: Chat) -> None:
     """Answer each line of standard input; a choice that needs words takes the next line."""
 
     async def next_line() -> str:
-        line = await asyncio.to_thread(sys.stdin.readline)
+        line: str = await asyncio.to_thread(sys.stdin.readline)
         if not line:
             raise EOFError
         return line.strip()
