@@ -28,6 +28,7 @@ REFUNDS = "Refunds are paid within 14 days."
 QUESTION = "How long do refunds take?"
 CANARY = "The canary sings at dawn."
 BOARD = frozenset({"slack:channel:T/BOARD"})
+BOTH = frozenset({TokenScope.ASK, TokenScope.SEARCH})
 OWNER = Person("console:operator", "you")
 
 
@@ -50,7 +51,7 @@ class Desk:
     async def _caller(self) -> ApiClient:
         return self.owner or await self.clients.authenticate(self.secret)
 
-    async def admit(self, *bases: str, scopes: frozenset[TokenScope] = frozenset(TokenScope), rate: int = 6_000) -> str:
+    async def admit(self, *bases: str, scopes: frozenset[TokenScope] = BOTH, rate: int = 6_000) -> str:
         """From now on it is a new token that calls; its id."""
         token, self.secret = await self.clients.create("an agent", scopes, bases, OWNER, rate=rate)
         return token.id

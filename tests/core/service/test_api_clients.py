@@ -14,7 +14,7 @@ from core.service.api_clients import ApiClient, ApiClients, Unauthenticated
 
 ADA = Person("console:operator", "Ada")
 BOARD = frozenset({"slack:channel:T/BOARD"})
-BOTH = frozenset(TokenScope)
+BOTH = frozenset({TokenScope.ASK, TokenScope.SEARCH})
 
 
 @dataclass
