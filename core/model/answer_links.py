@@ -10,7 +10,7 @@ is then the platform's sanitizer to decide, from the same list; ``/v1`` and MCP 
 import re
 from dataclasses import dataclass
 
-from core.model.markdown_links import PLAIN_TARGET, LinkForm, MarkdownLink, Verdict, code_in, rewrite_links
+from core.model.markdown_links import PLAIN_TARGET, LinkForm, LinkVerdict, MarkdownLink, code_in, rewrite_links
 from core.model.plain_text import JOINER, defang_calls, defang_schemes, remove_controls
 
 _SCHEME = (
@@ -76,15 +76,15 @@ class SourceLinks:
         """Whether it is the address of an interface that a passage has just so: it is shown as code, never a link."""
         return bool(_INTERFACE.fullmatch(address)) and self._in_a_passage(address)
 
-    def judge(self, link: MarkdownLink) -> tuple[Verdict, str]:
+    def judge(self, link: MarkdownLink) -> tuple[LinkVerdict, str]:
         """What becomes of a link of an answer, and what is said of its address beside its words."""
         if link.address in self.links and link.form is not LinkForm.IMAGE:
-            return Verdict.KEEP, ""
+            return LinkVerdict.KEEP, ""
         if link.form is LinkForm.AUTOLINK:
             names_scheme = _BARE.match(link.address) or "@" in link.address
-            return (Verdict.UNWRAP if names_scheme else Verdict.ESCAPE), ""
+            return (LinkVerdict.UNWRAP if names_scheme else LinkVerdict.ESCAPE), ""
         contact = self.readable(link.address) if _CONTACT.fullmatch(link.address) else ""
-        return Verdict.UNWRAP, f" ({contact})" if contact and contact != link.label else ""
+        return LinkVerdict.UNWRAP, f" ({contact})" if contact and contact != link.label else ""
 
     def _in_a_passage(self, address: str) -> bool:
         whole = re.compile(rf"(?<![\w/.@-]){re.escape(address)}(?![\w@=&%-]|[/.?#][\w%=])")

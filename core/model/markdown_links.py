@@ -47,7 +47,7 @@ class LinkForm(StrEnum):
     AUTOLINK = "autolink"
 
 
-class Verdict(StrEnum):
+class LinkVerdict(StrEnum):
     """What becomes of a link."""
 
     KEEP = "keep"
@@ -64,7 +64,7 @@ class MarkdownLink:
     label: str
 
 
-Judge = Callable[[MarkdownLink], tuple[Verdict, str]]  # the text goes behind the words of a link that is unwrapped
+Judge = Callable[[MarkdownLink], tuple[LinkVerdict, str]]  # the text goes behind the words of a link that is unwrapped
 
 
 def rewrite_links(text: str, judge: Judge) -> str:
@@ -270,16 +270,16 @@ def _link_edits(source: _Source, token: Token, places: Sequence[int], judge: Jud
     if token.markup == "autolink":
         address = source.text[start + 1 : end - 1]
         verdict, more = judge(MarkdownLink(LinkForm.AUTOLINK, address, address))
-        if verdict is Verdict.ESCAPE:
+        if verdict is LinkVerdict.ESCAPE:
             yield _Edit(start, start + 1, "&lt;")
-        elif verdict is Verdict.UNWRAP:
+        elif verdict is LinkVerdict.UNWRAP:
             yield _Edit(start, end, address + more)
         return
     form = LinkForm.IMAGE if token.type == "image" else LinkForm.LINK
     label, label_end = places[token.meta["label"]], places[token.meta["label_end"]]
     words, target = source.text[label:label_end], str(token.attrs["src" if form is LinkForm.IMAGE else "href"])
     verdict, more = judge(MarkdownLink(form, target, words))
-    written = _target(target) if verdict is Verdict.KEEP else None
+    written = _target(target) if verdict is LinkVerdict.KEEP else None
     if written is None:
         yield _Edit(start, label, "")
         yield _Edit(label_end, end, more)

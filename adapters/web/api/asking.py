@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ProgramRun:
     """A question or a choice under way."""
 
     client: ApiClient
@@ -43,7 +43,7 @@ class Run:
 
 
 @dataclass(slots=True)
-class Recorder:
+class RunRecorder:
     """What is known of a run when it has ended."""
 
     conversation: str
@@ -70,7 +70,7 @@ class Recorder:
             case _:
                 pass
 
-    async def watch(self, run: Run) -> AsyncIterator[AgentEvent]:
+    async def watch(self, run: ProgramRun) -> AsyncIterator[AgentEvent]:
         """The run's events, each noted before it is given."""
         async with aclosing(run.events) as events:
             async for event in events:
@@ -79,7 +79,7 @@ class Recorder:
                     self.metrics.count_outcome(API_PLATFORM, event)
                 yield event
 
-    async def finish(self, run: Run) -> AnswerReply | Problem:
+    async def finish(self, run: ProgramRun) -> AnswerReply | Problem:
         """The reply, once the run has ended."""
         async for _ in self.watch(run):
             pass
@@ -106,20 +106,20 @@ class Asking:
             raise Unavailable("I am still warming up.", remedy="Try again in a moment.")
 
     @asynccontextmanager
-    async def work(self, run: Run) -> AsyncIterator[Recorder]:
+    async def work(self, run: ProgramRun) -> AsyncIterator[RunRecorder]:
         """Hold a place while a run is worked on. Raises Busy, Unavailable while everything starts."""
         self.check_ready()
         if self.slots.locked():
             raise Busy(f"{MOST_ASKING} questions are worked on already.", remedy="Wait a moment, then go on.")
         async with self.slots:
-            recorder = Recorder(run.thread.thread, self.metrics)
+            recorder = RunRecorder(run.thread.thread, self.metrics)
             try:
                 yield recorder
             finally:
                 self.questions.release(recorder.trace_id)
         await self._reflect(run)
 
-    async def _reflect(self, run: Run) -> None:
+    async def _reflect(self, run: ProgramRun) -> None:
         """The thread's summary is of use to later questions; the answer is with the program already."""
         try:
             await self.questions.reflect(run.thread, run.client.audience)

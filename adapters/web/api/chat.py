@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
-from adapters.web.api.asking import Asking, Recorder, Run
+from adapters.web.api.asking import Asking, ProgramRun, RunRecorder
 from adapters.web.api.chat_schemas import (
     Annotation,
     AssistantMessage,
@@ -92,7 +92,7 @@ class ChatEndpoints:
                 return error_response(end)
             return await send(request, _completion(asked, end))
 
-    async def _run(self, client: ApiClient, asked: ChatRequest, said: Sequence[str]) -> Run:
+    async def _run(self, client: ApiClient, asked: ChatRequest, said: Sequence[str]) -> ProgramRun:
         user = _user_name(asked.user)
         thread, opened = client.thread(_conversation(said), user), await self._before(client, user, said)
         question = Question(
@@ -104,7 +104,7 @@ class ChatEndpoints:
             await self._bases(client, asked.model),
             context=tuple(ContextMessage("the asker", text) for text in said[-1 - _MOST_CONTEXT : -1]),
         )
-        return Run(client, thread, self.questions.ask(question, opened))
+        return ProgramRun(client, thread, self.questions.ask(question, opened))
 
     async def _before(self, client: ApiClient, user: str, said: Sequence[str]) -> OpenThread:
         """What is kept of the question before this one, in a conversation of the same questions."""
@@ -210,7 +210,9 @@ async def _respond(request: web.Request, asked: ChatRequest, whole: ChatCompleti
         return await stream.close()
 
 
-async def _stream(request: web.Request, asked: ChatRequest, run: Run, recorder: Recorder) -> web.StreamResponse:
+async def _stream(
+    request: web.Request, asked: ChatRequest, run: ProgramRun, recorder: RunRecorder
+) -> web.StreamResponse:
     """The checked text, piece by piece once it is checked; the line is kept alive until then."""
     async with EventStream(request) as stream:
         try:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from aiohttp import web
 
-from adapters.web.api.asking import ENDS, SHOWS_DRAFT, Asking, Recorder, Run
+from adapters.web.api.asking import ENDS, SHOWS_DRAFT, Asking, ProgramRun, RunRecorder
 from adapters.web.api.chat import ChatEndpoints, error_response
 from adapters.web.api.documents import DocumentEndpoints
 from adapters.web.api.event_stream import EventStream
@@ -18,7 +18,7 @@ from adapters.web.api.openapi import EVENT_STREAM, OPERATIONS, description
 from adapters.web.api.problems import WENT_WRONG, problem, problem_of, problem_response
 from adapters.web.api.reference_page import PAGE_POLICY, page
 from adapters.web.api.replies import hit_reply
-from adapters.web.api.requests import Guard, Handler, body_of, send
+from adapters.web.api.requests import Handler, TokenGuard, body_of, send
 from adapters.web.api.schemas import (
     AskRequest,
     FeedbackReply,
@@ -59,7 +59,7 @@ class Api:
 
     def routes(self) -> tuple[web.RouteDef, ...]:
         """The routes of ``/v1``, and the page about them for people."""
-        guard = Guard(self.clients)
+        guard = TokenGuard(self.clients)
         documents, chat = (
             DocumentEndpoints(self.documents),
             ChatEndpoints(self.questions, self.asking, self.policy, self.reader.catalog),
@@ -113,7 +113,7 @@ class Api:
             self.policy if asked.profile is None else replace(self.policy, profile=asked.profile),
             await self._bases(client, asked.knowledge_base),
         )
-        return await self._answer(request, Run(client, thread, self.questions.ask(question)))
+        return await self._answer(request, ProgramRun(client, thread, self.questions.ask(question)))
 
     async def _bases(self, client: ApiClient, base: str | None) -> frozenset[str] | None:
         if base is None:
@@ -131,16 +131,16 @@ class Api:
             ids = ", ".join(one.id for one in parked.checkpoint.choices)
             raise NotFound(f"“{chosen.choice[:60]}” is none of the choices.", remedy=f"There are: {ids}.")
         events = self.questions.choose(chosen.checkpoint, choice, person, text=chosen.text, audience=client.audience)
-        return await self._answer(request, Run(client, parked.checkpoint.thread, events))
+        return await self._answer(request, ProgramRun(client, parked.checkpoint.thread, events))
 
-    async def _answer(self, request: web.Request, run: Run) -> web.StreamResponse:
+    async def _answer(self, request: web.Request, run: ProgramRun) -> web.StreamResponse:
         """Work on it, and answer as the program wants it. Raises Busy, Unavailable while everything starts."""
         async with self.asking.work(run) as recorder:
             if EVENT_STREAM in request.headers.get("Accept", ""):
                 return await self._stream(request, run, recorder)
             return await send(request, await recorder.finish(run))
 
-    async def _stream(self, request: web.Request, run: Run, recorder: Recorder) -> web.StreamResponse:
+    async def _stream(self, request: web.Request, run: ProgramRun, recorder: RunRecorder) -> web.StreamResponse:
         async with EventStream(request) as stream:
             try:
                 async for event in recorder.watch(run):

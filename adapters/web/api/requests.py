@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
+class TokenGuard:
     """Checks a request's token and scope. Whatever goes wrong leaves as a problem, with an id that the log has."""
 
     clients: ApiClients
