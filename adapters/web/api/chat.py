@@ -7,6 +7,7 @@ those before it say what it follows on. What earlier answers said comes from our
 
 import hashlib
 import json
+import logging
 import re
 import time
 import uuid
@@ -31,7 +32,7 @@ from adapters.web.api.chat_schemas import (
     Usage,
 )
 from adapters.web.api.event_stream import EventStream
-from adapters.web.api.problems import problem_of, problem_response
+from adapters.web.api.problems import WENT_WRONG, problem, problem_of, problem_response
 from adapters.web.api.requests import body_of, send
 from adapters.web.api.schemas import AnswerReply, Problem
 from core.model.answer_links import SourceLinks, without_foreign_links
@@ -42,6 +43,8 @@ from core.model.message_text import LONGEST_QUESTION
 from core.ports.catalog import Catalog
 from core.service.api_clients import ApiClient
 from core.service.question_service import OpenThread, Question, QuestionService
+
+log = logging.getLogger(__name__)
 
 MODEL = "footnote"
 BODY_LIMIT = 1024 * 1024  # bytes: a whole conversation
@@ -219,6 +222,11 @@ async def _stream(
             end = await recorder.finish(run)
         except FootnoteError as error:
             end = problem_of(error).model_copy(update={"trace_id": recorder.trace_id})
+        except ConnectionResetError:
+            raise
+        except Exception:
+            log.exception("api_failed", extra={"path": request.path, "trace_id": recorder.trace_id})
+            end = problem(500, WENT_WRONG, trace_id=recorder.trace_id)
         if isinstance(end, Problem):
             await stream.send(_error(end).model_dump_json())
             return await stream.close()

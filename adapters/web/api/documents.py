@@ -14,7 +14,7 @@ from adapters.web.api.schemas import (
     JobReply,
     PutDocumentRequest,
 )
-from core.model.errors import NotFound
+from core.model.errors import DocumentRejected, NotFound
 from core.model.jobs import Job
 from core.model.knowledge import Document
 from core.service.api_clients import ApiClient
@@ -91,31 +91,40 @@ def _checked(key: str) -> str:
 
 
 async def _from_form(request: web.Request, key: str = "") -> GivenDocument:
-    """A form with a ``file`` and the other fields. Raises ValidationError, NotFound, HTTPRequestEntityTooLarge."""
-    fields: dict[str, str] = {"key": key} if key else {}
+    """A form with a ``file`` and the other fields.
+
+    Raises ValidationError, DocumentRejected for what is no form, NotFound, HTTPRequestEntityTooLarge.
+    """
+    try:
+        file, fields, audience = await _read_form(request)
+    except (ValueError, AssertionError, RuntimeError):  # of aiohttp: no boundary, or no end
+        raise DocumentRejected("This form cannot be read.", remedy="Send it as multipart/form-data.") from None
+    if file is None or not file[1]:
+        raise NotFound("There is no file in this form.", remedy="Send it as the field “file”.")
+    named = {"key": key} if key else {}
+    checked = AddDocumentRequest.model_validate({**fields, **named, "audience": audience, "text": "-", "name": file[0]})
+    return _given(checked.key, file[1], checked.name, checked)
+
+
+async def _read_form(request: web.Request) -> tuple[tuple[str, bytes] | None, dict[str, str], list[str]]:
+    """The file by its name, the fields, and the audience."""
+    fields: dict[str, str] = {}
     audience: list[str] = []
     file: tuple[str, bytes] | None = None
-    parts, size = 0, 0
+    parts = 0
     reader = await request.multipart()
     while (part := await reader.next()) is not None:
         parts += 1
-        if parts > _MOST_PARTS or not isinstance(part, BodyPartReader):
+        if parts > _MOST_PARTS or not isinstance(part, BodyPartReader) or (part.name == "file" and file is not None):
             raise too_large(BODY_LIMIT)
-        is_file = part.name == "file"
-        data = await _bytes_of(part, (LARGEST_FILE if is_file else _MOST_FIELD))
-        size += len(data)
-        if size > BODY_LIMIT:
-            raise too_large(BODY_LIMIT)
-        if is_file:
+        data = await _bytes_of(part, LARGEST_FILE if part.name == "file" else _MOST_FIELD)
+        if part.name == "file":
             file = (part.filename or "", data)
         elif part.name == "audience":
             audience.append(data.decode(errors="replace"))
         else:
             fields[part.name or ""] = data.decode(errors="replace")
-    if file is None or not file[1]:
-        raise NotFound("There is no file in this form.", remedy="Send it as the field “file”.")
-    checked = AddDocumentRequest.model_validate({**fields, "audience": audience, "text": "-", "name": file[0]})
-    return _given(checked.key, file[1], checked.name, checked)
+    return file, fields, audience
 
 
 async def _bytes_of(part: BodyPartReader, limit: int) -> bytes:

@@ -161,6 +161,25 @@ async def test_a_form_of_many_fields_is_refused(office: Office) -> None:
     assert (await program.send("PUT", "/v1/documents/a", form)).status == 413
 
 
+@pytest.mark.parametrize("body", [b"", b"--x\r\n", b'--x\r\nContent-Disposition: form-data; name="file"\r\n\r\nabc'])
+async def test_a_form_that_cannot_be_read_is_refused(office: Office, body: bytes) -> None:
+    program = await office.program("handbook", scopes=INGEST)
+    headers = {"Authorization": f"Bearer {program.secret}", "Content-Type": "multipart/form-data; boundary=x"}
+    async with (
+        aiohttp.ClientSession() as session,
+        session.put(office.url("/v1/documents/a"), data=body, headers=headers) as got,
+    ):
+        assert got.status in (400, 404)
+        assert (await got.json())["trace_id"]
+
+
+@pytest.mark.parametrize("key", ["%FF", "%00", "%ED%A0%80", "a" * 3_000])
+async def test_a_strange_key_is_not_there(office: Office, key: str) -> None:
+    program = await office.program("handbook", scopes=INGEST)
+    assert (await program.send("GET", f"/v1/documents/{key}")).status in (400, 404)
+    assert (await program.send("DELETE", f"/v1/documents/{key}")).status in (400, 404)
+
+
 async def test_a_token_without_a_base_cannot_be_made_to_add(office: Office) -> None:
     with pytest.raises(NotFound, match="names its knowledge bases"):
         await office.clients.create("x", INGEST, (), OWNER)
