@@ -35,6 +35,7 @@ from core.ports.index import Index
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.ports.question_log import QuestionLog
 from core.retrieval.hybrid import Retriever
+from core.service.api_clients import API_PLATFORM
 from core.service.kb.item_sources import ItemSources
 from core.service.kb.job_runner import JobRunner
 from core.service.kb.job_worker import JobWorker
@@ -46,8 +47,8 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
 
 JOBS = "jobs"  # the inbox's namespace
-# What the terminal and the page ask for brings its bytes along: any process can do it, whether or not they run there.
-_SERVED_EVERYWHERE = {TERMINAL: PlatformCapabilities(), PAGE: PlatformCapabilities()}
+# What the terminal, the page and programs ask for brings its bytes along: any process can do it.
+_SERVED_EVERYWHERE = {name: PlatformCapabilities() for name in (TERMINAL, PAGE, API_PLATFORM)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ marker or half a link: what may still become one is held back.
 import re
 from collections.abc import Sequence
 
-from core.agent.links import MOST_HELD_BACK, RESERVED_SHARE, SourceLinks, without_foreign_links
 from core.model.answer import Citation
+from core.model.answer_links import MOST_HELD_BACK, RESERVED_SHARE, SourceLinks, without_foreign_links
 from core.model.citation_markers import MARKER, cited_ids
 from core.model.evidence import Evidence, EvidenceLibrary
 from core.retrieval.quotes import quote_for

@@ -182,6 +182,7 @@ class Ingestor:
 
     def _version(self, material: Material) -> str:
         recipe = f"{RECIPE}\x1f{self._encoder.name}\x1f{material.name}\x1f{material.title}\x1f{material.url}\x1f"
+        recipe += f"{material.dated}\x1f" if material.dated else ""
         return hashlib.sha256(recipe.encode() + material.data).hexdigest()[:16]
 
     def _document(
@@ -196,7 +197,7 @@ class Ingestor:
             version=version,
             media_type=parsed.media_type,
             passages=0,
-            dated=stated_date(_top(parsed)) or (parsed.modified or "")[:10],
+            dated=material.dated or stated_date(_top(parsed)) or (parsed.modified or "")[:10],
             added_at=now.isoformat(timespec="seconds"),
             added_by=material.added_by,
             url=material.url,  # where it came from; what a document says of itself is its word, not an address

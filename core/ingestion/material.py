@@ -14,3 +14,4 @@ class Material:
     added_by: str = ""
     title: str = ""
     etag: str = ""
+    dated: str = ""  # YYYY-MM-DD, where whoever gave it says so; else the text's own date counts

@@ -96,6 +96,7 @@ class JobItem:
     passages: int = 0
     notes: tuple[str, ...] = ()
     gone: bool = False  # a page of which its site says that there is none any more
+    dated: str = ""  # as ``Document.dated``, where whoever gave the document says so
     digest: str = ""  # of the bytes that were set aside for it, where they are known from the beginning
 
     @property

@@ -89,7 +89,8 @@ class ItemSources:
 
         Raises DocumentRejected, FetchRefused, NotFound and PlatformUnavailable, each with the reason.
         """
-        made = Material(item.source, item.name, b"", item.url, job.by.name or job.by.id, item.title, item.etag)
+        by = job.by.name or job.by.id
+        made = Material(item.source, item.name, b"", item.url, by, item.title, item.etag, dated=item.dated)
         match item.kind:
             case ItemKind.LINK | ItemKind.STORED:
                 return await (self._fetch_link if item.kind is ItemKind.LINK else self._read_stored)(job, item)

@@ -155,11 +155,14 @@ class JobQueue:
         if not items:
             raise NotFound("There is nothing to add.", remedy="Name files that can be read.")
         subject = items[0].source if len(items) == 1 else ""
-        job = replace(job, subject=subject, items=tuple(items))
+        return await self.accept_once(replace(job, subject=subject, items=tuple(items)))
+
+    async def accept_once(self, job: Job) -> Job:
+        """Accept a job whose bytes are set aside; where the same is in line already, it is that job. Raises Busy."""
         waiting = waiting_duplicate(job, await self.jobs.recent())
         if waiting is None:
             return await self.accept(job)
-        for item in items:
+        for item in job.items:
             await self.blobs.forget(item.reference)
         return waiting
 

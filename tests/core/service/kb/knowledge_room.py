@@ -26,6 +26,7 @@ from core.ports.parser import PageProgress
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.ports.web import FetchResult, PageGone
 from core.retrieval.hybrid import Retriever
+from core.service.api_clients import API_PLATFORM
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.item_sources import ItemSources
 from core.service.kb.job_cards import job_card
@@ -222,7 +223,7 @@ class Room:
 
     def runner(self, platforms: Mapping[str, PlatformCapabilities] | None = None) -> JobRunner:
         connected = {"paper": self.platform.capabilities()} if platforms is None else platforms
-        capabilities = {TERMINAL: PlatformCapabilities(), **connected}
+        capabilities = {TERMINAL: PlatformCapabilities(), API_PLATFORM: PlatformCapabilities(), **connected}
         return JobRunner(
             jobs=self.jobs,
             ingestor=self.ingestor,
