@@ -1,6 +1,7 @@
 """Pages from templates: escaped by default, with the headers that keep everything foreign out."""
 
 import hashlib
+import secrets
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -12,6 +13,7 @@ from markupsafe import Markup
 
 from adapters.web.rendering.markdown import words_of
 from adapters.web.routing import MenuEntry, Visitor
+from core.model.message_text import LONGEST_QUESTION
 from core.model.plain_text import remove_controls
 from core.service.kb.job_cards import job_card
 from core.service.kb.job_wording import job_title
@@ -51,6 +53,8 @@ class Pages:
         )
         self._environment.globals.update(
             static=static_path,
+            form_key=lambda: secrets.token_hex(8),
+            longest_question=LONGEST_QUESTION,
             age=age,
             count=count,
             job_card=job_card,

@@ -84,6 +84,7 @@ class WebPlatform:
             web.get("/static/{digest}/{name}", self._guard.outermost(static_file)),
             *self._sign_in.open_routes(),
             *(self._guard.protect(route) for route in behind),
+            web.route("*", r"/{path:(?!(?:v1|mcp)(?:/|$)).*}", self._guard.outermost(self._guard.not_found)),
         )
 
     async def sign_in_link(self) -> str:

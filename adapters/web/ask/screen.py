@@ -29,6 +29,7 @@ from core.service.kb.results import is_success
 
 LONGEST_WORDS = 1_000
 SHOWN = 12  # conversations in the list beside the question
+_LONGEST_KEY = 40  # characters of what names a form
 _NAME = re.compile(r"[0-9a-f]{16}")
 
 
@@ -122,20 +123,25 @@ class AskScreen:
             raise DocumentRejected("There was no question in that.", remedy="Write one and send it again.")
         if refusal := too_long(text):
             raise DocumentRejected(refusal)
-        name = request.match_info.get("name") or secrets.token_hex(8)
+        sent = str(form.get("form", ""))[:_LONGEST_KEY]
+        is_new = "name" not in request.match_info
+        name = request.match_info.get("name") or (sent if _NAME.fullmatch(sent) else secrets.token_hex(8))
         if not _NAME.fullmatch(name):
             raise NotFound("There is no such conversation.")
         base = str(form.get("base", "")).strip()
-        message = await self.conversations.add(visitor, name, text, (base,) if base else ())
+        message = await self.conversations.add(visitor, name, text, (base,) if base else (), form=sent)
         try:
             await self.inbox.put(delivery(f"web:{message.id}", message))
         except FootnoteError:
             await self.conversations.withdraw(message)
             raise
-        if wants_part(request) and "name" in request.match_info:
-            turn = await self.turns.one(visitor, message)
-            return self.pages.part("_turn.html", turn=turn, visitor=visitor, fresh=True)
-        raise web.HTTPSeeOther(f"/ask/{name}#q-{message.id}")
+        there = f"/ask/{name}#q-{message.id}"
+        if not wants_part(request):
+            raise web.HTTPSeeOther(there)
+        if is_new:
+            return web.Response(status=204, headers={"HX-Redirect": there})
+        turn = await self.turns.one(visitor, message)
+        return self.pages.part("_turn.html", turn=turn, visitor=visitor, fresh=True)
 
     async def _stop(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         message = await self._message(request, visitor)

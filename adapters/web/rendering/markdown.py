@@ -21,6 +21,7 @@ _TAGS = {
     *("s", "span", "strong", "sub", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul"),
 }
 _CITATION = re.compile(r"\[(\d{1,3})\]")
+_NO_BREAK = "\N{NO-BREAK SPACE}"  # keeps a number on the line of the words that it belongs to
 _LONGEST = 400_000  # characters rendered at once: a page, not a book
 
 LinkTo = Callable[[int], str]  # the address of a source by its number in an answer
@@ -96,7 +97,8 @@ def _with_citations(children: Sequence[Token], numbers: frozenset[int], link_to:
         for match in _CITATION.finditer(token.content):
             if (n := int(match[1])) not in numbers:
                 continue
-            kept += [_text(token.content[start : match.start()]), _html(citation_link(n, link_to(n)))]
+            before = token.content[start : match.start()].rstrip() + _NO_BREAK
+            kept += [_text(before), _html(citation_link(n, link_to(n)))]
             start = match.end()
         kept.append(_text(token.content[start:]))
     return kept

@@ -225,7 +225,7 @@ async def test_what_was_answered_is_hidden_again_when_its_base_is() -> None:
 @pytest.mark.parametrize("path", [
     "/static/x/..%2f..%2fplatform.py", "/static/x/%2e%2e%2fpages.py", "/static/x/VENDORED.md", "/static/x/style.css%00",
     "/documents/..%2f..%2fetc/passwd", "/documents/x/1/page/..%2f1.png", "/knowledge/bases/..%2f..%2fetc%2fpasswd",
-    "/ask/..%2f..%2fetc", "/sign-in/..%2f..%2fetc",
+    "/ask/..%2f..%2fetc",
 ])  # fmt: skip
 async def test_no_path_leads_out(path: str) -> None:
     async with PageOffice().open() as office:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.e2e.web.conftest import AXE, PATIENCE, PageServer, Watched, picture
+from tests.e2e.web.conftest import AXE, DONE, PATIENCE, PageServer, Watched, ask, picture
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -13,16 +13,9 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.e2e, pytest.mark.live, pytest.mark.timeout(600)]
 
 FILES = Path(__file__).parents[4] / "shared" / "data" / "ingest_files"
-DONE = "article.turn:not([aria-busy])"
 SCREENS = ("/ask", "/knowledge", "/knowledge/bases/samples", "/knowledge/jobs", "/knowledge/proposals",
            "/knowledge/removed", "/knowledge/audit", "/inspect?q=driver+positions", "/inspect/settings",
            "/inspect/doctor", "/inspect/trace", "/gaps")  # fmt: skip
-
-
-def ask(page: "Page", question: str) -> None:
-    """Type it and press Enter."""
-    page.fill("#question", question)
-    page.press("#question", "Enter")
 
 
 def test_a_first_start_offers_documents_to_look_around_in(office: Watched) -> None:
@@ -32,21 +25,6 @@ def test_a_first_start_offers_documents_to_look_around_in(office: Watched) -> No
     page.get_by_role("button", name="Add the sample documents").click()
     page.get_by_role("heading", name="Ask your documents").wait_for()  # as soon as they are there
     picture(page, "ask")
-
-
-@pytest.fixture(scope="module")
-def library(server: PageServer, browser: "Browser", signed_in: dict[str, Any]) -> None:
-    """The sample documents are there, whoever brought them, and so is a conversation about them."""
-    context = browser.new_context(storage_state=signed_in)  # type: ignore[arg-type]
-    context.set_default_timeout(PATIENCE)
-    page = context.new_page()
-    page.goto(f"{server.address}/ask")
-    if page.get_by_role("button", name="Add the sample documents").count():
-        page.get_by_role("button", name="Add the sample documents").click()
-    page.get_by_role("heading", name="Ask your documents").wait_for()
-    ask(page, "Who approves refunds?")
-    page.wait_for_selector(f"{DONE} .cite")
-    context.close()
 
 
 @pytest.mark.usefixtures("library")

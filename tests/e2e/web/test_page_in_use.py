@@ -1,0 +1,155 @@
+"""The page in a browser while it is used: what is in view, where the focus is, what happens without the server."""
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.e2e.web.conftest import DONE, PageServer, Watched, ask, picture
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = [pytest.mark.e2e, pytest.mark.live, pytest.mark.timeout(600), pytest.mark.usefixtures("library")]
+
+IN_VIEW = """(element) => {
+    const box = element.getBoundingClientRect();
+    const at = document.elementFromPoint(box.x + Math.min(box.width, 40) / 2, box.y + box.height / 2);
+    return box.top >= 0 && box.bottom <= innerHeight && (element.contains(at) || at?.contains(element));
+}"""
+
+
+def is_in_view(page: "Page", selector: str) -> bool:
+    """Whether it is on the screen with nothing in front of it."""
+    return bool(page.locator(selector).last.evaluate(IN_VIEW))
+
+
+def test_removing_asks_in_a_dialog_in_view_that_can_be_cancelled(office: Watched) -> None:
+    page = office.open("/knowledge/bases/samples")
+    page.set_viewport_size({"width": 1280, "height": 600})
+    row = page.locator("#list tbody tr").last
+    title = row.locator("a").inner_text()
+    row.get_by_role("button", name="Remove").click()
+    dialog = page.get_by_role("dialog")
+    dialog.wait_for()
+    assert title in dialog.inner_text()
+    assert is_in_view(page, "dialog .danger")
+    picture(page, "remove-dialog")
+    page.keyboard.press("Escape")
+    assert not dialog.is_visible()
+    row.get_by_role("button", name="Remove").click()
+    dialog.get_by_role("button", name="Cancel").click()
+    assert not dialog.is_visible()
+    assert title in page.inner_text("#list")
+
+
+def test_a_follow_up_is_in_view_whole_and_the_focus_is_where_one_asks(office: Watched) -> None:
+    page = office.open("/ask")
+    page.set_viewport_size({"width": 1280, "height": 720})
+    ask(page, "How long are driver positions kept?")
+    page.wait_for_selector(f"{DONE} .cite")
+    assert page.evaluate("document.activeElement.id") == "question"
+    ask(page, "Who approves refunds above €2,000?")
+    page.wait_for_selector(f"{DONE} .cite >> nth=1")
+    page.wait_for_selector("article:nth-of-type(2):not([aria-busy])")
+    page.wait_for_function("document.querySelector('#announce').textContent")
+    picture(page, "follow-up")
+    for part in (".question", ".source-link", ".rating button"):
+        assert is_in_view(page, f"article:last-child {part}"), part
+    assert page.evaluate("document.activeElement.id") == "question"
+
+
+@pytest.mark.parametrize("there", ["start", "conversation"])
+def test_a_question_sent_while_the_server_is_away_is_kept_and_sent_once(
+    office: Watched, server: PageServer, there: str
+) -> None:
+    page = office.open("/ask")
+    if there == "conversation":
+        ask(page, "Who approves refunds?")
+        page.wait_for_selector(f"{DONE} .cite")
+    before = page.locator("article.turn").count()
+    port = int(server.address.rpartition(":")[2])
+    server.stop()
+    ask(page, "How long are driver positions kept?")
+    page.get_by_text("Footnote can’t be reached. Your question is kept").wait_for()
+    assert page.input_value("#question") == "How long are driver positions kept?"
+    picture(page, f"server-away-{there}")
+    server.start(port)
+    page.locator("article.turn").nth(before).locator(".cite").first.wait_for()
+    page.reload()
+    assert page.locator("article.turn").count() == before + 1
+    assert page.get_by_text("Footnote can’t be reached").count() == 0
+    office.complaints.clear()  # the browser says that it reached no server
+
+
+def test_the_same_form_sent_twice_is_one_question(office: Watched) -> None:
+    page = office.open("/ask")
+    ask(page, "Who approves refunds?")
+    page.wait_for_selector(f"{DONE} .cite")
+    shown = page.evaluate(
+        """async () => {
+            const form = document.querySelector("#composer");
+            form.elements.question.value = "How long are driver positions kept?";
+            const send = () => fetch(form.action, {method: "POST", body: new FormData(form)});
+            const replies = await Promise.all([send(), send()]);
+            return replies.map((reply) => reply.status);
+        }"""
+    )
+    assert shown == [200, 200]
+    page.reload()
+    assert page.locator("article.turn").count() == 2
+
+
+def test_a_paste_that_is_too_long_is_counted_and_not_cut(office: Watched) -> None:
+    page = office.open("/ask")
+    page.fill("#question", "refunds " * 600)
+    page.get_by_text("4,800 characters: at most 4,000 fit.").wait_for()
+    page.press("#question", "Enter")
+    assert page.url.endswith("/ask")
+    assert len(page.input_value("#question")) == 4_800
+    page.fill("#question", "Who approves refunds?")
+    assert page.locator(".too-long").count() == 0
+
+
+def test_an_address_without_a_page_is_a_page_of_ours(office: Watched) -> None:
+    for path in ("/nope", "/knowledge/nope", "/knowledge/do", "/documents/nope", "/ask/nope"):
+        page = office.open(path)
+        assert page.get_by_role("heading", name="Not found").count() == 1, path
+        assert page.get_by_role("link", name="Knowledge").count() == 1, path
+        page.close()
+    office.complaints.clear()  # the browser names each 404
+
+
+def test_the_sign_in_link_opened_again_leads_home(office: Watched, server: PageServer) -> None:
+    page = office.context.new_page()
+    page.goto(server.link)
+    page.goto(server.link)
+    assert page.url == f"{server.address}/"
+
+
+def test_the_whole_menu_is_in_view_on_a_phone(office: Watched) -> None:
+    page = office.open("/ask")
+    page.set_viewport_size({"width": 390, "height": 800})
+    for entry in page.locator(".menu a").all():
+        box = entry.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0, entry.inner_text()
+        assert box["x"] + box["width"] <= 390, entry.inner_text()
+
+
+def test_a_citation_stays_on_the_line_of_its_sentence(office: Watched) -> None:
+    page = office.open("/ask")
+    ask(page, "How long are driver positions kept?")
+    page.wait_for_selector(f"{DONE} .cite")
+    for width in range(390, 520, 10):
+        page.set_viewport_size({"width": width, "height": 800})
+        alone = page.locator(".prose .cite").evaluate_all(
+            """(cites) => cites.filter((cite) => {
+                const range = document.createRange();
+                range.selectNodeContents(cite.parentElement);
+                const middle = (box) => box.y + box.height / 2;
+                const own = cite.getClientRects()[0];
+                const isBeside = (box) => box.x < own.x - 1 && Math.abs(middle(box) - middle(own)) < 12;
+                return ![...range.getClientRects()].some(isBeside);
+            }).length"""
+        )
+        assert alone == 0, width
