@@ -18,7 +18,7 @@ from core.model.plain_text import remove_controls
 from core.service.kb.job_cards import job_card
 from core.service.kb.job_wording import job_title
 from core.service.kb.text_spans import age, count
-from core.service.kb.wording import readers_phrase, removal_question
+from core.service.kb.wording import confirmation_question, readers_phrase
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
@@ -60,7 +60,8 @@ class Pages:
             job_card=job_card,
             job_title=job_title,
             readers_phrase=readers_phrase,
-            removal_question=removal_question,
+            sentence=lambda text: f"{text[:1].upper()}{text[1:]}.",
+            confirmation_question=confirmation_question,
             words_of=words_of,
         )
 

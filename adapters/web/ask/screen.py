@@ -23,9 +23,9 @@ from core.ports.inbox import Inbox
 from core.service.actions.user_actions import UserActions
 from core.service.actions.wording import outcome_text
 from core.service.delivery_codec import delivery
-from core.service.kb.commands import MOST_FILES
+from core.service.kb.commands import MOST_FILES, KbCommand, KbVerb
 from core.service.kb.knowledge_commands import KnowledgeCommands
-from core.service.kb.results import is_success
+from core.service.kb.results import BaseList, is_success
 
 LONGEST_WORDS = 1_000
 SHOWN = 12  # conversations in the list beside the question
@@ -70,16 +70,23 @@ class AskScreen:
 
     async def _home(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         bases = await self.actions.overview.knowledge_bases(visitor.audience)
+        documents = sum(one.documents for one in bases)
         return self.pages.html(
             request,
             visitor,
             "ask_home.html",
             bases=bases,
-            documents=sum(one.documents for one in bases),
+            documents=documents,
+            restricted=not documents and await self._manages_documents(visitor),
             conversations=(await self.conversations.of(visitor))[:SHOWN],
             most_files=MOST_FILES,
             largest=LARGEST // 2**20,
         )
+
+    async def _manages_documents(self, visitor: Visitor) -> bool:
+        """Whether there are documents that this admin manages, which they may not be able to read."""
+        found = await self.kb.handle(KbCommand(KbVerb.LIST), visitor.caller()) if visitor.is_admin else None
+        return isinstance(found, BaseList) and any(base.documents for base in found.bases)
 
     async def _conversation(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         name = _name(request)

@@ -204,8 +204,8 @@ async def test_a_base_can_be_for_somebody_at_the_page() -> None:
         carl, ben = (office.browser(**{"X-Forwarded-User": f"{name}@example.com"}) for name in ("carl", "ben"))
         await office.scene.knows(SECRET, title="Pelagia's file", base="board")
         await ada.get("/knowledge")
-        whom = {"verb": "grant", "base": "board", "principals": "web:user:carl@example.com"}
-        assert "for web:user:carl@example.com" in (await ada.post("/knowledge/do", whom)).text
+        whom = {"verb": "grant", "base": "board", "principals": "web:user:carl@example.com", "confirmed": "yes"}
+        assert "restricted to web:user:carl@example.com" in (await ada.post("/knowledge/do", whom)).text
         assert "board" in (await carl.get("/knowledge")).text
         assert "board" not in (await ben.get("/knowledge")).text
 

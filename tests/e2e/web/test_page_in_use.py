@@ -153,3 +153,33 @@ def test_a_citation_stays_on_the_line_of_its_sentence(office: Watched) -> None:
             }).length"""
         )
         assert alone == 0, width
+
+
+def test_restricting_a_base_names_who_loses_access_and_keeps_it_managed(office: Watched) -> None:
+    page = office.open("/knowledge")
+    page.fill("#new-base", "private notes")
+    page.get_by_role("button", name="Create it").click()
+    page.locator("#kb-result .note.good").wait_for()
+    page.goto(f"{office.address}/knowledge/bases/private%20notes")
+    note = {"name": "ferry.md", "mimeType": "text/markdown", "buffer": b"# Ferry\n\nThe ferry leaves at nine."}
+    page.set_input_files("#files", note)  # type: ignore[arg-type]
+    page.get_by_role("button", name="Add them").click()
+    page.wait_for_selector(".job:not([aria-busy])")
+    page.get_by_label("Restrict to…").fill("web:user:ada")
+    page.get_by_role("button", name="Restrict", exact=True).click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_text("all other people, channels and API tokens lose access").wait_for()
+    picture(page, "restrict-dialog")
+    dialog.get_by_role("button", name="Cancel").click()
+    page.reload()
+    assert "open to everyone" in page.inner_text(".head")
+    page.get_by_label("Restrict to…").fill("web:user:ada")
+    page.get_by_role("button", name="Restrict", exact=True).click()
+    dialog.get_by_role("button", name="Restrict to these", exact=True).click()
+    page.locator("#kb-result .note.good").wait_for()
+    page.reload()
+    assert "restricted to web:user:ada" in page.inner_text(".head")
+    page.get_by_role("button", name="Everyone").click()
+    page.locator("#kb-result .note.good").wait_for()
+    page.reload()
+    assert "open to everyone" in page.inner_text(".head")

@@ -161,7 +161,7 @@ async def test_a_proposal_is_shown_with_its_buttons_and_what_comes_of_one_above_
     listed = await room.says(KbVerb.PROPOSALS)
     first, second = waiting_in(listed).proposals
     assert [[one.label for one in proposal.actions] for proposal in (first, second)] == [["Approve", "Reject"]] * 2
-    goes = "What is approved goes into “default”, open to everybody, unless another is named."
+    goes = "What is approved goes into “default”, open to everyone, unless another is named."
     assert words(listed).startswith(f"Proposals\n{goes}\n")
     assert first.title == "Question 0"
     assert "On Fridays." in second.beginning
@@ -180,10 +180,10 @@ async def test_a_proposal_is_shown_with_its_buttons_and_what_comes_of_one_above_
 async def test_an_admin_reads_who_will_see_what_is_approved_before_approving_it(room: Room) -> None:
     await room.says(KbVerb.CREATE, base="board", principals=(CHANNEL,))
     await proposed(room, "Five working days.")
-    assert f"goes into “board”, for {CHANNEL}, unless" in words(await room.says(KbVerb.PROPOSALS))
+    assert f"goes into “board”, restricted to {CHANNEL}, unless" in words(await room.says(KbVerb.PROPOSALS))
     await room.says(KbVerb.CREATE, base="handbook")
     listed = await room.says(KbVerb.PROPOSALS)
-    assert "goes into “default”, open to everybody, unless" in words(listed)
+    assert "goes into “default”, open to everyone, unless" in words(listed)
     assert await room.trash.base("default") is None  # to look makes nothing
     await pressed(room, listed, 0, "Approve")
     assert await room.trash.base("default") is not None
