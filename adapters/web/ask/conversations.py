@@ -126,6 +126,20 @@ class Conversations:
         ]
         return sorted(found, key=lambda one: one.at, reverse=True)
 
+    async def find(self, visitor: Visitor, words: str) -> Sequence[ConversationSummary]:
+        """Return the visitor's conversations whose questions have all these words, the latest first."""
+        wanted = words.casefold().split()
+        listed = await self.of(visitor)
+        if not wanted:
+            return listed
+        found = []
+        for one in listed:
+            asked = [one.title, *(question.text for question in await self.questions(visitor, one.name))]
+            text = " ".join(asked).casefold()
+            if all(word in text for word in wanted):
+                found.append(one)
+        return found
+
     async def questions(self, visitor: Visitor, name: str) -> Sequence[IncomingMessage]:
         """The questions of one conversation, in the order they were asked."""
         kept = await self.message_states.read_entries(ConversationQuestion(thread=visitor.thread(name), message=""))

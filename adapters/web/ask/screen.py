@@ -28,7 +28,8 @@ from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.kb.results import BaseList, is_success
 
 LONGEST_WORDS = 1_000
-SHOWN = 12  # conversations in the list beside the question
+SHOWN, MOST_FOUND = 12, 50  # conversations in the list beside the question, and of those that are searched for
+LONGEST_FIND = 100  # characters
 _LONGEST_KEY = 40  # characters of what names a form
 _NAME = re.compile(r"[0-9a-f]{16}")
 
@@ -71,14 +72,16 @@ class AskScreen:
     async def _home(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         bases = await self.actions.overview.knowledge_bases(visitor.audience)
         documents = sum(one.documents for one in bases)
+        find = request.query.get("find", "")[:LONGEST_FIND].strip()
         return self.pages.html(
             request,
             visitor,
             "ask_home.html",
             bases=bases,
             documents=documents,
+            find=find,
             restricted=not documents and await self._manages_documents(visitor),
-            conversations=(await self.conversations.of(visitor))[:SHOWN],
+            conversations=(await self.conversations.find(visitor, find))[: MOST_FOUND if find else SHOWN],
             most_files=MOST_FILES,
             largest=LARGEST // 2**20,
         )
@@ -98,6 +101,7 @@ class AskScreen:
             visitor,
             "conversation.html",
             name=name,
+            find="",
             turns=await self.turns.of(visitor, messages),
             conversations=(await self.conversations.of(visitor))[:SHOWN],
             bases=await self.actions.overview.knowledge_bases(visitor.audience),

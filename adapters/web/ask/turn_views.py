@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from adapters.web.ask.question_state import AnswerStage, WebQuestionState
 from adapters.web.ask.shown_answer import ShownAnswer
-from adapters.web.rendering.markdown import render_answer, words_of
+from adapters.web.rendering.markdown import render_answer, render_quote
 from adapters.web.routing import Visitor
 from core.model.answer import Answer, Citation, FollowUp, Outcome, Support
 from core.model.conversation import ThreadKey
@@ -30,7 +30,7 @@ class SourceLine:
     title: str
     place: str
     dated: str
-    quote: str
+    quote: Markup
     link: str
     url: str = ""
 
@@ -143,11 +143,16 @@ def _with(turn: TurnView, **changes: object) -> TurnView:
 def _lines(path: str, citations: Sequence[Citation]) -> tuple[SourceLine, ...]:
     return tuple(
         SourceLine(
-            source.n, source.title, source.locator, source.dated, words_of(source.quote), f"{path}/source/{source.n}",
-            source.url if source.url and source.url.startswith(("http://", "https://")) else "",
+            n=source.n,
+            title=source.title,
+            place=source.locator,
+            dated=source.dated,
+            quote=render_quote(source.quote),
+            link=f"{path}/source/{source.n}",
+            url=source.url if source.url and source.url.startswith(("http://", "https://")) else "",
         )
         for source in citations
-    )  # fmt: skip
+    )
 
 
 def took(answer: Answer) -> str:

@@ -1,4 +1,4 @@
-"""What the documents lack: gaps of a period, what stands beside them, tables to take away, and drafts to propose."""
+"""What the documents lack: the gaps of a period with a chart, tables to download, and drafts to propose."""
 
 import json
 from dataclasses import dataclass, replace
@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from aiohttp import web
 
-from adapters.web.gaps.charts import Bar, bars
+from adapters.web.gaps.charts import HEIGHT, KINDS, WIDTH, week_chart
 from adapters.web.pages import Pages
 from adapters.web.rendering.markdown import render_passage
 from adapters.web.routing import MenuEntry, Right, Route, Visitor
@@ -45,7 +45,6 @@ class GapScreen:
 
     async def _overview(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         report = await self._report(request, visitor)
-        most = max((week.asked for week in report.weeks), default=0)
         return self.pages.html(
             request,
             visitor,
@@ -54,8 +53,9 @@ class GapScreen:
             days=_days(request),
             periods=PERIODS,
             once=[gap for gap in report.gaps if gap.questions == 1],
-            weekly={gap.id: bars(gap.weeks) for gap in report.gaps},
-            asked=[Bar(week.asked, most) for week in report.weeks],
+            chart=week_chart(report.weeks),
+            chart_size=(WIDTH, HEIGHT),
+            kinds=KINDS,
         )
 
     async def _csv(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:

@@ -8,7 +8,7 @@ from aiohttp import web
 from adapters.web.ask.conversations import Conversations
 from adapters.web.ask.turn_views import TurnViews
 from adapters.web.pages import Pages, wants_part
-from adapters.web.rendering.markdown import words_of
+from adapters.web.rendering.markdown import render_quote
 from adapters.web.routing import MenuEntry, Route, Visitor
 from adapters.web.source.document_pages import DocumentPages, DocumentView
 from core.ingestion.ingestor import document_id_of
@@ -101,7 +101,7 @@ class SourceScreen:
         context: dict[str, Any] = {
             "view": view,
             "citation": citation,
-            "quote": words_of(citation.quote) if citation is not None else "",
+            "quote": render_quote(citation.quote) if citation is not None else "",
             "marked": marked,
             "source_path": path,
             "link": url if url.startswith(("http://", "https://")) else "",

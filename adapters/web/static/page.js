@@ -17,10 +17,27 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     field.form.requestSubmit();
   }
-  if (event.key === "Escape" && one("#source")?.hasChildNodes()) closeSource();
+  if (event.key === "Escape" && one("#source")?.hasChildNodes() && !one("dialog[open]")) closeSource();
+  const writes = field.matches?.("input, textarea, select") || event.ctrlKey || event.metaKey || event.altKey;
+  if (writes || one("dialog[open]") || localStorage.getItem("single-keys") === "off") return;
+  if (event.key === "?") showShortcuts();
+  if (event.key === "/" && one("#question")) {
+    event.preventDefault();
+    one("#question").focus();
+  }
+});
+
+// Single keys can be switched off, for those who speak to their computer.
+function showShortcuts() {
+  one("#single-keys").checked = localStorage.getItem("single-keys") !== "off";
+  one("#shortcuts")?.showModal();
+}
+document.addEventListener("change", (event) => {
+  if (event.target.id === "single-keys") localStorage.setItem("single-keys", event.target.checked ? "on" : "off");
 });
 
 document.addEventListener("htmx:afterRequest", (event) => {
+  if (event.detail.elt.matches?.(".drop, .composer")) showSending(event.detail.elt, 0);
   const form = event.detail.elt;
   if (!event.detail.successful || !form.matches) return;
   if (form.matches(".composer")) {
@@ -29,7 +46,6 @@ document.addEventListener("htmx:afterRequest", (event) => {
     say("");
     one("#turns")?.lastElementChild?.scrollIntoView({ block: "start" });
   }
-  if (form.matches(".drop")) form.reset();
 });
 
 // Text that is too long is counted and refused, never cut.
@@ -124,6 +140,7 @@ document.addEventListener("click", (event) => {
     if (link.matches(".cite")) link.setAttribute("aria-current", "true");
     openedFrom = link;
   }
+  if (event.target.closest?.("[data-shortcuts]")) showShortcuts();
   if (event.target.closest?.("[data-close-source]")) {
     event.preventDefault();
     closeSource();
@@ -162,4 +179,29 @@ for (const kind of ["dragenter", "dragover", "dragleave", "drop"]) {
       area.requestSubmit();
     }
   });
+}
+
+document.addEventListener("change", (event) => event.target.type === "file" && showPicked(event.target.form));
+document.addEventListener("reset", (event) => setTimeout(() => one(".picked", event.target) && showPicked(event.target)));
+document.addEventListener("htmx:afterRequest", (event) => {
+  if (event.detail.elt.matches?.(".drop") && event.detail.successful) event.detail.elt.reset();
+});
+document.addEventListener("htmx:xhr:progress", (event) => {
+  const { loaded, total } = event.detail;
+  if (one(".picked:not([hidden])", event.target)) showSending(event.target, loaded / total);
+});
+
+function showPicked(form) {
+  const names = [...one("input[type=file]", form).files].map((file) => file.name);
+  const line = one(".picked", form);
+  line.hidden = !names.length;
+  line.textContent = names.length > 1 ? `${names.length} files: ${names.join(", ")}` : names.join();
+}
+
+function showSending(form, share) {
+  const bar = one(".sending", form);
+  if (!bar) return;
+  bar.hidden = !(share > 0 && share <= 1);
+  if (share < 1) bar.value = share;
+  else bar.removeAttribute("value"); // sent, and now read by the server
 }
