@@ -29,9 +29,7 @@ def gaps(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     csv: Annotated[Path | None, typer.Option(help="Write a table for spreadsheets to this file.")] = None,
     draft: Annotated[str, typer.Option(help="Begin a draft for one gap, by its id, and print it.")] = "",
-    propose: Annotated[
-        Path | None, typer.Option(help="Send the section in this file to the admins.")
-    ] = None,
+    propose: Annotated[Path | None, typer.Option(help="Send the section in this file to the admins.")] = None,
 ) -> None:
     """What people asked and the documents do not say, grouped by meaning.
 

@@ -12,7 +12,7 @@ from hashlib import sha256
 from adapters.web.routing import Visitor
 from core.model.clock import Clock
 from core.model.conversation import ThreadKey
-from core.model.incoming_events import IncomingMessage
+from core.model.incoming_events import FileReference, IncomingMessage
 from core.model.records import PERSON, THREAD, UNSTORED, Record
 from core.ports.message_state import MessageStateStore
 
@@ -76,7 +76,14 @@ class Conversations:
     clock: Clock
 
     async def add(
-        self, visitor: Visitor, name: str, text: str, bases: tuple[str, ...] = (), *, form: str = ""
+        self,
+        visitor: Visitor,
+        name: str,
+        text: str,
+        bases: tuple[str, ...] = (),
+        *,
+        form: str = "",
+        files: tuple[FileReference, ...] = (),
     ) -> IncomingMessage:
         """Keep a new question in its conversation before it is put in line; return what to put there.
 
@@ -91,6 +98,7 @@ class Conversations:
             mentions_us=True,
             direct=True,
             bases=bases,
+            files=files,
         )
         asked = ConversationQuestion(
             thread=message.thread, message=message.id, person=visitor.person.id, question=message

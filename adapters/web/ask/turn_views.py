@@ -42,6 +42,7 @@ class TurnView:
     id: str
     path: str
     question: str
+    files: tuple[str, ...] = ()  # names of those attached to it
     working: bool = False
     text: Markup = field(default_factory=Markup)
     plain: str = ""  # the text without markup: for the clipboard and what is read aloud
@@ -80,7 +81,8 @@ class TurnViews:
         """One question: what is kept of its answer, as far as its reader may see that now."""
         kept = await self._state(message.thread, message.id)
         path = f"/ask/{message.thread.thread}/{message.id}"
-        turn = TurnView(message.id, path, message.text, working=True, chosen=kept.chosen)
+        names = tuple(file.name for file in message.files)
+        turn = TurnView(message.id, path, message.text, names, working=True, chosen=kept.chosen)
         if kept.stage is not AnswerStage.ENDED:
             return turn
         shown = kept.shown or ShownAnswer("")

@@ -170,13 +170,14 @@ function closeSource() {
 // --- files: dropped ones are sent at once, chosen ones when the button is pressed
 for (const kind of ["dragenter", "dragover", "dragleave", "drop"]) {
   document.addEventListener(kind, (event) => {
-    const area = event.target.closest?.(".drop");
+    const area = event.target.closest?.(".drop, .composer");
     if (!area) return;
     event.preventDefault();
     area.classList.toggle("over", kind === "dragenter" || kind === "dragover");
     if (kind === "drop" && event.dataTransfer.files.length) {
       one("input[type=file]", area).files = event.dataTransfer.files;
-      area.requestSubmit();
+      if (area.matches(".drop")) area.requestSubmit();
+      else showPicked(area);
     }
   });
 }
@@ -194,6 +195,7 @@ document.addEventListener("htmx:xhr:progress", (event) => {
 function showPicked(form) {
   const names = [...one("input[type=file]", form).files].map((file) => file.name);
   const line = one(".picked", form);
+  if (form.elements.question) form.elements.question.required = !names.length;
   line.hidden = !names.length;
   line.textContent = names.length > 1 ? `${names.length} files: ${names.join(", ")}` : names.join();
 }

@@ -12,7 +12,13 @@ FIRST = date(2026, 10, 3)
 
 @pytest.mark.parametrize(
     ("most", "ticks"),
-    [(0, [0, 1]), (4, [0, 1, 2, 3, 4]), (7, [0, 2, 4, 6, 8]), (23, [0, 5, 10, 15, 20, 25]), (480, list(range(0, 501, 100)))],
+    [
+        (0, [0, 1]),
+        (4, [0, 1, 2, 3, 4]),
+        (7, [0, 2, 4, 6, 8]),
+        (23, [0, 5, 10, 15, 20, 25]),
+        (480, list(range(0, 501, 100))),
+    ],
 )
 def test_the_axis_has_round_counts_up_to_the_most(most: int, ticks: list[int]) -> None:
     assert count_ticks(most) == ticks

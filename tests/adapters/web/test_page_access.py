@@ -206,8 +206,8 @@ async def test_a_base_can_be_for_somebody_at_the_page() -> None:
         await ada.get("/knowledge")
         whom = {"verb": "grant", "base": "board", "principals": "web:user:carl@example.com", "confirmed": "yes"}
         assert "restricted to web:user:carl@example.com" in (await ada.post("/knowledge/do", whom)).text
-        assert "board" in (await carl.get("/knowledge")).text
-        assert "board" not in (await ben.get("/knowledge")).text
+        assert "/bases/board" in (await carl.get("/knowledge")).text
+        assert "/bases/board" not in (await ben.get("/knowledge")).text
 
 
 async def test_what_was_answered_is_hidden_again_when_its_base_is() -> None:
