@@ -1,6 +1,7 @@
 """The page in a browser while it is used: what is in view, where the focus is, what happens without the server."""
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -11,6 +12,11 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.e2e, pytest.mark.live, pytest.mark.timeout(600), pytest.mark.usefixtures("library")]
 
+NOTE: Any = {
+    "name": "ferry.md",
+    "mimeType": "text/markdown",
+    "buffer": b"# Ferry\n\nThe ferry to the depot leaves at half past nine.",
+}
 IN_VIEW = """(element) => {
     const box = element.getBoundingClientRect();
     const at = document.elementFromPoint(box.x + Math.min(box.width, 40) / 2, box.y + box.height / 2);
@@ -161,8 +167,7 @@ def test_restricting_a_base_names_who_loses_access_and_keeps_it_managed(office: 
     page.get_by_role("button", name="Create it").click()
     page.locator("#kb-result .note.good").wait_for()
     page.goto(f"{office.address}/knowledge/bases/private%20notes")
-    note = {"name": "ferry.md", "mimeType": "text/markdown", "buffer": b"# Ferry\n\nThe ferry leaves at nine."}
-    page.set_input_files("#files", note)  # type: ignore[arg-type]
+    page.set_input_files("#files", NOTE)
     page.get_by_role("button", name="Add them").click()
     page.wait_for_selector(".job:not([aria-busy])")
     page.get_by_label("Restrict to…").fill("web:user:ada")
@@ -183,3 +188,89 @@ def test_restricting_a_base_names_who_loses_access_and_keeps_it_managed(office: 
     page.locator("#kb-result .note.good").wait_for()
     page.reload()
     assert "open to everyone" in page.inner_text(".head")
+
+
+def test_an_example_question_is_asked_and_answered(office: Watched) -> None:
+    page = office.open("/ask")
+    offered = page.locator(".examples button")
+    assert offered.count() == 3
+    question = offered.first.inner_text()
+    picture(page, "examples")
+    offered.first.click()
+    page.wait_for_selector(f"{DONE} .cite")
+    assert page.inner_text(".question") == question
+
+
+def test_a_file_beside_a_question_is_answered_from(office: Watched) -> None:
+    page = office.open("/ask")
+    page.set_input_files("#attached", NOTE)
+    page.get_by_text("ferry.md").wait_for()
+    ask(page, "When does the ferry leave according to the attached file?")
+    page.wait_for_selector(DONE)
+    assert "Attached: ferry.md" in page.inner_text("article")
+    assert "half past nine" in page.inner_text(".prose")
+    picture(page, "attached")
+
+
+def test_a_conversation_is_found_by_its_words(office: Watched) -> None:
+    page = office.open("/ask")
+    ask(page, "Who approves refunds?")
+    page.wait_for_selector(f"{DONE} .cite")
+    page.fill("#find", "approves refunds")
+    page.wait_for_function("document.querySelectorAll('#found li a').length >= 1")
+    page.fill("#find", "zanzibar")
+    page.get_by_text("No conversation of yours has these words.").wait_for()
+
+
+def test_shortcuts_are_listed_work_and_can_be_switched_off(office: Watched) -> None:
+    page = office.open("/knowledge")
+    page.locator("main").focus()
+    page.keyboard.press("?")
+    page.get_by_role("dialog").get_by_text("Go to the question").wait_for()
+    picture(page, "shortcuts")
+    page.get_by_role("dialog").get_by_role("button", name="Close").click()
+    page.goto(f"{office.address}/ask")
+    page.locator("main").focus()
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "question"
+    page.keyboard.type("what? and/or")
+    assert page.input_value("#question") == "what? and/or"
+    page.get_by_role("button", name="Keyboard shortcuts").click()
+    page.uncheck("#single-keys")
+    page.keyboard.press("Escape")
+    page.locator("main").focus()
+    page.keyboard.press("?")
+    assert not page.get_by_role("dialog").is_visible()
+
+
+def test_a_table_is_a_table_among_the_sources(office: Watched) -> None:
+    page = office.open("/ask")
+    ask(page, "Who approves refunds?")
+    page.wait_for_selector(f"{DONE} .sources table")
+    assert "|" not in page.inner_text(".sources")
+    assert page.locator(".sources").get_by_text("Who approves").count(), "the section that the answer names"
+
+
+def test_a_gap_has_a_chart_and_its_draft_waits_until_it_is_written(office: Watched) -> None:
+    page = office.open("/ask")
+    ask(page, "Is there a canteen on the moon base?")
+    page.wait_for_selector(DONE)
+    page.goto(f"{office.address}/gaps")
+    chart = page.get_by_role("img", name=re.compile("Questions by week"))
+    assert chart.locator("text").count() >= 3, "both axes have labels"
+    picture(page, "gaps")
+    page.get_by_role("link", name=re.compile("Draft the missing section on Is there a canteen")).click()
+    page.get_by_role("button", name="Propose it").click()
+    page.get_by_text("The draft still says “(to be written)”.").wait_for()
+    text = page.input_value("#text")
+    page.fill("#text", text.replace("(to be written)", "The canteen opens at noon."))
+    page.get_by_role("button", name="Propose it").click()
+    page.get_by_text("The canteen opens at noon.").wait_for()
+    page.get_by_role("button", name="Approve").first.click()
+    page.wait_for_selector(".job:not([aria-busy])")
+    page.goto(f"{office.address}/ask")
+    ask(page, "Is there a canteen on the moon base?")
+    page.wait_for_selector(f"{DONE} .cite")
+    assert "opens at noon" in page.inner_text(".prose")
+    assert "Nearest so far" not in page.inner_text("main")
+    office.complaints.clear()  # the browser says that a 422 came
