@@ -14,7 +14,7 @@ from core.service.kb.commands import Caller
 from core.service.kb.queries import KnowledgeQueries
 
 MOST = 3
-TRIED = 12  # documents that are looked into
+TRIED = 24  # documents that are looked into
 HANDY = 80  # characters; longer questions come last
 _KEPT = 500  # documents whose question is remembered
 

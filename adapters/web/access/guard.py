@@ -152,7 +152,9 @@ def _reason(error: web.HTTPException) -> str:
 
 def _denied(right: Right) -> Denied:
     if right is Right.OPERATOR:
-        return Denied("This is for who runs this machine.", remedy="footnote web prints the link that says so.")
+        return Denied(
+            "Only the operator of this machine can open this.", remedy="Use the link that footnote web prints."
+        )
     return Denied("Only admins can see this.", remedy="Ask one of them.")
 
 

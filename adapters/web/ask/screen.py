@@ -105,7 +105,7 @@ class AskScreen:
         name = _name(request)
         messages = await self.conversations.questions(visitor, name)
         if not messages:
-            raise NotFound("There is no such conversation of yours (any more).")
+            raise NotFound("This conversation was not found.")
         return self.pages.html(
             request,
             visitor,
@@ -148,7 +148,7 @@ class AskScreen:
         is_new = "name" not in request.match_info
         name = request.match_info.get("name") or (sent if _NAME.fullmatch(sent) else secrets.token_hex(8))
         if not _NAME.fullmatch(name):
-            raise NotFound("There is no such conversation.")
+            raise NotFound("This conversation was not found.")
         base = str(form.get("base", "")).strip()
         hung = tuple(FileReference(str(n), file.author) for n, file in enumerate(files))
         message = await self.conversations.add(visitor, name, text, (base,) if base else (), form=sent, files=hung)
@@ -257,7 +257,7 @@ class AskScreen:
     async def _message(self, request: web.Request, visitor: Visitor) -> IncomingMessage:
         message = await self.conversations.question(visitor, _name(request), request.match_info["question"])
         if message is None:
-            raise NotFound("There is no such question of yours (any more).")
+            raise NotFound("This question was not found.")
         return message
 
     async def _respond(self, request: web.Request, visitor: Visitor, message: IncomingMessage) -> web.StreamResponse:
@@ -275,5 +275,5 @@ def _back(message: IncomingMessage) -> web.StreamResponse:
 def _name(request: web.Request) -> str:
     name = request.match_info["name"]
     if not _NAME.fullmatch(name):
-        raise NotFound("There is no such conversation.")
+        raise NotFound("This conversation was not found.")
     return name

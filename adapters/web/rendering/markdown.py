@@ -16,6 +16,7 @@ from markdown_it.token import Token
 from markupsafe import Markup, escape
 
 from core.model.markdown_lines import cells_of, is_table_rule
+from core.model.passage_units import units
 from core.model.plain_text import remove_controls
 
 _TAGS = {
@@ -42,7 +43,14 @@ def render_answer(text: str, numbers: Collection[int], link_to: LinkTo, allowed:
 
 def render_passage(text: str) -> Markup:
     """A part of a document. Its addresses can be read, and none can be followed: it is shown, not obeyed."""
-    return _sanitize(_parse(text, frozenset()))
+    return _sanitize(_parse(_with_small_headings(text), frozenset()))
+
+
+def _with_small_headings(text: str) -> str:
+    """The text with headings that stand right above their paragraph, of small sections, as lines of their own."""
+    found = {unit.under for unit in units(text[:_LONGEST])}
+    heads = {one for one in found if one[:1].isalnum() and not one.endswith(":")}
+    return "\n".join(f"\n**{line.strip()}**\n" if line.strip() in heads else line for line in text.split("\n"))
 
 
 def render_quote(text: str) -> Markup:

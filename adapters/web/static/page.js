@@ -21,39 +21,48 @@ document.addEventListener("keydown", (event) => {
   const writes = field.matches?.("input, textarea, select") || event.ctrlKey || event.metaKey || event.altKey;
   if (writes || one("dialog[open]") || localStorage.getItem("single-keys") === "off") return;
   if (event.key === "?") showShortcuts();
-  if (event.key === "/" && one("#question")) {
-    event.preventDefault();
-    one("#question").focus();
-  }
+  if (event.key !== "/") return;
+  event.preventDefault();
+  if (one("#question")) one("#question").focus();
+  else location.assign("/ask");
 });
 
 // Single keys can be switched off, for those who speak to their computer.
 function showShortcuts() {
+  if (!one("#shortcuts")) return; // nobody is signed in
   one("#single-keys").checked = localStorage.getItem("single-keys") !== "off";
-  one("#shortcuts")?.showModal();
+  one("#shortcuts").showModal();
 }
 document.addEventListener("change", (event) => {
   if (event.target.id === "single-keys") localStorage.setItem("single-keys", event.target.checked ? "on" : "off");
 });
 
 document.addEventListener("htmx:afterRequest", (event) => {
-  if (event.detail.elt.matches?.(".drop, .composer")) showSending(event.detail.elt, 0);
   const form = event.detail.elt;
-  if (!event.detail.successful || !form.matches) return;
-  if (form.matches(".composer")) {
-    form.reset();
-    form.elements.form.value = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-    say("");
-    one("#turns")?.lastElementChild?.scrollIntoView({ block: "start" });
-  }
+  if (!form.matches?.(".drop, .composer")) return;
+  showSending(form, 0);
+  if (!event.detail.successful) return;
+  form.reset();
+  if (form.matches(".drop")) return;
+  clearTimeout(retry);
+  form.elements.form.value = newKey();
+  say("");
+  one("#turns")?.lastElementChild?.scrollIntoView({ block: "start" });
 });
+
+// Names a form: what is sent again under the same name, after a lost connection, is the same question.
+function newKey() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
 
 // Text that is too long is counted and refused, never cut.
 document.addEventListener("input", (event) => {
   const field = event.target;
   if (!field.dataset?.most) return;
-  const over = field.value.length > Number(field.dataset.most);
-  const text = over ? `${field.value.length.toLocaleString("en")} characters: at most ${Number(field.dataset.most).toLocaleString("en")} fit. Shorten it.` : "";
+  const [length, most] = [field.value.length, Number(field.dataset.most)];
+  const over = length > most;
+  const counts = [length, most].map((count) => count.toLocaleString("en"));
+  const text = over ? `${counts[0]} characters: at most ${counts[1]} fit. Shorten it.` : "";
   field.setCustomValidity(text);
   let note = field.parentElement.querySelector(".too-long");
   if (over && !note) {
@@ -184,9 +193,6 @@ for (const kind of ["dragenter", "dragover", "dragleave", "drop"]) {
 
 document.addEventListener("change", (event) => event.target.type === "file" && showPicked(event.target.form));
 document.addEventListener("reset", (event) => setTimeout(() => one(".picked", event.target) && showPicked(event.target)));
-document.addEventListener("htmx:afterRequest", (event) => {
-  if (event.detail.elt.matches?.(".drop") && event.detail.successful) event.detail.elt.reset();
-});
 document.addEventListener("htmx:xhr:progress", (event) => {
   const { loaded, total } = event.detail;
   if (one(".picked:not([hidden])", event.target)) showSending(event.target, loaded / total);

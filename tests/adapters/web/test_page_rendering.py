@@ -164,3 +164,9 @@ async def test_no_document_and_no_base_holds_anything_that_acts() -> None:
         await many(play)
         for path in ("/knowledge", "/knowledge/audit", "/inspect?q=refund", "/inspect/settings?place=%3Cscript%3E"):
             assert_harmless((await browser.get(path)).text, path)
+
+
+def test_the_small_headings_of_a_merged_passage_are_lines_of_their_own() -> None:
+    html = render_passage("Hotels\nThe hotel limit is €140 per night.\n\nPer diem\nThe daily allowance is €38.")
+    for heading in ("Hotels", "Per diem"):
+        assert f"<p><strong>{heading}</strong></p>" in html
