@@ -179,18 +179,20 @@ def describe(
 
 
 @kb.command()
-def grant(name: Name, principals: Principals, as_json: Json = False) -> None:
-    """Say whom a base is for.
+def grant(name: Name, principals: Principals, yes: Yes = False, as_json: Json = False) -> None:
+    """Restrict a base to some readers, add readers, or open it to everyone.
 
-    Channels, groups, people or all: slack:channel:T1/C1, slack:group:T1/S1, slack:user:T1/U1, slack:team:T1,
-    discord:channel:1/2, discord:role:1/2, discord:user:1, discord:guild:1; "everyone" opens it.
+    Restricting a base that everyone reads asks first, or wants --yes. Readers are
+    slack:channel:T1/C1, slack:group:T1/S1, slack:user:T1/U1, slack:team:T1,
+    discord:channel:1/2, discord:role:1/2, discord:user:1, discord:guild:1, web:user:ada, web:readers,
+    or "everyone".
     """
-    _run("grant", as_json, base=name, principals=tuple(principals))
+    _run("grant", as_json, base=name, principals=tuple(principals), yes=yes)
 
 
 @kb.command()
 def revoke(name: Name, principals: Principals, as_json: Json = False) -> None:
-    """Make a base not for these any more."""
+    """Stop these readers from reading a base."""
     _run("revoke", as_json, base=name, principals=tuple(principals))
 
 
@@ -272,16 +274,16 @@ async def _handle(command: "KbCommand", yes: bool, as_json: bool) -> int:
     from adapters.terminal.operator import operator
     from bot.container import open_footnote
     from bot.settings import load_settings
-    from core.service.kb.results import RemovalPreview
-    from core.service.kb.wording import removal_question
+    from core.service.kb.results import ConfirmationView
+    from core.service.kb.wording import confirmation_question
 
     async with open_footnote(load_settings(), models=False) as footnote:
         result = await footnote.knowledge_stack.kb_service.handle(command, operator())
-        if isinstance(result, RemovalPreview):
+        if isinstance(result, ConfirmationView):
             if not yes and not sys.stdin.isatty():
-                raise ConfirmationMissing(removal_question(result), remedy="Say so with --yes.")
+                raise ConfirmationMissing(confirmation_question(result), remedy="Say so with --yes.")
             if not yes:
-                typer.confirm(removal_question(result), abort=True)
+                typer.confirm(confirmation_question(result), abort=True)
             result = await footnote.knowledge_stack.kb_service.handle(result.confirm.command, operator())
         return await _report(footnote, [result], as_json)
 

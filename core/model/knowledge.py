@@ -10,7 +10,7 @@ from core.model.conversation import Audience
 class KnowledgeBase:
     """A named collection of documents. The description is what the reasoner reads to choose between bases.
 
-    ``grants`` empty means open to everybody; otherwise only audiences that hold one of these principals see it.
+    ``grants`` empty means open to everyone; otherwise only audiences that hold one of these principals see it.
     """
 
     name: str

@@ -25,11 +25,11 @@ from core.service.kb.knowledge_commands import KnowledgeUploads
 from core.service.kb.results import (
     BaseDetails,
     BaseList,
+    ConfirmationView,
     DocumentList,
     JobDetails,
     KbResult,
     Refused,
-    RemovalPreview,
     accepted_jobs,
     is_success,
 )
@@ -171,7 +171,7 @@ class KnowledgeScreen:
             "lines": result_lines(result),
             "jobs": accepted_jobs(result),
             "ok": is_success(result),
-            "confirm": result if isinstance(result, RemovalPreview) else None,
+            "confirm": result if isinstance(result, ConfirmationView) else None,
             "refused": refused or [],
         }
         if not wants_part(request):

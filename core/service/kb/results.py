@@ -295,6 +295,24 @@ class RemovalPreview:
     kind: Literal["removal_preview"] = "removal_preview"
 
 
+@dataclass(frozen=True, slots=True)
+class RestrictionPreview:
+    """GRANT that would close an open base, not yet confirmed: ``readers`` are all who would still read it.
+
+    ``with_me`` keeps the caller among the readers; None where they are one of them already, or cannot be named.
+    """
+
+    base: str
+    readers: Readers
+    documents: int
+    confirm: KbAction
+    with_me: KbAction | None = None
+    caller_loses: bool = False
+    kind: Literal["restriction_preview"] = "restriction_preview"
+
+
+ConfirmationView = RemovalPreview | RestrictionPreview
+
 # --- what has become of a command
 
 
@@ -472,7 +490,7 @@ class ProposalDecided:
 
 KbView = (
     BaseList | BaseDetails | DocumentList | DocumentDetails | QueueStatus | JobList | JobDetails
-    | RestorableList | ProposalList | RemovalPreview
+    | RestorableList | ProposalList | RemovalPreview | RestrictionPreview
 )  # fmt: skip
 KbResult = KbView | KbOutcome | ProposalDecided
 

@@ -1,7 +1,7 @@
 """``/kb``, handled: who may, and what is recorded of it. Slack, Discord, the page and the terminal all come here.
 
-Rights are the caller's as looked up now; every admin action and every refusal is recorded. What happens then is each
-verb's: ``queries`` (looking), ``job_commands``, ``schedules``, ``removals``, ``bases``, ``proposals``.
+Rights are the caller's as looked up now. The audit records every change and every refusal, and no looking. What happens
+then is each verb's: ``queries`` (looking), ``job_commands``, ``schedules``, ``removals``, ``bases``, ``proposals``.
 """
 
 import logging
@@ -21,7 +21,7 @@ from core.service.kb.knowledge_commands import KnowledgeDocuments, KnowledgeUplo
 from core.service.kb.proposals import Proposals
 from core.service.kb.queries import KnowledgeQueries
 from core.service.kb.removals import Removals
-from core.service.kb.results import KbResult, RefusalReason, Refused, RemovalPreview
+from core.service.kb.results import KbResult, KbView, RefusalReason, Refused
 from core.service.kb.schedules import Schedules
 from core.service.kb.uploads import Uploads
 
@@ -56,13 +56,13 @@ class KnowledgeService(KnowledgeUploads, KnowledgeDocuments):
             await self.audit.record(caller, command.verb, about, allowed=False)
             return Refused.of(error)
         except FootnoteError as error:
-            if command.verb not in ONLY_LOOKING:
+            if not _only_looks(command):
                 await self.audit.record(caller, command.verb, about, detail=f"not done: {error}")
             return Refused.of(error)
         except Exception:
             log.exception("kb_failed", extra={"verb": command.verb})
             return Refused(RefusalReason.FAILED, WENT_WRONG)
-        if command.verb not in ONLY_LOOKING and not isinstance(result, RemovalPreview):
+        if not isinstance(result, KbView):
             await self.audit.record(caller, command.verb, about, detail=describe_result(result))
         return result
 
@@ -159,6 +159,12 @@ class KnowledgeService(KnowledgeUploads, KnowledgeDocuments):
         """The one document that is meant, with all its passages. Raises NotFound, StoreUnavailable."""
         found = await self.queries.document(KbCommand(KbVerb.SHOW, base, name), caller)
         return found, await self.queries.passages(found)
+
+
+def _only_looks(command: KbCommand) -> bool:
+    """Whether a command changes nothing: without a name, RESTORE lists what can be restored."""
+    lists = command.verb is KbVerb.RESTORE and not command.base and not command.target
+    return lists or command.verb in ONLY_LOOKING
 
 
 def _check_rights(command: KbCommand, caller: Caller) -> None:

@@ -13,6 +13,7 @@ from aiohttp import web
 from aiohttp.test_utils import BaseTestServer, TestServer
 
 from adapters.web.access.rules import AccessRules
+from adapters.web.ask.attached_texts import AttachedTexts
 from adapters.web.ask.conversations import Conversations
 from adapters.web.ask.live_streams import LiveStreams
 from adapters.web.ask.screen import AskScreen
@@ -32,6 +33,7 @@ from core.model.setup_steps import Place, RunningOptions, SetupStep, SetupStepSt
 from core.ports.page_pictures import Box, PagePicture
 from core.service.actions.memory_controls import MemoryControls
 from core.service.actions.user_actions import UserActions
+from core.service.example_questions import ExampleQuestions
 from core.service.message_handler import MessageHandler
 from tests.core.scene import Scene
 from tests.core.service.kb.knowledge_room import Room
@@ -204,8 +206,19 @@ class PageOffice:
         self.conversations = conversations = Conversations(self.message_states, scene.clock)
         turns = TurnViews(self.message_states, scene.checkpoints, actions)
         self.live = live = LiveStreams(self.stream, turns, pages)
+        self.ask_screen = AskScreen(
+            pages,
+            conversations,
+            turns,
+            live,
+            self.inbox,
+            actions,
+            room.kb_service,
+            AttachedTexts(self.message_states, room.parser.parse),
+            ExampleQuestions(room.queries),
+        )
         screens: list[Screen] = [
-            AskScreen(pages, conversations, turns, live, self.inbox, actions, room.kb_service),
+            self.ask_screen,
             KnowledgeScreen(pages, room.kb_service, room.audit, scene.clock, _samples, self.guide.files),
             SetupScreen(pages, self.guide, room.kb_service, room.audit, _examined),
             InspectScreen(
