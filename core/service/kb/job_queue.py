@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from core.model.clock import Clock
 from core.model.errors import Busy, DocumentRejected, NotFound
-from core.model.file_content import FileContent
+from core.model.file_content import UPLOAD, FileContent
 from core.model.jobs import ItemKind, Job, JobItem, JobKind, JobState, content_digest, document_item, waiting_duplicate
 from core.model.knowledge import Document
 from core.ports.blob_store import BlobStore
@@ -151,7 +151,9 @@ class JobQueue:
             spooled = spool_name(job.id, file.source)
             await self.blobs.keep(spooled, file.data)
             digest = content_digest(file.data)
-            items.append(JobItem(ItemKind.SPOOLED, file.source, spooled, name=file.name, digest=digest))
+            items.append(
+                JobItem(ItemKind.SPOOLED, file.source, spooled, name=file.name, origin=file.origin, digest=digest)
+            )
         if not items:
             raise NotFound("There is nothing to add.", remedy="Name files that can be read.")
         subject = items[0].source if len(items) == 1 else ""
@@ -209,7 +211,11 @@ def _files(command: KbCommand) -> list[JobItem]:
     names = [file.name for file in command.files]
     return [
         JobItem(
-            ItemKind.FILE, file.name if names.count(file.name) == 1 else f"{file.name} ({file.id})", file.id, file.name
+            ItemKind.FILE,
+            file.name if names.count(file.name) == 1 else f"{file.name} ({file.id})",
+            file.id,
+            file.name,
+            origin=UPLOAD,
         )
         for file in command.files
     ]
