@@ -9,7 +9,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -52,16 +52,6 @@ class IngestClient:
     worker: Callable[[], JobServices]
     caller: Caller
 
-    async def base(self, name: str) -> str:
-        """The name of this base as it is, whatever the case of its letters; created, on record, when it is new.
-
-        Raises FootnoteError when nothing can be called that.
-        """
-        there = await self.kb.require_base(name, self.caller)
-        if isinstance(there, Refused):
-            raise FootnoteError(result_text(there))
-        return there.name
-
     async def accept(self, files: AsyncIterator[FileContent], base: str) -> Job:
         """A job for these files. Raises FootnoteError with the reason why there is none."""
         result = await self.kb.ingest_bytes(files, base, self.caller)
@@ -83,6 +73,26 @@ class _Ingest:
         self.bar.add(1, result.passages)
 
 
+@asynccontextmanager
+async def base_to_fill(kb: KnowledgeUploads, name: str, caller: Caller) -> AsyncIterator[str]:
+    """The name of this base as it is, whatever the case of its letters; created, on record, when it is new.
+
+    A new base that is still empty when this is interrupted goes again. Raises FootnoteError when nothing can be called
+    that.
+    """
+    is_new = not await kb.has_base(name)
+    there = await kb.require_base(name, caller)
+    if isinstance(there, Refused):
+        raise FootnoteError(result_text(there))
+    try:
+        yield there.name
+    except (asyncio.CancelledError, Exception):
+        if is_new:
+            with suppress(FootnoteError):
+                await kb.discard_empty_base(there.name, caller)
+        raise
+
+
 async def ingest_files(
     console: Console, client: IngestClient, files: Sequence[AnyFile], base: str, *, quiet: bool = False
 ) -> list[IngestResult]:
@@ -95,9 +105,9 @@ async def ingest_files(
         ingest = _Ingest(bar)
         async with run_in_background(client.worker()) as working:
             try:
-                base = await client.base(base)
-                for batch in _batches([NamedFile(*file) for file in files]):
-                    await _ingest_batch(client, batch, base, ingest, working)
+                async with base_to_fill(client.kb, base, client.caller) as name:
+                    for batch in _batches([NamedFile(*file) for file in files]):
+                        await _ingest_batch(client, batch, name, ingest, working)
             except asyncio.CancelledError:
                 if not quiet:
                     left = len(files) - len(ingest.results)

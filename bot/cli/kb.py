@@ -66,12 +66,11 @@ def ingest(
 async def _ingest(what: list[str], base: str, limit: int, as_json: bool, name: str = "") -> int:
     from adapters.documents.folders import find_refused_files, local_files
     from adapters.terminal.console import SafeConsole
-    from adapters.terminal.ingest_view import TOGETHER, read_files, report_naming
+    from adapters.terminal.ingest_view import TOGETHER, base_to_fill, read_files, report_naming
     from adapters.terminal.operator import operator
     from bot.container import open_footnote
     from bot.settings import load_settings
     from core.service.kb.commands import KbCommand, KbVerb
-    from core.service.kb.results import Refused
 
     paths = [Path(name) for name in what if not LINK.match(name)]
     found = local_files(paths)
@@ -79,19 +78,16 @@ async def _ingest(what: list[str], base: str, limit: int, as_json: bool, name: s
         say(one_line(f"{one.source} is not read: {one.reason}"), err=True)
     async with open_footnote(load_settings()) as footnote:
         kb_service, caller = footnote.knowledge_stack.kb_service, operator()
-        there = await kb_service.require_base(base, caller)
-        if isinstance(there, Refused):
-            return await _report(footnote, [there], as_json)
-        naming = await kb_service.name_files(found, there.name, caller, name=name)
-        report_naming(SafeConsole(stderr=True), naming)
-        files = naming.files
-        groups = [files[start : start + TOGETHER] for start in range(0, len(files), TOGETHER)]
-        links = [KbCommand(KbVerb.INGEST, there.name, name, limit=limit) for name in what if LINK.match(name)]
-        results = [
-            await kb_service.ingest_bytes(read_files(group, _say_unreadable), there.name, caller) for group in groups
-        ]
-        results += [await kb_service.handle(link, caller) for link in links]
-        return await _report(footnote, results, as_json)
+        async with base_to_fill(kb_service, base, caller) as there:
+            naming = await kb_service.name_files(found, there, caller, name=name)
+            report_naming(SafeConsole(stderr=True), naming)
+            groups = [naming.files[start : start + TOGETHER] for start in range(0, len(naming.files), TOGETHER)]
+            links = [KbCommand(KbVerb.INGEST, there, link, limit=limit) for link in what if LINK.match(link)]
+            results = [
+                await kb_service.ingest_bytes(read_files(group, _say_unreadable), there, caller) for group in groups
+            ]
+            results += [await kb_service.handle(link, caller) for link in links]
+            return await _report(footnote, results, as_json)
 
 
 def _say_unreadable(path: Path, _: str, error: OSError) -> None:

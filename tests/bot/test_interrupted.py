@@ -109,6 +109,21 @@ async def test_an_interrupted_ingest_says_what_is_in_and_how_to_go_on(room: Room
     ]  # fmt: skip
 
 
+async def test_an_ingest_interrupted_before_anything_is_in_leaves_no_new_base(room: Room, tmp_path: Path) -> None:
+    paths = written(tmp_path, b_md="# B\n\nTwo.")
+    await room.ingestor.ensure_base("made before")
+    for base in ("new", "made before"):
+        room.parser = parser = ParserInParts("b.md")
+        room.assemble()
+        work = asyncio.create_task(Screen(room).ingests(*paths, base=base))
+        await parser.reached.wait()
+        work.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await work
+    assert [base.name for base in await room.catalog.bases()] == ["made before"]
+    assert [entry.action for entry in await room.audit.recent() if entry.target == "new"] == ["kb remove", "kb create"]
+
+
 async def test_files_that_are_as_they_were_need_no_turn(room: Room, tmp_path: Path) -> None:
     paths = written(tmp_path, a_md="# A\n\nOne.", b_md="\0")
     first = await Screen(room).ingests(*paths, tmp_path / "gone.md")

@@ -45,6 +45,12 @@ class KnowledgeUploads(KnowledgeCommands, Protocol):
     async def require_base(self, name: str, caller: Caller) -> KnowledgeBase | Refused:
         """The base of this name, whatever the case of its letters; created, on record, when it is new."""
 
+    async def has_base(self, name: str) -> bool:
+        """Whether there is a base of this name, whatever the case of its letters. Raises StoreUnavailable."""
+
+    async def discard_empty_base(self, name: str, caller: Caller) -> None:
+        """Remove a base that was made for an ingest of which nothing came in. Raises Denied, StoreUnavailable."""
+
     async def name_files(
         self, files: Sequence[LocalFile], base: str, caller: Caller, *, name: str = "", dry: bool = False
     ) -> FileNaming:

@@ -135,6 +135,17 @@ class KnowledgeService(KnowledgeUploads, KnowledgeDocuments):
             return there
         return made if isinstance(made, Refused) else Refused(RefusalReason.NOT_DONE, f"“{name}” is gone again.")
 
+    async def has_base(self, name: str) -> bool:
+        """Whether there is a base of this name, whatever the case of its letters."""
+        return await self.bases.find(name) is not None
+
+    async def discard_empty_base(self, name: str, caller: Caller) -> None:
+        """Remove a base that was made for an ingest of which nothing came in, on record."""
+        _require_admin(caller)
+        base = await self.bases.find(name)
+        if base is not None and await self.bases.discard_empty(base, self.job_commands.jobs):
+            await self.audit.record(caller, KbVerb.REMOVE, base.name, detail="nothing came in")
+
     async def name_files(
         self, files: Sequence[LocalFile], base: str, caller: Caller, *, name: str = "", dry: bool = False
     ) -> FileNaming:
