@@ -106,24 +106,33 @@ async def ingest_files(
         async with run_in_background(client.worker()) as working:
             try:
                 async with base_to_fill(client.kb, base, client.caller) as name:
-                    for batch in _batches([NamedFile(*file) for file in files]):
-                        await _ingest_batch(client, batch, name, ingest, working)
+                    await _ingest_all(client, files, name, ingest, working)
             except asyncio.CancelledError:
                 if not quiet:
                     left = len(files) - len(ingest.results)
                     report(console, ingest.results)
                     console.print(f"{left} files are left: the same command goes on with them.")
                 raise
-            except StoreUnavailable as error:
-                raise _cut_short(error, ingest.results, len(files)) from error
     return ingest.results
 
 
-def _cut_short(error: StoreUnavailable, results: Sequence[IngestResult], files: int) -> StoreUnavailable:
+async def _ingest_all(
+    client: IngestClient, files: Sequence[AnyFile], base: str, ingest: _Ingest, working: RunningWorker
+) -> None:
+    """Bring the files in, some at a time. What ends this early says how many are in."""
+    try:
+        for batch in _batches([NamedFile(*file) for file in files]):
+            await _ingest_batch(client, batch, base, ingest, working)
+    except FootnoteError as error:
+        raise _cut_short(error, ingest.results, len(files)) from error
+
+
+def _cut_short(error: FootnoteError, results: Sequence[IngestResult], files: int) -> FootnoteError:
     """The failure with what is in and how to go on."""
     come = sum(result.change is not Change.FAILED for result in results)
     go_on = f"{come} of {files} files are in and cost nothing again: the same command goes on with the rest."
-    return StoreUnavailable(error.args[0], remedy=f"{error.remedy} {go_on}" if error.remedy else go_on)
+    kind = StoreUnavailable if isinstance(error, StoreUnavailable) else FootnoteError
+    return kind(error.args[0], remedy=f"{error.remedy} {go_on}" if error.remedy else go_on)
 
 
 def _batches(files: Sequence[NamedFile]) -> Iterator[list[NamedFile]]:

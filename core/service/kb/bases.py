@@ -47,10 +47,9 @@ class Bases:
         return BaseCreated(base.name, readers_of(base))
 
     async def discard_empty(self, base: KnowledgeBase, jobs: JobStore) -> bool:
-        """Remove a base that has neither documents nor a job that will bring some; whether it did. Raises Unavailable."""
-        waiting = [
-            one for one in await jobs.recent() if one.base == base.name and not one.over and not one.cancelled_by
-        ]
+        """Remove a base that has neither documents nor a job that will bring some; whether it did."""
+        of_base = [one for one in await jobs.recent() if one.base == base.name]
+        waiting = any(not one.over and not one.cancelled_by for one in of_base)
         if waiting or await self.catalog.documents(frozenset({base.name})):
             return False
         await self.catalog.remove_base(base.name)

@@ -146,14 +146,14 @@ class JobQueue:
         that job, and no second one.
         """
         job = self.create_job(JobKind.INGEST, base, caller, "")
-        items = []
-        async for file in files:
-            spooled = spool_name(job.id, file.source)
-            await self.blobs.keep(spooled, file.data)
-            digest = content_digest(file.data)
-            items.append(
-                JobItem(ItemKind.SPOOLED, file.source, spooled, name=file.name, origin=file.origin, digest=digest)
-            )
+        items: list[JobItem] = []
+        try:
+            async for file in files:
+                items.append(_spooled_item(job, file))
+                await self.blobs.keep(items[-1].reference, file.data)
+        except BaseException:  # no room, or cancelled: what was set aside is of no use, and its room is needed
+            await self._forget_spooled(items)
+            raise
         if not items:
             raise NotFound("There is nothing to add.", remedy="Name files that can be read.")
         subject = items[0].source if len(items) == 1 else ""
@@ -161,9 +161,12 @@ class JobQueue:
         waiting = waiting_duplicate(job, await self.jobs.recent())
         if waiting is None:
             return await self.accept(job)
+        await self._forget_spooled(items)
+        return waiting
+
+    async def _forget_spooled(self, items: Sequence[JobItem]) -> None:
         for item in items:
             await self.blobs.forget(item.reference)
-        return waiting
 
     async def refresh(self, documents: Sequence[Document], base: str, caller: Caller) -> Job:
         """Fetch links again. Raises NotFound when none of these documents came from a link."""
@@ -182,6 +185,11 @@ class JobQueue:
         else:
             items = [JobItem(ItemKind.DOCUMENT, one.source, one.id) for one in documents]
         return await self.accept(self.create_job(kind, base, caller, items=items))
+
+
+def _spooled_item(job: Job, file: FileContent) -> JobItem:
+    name, digest = spool_name(job.id, file.source), content_digest(file.data)
+    return JobItem(ItemKind.SPOOLED, file.source, name, file.name, origin=file.origin, digest=digest)
 
 
 def _page_limit(limit: int) -> int:
