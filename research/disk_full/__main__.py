@@ -42,7 +42,7 @@ def _run(documents: Path, size: int) -> bool:
         subprocess.run(["mount", "-o", "remount,size=64m", str(home.parent)], check=True)
         looked = _python(home, "-m", "research.disk_full.lookup", str(FILES))
         again = _footnote(home, "ingest", str(documents))
-    said, found = _said(ingest), len(looked.stdout.split())
+    said, found = _said(ingest), sum(line.startswith("file") for line in looked.stdout.splitlines())
     shown = "".join(one.stdout + one.stderr for one in (ingest, asked, again))
     complete = ingest.returncode != 0 or said == FILES
     ok = said <= found and complete and "Traceback" not in shown and again.returncode == 0

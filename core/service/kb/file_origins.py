@@ -161,8 +161,21 @@ class _Naming:
             await self._adopt(root, name, holders)
         elif moved and (known or await self._has_unchanged(root, files, wished)):
             await self._adopt(root, wished, holders)
+        elif not known and (gone := await self._moved_name(root, files)):
+            await self._adopt(root, gone, self._holders(gone))
         elif not known:
             self._call_otherwise(root, wished, holders, moved=moved)
+
+    async def _moved_name(self, root: Path, files: Sequence[LocalFile]) -> str:
+        """The name of a folder that was called as this one, is gone, and held a file of this one as it is; or empty."""
+        for folder, name in list(self.folders.items()):
+            if Path(folder).name != root.name or not await asyncio.to_thread(
+                self._may_have_moved, self._origin(folder)
+            ):
+                continue
+            if self._holders(name) == {self._origin(folder)} and await self._has_unchanged(root, files, name):
+                return name
+        return ""
 
     def _holders(self, name: str) -> set[str]:
         """The origins of what is called so; of what was removed only those that are known."""

@@ -152,6 +152,14 @@ async def test_a_moved_folder_goes_on_with_its_documents(room: Room, tmp_path: P
     assert await sources(room) == ["docs/leave.md", "docs/policy.md"]
 
 
+async def test_a_moved_folder_keeps_a_name_of_its_own(room: Room, tmp_path: Path) -> None:
+    await ingest(room, made(tmp_path / "a/docs", policy_md="Dogs are allowed."))
+    second = made(tmp_path / "b/docs", policy_md="Cats are allowed.")
+    await ingest(room, second)
+    _, states = await ingest(room, second.rename(made(tmp_path / "c") / "docs"))
+    assert (states, await sources(room)) == ([UNCHANGED], ["docs (b)/policy.md", "docs/policy.md"])
+
+
 async def test_a_moved_folder_that_changed_altogether_is_adopted_by_name(room: Room, tmp_path: Path) -> None:
     folder = made(tmp_path / "docs", policy_md="Dogs are allowed.")
     await ingest(room, folder)
