@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from adapters.terminal.ingest_view import IngestClient
 from adapters.terminal.operator import PLATFORM as TERMINAL
 from adapters.terminal.operator import operator
 from adapters.web.routing import PLATFORM as PAGE
+from bot.home import installation_id
 from bot.settings import Settings
 from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import Ingestor
@@ -140,6 +142,7 @@ def knowledge_stack(
         site_store=RedisSiteStore(redis),
         audit=audit,
         clock=clock,
+        installation=partial(installation_id, settings.home),
         questions=questions,
     )
     wired = wire_knowledge(deps)

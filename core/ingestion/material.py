@@ -5,7 +5,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """A file that wants to become knowledge. ``source`` names it within its base: a path or a link."""
+    """A file that wants to become knowledge. ``source`` names it within its base: a path or a link.
+
+    ``origin`` says where it comes from (``core.model.file_content``); empty where the source says so.
+    """
 
     source: str
     name: str
@@ -15,3 +18,4 @@ class Material:
     title: str = ""
     etag: str = ""
     dated: str = ""  # YYYY-MM-DD, where whoever gave it says so; else the text's own date counts
+    origin: str = ""

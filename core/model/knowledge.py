@@ -112,3 +112,4 @@ class Document:
     url: str | None = None
     etag: str = ""
     notes: tuple[str, ...] = ()
+    origin: str = ""  # where it comes from, for the operator's eyes alone (``core.model.file_content``)

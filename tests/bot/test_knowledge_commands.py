@@ -159,7 +159,7 @@ def test_nothing_yet_is_said_as_such(terminal: Terminal) -> None:
     assert terminal("kb", "list").out == "Knowledge bases\nThere is no knowledge base yet.\n"
     assert terminal("kb", "jobs").out == "Jobs\nThere was no job yet.\n"
     assert terminal("kb", "proposals").out == "Proposals\nNothing waits to be looked at.\n"
-    assert terminal("kb", "restore").out == "Can be restored\nNothing was removed in the last 7 days.\n"
+    assert terminal("kb", "restore").out == "Can be restored\nNothing was removed or replaced in the last 7 days.\n"
     assert terminal("kb", "status").out == "0 jobs in line or under way.\n"
 
 

@@ -150,8 +150,10 @@ class KnowledgeScreen:
         """A folder of this machine, by the names that ``footnote ingest`` gives its files."""
         form = await request.post()
         found = await self.local_files(str(form.get("path", ""))[:_LONGEST])
-        result = await self._ingest(visitor, str(form.get("base", "")).strip()[:_LONGEST], found.read())
-        return self._result(request, visitor, result, list(found.refused_files))
+        base = str(form.get("base", "")).strip()[:_LONGEST]
+        naming = await self.kb.name_files(found.files, base, visitor.caller())
+        result = await self._ingest(visitor, base, found.read(naming.files))
+        return self._result(request, visitor, result, [*found.refused_files, *naming.notes])
 
     async def _samples(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         return self._result(request, visitor, await self._ingest(visitor, SAMPLES, self.samples()))

@@ -12,6 +12,7 @@ from core.model.grants import grant, revoke
 from core.model.knowledge import KnowledgeBase, find_base
 from core.model.principals import EVERYONE, PRINCIPAL_FORMS, Principal, PrincipalForm, PrincipalKind
 from core.ports.catalog import Catalog
+from core.ports.job_store import JobStore
 from core.service.kb.commands import Caller, KbCommand
 from core.service.kb.queries import KnowledgeQueries
 from core.service.kb.results import BaseCreated, BaseDescribed, GrantsChanged, KbAction, KbResult, RestrictionPreview
@@ -44,6 +45,15 @@ class Bases:
         base = KnowledgeBase(name, _description(command), grants)
         await self.catalog.save_base(base)
         return BaseCreated(base.name, readers_of(base))
+
+    async def discard_empty(self, base: KnowledgeBase, jobs: JobStore) -> bool:
+        """Remove a base that has neither documents nor a job that will bring some; whether it did."""
+        of_base = [one for one in await jobs.recent() if one.base == base.name]
+        waiting = any(not one.over and not one.cancelled_by for one in of_base)
+        if waiting or await self.catalog.documents(frozenset({base.name})):
+            return False
+        await self.catalog.remove_base(base.name)
+        return True
 
     async def describe(self, command: KbCommand, caller: Caller) -> KbResult:
         """DESCRIBE: what a reasoner reads to choose between bases."""

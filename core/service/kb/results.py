@@ -163,11 +163,15 @@ class ProposalSummary:
 
 @dataclass(frozen=True, slots=True)
 class RestorableDocument:
-    """What was removed, and until when it can be put back."""
+    """What was removed or replaced, and until when it can be restored. RESTORE takes ``key`` as its target."""
 
     title: str
     base: str
     until: datetime
+    key: str
+    version: str
+    replaced: bool = False  # by a newer version, at ``at``
+    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

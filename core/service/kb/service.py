@@ -10,12 +10,13 @@ from dataclasses import dataclass
 
 from core.ingestion.ingestor import IngestResult
 from core.model.errors import WENT_WRONG, Denied, FootnoteError
-from core.model.file_content import FileContent
+from core.model.file_content import FileContent, LocalFile
 from core.model.knowledge import Document, KnowledgeBase, Passage
 from core.model.transcripts import Conversation
 from core.service.kb.bases import Bases
 from core.service.kb.command_audit import CommandAudit, describe_command, describe_result
 from core.service.kb.commands import Caller, KbCommand, KbVerb
+from core.service.kb.file_origins import FileNaming, FileOrigins
 from core.service.kb.job_commands import JobCommands
 from core.service.kb.knowledge_commands import KnowledgeDocuments, KnowledgeUploads
 from core.service.kb.proposals import Proposals
@@ -44,6 +45,7 @@ class KnowledgeService(KnowledgeUploads, KnowledgeDocuments):
     bases: Bases
     proposals: Proposals
     uploads: Uploads
+    origins: FileOrigins
     audit: CommandAudit
 
     async def handle(self, command: KbCommand, caller: Caller) -> KbResult:
@@ -132,6 +134,25 @@ class KnowledgeService(KnowledgeUploads, KnowledgeDocuments):
         if there is not None:
             return there
         return made if isinstance(made, Refused) else Refused(RefusalReason.NOT_DONE, f"“{name}” is gone again.")
+
+    async def has_base(self, name: str) -> bool:
+        """Whether there is a base of this name, whatever the case of its letters."""
+        return await self.bases.find(name) is not None
+
+    async def discard_empty_base(self, name: str, caller: Caller) -> None:
+        """Remove a base that was made for an ingest of which nothing came in, on record."""
+        _require_admin(caller)
+        base = await self.bases.find(name)
+        if base is not None and await self.bases.discard_empty(base, self.job_commands.jobs):
+            await self.audit.record(caller, KbVerb.REMOVE, base.name, detail="nothing came in")
+
+    async def name_files(
+        self, files: Sequence[LocalFile], base: str, caller: Caller, *, name: str = "", dry: bool = False
+    ) -> FileNaming:
+        """Name files by where they come from. Raises Denied, DocumentRejected, StoreUnavailable."""
+        _require_admin(caller)
+        there = await self.bases.find(base)
+        return await self.origins.name_files(files, there.name if there is not None else base, name=name, dry=dry)
 
     async def find_unchanged(
         self, files: AsyncIterable[FileContent], base: str, caller: Caller

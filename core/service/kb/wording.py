@@ -104,7 +104,7 @@ def empty_line(view: ListView) -> str:
         case ProposalList():
             return "Nothing waits to be looked at."
         case RestorableList():
-            return "Nothing was removed in the last 7 days."
+            return "Nothing was removed or replaced in the last 7 days."
         case unknown:
             assert_never(unknown)
 
@@ -157,8 +157,9 @@ def document_line(document: DocumentSummary, now: datetime) -> Line:
 
 
 def restorable_line(removed: RestorableDocument) -> Line:
-    """Something that can be put back."""
-    return (strong(removed.title), plain(f" of {removed.base}, until {removed.until:%Y-%m-%d}"))
+    """Something that can be restored."""
+    version = f", version {removed.version[:8]} before it was replaced" if removed.replaced else ""
+    return (strong(removed.title), plain(f" of {removed.base}{version}, until {removed.until:%Y-%m-%d}"))
 
 
 def schedule_line(schedule: ScheduleSummary) -> str:

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import aiohttp
@@ -27,7 +28,7 @@ from adapters.web.source.document_pages import DocumentPages
 from adapters.web.source.screen import SourceScreen
 from core.model.channel_settings import ChannelSettings
 from core.model.errors import DocumentRejected, NotFound
-from core.model.file_content import FileContent
+from core.model.file_content import FileContent, LocalFile, NamedFile
 from core.model.health import Check, Health
 from core.model.setup_steps import Place, RunningOptions, SetupStep, SetupStepState, TokenField, TokenOutcome
 from core.ports.page_pictures import Box, PagePicture
@@ -62,9 +63,11 @@ class PaperFiles:
     """Two files, of which one may not be read."""
 
     refused_files: Sequence[str] = ()
+    files = (LocalFile(Path("/srv/handbook/ferry.md"), Path("/srv/handbook")),)
 
-    async def read(self) -> AsyncIterator[FileContent]:
-        yield FileContent("handbook/ferry.md", "ferry.md", b"# Ferry\n\nIt leaves at nine.")
+    async def read(self, files: Sequence[NamedFile]) -> AsyncIterator[FileContent]:
+        for _, source, origin in files:
+            yield FileContent(source, "ferry.md", b"# Ferry\n\nIt leaves at nine.", origin)
         self.refused_files = ("handbook/secret.md is left out: it cannot be read: Permission denied.",)
 
 

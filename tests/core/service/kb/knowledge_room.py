@@ -194,6 +194,7 @@ class Room:
             clock=self.clock,
             originals=self.originals,
         )
+        self.installation = "here"
         self.wire()
 
     def wire(self) -> None:
@@ -215,6 +216,7 @@ class Room:
             site_store=self.site_store,
             audit=self.audit,
             clock=self.clock,
+            installation=lambda: self.installation,
             forms=(*PRINCIPAL_FORMS, PrincipalForm("paper", PrincipalKind.CHANNEL, "CHANNEL", "TEAM")),
         )
         wired = wire_knowledge(deps)
@@ -297,6 +299,11 @@ class Room:
         """The titles that a search finds in these bases."""
         found = await self.retriever.search(query, Scope(frozenset(bases or ("handbook",))))
         return [hit.passage.title for hit in found.hits]
+
+    async def finds_text(self, query: str, *bases: str) -> list[str]:
+        """The words that a search finds in these bases."""
+        found = await self.retriever.search(query, Scope(frozenset(bases)))
+        return [hit.passage.text for hit in found.hits]
 
 
 def conversation(text: str, *, source: str = "T/C/1", title: str = "Refunds?", at: int = 0) -> Conversation:

@@ -125,7 +125,7 @@ async def test_a_copy_is_not_put_back_after_its_time_whoever_asks(room: Room) ->
     removed = (await room.trash_store.removals())[0]
     room.clock.advance(RESTORABLE.total_seconds() + 1)
     with pytest.raises(NotFound, match="is gone"):
-        await room.trash.restore(removed)
+        await room.trash.restore(removed, ADMIN.id)
 
 
 async def test_what_is_restored_under_another_encoder_is_encoded_anew(room: Room) -> None:
