@@ -16,7 +16,7 @@ LEAD_INS = (
 )
 _LEAD = rf"^\W*(?:(?:{LEAD_INS})[\s,.!:]+)*"
 _BEFORE = (
-    r"(?:(?:until|till|since|by|from|for|to|with|at|in|on|of|bis|seit|ab|für|von|mit|um|in|an|auf|à|de|pour|avec|depuis"
+    r"(?:(?:until|till|since|by|from|for|to|with|at|in|on|of|after|before|within|nach|vor|bis|seit|ab|für|von|mit|um|in|an|auf|à|de|pour|avec|depuis|après|sous"
     r"|jusqu['’]à|à partir d['e]|dans|a|de|para|con|desde|hasta|en)\s+)?"
 )
 _SUBJECT = (
