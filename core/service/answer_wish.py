@@ -62,7 +62,7 @@ _ONE_RECEIPT = (
     r"|thank(?:s| you)|thx|danke\w*|merci|gracias)"
 )
 _RECEIPT = re.compile(rf"(?i)^(?:\W*{_ONE_RECEIPT}\b\s*){{1,4}}[,.!:;…–—]+\s*")
-_BEGINS_WITH_RECEIPT = re.compile(rf"(?i)^\W*(?!(?:no|nope|nein|non)\b){_ONE_RECEIPT}\b")
+_BEGINS_WITH_RECEIPT = re.compile(rf"(?i)^\W*(?!(?:no|nope|nein|non|sorry)\b){_ONE_RECEIPT}\b")
 _ASKS_BY_MARK = re.compile(r"[?？¿]")
 _LEAD = (
     rf"(?i)^\W*(?:(?:{LEAD_INS}|well|wait|actually|just|ach|uh|oops|ups|uy|na|pues|bueno|bon|ben|alors|lol|haha)\b"
@@ -70,7 +70,8 @@ _LEAD = (
 )
 # It goes on with a question of which it leaves out the rest: "even for renewals", "if it was paid by invoice".
 _ADDS = re.compile(
-    rf"{_LEAD}(?:and|or|but|same|plus|also|even|only|except|without|no|nope|non|nein|not|for|in|at|with|from|per|on|by"
+    rf"{_LEAD}(?:and|or|but|same|plus|also|even|only|except|without|no|nope|non|nein|not|for|in|at|with|from|per"
+    r"|on(?= (?:the|an?|my)\b|\s\d)|by"
     r"|under|over|above|within|after|before|like|as|when|typo|the one"
     r"|und|oder|aber|auch|nicht|für|bei|beim|mit|ohne|pro|ab|im|am"
     r"|et|ou|mais|aussi|pas|pour|avec|sans|chez|à|au|dans|par|selon|ensuite|celles?|ceux"
@@ -126,8 +127,8 @@ _CLOSES = re.compile(
     r"|olv[ií]da\w*|d[eé]ja(?:lo|dlo)|da igual|ya (?:está|lo (?:encontré|vi|tengo))|no importa|(?:me )?equivoqué"
     r"|(?:chat|canal|ventana) equivocad[oa]|no hace falta"
     r"|bye|goodbye|see (?:you|ya)|good ?night|have a (?:good|nice|great)|going home|i['’]?m off|off to|brb"
-    r"|afk|back (?:soon|in)"
-    r"|feierabend|tschüss|bis (?:morgen|dann|später|bald|gleich|montag)|schöne[nsr]? |gute nacht|mach['’]?s gut"
+    r"|afk|back (?:soon|in|to)"
+    r"|feierabend|tschüss|bis (?:morgen|nachher|dann|später|bald|gleich|montag)|schöne[nsr]? |gute nacht|mach['’]?s gut"
     r"|à (?:demain|plus|bientôt|tout à l['’]heure|lundi)|au revoir|bonne (?:soirée|journée|nuit|fin|chance)"
     r"|bon (?:week|courage|app)|adi[oó]s|hasta (?:mañana|luego|pronto|el)|buenas noches|nos vemos|buen (?:fin|día))"
 )

@@ -28,7 +28,8 @@ from core.service.answer_wish import (
 )
 
 LONGEST_COMMAND = 4  # words
-LEAST_WISH = 0.6  # how likely a line must want an answer of ours
+LEAST_WISH = 0.7  # how likely a line must want an answer of ours
+LEAST_WISH_PUT_TO_US = 0.55  # where silence is worse: it is put to us, or answers our question
 LEAST_SUBJECT = 2  # words with meaning that a question has when nothing said before explains it
 
 _COMMANDS: dict[MessageRoute, str] = {
@@ -109,7 +110,9 @@ def _route_addressed(heard: MessageFacts, to_us: str) -> RoutingDecision:
 def _by_wish(text: str, heard: MessageFacts, otherwise: MessageRoute) -> RoutingDecision:
     signals = signals_of(text, heard)
     wish = wish_for_answer(signals)
-    route = MessageRoute.ANSWER if wish >= LEAST_WISH else otherwise
+    put_to_us = otherwise is MessageRoute.THANKED or heard.asked_back
+    least = LEAST_WISH_PUT_TO_US if put_to_us else LEAST_WISH
+    route = MessageRoute.ANSWER if wish >= least else otherwise
     return RoutingDecision(route, f"it wants an answer by {wish:.0%}", signals=signals)
 
 
