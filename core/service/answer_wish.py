@@ -195,9 +195,7 @@ def signals_of(text: str, facts: MessageFacts) -> frozenset[str]:
         "shares words with our answer": bool(_stems(said) & _stems(facts.answered)),
         "we asked back": facts.asked_back,
         "only thanks": not question and not facts.asked_back and only_receives(text),
-        "begins with thanks": remarks
-        and not (adds or facts.asked_back)
-        and _BEGINS_WITH_RECEIPT.match(text) is not None,
+        "begins with thanks": remarks and not facts.asked_back and _BEGINS_WITH_RECEIPT.match(text) is not None,
         "closes": closes,
         "reports": not question and _REPORTS.match(said) is not None,
         "remarks": remarks and _REMARKS.search(said) is not None,
