@@ -18,7 +18,7 @@ _STEPS = (1, 2, 5)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Bar:
     """One kind of outcome of one week, as a rectangle."""
 
     kind: str
@@ -42,7 +42,7 @@ class Label:
 class WeekChart:
     """What the template draws: stacked columns, lines across with their counts, and the weeks below."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[Bar, ...]
     counts: tuple[Label, ...]
     weeks: tuple[Label, ...]
     summary: str
@@ -60,7 +60,7 @@ def week_chart(weeks: Sequence[Week]) -> WeekChart:
         for (kind, name), count, top in zip(KINDS, counts, accumulate(counts), strict=True):
             if count:
                 x, y = LEFT + slot * (n + 0.2), HEIGHT - BOTTOM - top * tall
-                parts.append(Part(kind, name.lower(), count, x, y, slot * 0.6, count * tall))
+                parts.append(Bar(kind, name.lower(), count, x, y, slot * 0.6, count * tall))
     every = -(-len(weeks) // 6)  # as many labels as fit side by side
     below = tuple(
         Label(f"{week.start:%d %b}", LEFT + slot * (n + 0.5)) for n, week in enumerate(weeks) if n % every == 0
