@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.runner import ConfirmationMissing, finish, open_to_read, print_json, require_paths, say
+from bot.cli.runner import ConfirmationMissing, finish, open_to_read, print_json, require_paths, say, say_losses
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,6 +72,7 @@ async def ingest_paths(paths: list[Path], kb: str, *, as_json: bool = False, dry
         indexed = [document.source for document in await footnote.catalog.documents(bases)]
         missing = find_missing_sources(paths, (result.source for result in results), indexed)
         complete = dry_run or await consistency.settle()
+        say_losses(footnote)
     if as_json:
         print_json(_ingest_json(results))
     else:

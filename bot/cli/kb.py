@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, TypedDict, Unpack
 
 import typer
 
-from bot.cli.runner import ConfirmationMissing, finish, print_json, require_paths, say
+from bot.cli.runner import ConfirmationMissing, finish, print_json, require_paths, say, say_losses
 from core.model.plain_text import one_line
 
 if TYPE_CHECKING:
@@ -195,6 +195,12 @@ def revoke(name: Name, principals: Principals, as_json: Json = False) -> None:
 
 
 @kb.command()
+def confirm(name: Name, as_json: Json = False) -> None:
+    """After a loss in Redis, say that a base's readers are right: they can read it again."""
+    _run("confirm", as_json, base=name)
+
+
+@kb.command()
 def status(as_json: Json = False) -> None:
     """The queue, running jobs, failures, schedules."""
     _run("status", as_json)
@@ -297,6 +303,7 @@ async def _report(footnote: "Footnote", results: "Sequence[KbResult]", as_json: 
     from core.model.json_codec import to_json
     from core.service.kb.results import accepted_jobs, is_success
 
+    say_losses(footnote)
     texts = [result_text(result) for result in results]
     if not as_json:
         for result, text in zip(results, texts, strict=True):

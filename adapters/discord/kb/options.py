@@ -70,6 +70,7 @@ def subcommands(kb: KbRunner) -> tuple[Subcommand | SubcommandGroup, ...]:
         one("create", "A new knowledge base", _describe_command(kb, verb.CREATE)),
         one("describe", "What a knowledge base is about", _describe_command(kb, verb.DESCRIBE)),
         one("grant", "Let a channel, a role or a person read it", _grant_command(kb, verb.GRANT)),
+        one("confirm", "After a data loss: its readers are right", _list_command(kb, verb.CONFIRM)),
         one("revoke", "Do not let a channel, a role or a person read it any more", _grant_command(kb, verb.REVOKE)),
     )
     jobs = (

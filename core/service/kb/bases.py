@@ -1,4 +1,4 @@
-"""Which bases there are, what they say of themselves, and whom they are for: created, described, granted, revoked."""
+"""Which bases there are, what they say of themselves, and whom they are for: granted, revoked, confirmed."""
 
 import re
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ _NAME = re.compile(r"^[\w][\w .-]{0,59}$")
 
 @dataclass(frozen=True, slots=True)
 class Bases:
-    """Handles CREATE, DESCRIBE, GRANT and REVOKE. ``forms`` is how those are written whom a base may be granted to."""
+    """Handles CREATE, DESCRIBE, GRANT, REVOKE and CONFIRM. ``forms``: how principals are written."""
 
     catalog: Catalog
     queries: KnowledgeQueries
@@ -60,6 +60,17 @@ class Bases:
     async def revoke(self, command: KbCommand, caller: Caller) -> KbResult:
         """REVOKE: not for these any more; without any grant left it is for nobody."""
         base = revoke(await self.queries.base(command.base, caller), command.principals)
+        await self.catalog.save_base(base)
+        return GrantsChanged(base.name, readers_of(base))
+
+    async def confirm(self, command: KbCommand, caller: Caller) -> KbResult:
+        """CONFIRM: after a loss in Redis, these readers are right, and the base is for them again."""
+        name = command.base or command.target
+        if not name.strip():
+            closed = [base.name for base in await self.queries.visible(caller) if base.closed]
+            there = f"Closed: {join_names(closed)}." if closed else "None is closed."
+            raise NotFound("Of which knowledge base are the readers right?", remedy=there)
+        base = replace(await self.queries.base(name, caller), closed=False)
         await self.catalog.save_base(base)
         return GrantsChanged(base.name, readers_of(base))
 
