@@ -451,15 +451,14 @@ async def open_catalog(settings: Settings) -> AsyncIterator[OpenCatalog]:
 
 
 async def has_documents(settings: Settings) -> bool:
-    """Whether anything is indexed, from the catalog alone: index and models stay closed.
-
-    Raises StoreUnavailable, also where Redis has lost what was indexed.
-    """
+    """Whether anything is indexed, from the catalog alone: index and models stay closed. Raises StoreUnavailable."""
     if settings.redis_url is None and not (settings.home / "valkey").is_dir():
         return False
     async with open_catalog(settings) as opened:
-        bases = await opened.catalog.bases()
-        return bool(await opened.catalog.documents(frozenset(base.name for base in bases)))
+        if await opened.ledger.number() > await opened.kept.changes():
+            return True  # which Redis has lost
+        bases = await opened.kept.bases()
+        return bool(await opened.kept.documents(frozenset(base.name for base in bases)))
 
 
 def digest_channel(setting: str) -> ThreadKey | None:

@@ -123,8 +123,9 @@ def base_entry(number: int, base: KnowledgeBase, before: LedgerEntry | None) -> 
 
 
 def document_entry(number: int, document: Document, *, removed: bool = False) -> LedgerEntry:
-    """That a document was published, or taken out."""
-    return LedgerEntry(number, Subject.DOCUMENT, document.id, document=document, removed=removed)
+    """That a document was published, or taken out: then with its address alone, and nobody's name or words."""
+    kept = replace(document, title="", added_by="", notes=(), dated="", etag="") if removed else document
+    return LedgerEntry(number, Subject.DOCUMENT, document.id, document=kept, removed=removed)
 
 
 def is_removed(entry: LedgerEntry, entries: Entries) -> bool:
@@ -158,8 +159,8 @@ def _gone(entries: Entries, there: set[tuple[Subject, str]], number: int) -> Ite
             continue
         if entry.subject is Subject.BASE:
             yield replace(entry, number=number, removed=True, emptied=number)
-        elif entry.subject is Subject.DOCUMENT:
-            yield replace(entry, number=number, removed=True)
+        elif entry.document is not None:
+            yield document_entry(number, entry.document, removed=True)
 
 
 def _parsed(data: bytes | None) -> LedgerEntry | None:

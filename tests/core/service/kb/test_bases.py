@@ -7,9 +7,10 @@ from core.model.conversation import Audience, ThreadKey
 from core.model.grants import NOBODY
 from core.model.knowledge import KnowledgeBase
 from core.model.principals import EVERYONE
-from core.service.kb.commands import KbVerb
+from core.service.kb.commands import KbCommand, KbVerb
 from core.service.kb.results import is_success
-from tests.core.service.kb.knowledge_room import CHANNEL, Room, words
+from core.service.kb.text_layout import lay_out
+from tests.core.service.kb.knowledge_room import CHANNEL, MEMBER, Room, denied, words
 
 
 @pytest.fixture
@@ -64,3 +65,30 @@ async def test_a_grant_that_would_not_be_accepted_any_more_can_be_revoked(room: 
     await room.catalog.save_base(KnowledgeBase("board", grants=frozenset({"nonsense", CHANNEL})))
     reply = await room.says(KbVerb.REVOKE, base="board", principals=("nonsense",))
     assert words(reply) == f"“board” is for {CHANNEL}."
+
+
+async def test_a_closed_base_opens_by_confirming_its_readers_and_by_no_other_change(room: Room) -> None:
+    await room.catalog.save_base(KnowledgeBase("board", grants=frozenset({CHANNEL}), closed=True))
+    await room.says(KbVerb.GRANT, base="board", principals=(EVERYONE,))
+    await room.says(KbVerb.GRANT, base="board", principals=(CHANNEL,))
+    await room.says(KbVerb.DESCRIBE, base="board", text="What the board decides.")
+    assert f"closed to all but admins, until one of them confirms that it is for {CHANNEL}" in words(
+        await room.says(KbVerb.LIST)
+    )
+    assert denied(await room.says(KbVerb.CONFIRM, MEMBER, base="board"))
+    assert "Closed: board." in words(await room.says(KbVerb.CONFIRM))
+    closed = await room.trash.base("board")
+    assert closed is not None
+    assert not closed.visible_to(Audience(frozenset({CHANNEL})))
+    assert f"“board” is for {CHANNEL}." in words(await room.says(KbVerb.CONFIRM, base="board"))
+    opened = await room.trash.base("board")
+    assert opened is not None
+    assert opened.visible_to(Audience(frozenset({CHANNEL})))
+
+
+async def test_an_admins_list_offers_to_confirm_the_readers_of_closed_bases_alone(room: Room) -> None:
+    await room.catalog.save_base(KnowledgeBase("board", closed=True))
+    await room.catalog.save_base(KnowledgeBase("handbook"))
+    found = lay_out(await room.says(KbVerb.LIST))  # type: ignore[arg-type]
+    offered = [action.command for part in found.parts for action in part.actions]
+    assert offered == [KbCommand(KbVerb.CONFIRM, "board")]
