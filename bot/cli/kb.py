@@ -141,9 +141,9 @@ def refresh(target: Annotated[str, typer.Argument(help="A document; without one,
 @kb.command()
 def repair(base: Annotated[str, typer.Argument(help="A knowledge base; without one, all of them.")] = "",
            as_json: Json = False) -> None:  # fmt: skip
-    """Fill an index that was lost, exchanged or restored, from what documents were made of.
+    """Restore what Redis, the index or the originals have lost.
 
-    It says which documents have to be added again because what they were made of was not kept.
+    Bases, readers and removals come from the ledger, passages from originals or links; it names what to add again.
     """
     _run("repair", as_json, base=base)
 
