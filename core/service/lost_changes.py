@@ -28,8 +28,9 @@ CONFIRM = "footnote kb confirm NAME"
 RECOVERING = "recovering"  # the lease under which one process at a time makes changes again
 MOST_JOBS = 1_000
 BY = "footnote"
-_LEASE = timedelta(seconds=120)
-_TRIES = 600  # each after _PAUSE, to get the lease
+_LEASE = timedelta(seconds=30)
+_RENEWED_EVERY = 500  # changes that are made again, seconds at most
+_TRIES = 300  # to get the lease, each after _PAUSE: longer than one that a killed process left
 _PAUSE = 0.2  # seconds
 
 log = logging.getLogger(__name__)
@@ -90,17 +91,23 @@ class LostChanges:
         await self.restore()
 
     async def restore(self) -> None:
-        """As ``recover``, also where Redis is empty."""
+        """As ``recover``, also where Redis is empty. Raises StoreUnavailable while another process does so."""
         async with self._lock:
-            for _ in range(_TRIES):
-                if await self._leases.acquire(RECOVERING, self._holder, _LEASE):
-                    break
-                await asyncio.sleep(_PAUSE)
+            await self._acquire()
             try:
                 if not await self._agree():
                     await self._restore()
             finally:
                 await self._leases.release(RECOVERING, self._holder)
+
+    async def _acquire(self) -> None:
+        for _ in range(_TRIES):
+            if await self._leases.acquire(RECOVERING, self._holder, _LEASE):
+                return
+            await asyncio.sleep(_PAUSE)
+        raise StoreUnavailable(
+            "Redis has lost some of what it knew, and another process is restoring it.", remedy="Try again in a moment."
+        )
 
     async def _agree(self) -> bool:
         """Whether nothing is lost. A ledger that is behind is caught up first."""
@@ -134,7 +141,9 @@ class LostChanges:
         self._tell(last - behind, done)
 
     async def _make_again(self, lost: Iterable[LedgerEntry], entries: Entries, done: _Recovered) -> None:
-        for entry in lost:
+        for made, entry in enumerate(lost):
+            if not made % _RENEWED_EVERY:
+                await self._leases.acquire(RECOVERING, self._holder, _LEASE)
             match entry.subject:
                 case Subject.BASE if entry.base is None or entry.removed:
                     await self._catalog.remove_base(entry.key)
