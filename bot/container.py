@@ -20,6 +20,7 @@ from adapters.encoders.answer_reader import LowRankAnswerReader
 from adapters.encoders.reranker import CrossEncoderReranker
 from adapters.encoders.text_encoder import SentenceTransformerEncoder
 from adapters.milvus.connection import is_server
+from adapters.milvus.embedded_server import REFILL, is_damaged
 from adapters.milvus.index import MilvusIndex
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.redis.catalog import RedisCatalog
@@ -538,7 +539,10 @@ async def _open_index_and_model(
 
         async def compare() -> None:
             await consistency.check()
-            opening.notices += filter(None, [await consistency.find_losses()])
+            if losses := await consistency.find_losses():
+                file = Path(settings.milvus_uri or settings.home / "milvus.db")
+                damaged = await asyncio.to_thread(is_damaged, file)
+                opening.notices.append(f"The index in {file} is damaged. {REFILL}" if damaged else losses)
 
         await opening.reach("catalog", compare, remote=True)
 

@@ -102,13 +102,18 @@ class ChangeLedger:
         """Forget ``begin_recovery``: all is done."""
         await self._blobs.forget(_name(_RECOVERING, ""))
 
-    async def catch_up(self, catalog: Catalog) -> None:
-        """Record what the catalog has and the ledger does not: a process died between the two, or the ledger is new."""
+    async def catch_up(self, catalog: Catalog) -> int:
+        """Record what the catalog has and the ledger does not; how many entries that were.
+
+        A process died between the two, the ledger is new, or some of it was damaged.
+        """
         entries = await self.entries()
         number = await catalog.changes() or await catalog.count_change()
         bases = await catalog.bases()
         documents = await catalog.documents(frozenset(base.name for base in bases))
-        await self.record(_differences(entries, bases, documents, number), number)
+        missing = _differences(entries, bases, documents, number)
+        await self.record(missing, number)
+        return len(missing)
 
     async def _keep(self, name: str, text: str) -> None:
         try:

@@ -91,12 +91,17 @@ class LostChanges:
         await self.restore()
 
     async def restore(self) -> None:
-        """As ``recover``, also where Redis is empty. Raises StoreUnavailable while another process does so."""
+        """As ``recover``, also where Redis is empty; where nothing is lost, a damaged ledger is written again.
+
+        Raises StoreUnavailable while another process does so.
+        """
         async with self._lock:
             await self._acquire()
             try:
                 if not await self._agree():
                     await self._restore()
+                elif entries := await self._ledger.catch_up(self._catalog):
+                    self._notices.append(f"{count(entries, 'record')} of the ledger had been lost, and is there again.")
             finally:
                 await self._leases.release(RECOVERING, self._holder)
 

@@ -124,6 +124,7 @@ async def test_a_cut_index_file_is_noticed_before_the_first_answer_with_a_remedy
     except FootnoteError as error:
         said = str(error)
     assert "footnote kb repair" in said
+    assert ("not the index" if cut == "0 %" else "is damaged. Move it away") in said
 
 
 @pytest.mark.parametrize("cut", ["0 %", "50 %", "99 %", "gone"])

@@ -150,6 +150,18 @@ async def test_a_damaged_number_of_the_ledger_does_not_hide_a_loss(
     assert (await after.documents(), await after.closed()) == (["d1", "d2"], {"handbook": True})
 
 
+async def test_repair_writes_damaged_entries_of_the_ledger_again(process: Process, blobs: InProcessBlobStore) -> None:
+    name = next(name for name, data in blobs.kept.items() if LINK.encode() in data)
+    blobs.kept[name] = blobs.kept[name][:-9]
+    before = copy.deepcopy(process.redis)
+    await process.lost_changes.restore()
+    assert process.lost_changes.take_notices() == ("1 record of the ledger had been lost, and is there again.",)
+    await process.catalog.save_base(KnowledgeBase("board"))
+    before.catalog = InProcessCatalog()
+    await before.catalog.save_base(KnowledgeBase("handbook"))
+    assert await Process(before, blobs).documents() == ["d1"]
+
+
 async def test_a_recovery_killed_at_any_write_ends_in_the_same_state_when_it_begins_again(
     process: Process, blobs: InProcessBlobStore
 ) -> None:
