@@ -129,7 +129,7 @@ def base_entry(number: int, base: KnowledgeBase, before: LedgerEntry | None) -> 
 
 def document_entry(number: int, document: Document, *, removed: bool = False) -> LedgerEntry:
     """That a document was published, or taken out: then with its address alone, and nobody's name or words."""
-    kept = replace(document, title="", added_by="", notes=(), dated="", etag="") if removed else document
+    kept = replace(document, title="", added_by="", notes=(), dated="", etag="", origin="") if removed else document
     return LedgerEntry(number, Subject.DOCUMENT, document.id, document=kept, removed=removed)
 
 

@@ -65,6 +65,16 @@ class RecordedCatalog(Catalog):
             await self._ledger.record([document_entry(number, document)], number)
         return earlier
 
+    async def republish(self, document: Document) -> bool:
+        """Replace what is known of a document at its visible version; False where another version is visible."""
+        async with self._writing:
+            await self._require_whole()
+            done = await self._kept.republish(document)
+            if done:
+                number = await self._kept.changes()
+                await self._ledger.record([document_entry(number, document)], number)
+        return done
+
     async def withdraw(self, document_id: str) -> Document | None:
         """Make a document invisible at once; what it was."""
         async with self._writing:

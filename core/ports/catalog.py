@@ -31,6 +31,9 @@ class Catalog(Protocol):
     async def publish(self, document: Document) -> Document | None:
         """Make this version the visible one, in one step; what it replaced."""
 
+    async def republish(self, document: Document) -> bool:
+        """Replace what is known of a document at its visible version; False where another version is visible."""
+
     async def withdraw(self, document_id: str) -> Document | None:
         """Make a document invisible at once; what it was."""
 
@@ -38,7 +41,7 @@ class Catalog(Protocol):
         """The visible version of each of these documents; invisible ones are absent."""
 
     async def changes(self) -> int:
-        """How often bases and documents were changed, ever: ``save_base``, ``remove_base``, ``publish``, ``withdraw``.
+        """How often bases and documents were changed, ever, by the methods above.
 
         The number is written in the same step as the change, so a store that lost its end has a smaller one.
         """

@@ -197,7 +197,6 @@ class MessageHandler:
         view = platform.answer_view(message, message_state, trace_id)
         unasked = decided.route is MessageRoute.ANSWER_IF_CERTAIN
         asked = _AskedQuestion(message, message_state, trace_id, opened.record, unasked=unasked)
-        opened = OpenThread() if decided.standalone else opened
         events = self._ask(lease, platform, asked, opened)
         if unasked:
             certain = await self._certain(events, lease, trace_id)

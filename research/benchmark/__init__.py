@@ -12,11 +12,11 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from bot.container import open_footnote
-from bot.evaluation.rows import ReportRow
 from bot.settings import Settings
 from core.model.errors import ConfigurationError
 from research.benchmark.corpus import Corpus, corpus_of, fill
 from research.benchmark.encoder_speed import encoding_rows
+from research.benchmark.rows import ReportRow
 from research.benchmark.search import search_rows
 from research.benchmark.startup import opening_rows
 from research.benchmark.texts import Texts, texts_of

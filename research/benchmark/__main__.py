@@ -15,9 +15,9 @@ from contextlib import aclosing
 from dataclasses import asdict
 from pathlib import Path
 
-from bot.evaluation.rows import ReportRow
 from bot.settings import load_settings
 from research.benchmark import PARTS, measure
+from research.benchmark.rows import ReportRow
 
 
 def main() -> None:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from bot.evaluation.rows import ReportRow, percentile
 from core.ports.encoder import Encoder
+from research.benchmark.rows import ReportRow, percentile
 from research.benchmark.texts import Texts
 from research.benchmark.yardstick import Yardstick
 

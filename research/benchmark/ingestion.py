@@ -18,17 +18,16 @@ from typing import TYPE_CHECKING, Any
 from adapters.encoders.model_files import find_model, load
 from bot.container import Footnote
 from bot.evaluation.dataset_loader import Dataset, read
-from bot.evaluation.encoder_wrapper import WrappedEncoder
+from bot.evaluation.datasets import Query
 from bot.evaluation.retrieval import per_question
-from bot.evaluation.rows import ReportRow, percentile
-from bot.evaluation.temp_index import fill, open_temporary
+from bot.evaluation.temp_index import WrappedEncoder, fill, open_temporary
 from bot.settings import Settings
-from core.evaluation.datasets import Query
 from core.ingestion.ingestor import Ingestor
 from core.ingestion.material import Material
 from core.model.text import content_words, sentences
 from core.ports.encoder import Encoder
 from core.ports.index import Scope
+from research.benchmark.rows import ReportRow, percentile
 from research.benchmark.texts import SAMPLES
 from research.benchmark.yardstick import Yardstick
 

@@ -17,7 +17,6 @@ from pathlib import Path
 
 from bot.container import Footnote
 from bot.evaluation.dataset_loader import read
-from bot.evaluation.rows import ReportRow
 from bot.evaluation.temp_index import fill, open_temporary
 from bot.settings import Settings
 from core.service.actions.memory_controls import MemoryControls
@@ -28,6 +27,7 @@ from research.benchmark.load_driver import PATIENCE, Load
 from research.benchmark.load_figures import Figures, rows_of
 from research.benchmark.load_plan import Plan
 from research.benchmark.resource_samples import Look
+from research.benchmark.rows import ReportRow
 from research.benchmark.stopwatch import StopwatchPlatform, Times
 from research.benchmark.texts import SAMPLES
 from research.benchmark.yardstick import Yardstick

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from bot.container import Footnote
-from bot.evaluation.rows import percentile
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import FootnoteError
 from core.model.incoming_events import IncomingMessage
@@ -19,6 +18,7 @@ from core.service.delivery_codec import delivery
 from research.benchmark.endpoint import numbered_question
 from research.benchmark.load_plan import Plan
 from research.benchmark.resource_samples import Look, Looking
+from research.benchmark.rows import percentile
 from research.benchmark.stopwatch import StopwatchPlatform
 
 PEOPLE = 500

@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.evaluation.rows import ReportRow, percentile
 from core.model.answer import Outcome
 from research.benchmark.endpoint import Span, covered_seconds
 from research.benchmark.load_plan import Plan
 from research.benchmark.resource_samples import Look
+from research.benchmark.rows import ReportRow, percentile
 from research.benchmark.stopwatch import Times
 from research.benchmark.yardstick import Yardstick
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from bot.container import Footnote
-from bot.evaluation.encoder_wrapper import WrappedEncoder
-from bot.evaluation.rows import JUDGED, ReportRow, percentile
+from bot.evaluation.temp_index import WrappedEncoder
 from core.ports.encoder import Encoder
 from core.retrieval.hybrid import POOL, Retriever
 from research.benchmark.corpus import SCOPE, Corpus
 from research.benchmark.plain_retriever import LIMIT, MOST, Plain, measure_plain
+from research.benchmark.rows import JUDGED, ReportRow, percentile
 from research.benchmark.yardstick import Yardstick
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.evaluation.rows import JUDGED, ReportRow
 from core.model.errors import StoreUnavailable
 from research.benchmark import startup_probe as started
 from research.benchmark.corpus import QUERIES, SCOPE
+from research.benchmark.rows import JUDGED, ReportRow
 from research.benchmark.yardstick import Yardstick
 
 if TYPE_CHECKING:

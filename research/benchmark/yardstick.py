@@ -14,7 +14,7 @@ import sys
 import time
 from dataclasses import dataclass
 
-from bot.evaluation.rows import ReportRow
+from research.benchmark.rows import ReportRow
 
 SCANNED = 100_000  # vectors
 DIMENSION = 384

@@ -21,8 +21,8 @@ import numpy as np
 from adapters.terminal.operator import OPERATOR
 from bot.container import Footnote
 from bot.evaluation.dataset_loader import Dataset, read
+from bot.evaluation.datasets import spread
 from bot.evaluation.temp_index import fill, open_temporary
-from core.evaluation.datasets import spread
 from core.model.answer import Answer
 from core.model.conversation import Audience, ThreadKey
 from core.model.events import AgentCompleted, CheckpointReached

@@ -30,10 +30,10 @@ from bot.container import Footnote
 from bot.demo import SAMPLES
 from bot.evaluation.answers import new_inquiry
 from bot.evaluation.dataset_loader import Dataset, read
+from bot.evaluation.datasets import Query
+from bot.evaluation.metrics import contains
 from bot.evaluation.temp_index import fill, open_temporary
 from bot.settings import Settings
-from core.evaluation.datasets import Query
-from core.evaluation.metrics import contains
 from core.model.conversation import Thread, ThreadKey
 from core.model.errors import ModelUnavailable
 from core.model.events import AgentCompleted, CheckpointReached

@@ -22,9 +22,9 @@ from adapters.reasoners.extractive.question.fragments import ASKING, VERBISH
 from adapters.reasoners.extractive.question.intent import split_question
 from adapters.reasoners.extractive.question.phrases import names
 from adapters.reasoners.extractive.question.topics import topics_of
-from core.evaluation.conversations import closeness
 from core.model.conversation import Exchange
 from core.model.text import content_words
+from research.labelled.follow_ups import closeness
 from research.measure.rewrites import SETS, cases, understood
 
 FEATURES = (

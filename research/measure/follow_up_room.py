@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from core.evaluation.conversations import INTERJECTIONS, FollowUpCase
 from core.model.conversation import Exchange
 from core.model.text import content_words
+from research.labelled.follow_ups import INTERJECTIONS, FollowUpCase
 from research.measure.rewrites import SETS, cases
 
 Earlier = tuple[Exchange, ...]

@@ -26,8 +26,8 @@ from adapters.reasoners.extractive.question.intent import split_question
 from adapters.reasoners.extractive.question.phrases import names
 from adapters.reasoners.extractive.question.pronouns import pronoun_in
 from adapters.reasoners.extractive.question.topics import topics_of
-from core.evaluation.conversations import FollowUpCase
 from core.model.text import content_words
+from research.labelled.follow_ups import FollowUpCase
 from research.measure.follow_up_room import agreement, said
 from research.measure.rewrites import SETS, cases, understood
 

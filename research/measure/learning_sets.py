@@ -18,7 +18,7 @@ from bs4 import BeautifulSoup
 
 from adapters.documents.folders import files_in
 from bot.evaluation.dataset_loader import Dataset
-from core.evaluation.question_sets import LabelledQuestion, QuestionKind, QuestionSet
+from bot.evaluation.question_sets import LabelledQuestion, QuestionKind, QuestionSet
 
 FILE = "questions.txt"
 DOCUMENT, PASSAGE, NOTHING = "## ", "> ", "nothing"

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
-from core.evaluation.metrics import contains
+from bot.evaluation.metrics import contains
 from core.model.conversation import Thread
 from core.model.evidence import EvidenceLibrary
 from core.model.text import content_words

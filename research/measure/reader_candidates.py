@@ -18,9 +18,9 @@ from adapters.reasoners.extractive.evidence.surroundings import stretch_around, 
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from bot.container import Footnote
 from bot.evaluation.dataset_loader import Dataset, read
+from bot.evaluation.question_sets import LabelledQuestion
 from bot.evaluation.temp_index import fill, open_temporary
 from bot.settings import Settings
-from core.evaluation.question_sets import LabelledQuestion
 from core.model.evidence import EvidenceLibrary, Hit
 from core.model.passage_units import announced
 from core.ports.index import Scope

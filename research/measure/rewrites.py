@@ -17,10 +17,10 @@ from pathlib import Path
 
 from adapters.reasoners.extractive.question.follow_up import resolve
 from adapters.reasoners.extractive.question.intent import split_question
-from core.evaluation.conversations import Closeness, FollowUpCase, closeness, follow_ups_from
-from core.evaluation.metrics import paired_difference
+from bot.evaluation.metrics import paired_difference
 from core.model.conversation import Exchange
 from core.model.text import content_words
+from research.labelled.follow_ups import Closeness, FollowUpCase, closeness, follow_ups_from
 
 DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
 SETS = ("mtrag_rewrite", "canard_dev", "cast_rewrite")

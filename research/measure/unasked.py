@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bot.evaluation.answer_scoring import AnswerVerdict, score_reply
 from bot.evaluation.dataset_loader import Dataset, read
 from bot.evaluation.question_runs import reply_of
 from bot.evaluation.temp_index import fill, open_temporary
 from bot.settings import Settings
-from core.evaluation.answer_scoring import AnswerVerdict, score_reply
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.events import AgentCompleted
 from core.model.questions import is_question

@@ -18,8 +18,7 @@ from bot.container import CONFIDENT, MET_AT, Footnote, model_endpoint
 from bot.demo import SAMPLES
 from bot.evaluation.answers import pursue_question
 from bot.evaluation.dataset_loader import Dataset
-from bot.evaluation.encoder_wrapper import WrappedEncoder
-from bot.evaluation.temp_index import fill, open_temporary
+from bot.evaluation.temp_index import WrappedEncoder, fill, open_temporary
 from bot.settings import Settings
 from core.agent.agent import Agent
 from core.agent.run import AgentDeps

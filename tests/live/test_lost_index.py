@@ -113,7 +113,7 @@ async def test_a_redis_that_came_back_empty_is_refused_and_repair_restores_it(ru
     code, out = await run(doctor.examine(as_json=False, seconds=120))
     assert (code, "footnote kb confirm NAME" in out) == (1, True)
     code, out = await run(knowledge._handle(KbCommand(KbVerb.CONFIRM, "default"), yes=True, as_json=False))
-    assert (code, "“default” is open to everybody." in out) == (0, True)
+    assert (code, "“default” is open to everyone." in out) == (0, True)
     assert (await run(doctor.examine(as_json=False, seconds=120)))[0] == 0
 
 

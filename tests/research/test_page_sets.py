@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from bot.evaluation.answer_scoring import comparable, place_of
 from bot.evaluation.dataset_loader import read
-from core.evaluation.answer_scoring import comparable, place_of
 from research.measure.learning_sets import DOCUMENT, FILE, NOTHING
 from research.measure.page_sets import PAGES, restore
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from bot.evaluation.answer_scoring import AnswerVerdict, Prediction, comparable, place_of, score_reply
 from bot.evaluation.dataset_loader import Dataset, read
-from core.evaluation.answer_scoring import AnswerVerdict, Prediction, comparable, place_of, score_reply
-from core.evaluation.question_sets import DocumentKind, LabelledQuestion, QuestionKind
+from bot.evaluation.question_sets import DocumentKind, LabelledQuestion, QuestionKind
 from core.model.answer import Outcome
 from core.model.errors import ConfigurationError
 from tests.research.document_text import text_of

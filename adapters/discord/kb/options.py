@@ -69,9 +69,13 @@ def subcommands(kb: KbRunner) -> tuple[Subcommand | SubcommandGroup, ...]:
     bases = (
         one("create", "A new knowledge base", _describe_command(kb, verb.CREATE)),
         one("describe", "What a knowledge base is about", _describe_command(kb, verb.DESCRIBE)),
-        one("grant", "Let a channel, a role or a person read it", _grant_command(kb, verb.GRANT)),
+        one(
+            "grant",
+            "Restrict it to a channel, a role or a person, or open it to everyone",
+            _grant_command(kb, verb.GRANT),
+        ),
         one("confirm", "After a data loss: its readers are right", _list_command(kb, verb.CONFIRM)),
-        one("revoke", "Do not let a channel, a role or a person read it any more", _grant_command(kb, verb.REVOKE)),
+        one("revoke", "Stop a channel, a role or a person from reading it", _grant_command(kb, verb.REVOKE)),
     )
     jobs = (
         one("list", "What is being worked on", _list_command(kb, verb.JOBS)),

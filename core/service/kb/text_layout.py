@@ -28,6 +28,7 @@ from core.service.kb.results import (
     QueueStatus,
     RemovalPreview,
     RestorableList,
+    RestrictionPreview,
 )
 from core.service.kb.text_spans import Line, plain, strong
 
@@ -77,6 +78,8 @@ def lay_out(view: KbView, commands: str = KB) -> TextLayout:  # noqa: PLR0911 - 
             return _details(view, commands)
         case RemovalPreview(confirm=confirm):
             return TextLayout((Part(plain_lines([wording.removal_question(view)])),), confirm)
+        case RestrictionPreview(confirm=confirm, with_me=with_me):
+            return TextLayout((Part((wording.restriction_question(view),), (with_me,) if with_me else ()),), confirm)
         case unknown:
             assert_never(unknown)
 

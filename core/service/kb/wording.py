@@ -17,6 +17,7 @@ from core.service.kb.results import (
     BaseRemoved,
     BaseSummary,
     CancelRequested,
+    ConfirmationView,
     DocumentDetails,
     DocumentList,
     DocumentRemoved,
@@ -40,6 +41,7 @@ from core.service.kb.results import (
     RepairAccepted,
     RestorableDocument,
     RestorableList,
+    RestrictionPreview,
     ScheduleRemoved,
     ScheduleSaved,
     ScheduleSummary,
@@ -104,7 +106,7 @@ def empty_line(view: ListView) -> str:
         case ProposalList():
             return "Nothing waits to be looked at."
         case RestorableList():
-            return "Nothing was removed in the last 7 days."
+            return "Nothing was removed or replaced in the last 7 days."
         case unknown:
             assert_never(unknown)
 
@@ -123,16 +125,20 @@ def proposals_line(waiting: int, commands: str) -> str:
 
 
 def readers_line(readers: Readers) -> Line:
-    """Whom a base is for, as it goes on after “is” or a comma."""
+    """Who may read a base, as it goes on after “is” or a comma."""
     if readers.closed:
         then = readers_line(replace(readers, closed=False))
         return (plain("closed to all but admins, until one of them confirms that it is "), *then)
     if readers.everybody:
-        return (plain("open to everybody"),)
+        return (plain("open to everyone"),)
     if not readers.principals:
-        return (plain("for nobody, until it is granted"),)
+        return (plain("restricted to nobody until you grant it"),)
+    return (plain("restricted to "), *_principals(readers))
+
+
+def _principals(readers: Readers) -> Line:
     first, *others = readers.principals
-    return (plain("for "), principal(first), *(span for one in others for span in (plain(", "), principal(one))))
+    return (principal(first), *(span for one in others for span in (plain(", "), principal(one))))
 
 
 def readers_phrase(readers: Readers) -> str:
@@ -156,8 +162,9 @@ def document_line(document: DocumentSummary, now: datetime) -> Line:
 
 
 def restorable_line(removed: RestorableDocument) -> Line:
-    """Something that can be put back."""
-    return (strong(removed.title), plain(f" of {removed.base}, until {removed.until:%Y-%m-%d}"))
+    """Something that can be restored."""
+    version = f", version {removed.version[:8]} before it was replaced" if removed.replaced else ""
+    return (strong(removed.title), plain(f" of {removed.base}{version}, until {removed.until:%Y-%m-%d}"))
 
 
 def schedule_line(schedule: ScheduleSummary) -> str:
@@ -214,6 +221,29 @@ def removal_question(preview: RemovalPreview) -> str:
         return f"Remove “{preview.title}” from {preview.base}? {KEPT_A_WEEK}"
     documents = count(preview.documents, "document")
     return f"Remove the whole knowledge base “{preview.base}” with its {documents}? {KEPT_A_WEEK}"
+
+
+def restriction_question(preview: RestrictionPreview) -> Line:
+    """What an admin is asked before a base that everyone can read is restricted: who loses access."""
+    documents = count(preview.documents, "document")
+    losers = "all other people, channels and API tokens lose access to it"
+    own = " You lose it too, but can still manage the base." if preview.caller_loses else ""
+    return (
+        plain(f"Restrict “{preview.base}” to "),
+        *_principals(preview.readers),
+        plain(f"? Everyone can read its {documents} now; {losers}.{own}"),
+    )
+
+
+def confirmation_question(preview: ConfirmationView) -> str:
+    """What an admin is asked before something is removed or restricted, in words alone."""
+    match preview:
+        case RemovalPreview():
+            return removal_question(preview)
+        case RestrictionPreview():
+            return line_text(restriction_question(preview))
+        case unknown:
+            assert_never(unknown)
 
 
 def search_line(check: SearchCheck) -> str:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from bot.evaluation.rows import ReportRow
 from research.benchmark.load_figures import Figures, rows_of
 from research.benchmark.load_plan import Plan
+from research.benchmark.rows import ReportRow
 from research.benchmark.stopwatch import Times
 from research.benchmark.yardstick import Yardstick
 

@@ -16,7 +16,7 @@ from core.service.gaps.analysis import GapAnalysis, Reader
 from tests.fakes.memory.clock import ManualClock
 from tests.fakes.memory.stores import InProcessCatalog, InProcessFeedbackStore, InProcessQuestionLog, InProcessState
 
-HERE = Path(__file__).parents[3] / "questions" / "gaps"
+HERE = Path(__file__).parents[4] / "research" / "questions" / "gaps"
 CANARY = "zanzibarcanary"
 UNTIL = datetime(2026, 3, 30, 12, tzinfo=UTC)
 HANDBOOK = DocumentReference("d1", "handbook", "Handbook")

@@ -8,14 +8,14 @@ from bot.container import Footnote
 from bot.evaluation.answers import new_inquiry
 from bot.evaluation.case_report import case
 from bot.evaluation.dataset_loader import Dataset
+from bot.evaluation.datasets import Query
+from bot.evaluation.metrics import bootstrap, paired_difference
 from bot.evaluation.retrieval import documents_of, per_question, plain_retriever, scope_of
-from core.evaluation.conversations import Closeness, FollowUpCase, closeness, is_left_alone
-from core.evaluation.datasets import Query
-from core.evaluation.metrics import bootstrap, paired_difference
 from core.model.answer import Citation, Outcome
 from core.model.conversation import Exchange, Person, Thread, ThreadKey, Turn
 from core.model.inquiry import Investigate
 from core.retrieval.hybrid import POOL
+from research.labelled.follow_ups import Closeness, FollowUpCase, closeness, is_left_alone
 
 RAW, REWRITTEN, HUMAN = "as asked", "rewritten", "by a person"
 RETRIEVAL_METRICS = ("nDCG@10", "Recall@10")
@@ -64,10 +64,9 @@ class Rewriter:
         )
 
 
-async def measure_rewrites(footnote: Footnote, dataset: Dataset) -> dict[str, Any]:
+async def measure_rewrites(footnote: Footnote, dataset: Dataset, asked: Sequence[FollowUpCase]) -> dict[str, Any]:
     """Closeness to the person's rewrites with intervals, whether what needs no context is left alone, and retrieval."""
     rewriter = Rewriter(footnote, dataset.name)
-    asked = dataset.follow_ups
     written = [await rewriter.rewritten(one.text, one.earlier) for one in asked]
     raw = [closeness(one.text, one.rewrite) for one in asked]
     ours = [closeness(text, one.rewrite) for one, text in zip(asked, written, strict=True)]
@@ -87,7 +86,7 @@ async def measure_rewrites(footnote: Footnote, dataset: Dataset) -> dict[str, An
             "questions": len(free),
             "left alone": sum(is_left_alone(text, was) for was, text in free),
         },
-        "retrieval": await _retrieval(footnote, dataset, written),
+        "retrieval": await _retrieval(footnote, dataset, asked, written),
         "worst": _worst(asked, written, raw, ours),
     }
 
@@ -96,11 +95,13 @@ def _means(found: Sequence[Closeness]) -> dict[str, Any]:
     return {part: asdict(bootstrap([getattr(one, part) for one in found])) for part in PARTS}
 
 
-async def _retrieval(footnote: Footnote, dataset: Dataset, written: Sequence[str]) -> dict[str, Any] | None:
+async def _retrieval(
+    footnote: Footnote, dataset: Dataset, asked: Sequence[FollowUpCase], written: Sequence[str]
+) -> dict[str, Any] | None:
     """What one search finds with each wording, for the follow-ups whose documents are known; None without any."""
     judged = [
         (one, {RAW: one.text, REWRITTEN: text, HUMAN: one.rewrite})
-        for one, text in zip(dataset.follow_ups, written, strict=True)
+        for one, text in zip(asked, written, strict=True)
         if one.relevant
     ]
     if not judged or not dataset.has_corpus:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from core.evaluation.question_sets import LabelledQuestion, Polarity
+from bot.evaluation.question_sets import LabelledQuestion, Polarity
 from core.model.answer import Outcome
 from core.model.text import sentences
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from core.evaluation.conversations import closeness, follow_ups_from, is_left_alone
 from core.model.conversation import Exchange
+from research.labelled.follow_ups import closeness, follow_ups_from, is_left_alone
 
 
 def line(text: str, **about: Any) -> str:

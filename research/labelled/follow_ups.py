@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.evaluation.datasets import rows
+from bot.evaluation.datasets import rows
 from core.model.conversation import Exchange
 from core.model.text import content_words
 

@@ -1,7 +1,7 @@
 """What is measured: questions with what answers them, in BEIR's layout, as plain values.
 
-Follow-ups and labelled claims have layouts of their own; see ``core.evaluation.conversations`` and
-``core.evaluation.claims``. Where the lines come from, and how a corpus gets into an index, is left to others.
+Follow-ups and labelled claims have layouts of their own; see ``research.labelled.follow_ups`` and
+``research.labelled.claims``. Where the lines come from, and how a corpus gets into an index, is left to others.
 """
 
 import json

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from core.evaluation.answer_scoring import AnswerVerdict, Prediction, comparable, says_not_covered, score_reply, states
-from core.evaluation.question_sets import LabelledQuestion, Polarity, QuestionKind
+from bot.evaluation.answer_scoring import AnswerVerdict, Prediction, comparable, says_not_covered, score_reply, states
+from bot.evaluation.question_sets import LabelledQuestion, Polarity, QuestionKind
 from core.model.answer import Outcome
 
 RIGHT, HALF, REFUSED, WRONG = AnswerVerdict

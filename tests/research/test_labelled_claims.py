@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from core.evaluation.claims import (
+from bot.evaluation.datasets import CorpusDocument
+from research.labelled.claims import (
     NOTHING_SAID,
     SUPPORTED,
     UNSUPPORTED,
@@ -13,7 +14,6 @@ from core.evaluation.claims import (
     load_grounding_pairs,
     replies_from,
 )
-from core.evaluation.datasets import CorpusDocument
 
 DOCUMENTS = [CorpusDocument("d1", "One", "The sky is blue."), CorpusDocument("d2", "Two", "Grass is green.")]
 PAIRS = [

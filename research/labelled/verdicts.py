@@ -1,5 +1,6 @@
 """What the verifier says of claims that people have labelled."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -8,20 +9,20 @@ from bot.evaluation.answers import new_inquiry
 from bot.evaluation.case_report import case
 from bot.evaluation.dataset_loader import Dataset
 from core.agent.verification.claims import verbatim_in
-from core.evaluation.claims import SUPPORTED, VERBATIM, LabelledClaim, confusion
 from core.model.answer import Claim
 from core.model.conversation import ThreadKey
 from core.model.evidence import EvidenceLibrary, Hit
 from core.model.knowledge import Passage
+from research.labelled.claims import SUPPORTED, VERBATIM, LabelledClaim, confusion
 
 _EVIDENCE = 4_000  # characters; longer than any passage that the product would show it
 _WORST = 8
 SHOWN = 800  # characters
 
 
-async def measure_claims(footnote: Footnote, dataset: Dataset) -> dict[str, Any]:
+async def measure_claims(footnote: Footnote, dataset: Dataset, claims: Sequence[LabelledClaim]) -> dict[str, Any]:
     """The confusion matrix, and supported claims that are not: the mistakes that mislead."""
-    judged = [(one, await _verdict(footnote, dataset.name, one)) for one in dataset.claims]
+    judged = [(one, await _verdict(footnote, dataset.name, one)) for one in claims]
     misled = [one for one, verdict in judged if verdict == SUPPORTED and not one.holds]
     return {
         "questions": len(judged),

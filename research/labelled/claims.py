@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.evaluation.datasets import CorpusDocument, rows
+from bot.evaluation.datasets import CorpusDocument, rows
 
 NOTHING_SAID = "NOTHING SAID"
 VERBATIM = "verbatim"
