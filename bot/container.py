@@ -20,6 +20,7 @@ from adapters.encoders.answer_reader import LowRankAnswerReader
 from adapters.encoders.reranker import CrossEncoderReranker
 from adapters.encoders.text_encoder import SentenceTransformerEncoder
 from adapters.milvus.connection import is_server
+from adapters.milvus.embedded_server import REFILL, is_damaged
 from adapters.milvus.index import MilvusIndex
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.redis.catalog import RedisCatalog
@@ -29,11 +30,13 @@ from adapters.redis.daily_budget import RedisDailyBudget
 from adapters.redis.embedded_server import EmbeddedValkey
 from adapters.redis.feedback import RedisFeedbackStore
 from adapters.redis.inbox import RedisInbox
+from adapters.redis.job_store import RedisJobStore
 from adapters.redis.memory import RedisMemory
 from adapters.redis.message_state import RedisMessageStateStore
 from adapters.redis.named_leases import RedisNamedLeases
 from adapters.redis.process_registry import RedisProcessRegistry
 from adapters.redis.question_log import RedisQuestionLog
+from adapters.redis.schedule_store import RedisScheduleStore
 from adapters.redis.schema import check_schema
 from adapters.redis.settings import RedisAudit, RedisChannelSettingsStore, RedisVerifierRecords
 from adapters.redis.trace_store import RedisTraceStore
@@ -45,15 +48,18 @@ from bot.settings import Settings
 from bot.store_startup import StoreStartup
 from core.agent.agent import Agent
 from core.agent.run import AgentDeps
+from core.ingestion.change_ledger import ChangeLedger
 from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import Ingestor
 from core.ingestion.originals import Originals
+from core.ingestion.recorded_catalog import RecordedCatalog
 from core.model.budget import Prices
 from core.model.channel_settings import ChannelSettings
 from core.model.clock import Clock
 from core.model.conversation import ThreadKey
 from core.model.errors import ConfigurationError, ModelFailure, ModelUnavailable, NotFound, first_of_ours
 from core.model.inquiry import PROFILE_LIMITS, AnswerPolicy, Limits
+from core.ports.blob_store import BlobStore
 from core.ports.daily_budget import DailyBudget
 from core.ports.encoder import Encoder
 from core.ports.memory import Memory
@@ -70,6 +76,7 @@ from core.service.gaps.drafts import GapDrafts
 from core.service.gaps.overview import GapOverview
 from core.service.kb.proposal_digest import ProposalDigest
 from core.service.knowledge_reader import KnowledgeReader
+from core.service.lost_changes import LostChanges
 from core.service.question_recorder import QuestionRecorder
 from core.service.question_service import QuestionService
 from core.service.visible_memory import VisibleMemory
@@ -118,7 +125,8 @@ class Footnote:
     encoder: Encoder
     reranker: CrossEncoderReranker
     retriever: Retriever
-    catalog: RedisCatalog
+    catalog: RecordedCatalog
+    lost_changes: LostChanges
     memory: Memory
     checkpoints: RedisCheckpoints
     trace_store: TraceStore
@@ -139,6 +147,12 @@ class Footnote:
     policy: AnswerPolicy
     daily_budget: DailyBudget | None
     capabilities: "dict[str, PlatformCapabilities]" = field(default_factory=dict)  # of platforms connected here
+
+    def take_notices(self) -> tuple[str, ...]:
+        """What the stores have lost as far as it was noticed since this was last called, each in one line."""
+        noticed = (*self.opening.notices, *self.lost_changes.take_notices())
+        self.opening.notices.clear()
+        return noticed
 
     async def all_bases(self) -> frozenset[str]:
         """The names of all knowledge bases."""
@@ -242,7 +256,9 @@ class _Search:
     answer_reader: LowRankAnswerReader
     index: MilvusIndex
     reranker: CrossEncoderReranker
-    catalog: RedisCatalog
+    catalog: RecordedCatalog
+    lost_changes: LostChanges
+    originals: BlobStore
     retriever: Retriever
     parser: DocumentParser
     opening: StoreStartup
@@ -262,7 +278,8 @@ async def _open_search(
     loading = asyncio.create_task(_open_models(encoder, answer_reader if quotes else None)) if models else None
     if loading is not None:
         stack.push_async_callback(_cancel, loading)
-    redis = await _redis(settings, stack)
+    opening = StoreStartup(patient=not wait)
+    redis = await _redis(settings, stack, opening.notices)
     if settings.embedding_model and loading is not None:
         await loading  # a model from a hub tells its dimension only when it is loaded
     index = _index(settings, encoder)
@@ -270,9 +287,11 @@ async def _open_search(
     stack.push_async_callback(_cancel, asyncio.create_task(index.watch()))
     reranker = CrossEncoderReranker(settings.reranker_model)
     stack.push_async_callback(reranker.close)
-    catalog = RedisCatalog(redis)
-    agreement = IndexConsistency(catalog, index) if (models or not wait) and not any_index else None
-    opening = StoreStartup(patient=not wait)
+    found = _catalog(settings, redis, opening.notices)
+    catalog = found.catalog
+    originals = blob_store(settings, "originals")
+    consistency = IndexConsistency(catalog, index, Originals(originals))
+    agreement = consistency if (models or not wait) and not any_index else None
     opened = asyncio.create_task(_open_index_and_model(settings, opening, redis, index, loading, agreement))
     stack.push_async_callback(_cancel, opened)
     if wait:
@@ -285,6 +304,8 @@ async def _open_search(
         index=index,
         reranker=reranker,
         catalog=catalog,
+        lost_changes=found.lost_changes,
+        originals=originals,
         retriever=Retriever(index, encoder, reranker, catalog),
         parser=await stack.enter_async_context(DocumentParser()),
         opening=opening,
@@ -340,7 +361,7 @@ def _question_service(
 def _knowledge_stack(
     settings: Settings, search: _Search, audit: RedisAudit, questions: QuestionLog
 ) -> tuple[Ingestor, KnowledgeStack]:
-    originals = blob_store(settings, "originals")
+    originals = search.originals
     ingestor = Ingestor(
         index=search.index,
         encoder=search.encoder,
@@ -361,6 +382,7 @@ def _knowledge_stack(
         clock=search.clock,
         kept_originals=originals,
         questions=questions,
+        lost_changes=search.lost_changes,
     )
 
 
@@ -369,7 +391,7 @@ def _footnote(settings: Settings, search: _Search, stack: AsyncExitStack) -> Foo
     budget = _daily_budget(settings, redis, search.clock)
     reasoner, agent = _agent(settings, search, stack, budget, RedisVerifierRecords(redis))
     trace_store, audit, questions = _trace_store(settings, redis, stack), RedisAudit(redis), RedisQuestionLog(redis)
-    memory = VisibleMemory(RedisMemory(redis), search.catalog)
+    memory = VisibleMemory(RedisMemory(redis), search.catalog, search.catalog.record_forgotten)
     question_service = _question_service(search, reasoner, agent, memory, trace_store, questions)
     ingestor, knowledge = _knowledge_stack(settings, search, audit, questions)
     return Footnote(
@@ -383,6 +405,7 @@ def _footnote(settings: Settings, search: _Search, stack: AsyncExitStack) -> Foo
         reranker=search.reranker,
         retriever=search.retriever,
         catalog=search.catalog,
+        lost_changes=search.lost_changes,
         memory=memory,
         checkpoints=RedisCheckpoints(redis),
         trace_store=trace_store,
@@ -405,16 +428,38 @@ def _footnote(settings: Settings, search: _Search, stack: AsyncExitStack) -> Foo
     )
 
 
+@dataclass(frozen=True, slots=True)
+class OpenCatalog:
+    """Redis and the catalog in it, without index and models."""
+
+    redis: "Redis"
+    kept: RedisCatalog  # without its ledger
+    ledger: ChangeLedger
+    catalog: RecordedCatalog
+    lost_changes: LostChanges
+    notices: list[str]  # what was noticed of Redis itself as it started
+
+
+@asynccontextmanager
+async def open_catalog(settings: Settings) -> AsyncIterator[OpenCatalog]:
+    """Open Redis alone, for what needs nothing else."""
+    await asyncio.to_thread(_secure_home, settings.home)
+    async with AsyncExitStack() as stack:
+        notices: list[str] = []
+        redis = await _redis(settings, stack, notices)
+        await check_schema(redis)
+        yield _catalog(settings, redis, notices)
+
+
 async def has_documents(settings: Settings) -> bool:
     """Whether anything is indexed, from the catalog alone: index and models stay closed. Raises StoreUnavailable."""
     if settings.redis_url is None and not (settings.home / "valkey").is_dir():
         return False
-    await asyncio.to_thread(_secure_home, settings.home)
-    async with AsyncExitStack() as stack:
-        redis = await _redis(settings, stack)
-        await check_schema(redis)
-        catalog = RedisCatalog(redis)
-        return bool(await catalog.documents(frozenset(base.name for base in await catalog.bases())))
+    async with open_catalog(settings) as opened:
+        if await opened.ledger.number() > await opened.kept.changes():
+            return True  # which Redis has lost
+        bases = await opened.kept.bases()
+        return bool(await opened.kept.documents(frozenset(base.name for base in bases)))
 
 
 def digest_channel(setting: str) -> ThreadKey | None:
@@ -442,14 +487,30 @@ def _secure_home(home: Path) -> None:
         log.warning("home_tightened", entries=tightened, home=str(home))
 
 
-async def _redis(settings: Settings, stack: AsyncExitStack) -> "Redis":
-    """The configured Redis, or the embedded server in the data directory."""
+def _catalog(settings: Settings, redis: "Redis", notices: list[str]) -> OpenCatalog:
+    """The catalog with its ledger, and what makes changes again that Redis has lost."""
+    kept, ledger = RedisCatalog(redis), ChangeLedger(blob_store(settings, "ledger"))
+    lost_changes = LostChanges(
+        catalog=kept,
+        ledger=ledger,
+        memory=RedisMemory(redis),
+        jobs=RedisJobStore(redis),
+        schedules=RedisScheduleStore(redis),
+        leases=RedisNamedLeases(redis),
+    )
+    recorded = RecordedCatalog(kept, ledger, lost_changes.recover)
+    return OpenCatalog(redis, kept, ledger, recorded, lost_changes, notices)
+
+
+async def _redis(settings: Settings, stack: AsyncExitStack, notices: list[str]) -> "Redis":
+    """The configured Redis, or the embedded server in the data directory, which may have found its file cut short."""
     if settings.redis_url is not None:
         url = settings.redis_url.get_secret_value()
     else:
         server = await stack.enter_async_context(EmbeddedValkey(settings.home / "valkey"))
         watching = asyncio.create_task(server.watch())
         stack.push_async_callback(_cancel, watching)
+        notices += filter(None, [await server.truncation()])
         url = server.url
     client = connect(url)
     stack.push_async_callback(client.aclose)
@@ -475,7 +536,15 @@ async def _open_index_and_model(
     except BaseExceptionGroup as failures:
         raise first_of_ours(failures) from None
     if consistency is not None:
-        await opening.reach("catalog", consistency.check, remote=True)
+
+        async def compare() -> None:
+            await consistency.check()
+            if losses := await consistency.find_losses():
+                file = Path(settings.milvus_uri or settings.home / "milvus.db")
+                damaged = await asyncio.to_thread(is_damaged, file)
+                opening.notices.append(f"The index in {file} is damaged. {REFILL}" if damaged else losses)
+
+        await opening.reach("catalog", compare, remote=True)
 
 
 async def _open_models(encoder: SentenceTransformerEncoder, answer_reader: LowRankAnswerReader | None) -> None:

@@ -23,13 +23,14 @@ from bot.home import open_to_others, secure_home
 from bot.model_checks import late_check, model_checks
 from bot.serving_checks import milvus_server_check, processes_check, redis_memory_check
 from bot.settings import Settings, env_files, load_settings
-from core.ingestion.consistency import BRING_BACK
+from core.ingestion.consistency import BRING_BACK, name_losses
 from core.model.budget import Meter
 from core.model.channel_settings import ChosenSettings
 from core.model.errors import FootnoteError, NotFound
 from core.model.health import Check, Health
 from core.model.inquiry import PROFILE_LIMITS, Profile
 from core.service.kb.text_spans import count
+from core.service.lost_changes import CONFIRM
 
 if TYPE_CHECKING:
     from core.ingestion.consistency import IndexReport
@@ -44,7 +45,6 @@ SECONDS = 8.5  # for everything at the same time, so that the command is over in
 OPENING_SHARE = 0.9  # of them: for the index; then it is said what is not open, and why
 MODELS = "models"
 PATIENTLY = "footnote doctor --seconds 60."
-NAMED = 3  # documents in one line
 CHOSEN_SECONDS = 4.0  # for which the check of a platform waits for what was chosen in its channels
 NAMES = 21  # columns of mark and name
 ROOM_FOR_COLUMNS = 60  # columns of the terminal
@@ -265,9 +265,15 @@ async def _opened_stores(settings: Settings, opened_until: float, chosen: Chosen
             yield _still_opening(footnote.opening.readiness_problems())
             return
         damaged = await asyncio.to_thread(is_damaged, Path(settings.milvus_uri or settings.home / "milvus.db"))
-        yield _index(
-            settings.milvus_uri or "embedded", damaged, await footnote.knowledge_stack.deps.consistency.report()
-        )
+        report = await footnote.knowledge_stack.deps.consistency.report()
+        for notice in footnote.take_notices():
+            yield Check("losses", Health.NOTE, notice)
+        yield _index(settings.milvus_uri or "embedded", damaged, report)
+        if any(one.original_lost for one in report.incomplete):
+            yield _originals(report)
+        if closed := [base.name for base in await footnote.catalog.bases() if base.closed]:
+            detail = f"Redis had lost something, so only admins can read {', '.join(closed)}"
+            yield Check("readers", Health.FAILED, detail, f"Confirm whom each is for: {CONFIRM}.")
         if (status := await footnote.index.status()) is not None:
             yield milvus_server_check(status)
         yield processes_check(await footnote.processes.live_processes())
@@ -313,13 +319,9 @@ def _index(where: str, damaged: bool, report: "IndexReport") -> Check:
     detail = f"{where}, {count(report.rows, 'passage')}"
     if damaged:
         return Check("Milvus", Health.FAILED, f"{detail}; the file is damaged", REFILL)
-    if report.incomplete:
+    if lacking := [one for one in report.incomplete if one.lacks_passages]:
         whole = "" if report.same else ", and it is not the index that they are in"
-        lost = ", ".join(
-            f"{one.document.source} ({one.there} of {one.document.passages})" for one in report.incomplete[:NAMED]
-        )
-        more = f" and {len(report.incomplete) - NAMED} more" if len(report.incomplete) > NAMED else ""
-        detail += f"; {len(report.incomplete)} of {report.documents} documents lack passages{whole}: {lost}{more}"
+        detail += f"; {len(lacking)} of {report.documents} documents lack passages{whole}: {name_losses(lacking)}"
         return Check("Milvus", Health.FAILED, detail, "footnote kb repair fills it, or names what to add again.")
     if report.surplus and not report.documents:
         health = Health.NOTE if report.same else Health.FAILED  # leftovers; or a Redis that came back empty
@@ -327,7 +329,20 @@ def _index(where: str, damaged: bool, report: "IndexReport") -> Check:
     if not report.same:
         remedy = "footnote kb repair makes it theirs; if it is the wrong one, set MILVUS_URI back."
         return Check("Milvus", Health.FAILED, f"{detail}; not the index that the catalog's documents are in", remedy)
+    if report.unknown:
+        remedy = (
+            "What an interrupted ingest left goes within a day. If documents are missing, footnote ingest adds them."
+        )
+        documents = count(report.unknown, "document")
+        return Check("Milvus", Health.NOTE, f"{detail}; some of {documents} that the catalog does not know", remedy)
     return Check("Milvus", Health.OK, f"{detail} of {count(report.documents, 'document')}, all there")
+
+
+def _originals(report: "IndexReport") -> Check:
+    """Whether what documents were made of is still as it was kept."""
+    lost = [one for one in report.incomplete if one.original_lost]
+    detail = f"the originals of {len(lost)} of {report.documents} documents are lost or damaged: {name_losses(lost)}"
+    return Check("files", Health.FAILED, detail, "footnote kb repair reads links again, or names what to add.")
 
 
 def _overkill(searched: int, one: int) -> Check:

@@ -44,6 +44,7 @@ from core.service.kb.job_worker import JobWorker
 from core.service.kb.scheduler import Scheduler
 from core.service.kb.service import KnowledgeService
 from core.service.kb.wiring import KnowledgeDeps, wire_knowledge
+from core.service.lost_changes import LostChanges
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -113,6 +114,7 @@ def knowledge_stack(
     clock: Clock,
     kept_originals: BlobStore,
     questions: QuestionLog,
+    lost_changes: LostChanges,
 ) -> KnowledgeStack:
     """Put together what ``/kb`` needs of what is open."""
     blobs, originals = blob_store(settings, "kept"), Originals(kept_originals)
@@ -132,7 +134,7 @@ def knowledge_stack(
         ingestor=ingestor,
         trash=trash,
         originals=originals,
-        consistency=IndexConsistency(catalog, index),
+        consistency=IndexConsistency(catalog, index, originals),
         jobs=RedisJobStore(redis),
         inbox=RedisInbox(redis, namespace=JOBS),
         blobs=blobs,
@@ -144,6 +146,7 @@ def knowledge_stack(
         clock=clock,
         installation=partial(installation_id, settings.home),
         questions=questions,
+        lost_changes=lost_changes,
     )
     wired = wire_knowledge(deps)
     return KnowledgeStack(

@@ -25,7 +25,6 @@ from bot.serving_checks import redis_memory_check
 from bot.settings import Settings, load_settings
 from bot.signals import ending_signals
 from bot.supervision import SupervisedPlatform
-from core.ingestion.consistency import REPAIR
 from core.model.errors import ConfigurationError, FootnoteError, StoreUnavailable, first_of_ours
 from core.ports.platform_capabilities import OffersKnowledge
 from core.service.actions.memory_controls import MemoryControls
@@ -200,13 +199,12 @@ class _ServedPlatform:
 
     async def _report(self) -> None:
         log.info("ready", passages=await self._footnote.index.count())
-        report = await self._footnote.knowledge_stack.deps.consistency.report()
+        for notice in self._footnote.take_notices():
+            log.warning("stores_lost_something", reason=notice)
         with suppress(StoreUnavailable):  # an account may not be told
             limited = redis_memory_check(await memory_use(self._footnote.redis))
             if limited is not None:
                 log.warning("redis_memory", reason=limited.detail, remedy=limited.remedy)
-        if report.incomplete:
-            log.warning("index_incomplete", documents=len(report.incomplete), remedy=f"{REPAIR} fills it again.")
 
     async def _readiness_problems(self) -> dict[str, str]:
         """What is not ready yet, each with its reason; a Redis that answers and takes no writes is not."""

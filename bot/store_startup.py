@@ -18,6 +18,7 @@ class StoreStartup:
         """``patient``: whoever serves waits for a server; a command in a terminal says at once that there is none."""
         self._patient = patient
         self._reasons: dict[str, str] = {}
+        self.notices: list[str] = []  # what the stores have lost, each in one line
 
     def readiness_problems(self) -> dict[str, str]:
         """Why each store that is not open is not."""

@@ -25,12 +25,13 @@ def copy_sample_home(factory: pytest.TempPathFactory, worker: str, to: Path) -> 
         fcntl.flock(lock, fcntl.LOCK_EX)  # the others wait for who came first
         if not filled.exists():
             unfinished = factory.mktemp("unfinished")
-            asyncio.run(_fill(unfinished))
+            asyncio.run(fill(unfinished))
             unfinished.rename(filled)
     shutil.copytree(filled, to)
 
 
-async def _fill(home: Path) -> None:
+async def fill(home: Path) -> None:
+    """Bring the sample documents in."""
     settings = Settings(_env_file=None, footnote_home=home, redis_url=None, milvus_uri=None, llm_model=None)  # type: ignore[call-arg]
     files = [(path, str(Path(source).relative_to("documents"))) for path, source in files_in([SAMPLES / "documents"])]
     async with open_footnote(settings) as footnote:

@@ -10,7 +10,7 @@ import os
 import re
 import secrets
 import time
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
@@ -54,6 +54,10 @@ class FolderBlobStore(BlobStore):
         except OSError:
             return None
 
+    async def sizes(self, names: Collection[str]) -> Mapping[str, int]:
+        """Of each of these names that is there, how many bytes."""
+        return await asyncio.to_thread(self._sizes, names)
+
     async def forget(self, name: str) -> None:
         """Remove them, if they are there."""
         await asyncio.to_thread(self._path(name).unlink, missing_ok=True)
@@ -75,8 +79,16 @@ class FolderBlobStore(BlobStore):
                 file.flush()
                 os.fsync(file.fileno())
             draft.replace(path)
+            _sync_folder(self._folder)
         finally:
             draft.unlink(missing_ok=True)
+
+    def _sizes(self, names: Collection[str]) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for name in names:
+            with suppress(OSError):
+                found[name] = self._path(name).stat().st_size
+        return found
 
     def _files(self) -> list[Path]:
         """What is there, without drafts of what is just being written."""
@@ -93,3 +105,12 @@ class FolderBlobStore(BlobStore):
         for path in old:
             path.unlink(missing_ok=True)
         return len(old)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a new name in it outlast a power cut, as what it names does."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -7,7 +7,7 @@ goes into the other.
 import asyncio
 import hashlib
 import re
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
@@ -20,6 +20,7 @@ T = TypeVar("T")
 _ENTRY = re.compile(r"[0-9a-f]{40}")
 _SECONDS = 60.0  # for one object
 _LISTING_SECONDS = 600.0
+_FEW = 20  # objects that are looked at one by one
 
 
 class ObjectBlobStore(BlobStore):
@@ -46,6 +47,12 @@ class ObjectBlobStore(BlobStore):
     async def read(self, name: str) -> bytes | None:
         """The bytes; None when they are not there (any more). Raises StoreUnavailable."""
         return await self._read(_entry(name))
+
+    async def sizes(self, names: Collection[str]) -> Mapping[str, int]:
+        """Of each of these names that is there, how many bytes; by one listing where they are many."""
+        entries = {_entry(name): name for name in names}
+        found = await self._call(lambda fs, root: _list_sizes(fs, root, entries), _LISTING_SECONDS)
+        return {entries[entry]: size for entry, size in found.items() if entry in entries}
 
     async def forget(self, name: str) -> None:
         """Remove them, if they are there. Raises StoreUnavailable."""
@@ -123,6 +130,16 @@ def _list_entries(fs: Any, root: str) -> list[str]:
     except FileNotFoundError:
         return []
     return sorted(name for path in paths if _ENTRY.fullmatch(name := str(path).rsplit("/", 1)[-1]))
+
+
+def _list_sizes(fs: Any, root: str, entries: Collection[str]) -> dict[str, int]:
+    fs.invalidate_cache()
+    try:
+        if len(entries) > _FEW:
+            return {str(one["name"]).rsplit("/", 1)[-1]: int(one["size"] or 0) for one in fs.ls(root, detail=True)}
+        return {entry: int(fs.size(f"{root}/{entry}")) for entry in entries if fs.exists(f"{root}/{entry}")}
+    except FileNotFoundError:
+        return {}
 
 
 def _aware(time: datetime) -> datetime:

@@ -1,7 +1,8 @@
 """The catalog in Redis: bases, documents, and which version of each is visible.
 
 All under one hash tag, so that publishing is one Lua call. The visible versions stand in a hash of their own, because
-every search asks for some sixty to a hundred of them: one HMGET.
+every search asks for some sixty to a hundred of them: one HMGET. Each change counts itself in ``CHANGES``, in the same
+call, so that the append-only file never holds the number without the change.
 """
 
 import json
@@ -10,35 +11,38 @@ from collections.abc import Mapping, Sequence
 from redis.asyncio import Redis
 
 from adapters.redis.client import bounded_call
-from adapters.redis.keys import BASES, DOCUMENTS, HOMES, INDEX, VERSIONS
+from adapters.redis.keys import BASES, CHANGES, DOCUMENTS, HOMES, INDEX, VERSIONS
 from core.model.json_codec import from_json, to_json
 from core.model.knowledge import Document, KnowledgeBase
 from core.ports.catalog import Catalog
 
-# KEYS versions homes documents; ARGV id version base json
+# KEYS versions homes documents changes; ARGV id version base json
 _PUBLISH = """
 local earlier = redis.call('HGET', KEYS[3], ARGV[1])
 redis.call('HSET', KEYS[3], ARGV[1], ARGV[4])
 redis.call('HSET', KEYS[2], ARGV[1], ARGV[3])
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+redis.call('INCR', KEYS[4])
 return earlier
 """
 
-# KEYS versions documents; ARGV id version json
+# KEYS versions documents changes; ARGV id version json
 _REPUBLISH = """
 if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
 redis.call('HSET', KEYS[2], ARGV[1], ARGV[3])
+redis.call('INCR', KEYS[3])
 return 1
 """
 
-# KEYS versions homes documents; ARGV id
+# KEYS versions homes documents changes; ARGV id
 _WITHDRAW = """
 local earlier = redis.call('HGET', KEYS[3], ARGV[1])
 for i = 1, 3 do redis.call('HDEL', KEYS[i], ARGV[1]) end
+redis.call('INCR', KEYS[4])
 return earlier
 """
 
-# KEYS bases versions homes documents; ARGV base
+# KEYS bases versions homes documents changes; ARGV base
 _REMOVE_BASE = """
 for _, id in ipairs(redis.call('HKEYS', KEYS[4])) do
   redis.call('HDEL', KEYS[2], id)
@@ -46,6 +50,17 @@ for _, id in ipairs(redis.call('HKEYS', KEYS[4])) do
 end
 redis.call('DEL', KEYS[4])
 redis.call('HDEL', KEYS[1], ARGV[1])
+redis.call('INCR', KEYS[5])
+"""
+
+# KEYS changes; ARGV the number that it is to have at least
+_COUNT = """
+local number = redis.call('INCR', KEYS[1])
+if number < tonumber(ARGV[1]) then
+  redis.call('SET', KEYS[1], ARGV[1])
+  number = tonumber(ARGV[1])
+end
+return number
 """
 
 # KEYS versions; ARGV a JSON list of ids
@@ -65,6 +80,7 @@ class RedisCatalog(Catalog):
         self._withdraw = client.register_script(_WITHDRAW)
         self._remove_base = client.register_script(_REMOVE_BASE)
         self._visible = client.register_script(_VISIBLE)
+        self._count = client.register_script(_COUNT)
 
     async def bases(self) -> Sequence[KnowledgeBase]:
         """All bases, by name."""
@@ -74,13 +90,15 @@ class RedisCatalog(Catalog):
 
     async def save_base(self, base: KnowledgeBase) -> None:
         """Create or replace a base's description and grants."""
-        async with bounded_call():
-            await self._client.hset(BASES, base.name, to_json(base))
+        async with bounded_call(), self._client.pipeline(transaction=True) as pipe:
+            pipe.hset(BASES, base.name, to_json(base))
+            pipe.incr(CHANGES)
+            await pipe.execute()
 
     async def remove_base(self, name: str) -> None:
         """Forget a base and the entries of its documents."""
         async with bounded_call():
-            await self._remove_base(keys=[BASES, VERSIONS, HOMES, DOCUMENTS + name], args=[name])
+            await self._remove_base(keys=[BASES, VERSIONS, HOMES, DOCUMENTS + name, CHANGES], args=[name])
 
     async def documents(self, bases: frozenset[str]) -> Sequence[Document]:
         """The documents of these bases, by base and title."""
@@ -104,7 +122,7 @@ class RedisCatalog(Catalog):
         """Make this version the visible one, in one step; what it replaced."""
         async with bounded_call():
             earlier = await self._publish(
-                keys=[VERSIONS, HOMES, DOCUMENTS + document.knowledge_base],
+                keys=[VERSIONS, HOMES, DOCUMENTS + document.knowledge_base, CHANGES],
                 args=[document.id, document.version, document.knowledge_base, to_json(document)],
             )
         return None if earlier is None else _document(earlier)
@@ -113,7 +131,7 @@ class RedisCatalog(Catalog):
         """Replace what is known of a document at its visible version; False where another version is visible."""
         async with bounded_call():
             done = await self._republish(
-                keys=[VERSIONS, DOCUMENTS + document.knowledge_base],
+                keys=[VERSIONS, DOCUMENTS + document.knowledge_base, CHANGES],
                 args=[document.id, document.version, to_json(document)],
             )
         return bool(done)
@@ -124,7 +142,7 @@ class RedisCatalog(Catalog):
             base = await self._client.hget(HOMES, document_id)
             if base is None:
                 return None
-            earlier = await self._withdraw(keys=[VERSIONS, HOMES, DOCUMENTS + str(base)], args=[document_id])
+            earlier = await self._withdraw(keys=[VERSIONS, HOMES, DOCUMENTS + str(base), CHANGES], args=[document_id])
         return None if earlier is None else _document(earlier)
 
     async def visible_versions(self, document_ids: Sequence[str]) -> Mapping[str, str]:
@@ -142,6 +160,16 @@ class RedisCatalog(Catalog):
                 asked = json.dumps(wanted, ensure_ascii=False)
                 found = json.loads(await self._visible(keys=[VERSIONS], args=[asked]))
         return {name: version for name, version in zip(wanted, found, strict=True) if isinstance(version, str)}
+
+    async def changes(self) -> int:
+        """How often bases and documents were changed, ever."""
+        async with bounded_call():
+            return int(await self._client.get(CHANGES) or 0)
+
+    async def count_change(self, at_least: int = 0) -> int:
+        """Count a change that was made elsewhere in Redis; the new number."""
+        async with bounded_call():
+            return int(await self._count(keys=[CHANGES], args=[at_least]))
 
     async def index_identity(self) -> str:
         """Which index the passages of these documents are in."""

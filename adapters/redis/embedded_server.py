@@ -16,6 +16,7 @@ import asyncio
 import contextlib
 import fcntl
 import hashlib
+import itertools
 import os
 import re
 import shutil
@@ -42,6 +43,11 @@ _STOP_DEADLINE = 10.0
 _SILENCE = 5.0
 _PAUSE = 0.005
 _UNREADABLE = re.compile(r"(?:Bad file format|Unexpected end of file) reading the append only file ([\w.]+)")
+_TRUNCATING = "Truncating the AOF"
+CUT_SHORT = (
+    "The embedded Redis found its append-only file cut short as it started: "
+    "the last words of conversations may be lost. footnote doctor compares the rest."
+)
 _LOG_LIMIT = 1_000_000  # bytes
 
 
@@ -78,6 +84,10 @@ class EmbeddedValkey:
         StoreUnavailable when it does not come up.
         """
         await asyncio.to_thread(self._start)
+
+    async def truncation(self) -> str:
+        """What the running server cut off its append-only file as it started, in one line; empty where it was whole."""
+        return await asyncio.to_thread(self._truncation)
 
     async def close(self) -> None:
         """Leave; the last process to do so shuts the server down, with everything on disk."""
@@ -245,6 +255,15 @@ class EmbeddedValkey:
                 os.close(server)
         return aside
 
+    def _truncation(self) -> str:
+        """Read from the lines that the living server wrote: an earlier start's end is not ours to tell."""
+        with contextlib.suppress(OSError):
+            lines = self._file("log").read_text(errors="replace").splitlines()
+            own = itertools.takewhile(lambda line: _writer(line) in (None, self.pid), reversed(lines))
+            if any(_TRUNCATING in line for line in own):
+                return CUT_SHORT
+        return ""
+
     # --- stopping ---------------------------------------------------------------------------------------------------
 
     def _close(self) -> None:
@@ -357,6 +376,12 @@ def _check_file(path: Path, *, fix: bool) -> bool:
         command, executable=_binary(), input=b"y\n", capture_output=True, check=False, timeout=_CHECK_DEADLINE
     )
     return done.returncode == 0
+
+
+def _writer(line: str) -> int | None:
+    """The process that wrote a line of the server's log; None where it does not say."""
+    written = re.match(r"(\d+):[A-Z] ", line)
+    return int(written[1]) if written else None
 
 
 def _title(pid: int) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.runner import ConfirmationMissing, finish, open_to_read, print_json, require_paths, say
+from bot.cli.runner import ConfirmationMissing, finish, open_to_read, print_json, require_paths, say, say_losses
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,6 +80,7 @@ async def ingest_paths(
             results = await ingest_files(console, client, naming.files, kb, quiet=as_json)
         results = [*results, *refused]
         complete = dry_run or await consistency.settle()
+        say_losses(footnote)
     if as_json:
         print_json(_ingest_json(results))
     else:

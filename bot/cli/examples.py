@@ -18,6 +18,7 @@ EXAMPLES: dict[str, str] = {
     "ingest": "footnote ingest handbook/ prices.xlsx --kb sales",
     "kb approve": "footnote kb approve 3f2a",
     "kb cancel": "footnote kb cancel 3f2a",
+    "kb confirm": "footnote kb confirm handbook",
     "kb create": 'footnote kb create handbook "How we work" --grant slack:channel:T0AB12/C0EF56',
     "kb describe": 'footnote kb describe handbook "How we work"',
     "kb grant": "footnote kb grant handbook slack:channel:T0AB12/C0EF56",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypedDict, Unpack
 import typer
 
 from bot.cli.documents import FolderName
-from bot.cli.runner import ConfirmationMissing, finish, print_json, require_paths, say
+from bot.cli.runner import ConfirmationMissing, finish, print_json, require_paths, say, say_losses
 from core.model.plain_text import one_line
 
 if TYPE_CHECKING:
@@ -143,9 +143,9 @@ def refresh(target: Annotated[str, typer.Argument(help="A document; without one,
 @kb.command()
 def repair(base: Annotated[str, typer.Argument(help="A knowledge base; without one, all of them.")] = "",
            as_json: Json = False) -> None:  # fmt: skip
-    """Fill an index that was lost, exchanged or restored, from what documents were made of.
+    """Restore what Redis, the index or the originals have lost.
 
-    It says which documents have to be added again because what they were made of was not kept.
+    Bases, readers and removals come from the ledger, passages from originals or links; it names what to add again.
     """
     _run("repair", as_json, base=base)
 
@@ -196,6 +196,12 @@ def grant(name: Name, principals: Principals, yes: Yes = False, as_json: Json = 
 def revoke(name: Name, principals: Principals, as_json: Json = False) -> None:
     """Stop these readers from reading a base."""
     _run("revoke", as_json, base=name, principals=tuple(principals))
+
+
+@kb.command()
+def confirm(name: Name, as_json: Json = False) -> None:
+    """After a loss in Redis, say that a base's readers are right: they can read it again."""
+    _run("confirm", as_json, base=name)
 
 
 @kb.command()
@@ -301,6 +307,7 @@ async def _report(footnote: "Footnote", results: "Sequence[KbResult]", as_json: 
     from core.model.json_codec import to_json
     from core.service.kb.results import accepted_jobs, is_success
 
+    say_losses(footnote)
     texts = [result_text(result) for result in results]
     if not as_json:
         for result, text in zip(results, texts, strict=True):

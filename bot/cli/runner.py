@@ -50,7 +50,14 @@ async def open_to_read(console: "Console | None" = None, *, models: bool = True)
         with nullcontext() if console is None else console.status("Opening the stores and the model …"):
             footnote = await stack.enter_async_context(open_footnote(settings, models=models))
         freeze_loaded_objects()
+        say_losses(footnote)
         yield footnote
+
+
+def say_losses(footnote: "Footnote") -> None:
+    """What the stores have lost, as far as it was noticed: before anything else is said."""
+    for notice in footnote.take_notices():
+        say(notice, err=True)
 
 
 def require_paths(names: Iterable[str | Path]) -> None:

@@ -33,6 +33,10 @@ NEAREST = 3
 LIKELY, NOTHING_ELSE = 0.44, 0.08
 FOUND = 8
 MOST_OPTIONS = 5
+CLOSED = (
+    "I can't read my documents for you just now: some data was lost, and an admin has to confirm who may read them. "
+    "`/kb list` shows an admin how."
+)
 
 
 def end_run(run: Run, outcome: Outcome, text: str, **more: object) -> AgentCompleted:
@@ -207,8 +211,10 @@ def leave_unanswered(run: Run) -> AgentCompleted:
     return end_run(run, Outcome.ABSTAINED, WORDINGS[language_of(run.inquiry.question)].left)
 
 
-def nothing_to_read(run: Run) -> AgentCompleted:
-    """Say that there is no knowledge here at all, and who can change that."""
+async def nothing_to_read(run: Run) -> AgentCompleted:
+    """Say that there is no knowledge here at all, or none until its readers are confirmed, and who can change that."""
+    if any(base.closed for base in await run.deps.catalog.bases()):
+        return end_run(run, Outcome.ABSTAINED, CLOSED)
     return end_run(run, Outcome.ABSTAINED, f"I have no documents yet that I may read here. {run.deps.remedy}")
 
 

@@ -21,7 +21,7 @@ async def overview(run: Run, plan: Overview) -> AgentCompleted:
     named = frozenset(base.name for base in chosen)
     shown = [document for document in documents if document.knowledge_base in named]
     if not documents:
-        return nothing_to_read(run)
+        return await nothing_to_read(run)
     lines = [_document_count(shown, chosen), *(_title_list(shown) if len(chosen) == 1 else _base_lines(shown, chosen))]
     lines.append("Ask about any of them, and I answer with its own sentences.")
     return end_run(run, Outcome.ANSWERED, "\n\n".join(lines))

@@ -66,7 +66,7 @@ async def understand(run: Run) -> AsyncGenerator[AgentEvent, None]:
             yield end_run(run, Outcome.ABSTAINED, NOT_IN_FILE.format(files=files))
         case Investigate() if not run.inquiry.bases:
             yield RoutingDecided(needs_retrieval=False, reason="there is nothing to search in")
-            yield nothing_to_read(run)
+            yield await nothing_to_read(run)
         case Investigate():
             queries = tuple(dict.fromkeys(query.strip() for query in plan.queries if query.strip()))[:MAX_QUERIES]
             plan = replace(

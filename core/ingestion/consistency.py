@@ -1,12 +1,14 @@
-"""Whether catalog and index agree: the one says which passages there are, the other has them, or has lost them.
+"""Whether catalog, index and originals agree: the first says what there is, the others have it, or have lost it.
 
-They are two stores, and each can be exchanged, emptied or restored without the other. An index that is not the one
-the catalog was written with answers "the documents don't say" to everything, so it is refused, not searched.
+They are separate stores, and each can be exchanged, emptied, cut short or restored without the others. An index that is
+not the one the catalog was written with answers "the documents don't say" to everything, so it is refused, not
+searched. Whether the catalog itself has lost something, its ledger knows (``recorded_catalog``).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from core.ingestion.originals import Originals
 from core.model.errors import IndexMismatch, StoreUnavailable
 from core.model.knowledge import Document
 from core.ports.catalog import Catalog
@@ -18,25 +20,41 @@ BRING_BACK = (
     "to begin anew, move the index away."
 )
 _TOGETHER = 1_000  # documents counted at a time
+NAMED = 3  # documents in one line
 
 
 @dataclass(frozen=True, slots=True)
 class Incomplete:
-    """A document of which the index has only so many passages."""
+    """A document of which something is lost: passages, of which so many are there, or what it was made of."""
 
     document: Document
     there: int
+    original_lost: bool = False
+
+    @property
+    def lacks_passages(self) -> bool:
+        """Whether a search does not find all of it."""
+        return self.there < self.document.passages
+
+    def __str__(self) -> str:
+        lost = [f"{self.there} of {self.document.passages} passages"] if self.lacks_passages else []
+        lost += ["its original is lost"] if self.original_lost else []
+        return f"{self.document.source} ({', '.join(lost)})"
 
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
-    """Catalog and index side by side: ``passages`` are the catalog's, ``rows`` the index's."""
+    """The stores side by side: ``passages`` are the catalog's, ``rows`` the index's.
+
+    ``unknown`` documents have passages in the index and are not in the catalog at all.
+    """
 
     same: bool  # whether it is the index that the catalog was written with
     documents: int
     passages: int
     rows: int
     incomplete: tuple[Incomplete, ...]
+    unknown: int = 0
 
     @property
     def surplus(self) -> int:
@@ -45,20 +63,41 @@ class IndexReport:
 
 
 class IndexConsistency:
-    """Compares, and remembers which index the catalog belongs to."""
+    """Compares, and remembers which index the catalog belongs to. Without ``originals`` those are not looked at."""
 
-    def __init__(self, catalog: Catalog, index: Index) -> None:
+    def __init__(self, catalog: Catalog, index: Index, originals: Originals | None = None) -> None:
         self._catalog = catalog
         self._index = index
+        self._originals = originals
 
     async def incomplete(self, documents: Sequence[Document]) -> tuple[Incomplete, ...]:
-        """Those of these documents that have lost passages, at their visible versions, in the same order."""
+        """Those of these documents that have lost something, at their visible versions, in the same order."""
+        originals = await self._lost_originals(documents)
         found: list[Incomplete] = []
         for start in range(0, len(documents), _TOGETHER):
             some = documents[start : start + _TOGETHER]
             there = await self._index.passage_counts({one.id: one.version for one in some})
-            found += [Incomplete(one, there.get(one.id, 0)) for one in some if there.get(one.id, 0) < one.passages]
+            compared = [Incomplete(one, there.get(one.id, 0), one.id in originals) for one in some]
+            found += [one for one in compared if one.lacks_passages or one.original_lost]
         return tuple(found)
+
+    async def _lost_originals(self, documents: Sequence[Document]) -> frozenset[str]:
+        return await self._originals.lost(documents) if self._originals else frozenset()
+
+    async def find_losses(self) -> str:
+        """What index and originals have lost, in one line with what to do; empty where they have lost nothing.
+
+        Passages are counted first: which documents lack some is looked at only where the counts differ, since that
+        takes seconds where there are many.
+        """
+        documents = await self._documents()
+        if await self._index.count() == sum(one.passages for one in documents):
+            originals = await self._lost_originals(documents)
+            lost = [Incomplete(one, one.passages, True) for one in documents if one.id in originals]
+        else:
+            lost = list(await self.incomplete(documents))
+        what = f"{len(lost)} of {len(documents)} documents have lost something: {name_losses(lost)}."
+        return f"{what} {REPAIR} fills it again, or names what to add." if lost else ""
 
     async def check(self) -> None:
         """Raise IndexMismatch where this is not the index that the catalog's documents are in.
@@ -66,6 +105,7 @@ class IndexConsistency:
         What the first version wrote has no identity: it is taken for what it says it is, unless it is empty. Raises
         StoreUnavailable where it is the catalog that is lost, as ``check_catalog`` does.
         """
+        await self._catalog.bases()  # of a catalog that has lost nothing
         if await self._catalog.index_identity() == self._index.identity:
             return
         await self.check_catalog()
@@ -110,7 +150,8 @@ class IndexConsistency:
         if await self._catalog.index_identity() == self._index.identity:
             return True
         documents = await self._documents()
-        if await self.incomplete(documents) or not (documents or await self._is_theirs(documents)):
+        lacking = any(one.lacks_passages for one in await self.incomplete(documents))
+        if lacking or not (documents or await self._is_theirs(documents)):
             return False
         await self.adopt()
         return True
@@ -118,14 +159,24 @@ class IndexConsistency:
     async def report(self) -> IndexReport:
         """Count everything: a look at every passage's document, seconds where there are many."""
         documents = await self._documents()
-        return IndexReport(
+        report = IndexReport(
             same=await self._is_theirs(documents),
             documents=len(documents),
             passages=sum(document.passages for document in documents),
             rows=await self._index.count(),
             incomplete=await self.incomplete(documents),
         )
+        if not report.surplus:
+            return report
+        known = {document.id for document in documents}
+        return replace(report, unknown=sum(one not in known for one in await self._index.versions()))
 
     async def _documents(self) -> Sequence[Document]:
         bases = frozenset(base.name for base in await self._catalog.bases())
         return await self._catalog.documents(bases)
+
+
+def name_losses(lost: Sequence[Incomplete]) -> str:
+    """The first few by name, and how many more."""
+    more = f" and {len(lost) - NAMED} more" if len(lost) > NAMED else ""
+    return ", ".join(str(one) for one in lost[:NAMED]) + more

@@ -26,7 +26,7 @@ from core.ports.encoder import Encoder
 from core.ports.index import Index
 from core.ports.parser import Parser
 
-REFILLED = "Its passages were missing in the index; they are there again."
+REFILLED = "Something of it was lost, in the index or of its original; it is there again."
 TAKEN = "Another document has this name here, and comes from elsewhere. Rename the file and add it again."
 BATCH = 64  # passages encoded and written at a time
 RECIPE = "12"  # changes when the same bytes would come out otherwise in the index, so that they are read again
@@ -75,7 +75,7 @@ class Ingestor:
         originals: Originals | None = None,
     ) -> None:
         """Work with these; without ``originals`` what documents are made of is not kept."""
-        self._consistency = IndexConsistency(catalog, index)
+        self._consistency = IndexConsistency(catalog, index, originals)
         self._originals = originals
         self._index = index
         self._encoder = encoder
@@ -146,7 +146,7 @@ class Ingestor:
             document = self._document(material, parsed, document_id, base, version)
             passages = await passages_of(parsed, document, self._encoder.count_tokens, self._encoder.window)
             if self._originals is not None:
-                await self._originals.keep(document, material)
+                document = replace(document, original=await self._originals.keep(document, material))
             await self._write(passages, before.version if before else "", progress)
             replaced = before if before is not None and before.version != version else None
             retired = replaced is not None and retire is not None and await retire(replaced)

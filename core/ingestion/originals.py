@@ -6,7 +6,7 @@ Compressed, one for each document at its visible version, and as long as that ca
 import asyncio
 import gzip
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from datetime import timedelta
 
@@ -25,9 +25,17 @@ class Originals:
     def __init__(self, blobs: BlobStore) -> None:
         self._blobs = blobs
 
-    async def keep(self, document: Document, material: Material) -> None:
-        """Keep what this version of a document is made of. Raises DocumentRejected when there is no room."""
-        await self._blobs.keep(original_name(document), await asyncio.to_thread(_pack, material))
+    async def keep(self, document: Document, material: Material) -> int:
+        """Keep what this version of a document is made of, in so many bytes. Raises DocumentRejected without room."""
+        packed = await asyncio.to_thread(_pack, material)
+        await self._blobs.keep(original_name(document), packed)
+        return len(packed)
+
+    async def lost(self, documents: Sequence[Document]) -> frozenset[str]:
+        """The ids of those of which it was kept and is gone, or is not as long as it was. What it says is not read."""
+        kept = {original_name(one): one for one in documents if one.original}
+        sizes = await self._blobs.sizes(kept) if kept else {}
+        return frozenset(one.id for name, one in kept.items() if sizes.get(name) != one.original)
 
     async def read(self, document: Document) -> Material | None:
         """What this version was made of; None where it was not kept, or what is kept cannot be read."""

@@ -36,6 +36,7 @@ class OrphanedPassages:
     async def look(self, busy: Collection[str]) -> int:
         """Remove what was unpublished at the last look and still is; how many passages. ``busy`` documents are left."""
         self._next = self._clock.monotonic() + APART
+        await self._catalog.bases()  # raises where the catalog has lost something
         there = await self._index.versions()
         visible = await self._catalog.visible_versions(list(there))  # asked second: what was published is seen
         if not visible and await self._catalog.index_identity() != self._index.identity:

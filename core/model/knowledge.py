@@ -16,11 +16,14 @@ class KnowledgeBase:
     name: str
     description: str = ""
     grants: frozenset[str] = frozenset()
+    closed: bool = False  # after a loss in Redis, to all but admins, until one of them confirms its readers
 
     def visible_to(self, audience: Audience) -> bool:
         """Whether everyone in this audience may read from the base."""
         if audience.unrestricted:
             return True
+        if self.closed:
+            return False
         if self.grants:
             return bool(self.grants & audience.principals)
         return audience.open_bases is None or self.name in audience.open_bases
@@ -113,3 +116,4 @@ class Document:
     etag: str = ""
     notes: tuple[str, ...] = ()
     origin: str = ""  # where it comes from, for the operator's eyes alone (``core.model.file_content``)
+    original: int = 0  # bytes of what it was made of, as they are kept; 0 where they are not

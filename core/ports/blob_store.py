@@ -1,6 +1,6 @@
 """Where bytes are set aside: what waits to be read, copies of what was removed, and what documents were made of."""
 
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Mapping
 from datetime import timedelta
 from typing import Protocol
 
@@ -13,6 +13,9 @@ class BlobStore(Protocol):
 
     async def read(self, name: str) -> bytes | None:
         """The bytes; None when they are not there (any more)."""
+
+    async def sizes(self, names: Collection[str]) -> Mapping[str, int]:
+        """Of each of these names that is there, how many bytes; what they hold is not read."""
 
     async def forget(self, name: str) -> None:
         """Remove them, if they are there."""

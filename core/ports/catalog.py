@@ -40,6 +40,15 @@ class Catalog(Protocol):
     async def visible_versions(self, document_ids: Sequence[str]) -> Mapping[str, str]:
         """The visible version of each of these documents; invisible ones are absent."""
 
+    async def changes(self) -> int:
+        """How often bases and documents were changed, ever, by the methods above.
+
+        The number is written in the same step as the change, so a store that lost its end has a smaller one.
+        """
+
+    async def count_change(self, at_least: int = 0) -> int:
+        """Count a change that was made elsewhere in the same store; the new number, which is ``at_least`` this."""
+
     async def index_identity(self) -> str:
         """Which index the passages of these documents are in (``Index.identity``); empty where nobody has said."""
 

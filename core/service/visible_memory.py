@@ -4,15 +4,17 @@ The same wherever a thread is read (a new question, a quote, a trace), because i
 Whom a base is for is another matter, looked at by whoever knows the audience.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
+from core.ingestion.change_ledger import Subject
 from core.ingestion.ingestor import document_id_of
 from core.model.conversation import ThreadKey, Turn
 from core.model.evidence import Evidence, EvidenceLibrary
 from core.ports.catalog import Catalog
 from core.ports.memory import AskedQuestion, Memory, ThreadRecord
 
+Forgotten = Callable[[Subject, str], Awaitable[None]]
 TAKEN_OUT = "(This answer cited a document that has been taken out since.)"
 
 
@@ -23,10 +25,11 @@ class VisibleMemory(Memory):
     its place, but neither its answer nor its citations; the summary, which may hold that answer's words, goes with it.
     """
 
-    def __init__(self, kept: Memory, catalog: Catalog) -> None:
-        """Read threads from ``kept``, and what is visible from the catalog."""
+    def __init__(self, kept: Memory, catalog: Catalog, forgotten: Forgotten | None = None) -> None:
+        """Read threads from ``kept``, and what is visible from the catalog. ``forgotten`` records whom it forgot."""
         self._kept = kept
         self._catalog = catalog
+        self._forgotten = forgotten
 
     async def recall(self, key: ThreadKey) -> ThreadRecord:
         """All that is kept of this thread and still holds."""
@@ -65,12 +68,18 @@ class VisibleMemory(Memory):
         await self._kept.mute(key, muted)
 
     async def forget_thread(self, key: ThreadKey) -> bool:
-        """As the memory behind."""
-        return await self._kept.forget_thread(key)
+        """As the memory behind; recorded, so that it stays forgotten when Redis loses that it was."""
+        something = await self._kept.forget_thread(key)
+        if something and self._forgotten is not None:
+            await self._forgotten(Subject.THREAD, str(key))
+        return something
 
     async def forget_person(self, person_id: str) -> int:
-        """As the memory behind."""
-        return await self._kept.forget_person(person_id)
+        """As the memory behind; recorded, so that they stay forgotten when Redis loses that they were."""
+        turns = await self._kept.forget_person(person_id)
+        if self._forgotten is not None:
+            await self._forgotten(Subject.PERSON, person_id)
+        return turns
 
 
 async def still_visible(library: EvidenceLibrary, catalog: Catalog) -> EvidenceLibrary:

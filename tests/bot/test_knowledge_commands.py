@@ -75,7 +75,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str],
             await room.inbox.put(delivery)
         deps = SimpleNamespace(jobs=room.jobs)
         knowledge_stack = SimpleNamespace(kb_service=room.kb_service, deps=deps, terminal_worker=worker)
-        yield SimpleNamespace(knowledge_stack=knowledge_stack, audit=room.audit)
+        yield SimpleNamespace(knowledge_stack=knowledge_stack, audit=room.audit, take_notices=tuple)
 
     def typed(words: tuple[str, ...], answers: str | None) -> Printed:
         monkeypatch.setattr(sys, "argv", ["footnote", *words])

@@ -58,6 +58,16 @@ class CatalogueContract:
         assert await catalog.documents(frozenset({"handbook"})) == [TRAVEL, LEAVE]
         assert await catalog.documents(frozenset()) == []
 
+    async def test_each_change_counts_itself_and_others_can_be_counted(self, catalog: Catalog) -> None:
+        assert await catalog.changes() == 0
+        await catalog.save_base(KnowledgeBase("handbook"))
+        await catalog.publish(LEAVE)
+        await catalog.withdraw("d1")
+        await catalog.remove_base("handbook")
+        assert await catalog.changes() == 4
+        assert await catalog.count_change() == 5
+        assert (await catalog.count_change(at_least=9), await catalog.count_change(at_least=3)) == (9, 10)
+
     async def test_only_visible_documents_have_a_visible_version(self, catalog: Catalog) -> None:
         await catalog.publish(LEAVE)
         await catalog.publish(PRICES)

@@ -106,6 +106,14 @@ class ArchiveContract:
         await blobs.forget(name)
         assert await blobs.read(name) is None
 
+    async def test_sizes_are_told_of_what_is_there(self, blobs: BlobStore) -> None:
+        names = {f"n{size}": b"x" * size for size in range(25)}
+        for name, data in names.items():
+            await blobs.keep(name, data)
+        assert await blobs.sizes(["n0", "n7", "absent"]) == {"n0": 0, "n7": 7}
+        assert await blobs.sizes([*names, "absent"]) == {name: len(data) for name, data in names.items()}
+        assert await blobs.sizes([]) == {}
+
     async def test_everything_goes_over_into_another_archive_under_the_same_names(
         self, blobs: BlobStore, tmp_path: Path
     ) -> None:

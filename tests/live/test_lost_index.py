@@ -97,16 +97,34 @@ async def test_an_unreadable_index_file_names_its_remedy_which_works(run: Run, t
     assert "at nine" in (await run(_ask()))[1]
 
 
-async def test_a_redis_that_came_back_empty_is_a_failure_and_not_an_answer(run: Run, tmp_path: Path) -> None:
+async def test_a_redis_that_came_back_empty_is_refused_and_repair_restores_it(run: Run, tmp_path: Path) -> None:
     Path("ferry.md").write_text("# Ferry\n\nThe ferry leaves at nine from the north pier.")
     assert (await run(documents.ingest_paths([Path("ferry.md")], "default", as_json=False)))[0] == 0
     shutil.rmtree(tmp_path / "home" / "valkey")
     with pytest.raises(StoreUnavailable, match=r"Redis has lost what it knew. Bring Redis's data back, or footnote"):
         await run(_ask())
+    with pytest.raises(StoreUnavailable, match=r"Redis has lost what it knew"):  # an ingest would hide the loss
+        await run(documents.ingest_paths([Path("ferry.md")], "default", as_json=False))
+    code, out = await run(doctor.examine(as_json=False, seconds=120))
+    assert (code, "Redis has lost what it knew" in out) == (1, True)
+    code, out = await run(_repair())
+    assert (code, "1 document restored. Only admins can read default" in out) == (0, True)
+    assert "at nine" in (await run(_ask()))[1]
+    code, out = await run(doctor.examine(as_json=False, seconds=120))
+    assert (code, "footnote kb confirm NAME" in out) == (1, True)
+    code, out = await run(knowledge._handle(KbCommand(KbVerb.CONFIRM, "default"), yes=True, as_json=False))
+    assert (code, "“default” is open to everyone." in out) == (0, True)
+    assert (await run(doctor.examine(as_json=False, seconds=120)))[0] == 0
+
+
+async def test_without_a_ledger_an_empty_redis_is_a_failure_and_not_an_answer(run: Run, tmp_path: Path) -> None:
+    Path("ferry.md").write_text("# Ferry\n\nThe ferry leaves at nine from the north pier.")
+    assert (await run(documents.ingest_paths([Path("ferry.md")], "default", as_json=False)))[0] == 0
+    for store in ("valkey", "ledger"):
+        shutil.rmtree(tmp_path / "home" / store)
+    with pytest.raises(StoreUnavailable, match=r"Redis has lost what it knew. Bring Redis's data back, or footnote"):
+        await run(_ask())
     code, out = await run(doctor.examine(as_json=False, seconds=120))
     assert (code, "of which the catalog knows none" in out) == (1, True)
-    code, out = await run(_repair())
-    assert (code, "Redis has lost what it knew" in out) == (1, True)
     assert (await run(documents.ingest_paths([Path("ferry.md")], "default", as_json=False)))[0] == 0
     assert "at nine" in (await run(_ask()))[1]
-    assert (await run(doctor.examine(as_json=False, seconds=120)))[0] == 0

@@ -74,6 +74,7 @@ def subcommands(kb: KbRunner) -> tuple[Subcommand | SubcommandGroup, ...]:
             "Restrict it to a channel, a role or a person, or open it to everyone",
             _grant_command(kb, verb.GRANT),
         ),
+        one("confirm", "After a data loss: its readers are right", _list_command(kb, verb.CONFIRM)),
         one("revoke", "Stop a channel, a role or a person from reading it", _grant_command(kb, verb.REVOKE)),
     )
     jobs = (

@@ -25,7 +25,7 @@ _NAME = re.compile(r"^[\w][\w .-]{0,59}$")
 
 @dataclass(frozen=True, slots=True)
 class Bases:
-    """Handles CREATE, DESCRIBE, GRANT and REVOKE. ``forms`` says how each kind of reader is written."""
+    """Handles CREATE, DESCRIBE, GRANT, REVOKE, CONFIRM. ``forms`` says how each kind of reader is written."""
 
     catalog: Catalog
     queries: KnowledgeQueries
@@ -81,6 +81,17 @@ class Bases:
     async def revoke(self, command: KbCommand, caller: Caller) -> KbResult:
         """REVOKE: these may not read it any more; without any grant left nobody may."""
         base = revoke(await self.queries.base(command.base, caller), command.principals)
+        await self.catalog.save_base(base)
+        return GrantsChanged(base.name, readers_of(base))
+
+    async def confirm(self, command: KbCommand, caller: Caller) -> KbResult:
+        """CONFIRM: after a loss in Redis, these readers are right, and the base is for them again."""
+        name = command.base or command.target
+        if not name.strip():
+            closed = [base.name for base in await self.queries.visible(caller) if base.closed]
+            there = f"Closed: {join_names(closed)}." if closed else "None is closed."
+            raise NotFound("Of which knowledge base are the readers right?", remedy=there)
+        base = replace(await self.queries.base(name, caller), closed=False)
         await self.catalog.save_base(base)
         return GrantsChanged(base.name, readers_of(base))
 

@@ -31,6 +31,7 @@ class KbVerb(StrEnum):
     DESCRIBE = "describe"
     GRANT = "grant"
     REVOKE = "revoke"
+    CONFIRM = "confirm"
     STATUS = "status"
     JOBS = "jobs"
     CANCEL = "cancel"

@@ -1,4 +1,4 @@
-"""Filling an index that has lost passages: from what documents were made of, by their links, or by naming what to add.
+"""Making good what the stores have lost: from the ledger, from originals, by links, or by naming what to add.
 
 It goes the way of every job, one writer at a time for a base; here is only what such jobs consist of.
 """
@@ -14,6 +14,7 @@ from core.ports.catalog import Catalog
 from core.service.kb.commands import Caller
 from core.service.kb.job_queue import JobQueue
 from core.service.kb.web_links import is_link
+from core.service.lost_changes import LostChanges
 
 TOGETHER = 500  # documents of one job
 MOST_JOBS = 10  # of one command
@@ -37,6 +38,17 @@ class IndexRepair:
     consistency: IndexConsistency
     originals: Originals
     job_queue: JobQueue
+    lost_changes: LostChanges | None = None
+
+    async def restore_catalog(self) -> tuple[str, ...]:
+        """Make changes again that Redis has lost, also where it is empty; what was done, a line each.
+
+        Raises StoreUnavailable.
+        """
+        if self.lost_changes is None:
+            return ()
+        await self.lost_changes.restore()
+        return self.lost_changes.take_notices()
 
     async def begin(self, bases: Sequence[KnowledgeBase], caller: Caller) -> Repair:
         """Put in line what fills these bases again. The index that is open is the catalog's from now on.

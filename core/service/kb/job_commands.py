@@ -80,9 +80,10 @@ class JobCommands:
         return None
 
     async def repair_index(self, command: KbCommand, caller: Caller) -> KbResult:
-        """REPAIR: fill what the index has lost of a base; without one, of all of them."""
+        """REPAIR: restore what Redis has lost; then fill what index and originals have, of a base or of all."""
         if self.repair is None:
             raise NotFound("What documents were made of is not kept here.", remedy="Add them again.")
+        restored = await self.repair.restore_catalog()
         name = command.base or command.target
         bases = [await self.queries.base(name, caller)] if name else await self.queries.visible(caller)
         begun = await self.repair.begin(bases, caller)
@@ -91,6 +92,7 @@ class JobCommands:
             lost=tuple(map(summarize_document, begun.lost)),
             left=begun.left,
             complete=begun.complete,
+            restored=restored,
         )
 
     async def cancel(self, command: KbCommand, caller: Caller) -> KbResult:

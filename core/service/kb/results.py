@@ -47,10 +47,14 @@ class ProposalsWaiting:
 
 @dataclass(frozen=True, slots=True)
 class Readers:
-    """Whom a base is for. Without principals and not for everybody it is for nobody, until it is granted."""
+    """Whom a base is for. Without principals and not for everybody it is for nobody, until it is granted.
+
+    ``closed``: after a loss in Redis only admins read it, until one of them confirms the others.
+    """
 
     everybody: bool
     principals: tuple[str, ...] = ()  # sorted
+    closed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,7 @@ class BaseSummary:
     documents: int
     passages: int
     readers: Readers | None = None
+    confirm: KbAction | None = None  # of one that is closed, for an admin
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,12 +346,16 @@ class RefreshAccepted:
 
 @dataclass(frozen=True, slots=True)
 class RepairAccepted:
-    """REPAIR: ``lost`` can only be added again, ``left`` are for the next command, ``complete`` lack nothing."""
+    """REPAIR: ``lost`` can only be added again, ``left`` are for the next command, ``complete`` lack nothing.
+
+    ``restored`` says in lines what Redis had lost of bases and documents, and has again.
+    """
 
     jobs: tuple[JobSummary, ...]
     lost: tuple[DocumentSummary, ...] = ()
     left: int = 0
     complete: int = 0
+    restored: tuple[str, ...] = ()
     kind: Literal["repair_accepted"] = "repair_accepted"
 
 
@@ -420,7 +429,7 @@ class BaseDescribed:
 
 @dataclass(frozen=True, slots=True)
 class GrantsChanged:
-    """GRANT and REVOKE: whom the base is for now."""
+    """GRANT, REVOKE and CONFIRM: whom the base is for now."""
 
     base: str
     readers: Readers

@@ -82,6 +82,7 @@ class KnowledgeService(KnowledgeUploads, KnowledgeDocuments):
             KbVerb.DESCRIBE: self.bases.describe,
             KbVerb.GRANT: self.bases.grant,
             KbVerb.REVOKE: self.bases.revoke,
+            KbVerb.CONFIRM: self.bases.confirm,
             KbVerb.STATUS: self.queries.status,
             KbVerb.JOBS: self.queries.job_list,
             KbVerb.CANCEL: self.job_commands.cancel,

@@ -82,13 +82,22 @@ def _reasons(items: Sequence[JobItem]) -> tuple[SourceNote, ...]:
 
 def readers_of(base: KnowledgeBase) -> Readers:
     """Whom a base is for."""
-    return Readers(not base.grants, tuple(sorted(base.grants - {NOBODY})))
+    return Readers(not base.grants, tuple(sorted(base.grants - {NOBODY})), base.closed)
 
 
 def summarize_base(base: KnowledgeBase, documents: Sequence[Document], *, admin: bool) -> BaseSummary:
     """A base with these documents; whom it is for is told to admins."""
     passages = sum(document.passages for document in documents)
-    return BaseSummary(base.name, base.description, len(documents), passages, readers_of(base) if admin else None)
+    return BaseSummary(
+        base.name,
+        base.description,
+        len(documents),
+        passages,
+        readers_of(base) if admin else None,
+        KbAction(f"Confirm the readers of {base.name}", KbCommand(KbVerb.CONFIRM, base.name))
+        if admin and base.closed
+        else None,
+    )
 
 
 def summarize_document(document: Document) -> DocumentSummary:

@@ -14,6 +14,7 @@ from core.service.kb.job_wording import job_line
 from core.service.kb.results import (
     BaseDetails,
     BaseList,
+    BaseSummary,
     DocumentDetails,
     DocumentList,
     JobDetails,
@@ -62,7 +63,8 @@ def lay_out(view: KbView, commands: str = KB) -> TextLayout:  # noqa: PLR0911 - 
     """A result that is looked at; ``commands`` is how the commands are called where it is shown."""
     match view:
         case BaseList(bases=bases):
-            return _list(view, [wording.base_line(base) for base in bases], _waiting_parts(view.waiting, commands))
+            below = (*_closed_parts(bases), *_waiting_parts(view.waiting, commands))
+            return _list(view, [wording.base_line(base) for base in bases], below)
         case DocumentList(documents=documents, as_of=now):
             rows = [wording.document_line(one, now) for one in documents]
             return _list(view, rows, _waiting_parts(view.waiting, commands))
@@ -103,8 +105,8 @@ def _proposal_list(view: ProposalList) -> TextLayout:
 
 def _details(view: BaseDetails | DocumentDetails | QueueStatus | JobDetails, commands: str) -> TextLayout:
     match view:
-        case BaseDetails():
-            return TextLayout((Part(_base_lines(view)),))
+        case BaseDetails(base=base):
+            return TextLayout((Part(_base_lines(view)), *_closed_parts([base])))
         case DocumentDetails():
             return TextLayout((Part(_document_lines(view)),), page=view.page)
         case QueueStatus():
@@ -143,6 +145,12 @@ def _job_lines(job: JobSummary) -> tuple[Line, ...]:
 
 def _page(page: Page) -> tuple[Line, ...]:
     return plain_lines(filter(None, [wording.page_line(page)]))
+
+
+def _closed_parts(bases: Iterable[BaseSummary]) -> tuple[Part, ...]:
+    """What admins can do about bases that are closed after a loss in Redis."""
+    actions = tuple(base.confirm for base in bases if base.confirm is not None)
+    return (Part(plain_lines([wording.CLOSED]), actions),) if actions else ()
 
 
 def _waiting_parts(waiting: ProposalsWaiting | None, commands: str) -> tuple[Part, ...]:

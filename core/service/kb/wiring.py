@@ -37,6 +37,7 @@ from core.service.kb.scheduler import Scheduler
 from core.service.kb.schedules import Schedules
 from core.service.kb.service import KnowledgeService
 from core.service.kb.uploads import Uploads
+from core.service.lost_changes import LostChanges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +65,7 @@ class KnowledgeDeps:
     clock: Clock
     installation: Callable[[], str]
     questions: QuestionLog | None = None
+    lost_changes: LostChanges | None = None
     forms: tuple[PrincipalForm, ...] = PRINCIPAL_FORMS
 
 
@@ -85,7 +87,7 @@ def wire_knowledge(deps: KnowledgeDeps) -> WiredKnowledge:
     )
     proposals = Proposals(deps.proposal_store, job_queue, queries, audit, clock, deps.questions)
     schedules = Schedules(deps.schedule_store, job_queue, queries, clock, deps.files)
-    repair = IndexRepair(deps.catalog, deps.consistency, deps.originals, job_queue)
+    repair = IndexRepair(deps.catalog, deps.consistency, deps.originals, job_queue, deps.lost_changes)
     service = KnowledgeService(
         queries=queries,
         job_commands=JobCommands(queries, job_queue, jobs, deps.site_store, audit, repair),

@@ -3,6 +3,7 @@
 How a line is set, escaped and laid out is each client's own; none reads a line back.
 """
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import assert_never
 
@@ -70,6 +71,7 @@ _PlainOutcome = (
 
 MOST_NAMED = 20  # documents that have to be added again
 ADD_AGAIN = "Add the new file or conversation under the same name: it takes the old one's place."
+CLOSED = "Redis lost some of what it knew. Confirm that these readers are right, and they can read again."
 KEPT_A_WEEK = "It can be restored for 7 days."
 
 # --- lists and what stands around them
@@ -124,6 +126,9 @@ def proposals_line(waiting: int, commands: str) -> str:
 
 def readers_line(readers: Readers) -> Line:
     """Who may read a base, as it goes on after “is” or a comma."""
+    if readers.closed:
+        then = readers_line(replace(readers, closed=False))
+        return (plain("closed to all but admins, until one of them confirms that it is "), *then)
     if readers.everybody:
         return (plain("open to everyone"),)
     if not readers.principals:
@@ -315,14 +320,15 @@ def _sentences(outcome: _PlainOutcome) -> list[str]:  # noqa: C901, PLR0911, PLR
 
 
 def _repair_lines(repair: RepairAccepted) -> list[str]:
-    lines = [f"{repair.left} more are left: the same command goes on with them."] if repair.left else []
+    lines = list(repair.restored)
+    lines += [f"{repair.left} more are left: the same command goes on with them."] if repair.left else []
     if repair.lost:
         lines.append(
-            f"The originals of {count(len(repair.lost), 'document')} are not kept. Add them again, or remove them:"
+            f"The originals of {count(len(repair.lost), 'document')} are not there. Add them again, or remove them:"
         )
         lines += [f"• {one.base}: {one.source}" for one in repair.lost[:MOST_NAMED]]
     if len(repair.lost) > MOST_NAMED:
         lines.append(f"• and {len(repair.lost) - MOST_NAMED} more")
-    if not lines and not repair.jobs:
-        lines = [f"Nothing is missing: all passages of {count(repair.complete, 'document')} are there."]
+    if not (repair.left or repair.lost or repair.jobs):
+        lines.append(f"Nothing is missing: all passages of {count(repair.complete, 'document')} are there.")
     return lines

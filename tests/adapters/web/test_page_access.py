@@ -260,3 +260,19 @@ async def test_an_error_is_one_line_with_what_to_do() -> None:
 
 async def _broken() -> list[KnowledgeBase]:
     raise RuntimeError("kaput: /secret/path")
+
+
+async def test_a_base_that_is_closed_after_a_loss_is_opened_by_the_button_on_its_page() -> None:
+    async with PageOffice().open() as office:
+        catalog = office.scene.catalog
+        await catalog.save_base(KnowledgeBase("board", grants=frozenset({"web:user:ada"}), closed=True))
+        admin = await office.operator()
+        page = (await admin.get("/knowledge/bases/board")).text
+        assert (
+            "closed to all but admins, until one of them confirms that it is restricted to web:user:ada" in page.lower()
+        )
+        assert "Confirm the readers of board" in page
+        reply = await admin.post("/knowledge/do", {"verb": "confirm", "base": "board"})
+        assert (reply.status, "“board” is restricted to web:user:ada." in reply.text) == (200, True)
+        assert [base.closed for base in await catalog.bases()] == [False]
+        assert "Confirm the readers" not in (await admin.get("/knowledge/bases/board")).text

@@ -584,6 +584,13 @@ class TestDeciding:
         assert answer.text == "I have no documents yet that I may read here. Ask Grace for some."
         assert answer.all(RetrievalStarted) == []
 
+    async def test_bases_that_are_closed_after_a_loss_are_not_called_empty(self, stage: Stage) -> None:
+        scene = stage()
+        await scene.catalog.save_base(KnowledgeBase("default", closed=True))
+        answer = await scene.asks("How long do refunds take?")
+        assert answer.outcome is Outcome.ABSTAINED
+        assert "an admin has to confirm who may read them" in answer.text
+
     async def test_nothing_near_is_said_plainly(self, stage: Stage) -> None:
         scene = stage()
         await scene.catalog.save_base(KnowledgeBase("default", "nothing in it yet", frozenset()))

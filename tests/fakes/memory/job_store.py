@@ -1,6 +1,6 @@
 """Jobs, and bytes that are set aside, in plain dictionaries, for tests."""
 
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -62,6 +62,10 @@ class InProcessBlobStore(BlobStore):
     async def read(self, name: str) -> bytes | None:
         """The bytes; None when they are not there."""
         return self.kept.get(name)
+
+    async def sizes(self, names: Collection[str]) -> Mapping[str, int]:
+        """Of each of these names that is there, how many bytes."""
+        return {name: len(self.kept[name]) for name in names if name in self.kept}
 
     async def forget(self, name: str) -> None:
         """Remove them, if they are there."""

@@ -295,6 +295,7 @@ class InProcessCatalog(Catalog):
     def __init__(self) -> None:
         self._bases: dict[str, KnowledgeBase] = {}
         self._index = ""
+        self._changes = 0
         self._documents: dict[str, Document] = {}
 
     async def bases(self) -> Sequence[KnowledgeBase]:
@@ -304,11 +305,13 @@ class InProcessCatalog(Catalog):
     async def save_base(self, base: KnowledgeBase) -> None:
         """Create or replace a base's description and grants."""
         self._bases[base.name] = base
+        self._changes += 1
 
     async def remove_base(self, name: str) -> None:
         """Forget a base and the entries of its documents."""
         self._bases.pop(name, None)
         self._documents = {key: one for key, one in self._documents.items() if one.knowledge_base != name}
+        self._changes += 1
 
     async def documents(self, bases: frozenset[str]) -> Sequence[Document]:
         """The documents of these bases, by base and title."""
@@ -323,6 +326,7 @@ class InProcessCatalog(Catalog):
         """Make this version the visible one; what it replaced."""
         earlier = self._documents.get(document.id)
         self._documents[document.id] = document
+        self._changes += 1
         return earlier
 
     async def republish(self, document: Document) -> bool:
@@ -331,11 +335,23 @@ class InProcessCatalog(Catalog):
         if there is None or there.version != document.version:
             return False
         self._documents[document.id] = document
+        self._changes += 1
         return True
 
     async def withdraw(self, document_id: str) -> Document | None:
         """Make a document invisible at once; what it was."""
-        return self._documents.pop(document_id, None)
+        earlier = self._documents.pop(document_id, None)
+        self._changes += earlier is not None
+        return earlier
+
+    async def changes(self) -> int:
+        """How often bases and documents were changed, ever."""
+        return self._changes
+
+    async def count_change(self, at_least: int = 0) -> int:
+        """Count a change that was made elsewhere; the new number."""
+        self._changes = max(self._changes + 1, at_least)
+        return self._changes
 
     async def visible_versions(self, document_ids: Sequence[str]) -> Mapping[str, str]:
         """The visible version of each of these documents; invisible ones are absent."""

@@ -176,7 +176,8 @@ class Room:
     def assemble(self) -> None:
         """Put together what works on these stores."""
         self.retriever = Retriever(self.index, self.encoder, None, self.catalog)
-        self.consistency, self.originals = IndexConsistency(self.catalog, self.index), Originals(self.kept_originals)
+        self.originals = Originals(self.kept_originals)
+        self.consistency = IndexConsistency(self.catalog, self.index, self.originals)
         self.ingestor = Ingestor(
             index=self.index,
             encoder=self.encoder,

@@ -12,7 +12,8 @@ from core.model.knowledge import KnowledgeBase
 from core.model.principals import EVERYONE
 from core.service.kb.commands import KbCommand, KbVerb
 from core.service.kb.results import RestrictionPreview, is_success
-from tests.core.service.kb.knowledge_room import ADMIN, CHANNEL, Room, words
+from core.service.kb.text_layout import lay_out
+from tests.core.service.kb.knowledge_room import ADMIN, CHANNEL, MEMBER, Room, denied, words
 
 
 @pytest.fixture
@@ -122,3 +123,30 @@ async def _readers(room: Room, name: str) -> frozenset[str]:
     base = await room.trash.base(name)
     assert base is not None
     return base.grants
+
+
+async def test_a_closed_base_opens_by_confirming_its_readers_and_by_no_other_change(room: Room) -> None:
+    await room.catalog.save_base(KnowledgeBase("board", grants=frozenset({CHANNEL}), closed=True))
+    await room.says(KbVerb.GRANT, base="board", principals=(EVERYONE,))
+    await room.says(KbVerb.GRANT, base="board", principals=(CHANNEL,), confirmed=True)
+    await room.says(KbVerb.DESCRIBE, base="board", text="What the board decides.")
+    assert f"closed to all but admins, until one of them confirms that it is restricted to {CHANNEL}" in words(
+        await room.says(KbVerb.LIST)
+    )
+    assert denied(await room.says(KbVerb.CONFIRM, MEMBER, base="board"))
+    assert "Closed: board." in words(await room.says(KbVerb.CONFIRM))
+    closed = await room.trash.base("board")
+    assert closed is not None
+    assert not closed.visible_to(Audience(frozenset({CHANNEL})))
+    assert f"“board” is restricted to {CHANNEL}." in words(await room.says(KbVerb.CONFIRM, base="board"))
+    opened = await room.trash.base("board")
+    assert opened is not None
+    assert opened.visible_to(Audience(frozenset({CHANNEL})))
+
+
+async def test_an_admins_list_offers_to_confirm_the_readers_of_closed_bases_alone(room: Room) -> None:
+    await room.catalog.save_base(KnowledgeBase("board", closed=True))
+    await room.catalog.save_base(KnowledgeBase("handbook"))
+    found = lay_out(await room.says(KbVerb.LIST))  # type: ignore[arg-type]
+    offered = [action.command for part in found.parts for action in part.actions]
+    assert offered == [KbCommand(KbVerb.CONFIRM, "board")]

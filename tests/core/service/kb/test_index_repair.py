@@ -174,8 +174,29 @@ async def test_a_report_says_what_is_missing_and_what_belongs_to_nobody(room: Ro
     (passage,) = room.index._passages.values()
     left = replace(passage, id="x", version="never published")
     await room.index.add([left], await vectors_of([left], room.encoder))
-    assert (await room.consistency.report()).surplus == 1
+    report = await room.consistency.report()
+    assert (report.surplus, report.unknown) == (1, 0)
+    stray = replace(passage, id="y", document="nowhere")
+    await room.index.add([stray], await vectors_of([stray], room.encoder))
+    assert (await room.consistency.report()).unknown == 1
     loses_its_index(room)
     lost = await room.consistency.report()
     assert [(one.document.source, one.there) for one in lost.incomplete] == [("ferry.md", 0)]
     assert lost.surplus == 0
+
+
+async def test_a_lost_original_is_read_again_by_its_link_and_named_where_there_is_none(room: Room) -> None:
+    room.site.pages["https://docs.example/bus"] = "# Bus\n\nThe bus leaves at ten."
+    await room.adds(ferry_md="# Ferry\n\nThe ferry leaves at nine.")
+    await room.says(KbVerb.INGEST, base="handbook", target="https://docs.example/bus")
+    await room.works()
+    for name, data in room.kept_originals.kept.items():
+        room.kept_originals.kept[name] = data[:-1]
+    assert "2 of 2 documents have lost something" in await room.consistency.find_losses()
+    reply = await room.says(KbVerb.REPAIR)
+    assert "The originals of 1 document are not there. Add them again, or remove them:" in words(reply)
+    assert "• handbook: ferry.md" in words(reply)
+    await room.works()
+    assert (await room.consistency.find_losses()).startswith("1 of 2 documents have lost something: ferry.md")
+    await room.adds(ferry_md="# Ferry\n\nThe ferry leaves at nine.")
+    assert await room.consistency.find_losses() == ""

@@ -1,0 +1,184 @@
+"""The latest change of every document and base, and what was forgotten, kept beside the originals.
+
+Redis is the catalog. A Redis that lost the end of its append-only file does not know that it lost anything: this
+ledger does, because each change has a number, and the ledger knows the last one. It also has what is needed to make
+each lost change again. One small file a document, a base, a forgotten person and a forgotten thread.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from core.model.errors import DocumentRejected, StoreUnavailable
+from core.model.json_codec import from_json, to_json
+from core.model.knowledge import Document, KnowledgeBase
+from core.ports.blob_store import BlobStore
+from core.ports.catalog import Catalog
+
+_NUMBER = "number"
+_RECOVERING = "recovering"
+_TOGETHER = 16  # files written at a time
+
+
+class Subject(StrEnum):
+    """What an entry is about."""
+
+    DOCUMENT = "document"
+    BASE = "base"
+    PERSON = "person"  # forgotten
+    THREAD = "thread"  # forgotten
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerEntry:
+    """The latest change of one subject, with its number. ``key``: a document's or person's id, a base's name, a thread.
+
+    ``document`` and ``base`` are as they were saved last; ``removed`` says that they were taken out. ``emptied`` is the
+    number at which a base of this name was last removed: documents of it with a smaller number went with it.
+    """
+
+    number: int
+    subject: Subject
+    key: str
+    document: Document | None = None
+    base: KnowledgeBase | None = None
+    removed: bool = False
+    emptied: int = 0
+
+
+Entries = Mapping[tuple[Subject, str], LedgerEntry]
+
+
+class ChangeLedger:
+    """Keeps entries in a blob store of their own. Raises StoreUnavailable."""
+
+    def __init__(self, blobs: BlobStore) -> None:
+        self._blobs = blobs
+        self._known: int | None = None
+
+    @property
+    def known(self) -> int:
+        """The number of the last change that this process has recorded or read; 0 before the first ``number``."""
+        return self._known or 0
+
+    async def number(self) -> int:
+        """The number of the last recorded change; 0 where none is. A damaged number is found again from the entries."""
+        data = await self._blobs.read(_number_name())
+        try:
+            number = int(data or b"")
+        except ValueError:
+            number = max((entry.number for entry in (await self.entries()).values()), default=0)
+        self._known = max(self.known, number)
+        return self._known
+
+    async def record(self, entries: Sequence[LedgerEntry], number: int) -> None:
+        """Keep these entries, then the number: a crash in between leaves a ledger that is behind, and is caught up."""
+        for start in range(0, len(entries), _TOGETHER):
+            some = entries[start : start + _TOGETHER]
+            await asyncio.gather(*(self._keep(_name(one.subject, one.key), to_json(one)) for one in some))
+        self._known = max(self.known, number)
+        await self._keep(_number_name(), str(self._known))
+
+    async def entry(self, subject: Subject, key: str) -> LedgerEntry | None:
+        """The latest entry of a subject; None where there is none, or it cannot be read."""
+        return _parsed(await self._blobs.read(_name(subject, key)))
+
+    async def entries(self) -> Entries:
+        """Everything that can be read."""
+        found = [_parsed(data) async for _, data in self._blobs.entries()]
+        return {(one.subject, one.key): one for one in found if one is not None}
+
+    async def begin_recovery(self, behind: int) -> None:
+        """Remember that changes after this number are being made again: a killed recovery is begun again from there."""
+        await self._keep(_name(_RECOVERING, ""), str(behind))
+
+    async def recovering_from(self) -> int | None:
+        """The number after which a recovery that has not ended makes changes again; None where there is none."""
+        data = await self._blobs.read(_name(_RECOVERING, ""))
+        return None if data is None else int(data) if data.isdigit() else 0
+
+    async def end_recovery(self) -> None:
+        """Forget ``begin_recovery``: all is done."""
+        await self._blobs.forget(_name(_RECOVERING, ""))
+
+    async def catch_up(self, catalog: Catalog) -> int:
+        """Record what the catalog has and the ledger does not; how many entries that were.
+
+        A process died between the two, the ledger is new, or some of it was damaged.
+        """
+        entries = await self.entries()
+        number = await catalog.changes() or await catalog.count_change()
+        bases = await catalog.bases()
+        documents = await catalog.documents(frozenset(base.name for base in bases))
+        missing = _differences(entries, bases, documents, number)
+        await self.record(missing, number)
+        return len(missing)
+
+    async def _keep(self, name: str, text: str) -> None:
+        try:
+            await self._blobs.keep(name, text.encode())
+        except DocumentRejected as error:
+            raise StoreUnavailable(f"The change cannot be recorded: {error}") from error
+
+
+def base_entry(number: int, base: KnowledgeBase, before: LedgerEntry | None) -> LedgerEntry:
+    """That a base was saved; ``before`` is its entry until now."""
+    return LedgerEntry(number, Subject.BASE, base.name, base=base, emptied=before.emptied if before else 0)
+
+
+def document_entry(number: int, document: Document, *, removed: bool = False) -> LedgerEntry:
+    """That a document was published, or taken out: then with its address alone, and nobody's name or words."""
+    kept = replace(document, title="", added_by="", notes=(), dated="", etag="", origin="") if removed else document
+    return LedgerEntry(number, Subject.DOCUMENT, document.id, document=kept, removed=removed)
+
+
+def is_removed(entry: LedgerEntry, entries: Entries) -> bool:
+    """Whether a document was taken out, by itself or with its base."""
+    base = entries.get((Subject.BASE, entry.document.knowledge_base)) if entry.document else None
+    return entry.removed or (base is not None and entry.number < base.emptied)
+
+
+def _differences(
+    entries: Entries, bases: Sequence[KnowledgeBase], documents: Sequence[Document], number: int
+) -> list[LedgerEntry]:
+    there = {(Subject.BASE, base.name) for base in bases} | {(Subject.DOCUMENT, one.id) for one in documents}
+    changed = [
+        base_entry(number, base, before)
+        for base in bases
+        if (before := entries.get((Subject.BASE, base.name))) is None or before.removed or before.base != base
+    ]
+    changed += [
+        document_entry(number, one)
+        for one in documents
+        if (known := entries.get((Subject.DOCUMENT, one.id))) is None
+        or is_removed(known, entries)
+        or known.document != one
+    ]
+    return [*changed, *_gone(entries, there, number)]
+
+
+def _gone(entries: Entries, there: set[tuple[Subject, str]], number: int) -> Iterable[LedgerEntry]:
+    for at, entry in entries.items():
+        if at in there or entry.removed:
+            continue
+        if entry.subject is Subject.BASE:
+            yield replace(entry, number=number, removed=True, emptied=number)
+        elif entry.document is not None:
+            yield document_entry(number, entry.document, removed=True)
+
+
+def _parsed(data: bytes | None) -> LedgerEntry | None:
+    try:
+        entry: LedgerEntry | None = None if data is None else from_json(LedgerEntry, data)
+    except ValueError:  # cut short; or the number
+        return None
+    return entry
+
+
+def _name(kind: str, key: str) -> str:
+    return f"ledger-{kind}-{key}"
+
+
+def _number_name() -> str:
+    return _name(_NUMBER, "")

@@ -1,0 +1,205 @@
+"""What happens when Redis has lost the end of what it knew: every change that the ledger has is made again.
+
+The lost end may have held grants, removals and forgettings beside documents, and what follows from them elsewhere in
+Redis. So every base is closed to all but admins until one of them confirms its readers, what was removed stays out,
+and who was forgotten stays forgotten. Jobs that were not over, as Redis remembers it, are cancelled: one of them could
+bring back what was removed since.
+"""
+
+import asyncio
+import logging
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+from core.ingestion.change_ledger import ChangeLedger, Entries, LedgerEntry, Subject, base_entry, is_removed
+from core.ingestion.consistency import REPAIR
+from core.model.conversation import ThreadKey
+from core.model.errors import StoreUnavailable
+from core.ports.catalog import Catalog
+from core.ports.job_store import JobStore
+from core.ports.memory import Memory
+from core.ports.named_leases import NamedLeases
+from core.ports.schedule_store import Every, ScheduleStore
+from core.service.kb.text_spans import count
+
+CONFIRM = "footnote kb confirm NAME"
+RECOVERING = "recovering"  # the lease under which one process at a time makes changes again
+MOST_JOBS = 1_000
+BY = "footnote"
+_LEASE = timedelta(seconds=30)
+_RENEWED_EVERY = 500  # changes that are made again, seconds at most
+_TRIES = 300  # to get the lease, each after _PAUSE: longer than one that a killed process left
+_PAUSE = 0.2  # seconds
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Recovered:
+    """What was made again."""
+
+    documents: int = 0
+    removals: int = 0
+    forgotten: int = 0
+    closed: list[str] = field(default_factory=list)
+
+
+class LostChanges:
+    """Compares catalog and ledger. ``catalog`` and ``memory`` are those that the recording ones are built on."""
+
+    def __init__(
+        self,
+        *,
+        catalog: Catalog,
+        ledger: ChangeLedger,
+        memory: Memory,
+        jobs: JobStore,
+        schedules: ScheduleStore,
+        leases: NamedLeases,
+    ) -> None:
+        self._catalog = catalog
+        self._ledger = ledger
+        self._memory = memory
+        self._jobs = jobs
+        self._schedules = schedules
+        self._leases = leases
+        self._holder = uuid.uuid4().hex
+        self._lock = asyncio.Lock()
+        self._notices: list[str] = []
+
+    def take_notices(self) -> tuple[str, ...]:
+        """What was lost and made again since this was last called, each in one line with what to do."""
+        taken = tuple(self._notices)
+        self._notices.clear()
+        return taken
+
+    async def recover(self) -> None:
+        """Make lost changes again, or bring a ledger that is behind up to date; nothing where the two agree.
+
+        Raises StoreUnavailable where Redis is empty: it may be another server by mistake, so ``restore`` is a person's
+        decision.
+        """
+        if await self._agree():
+            return
+        if not await self._catalog.changes() and not await self._catalog.bases():
+            raise StoreUnavailable(
+                "Redis has lost what it knew.",
+                remedy=f"Bring Redis's data back, or {REPAIR} restores documents, readers and removals without it.",
+            )
+        await self.restore()
+
+    async def restore(self) -> None:
+        """As ``recover``, also where Redis is empty; where nothing is lost, a damaged ledger is written again.
+
+        Raises StoreUnavailable while another process does so.
+        """
+        async with self._lock:
+            await self._acquire()
+            try:
+                if not await self._agree():
+                    await self._restore()
+                elif entries := await self._ledger.catch_up(self._catalog):
+                    self._notices.append(f"{count(entries, 'record')} of the ledger had been lost, and is there again.")
+            finally:
+                await self._leases.release(RECOVERING, self._holder)
+
+    async def _acquire(self) -> None:
+        for _ in range(_TRIES):
+            if await self._leases.acquire(RECOVERING, self._holder, _LEASE):
+                return
+            await asyncio.sleep(_PAUSE)
+        raise StoreUnavailable(
+            "Redis has lost some of what it knew, and another process is restoring it.", remedy="Try again in a moment."
+        )
+
+    async def _agree(self) -> bool:
+        """Whether nothing is lost. A ledger that is behind is caught up first."""
+        last = await self._ledger.number()
+        number = await self._catalog.changes()
+        if await self._ledger.recovering_from() is not None or number < last:
+            return False
+        if number > last or (not last and await self._catalog.bases()):
+            await self._ledger.catch_up(self._catalog)
+        return True
+
+    async def _restore(self) -> None:
+        """Close every base, make the lost changes again, and record the closing; killed anywhere, it begins again."""
+        last, begun = await self._ledger.number(), await self._ledger.recovering_from()
+        behind = await self._catalog.changes() if begun is None else begun
+        await self._ledger.begin_recovery(behind)
+        done = _Recovered()
+        for base in await self._catalog.bases():
+            await self._catalog.save_base(replace(base, closed=True))
+        entries = await self._ledger.entries()
+        lost = sorted((one for one in entries.values() if one.number > behind), key=lambda one: one.number)
+        await self._cancel_jobs()
+        await self._make_again(lost, entries, done)
+        await self._unschedule(entries)
+        number = await self._catalog.count_change(at_least=last + 1)
+        bases = await self._catalog.bases()
+        closed = [base_entry(number, base, entries.get((Subject.BASE, base.name))) for base in bases]
+        await self._ledger.record(closed, number)
+        await self._ledger.end_recovery()
+        done.closed = [base.name for base in bases]
+        self._tell(last - behind, done)
+
+    async def _make_again(self, lost: Iterable[LedgerEntry], entries: Entries, done: _Recovered) -> None:
+        for made, entry in enumerate(lost):
+            if not made % _RENEWED_EVERY:
+                await self._leases.acquire(RECOVERING, self._holder, _LEASE)
+            match entry.subject:
+                case Subject.BASE if entry.base is None or entry.removed:
+                    await self._catalog.remove_base(entry.key)
+                case Subject.BASE if entry.base is not None:
+                    if entry.emptied:
+                        await self._remove_lost(entry, entries)
+                    await self._catalog.save_base(replace(entry.base, closed=True))
+                case Subject.DOCUMENT if entry.document is not None and not is_removed(entry, entries):
+                    await self._catalog.publish(entry.document)
+                    done.documents += 1
+                case Subject.DOCUMENT:
+                    done.removals += await self._catalog.withdraw(entry.key) is not None
+                case Subject.PERSON:
+                    await self._memory.forget_person(entry.key)
+                    done.forgotten += 1
+                case Subject.THREAD:
+                    await self._memory.forget_thread(ThreadKey.parse(entry.key))
+                    done.forgotten += 1
+
+    async def _remove_lost(self, base: LedgerEntry, entries: Entries) -> None:
+        """Take out what a base held before it was removed and created again."""
+        for document in await self._catalog.documents(frozenset({base.key})):
+            entry = entries.get((Subject.DOCUMENT, document.id))
+            if entry is None or is_removed(entry, entries):
+                await self._catalog.withdraw(document.id)
+
+    async def _cancel_jobs(self) -> None:
+        for job in await self._jobs.recent(MOST_JOBS):
+            if not job.over:
+                await self._jobs.cancel(job.id, BY)
+
+    async def _unschedule(self, entries: Entries) -> None:
+        """Fetch nothing again by itself that was removed, or whose base is gone."""
+        removed = {
+            (one.document.knowledge_base, one.document.source)
+            for one in entries.values()
+            if one.document is not None and is_removed(one, entries)
+        }
+        bases = {base.name for base in await self._catalog.bases()}
+        for schedule in await self._schedules.schedules():
+            if schedule.base not in bases or (schedule.base, schedule.link) in removed:
+                await self._schedules.save_schedule(replace(schedule, every=Every.NEVER))
+
+    def _tell(self, lost: int, done: _Recovered) -> None:
+        again = [f"{count(done.documents, 'document')} restored"] if done.documents else []
+        again += [f"{count(done.removals, 'document')} taken out again"] if done.removals else []
+        again += [f"{count(done.forgotten, 'request')} to forget carried out again"] if done.forgotten else []
+        what = f": {', '.join(again)}" if again else ""
+        notice = f"Redis had lost its last {count(lost, 'change')}{what}."
+        if done.closed:
+            names = ", ".join(done.closed)
+            notice += f" Only admins can read {names} until one of them confirms the readers of each: {CONFIRM}."
+        self._notices.append(notice)
+        log.warning("redis_lost_changes", extra={"changes": lost, "reason": notice})
