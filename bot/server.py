@@ -10,6 +10,7 @@ from typing import Any
 
 import structlog
 
+from adapters.http_bounds import HttpBounds
 from adapters.observability import logs
 from adapters.observability import prometheus as metrics
 from adapters.observability.prometheus import PrometheusMetrics
@@ -17,8 +18,8 @@ from adapters.reasoners.fallback import FallbackReasoner
 from adapters.redis.client import memory_use
 from bot.container import Footnote, open_footnote
 from bot.garbage_collection import freeze_loaded_objects
-from bot.health import application, listen, reply_target_of
-from bot.platforms import ConnectedPlatform, platforms_of
+from bot.health import application, listen
+from bot.platforms import ConnectedPlatform, platforms_of, split_names
 from bot.programs import open_api
 from bot.roles import ProcessRole
 from bot.serving_checks import redis_memory_check
@@ -128,10 +129,11 @@ class _ServedPlatform:
         routes = [route for platform in self._connected for route in platform.routes() if self._role.listens]
         if self._role.works:
             routes += open_api(footnote, warming=lambda: not self._stores.joined.is_set()).routes()
-        app = application(self._readiness_problems, routes, lambda: _model_failure(footnote))
-        runner = await listen(app, settings.http_host, settings.http_port)
+        bounds = HttpBounds(proxies=split_names(settings.web_proxies))
+        app = application(self._readiness_problems, routes, lambda: _model_failure(footnote), bounds)
+        port = await listen(app, settings.http_host, settings.http_port)
         if report_ready is not None:
-            await report_ready(reply_target_of(runner))
+            await report_ready(port.address)
         names = [platform.name for platform in self._connected]
         log.info("serving", role=self._role.value, platforms=names, process=self._name)
         try:
@@ -142,7 +144,7 @@ class _ServedPlatform:
                 staying = group.create_task(self._stores.stay(stop))
                 group.create_task(_drain(stop, working, leaving | {staying}, warming))
         finally:
-            await runner.cleanup()
+            await port.cleanup()
             log.info("stopped")
 
     def _works(self, stop: asyncio.Event) -> Sequence[Coroutine[Any, Any, None]]:

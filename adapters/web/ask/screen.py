@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from aiohttp import web
 
+from adapters.web.access.forms import read_form
 from adapters.web.ask.conversations import Conversations
 from adapters.web.ask.live_streams import LiveStreams
 from adapters.web.ask.question_state import AnswerStage, WebQuestionState
@@ -116,8 +117,8 @@ class AskScreen:
     # --- asking
 
     async def _ask(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
-        form = await request.post()
-        text = str(form.get("question", "")).strip()
+        form = await read_form(request)
+        text = form.get("question", "").strip()
         if not text:
             raise DocumentRejected("There was no question in that.", remedy="Write one and send it again.")
         if refusal := too_long(text):
@@ -125,7 +126,7 @@ class AskScreen:
         name = request.match_info.get("name") or secrets.token_hex(8)
         if not _NAME.fullmatch(name):
             raise NotFound("There is no such conversation.")
-        base = str(form.get("base", "")).strip()
+        base = form.get("base", "").strip()
         message = await self.conversations.add(visitor, name, text, (base,) if base else ())
         try:
             await self.inbox.put(delivery(f"web:{message.id}", message))
@@ -146,11 +147,11 @@ class AskScreen:
 
     async def _choose(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         message = await self._message(request, visitor)
-        form = await request.post()
-        named, chosen = str(form.get("checkpoint", "")), str(form.get("choice", ""))
+        form = await read_form(request)
+        named, chosen = form.get("checkpoint", ""), form.get("choice", "")
         may_administer, thread = visitor.may_administer, message.thread
         parked, choice = await self.actions.choices.find(named, chosen, visitor.person, may_administer, thread)
-        words = str(form.get("words", "")).strip()[:LONGEST_WORDS]
+        words = form.get("words", "").strip()[:LONGEST_WORDS]
         if choice.asks_text and not words:
             raise DocumentRejected("There was nothing in that field.", remedy="Write a few words and press again.")
         await self._take(visitor, message, parked.checkpoint, choice, words if choice.asks_text else "")
@@ -177,10 +178,10 @@ class AskScreen:
 
     async def _rate(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         message = await self._message(request, visitor)
-        form = await request.post()
+        form = await read_form(request)
         turn = await self.turns.one(visitor, message)
         helpful = form.get("helpful") == "yes"
-        reason = str(form.get("reason", "")).strip()[:LONGEST_WORDS]
+        reason = form.get("reason", "").strip()[:LONGEST_WORDS]
         await self.actions.ratings.rate(message.thread, turn.trace_id, visitor.person, helpful=helpful, reason=reason)
         rating = "helpful" if helpful else "unhelpful"
         state = WebQuestionState(thread=message.thread, message=message.id, asker=visitor.person.id)
@@ -192,7 +193,7 @@ class AskScreen:
 
     async def _correct(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         message = await self._message(request, visitor)
-        answer = str((await request.post()).get("answer", "")).strip()[: 4 * LONGEST_WORDS]
+        answer = (await read_form(request)).get("answer", "").strip()[: 4 * LONGEST_WORDS]
         turn = await self.turns.one(visitor, message)
         result = await self.kb.correct(turn.question, answer, None, visitor.caller(), trace_id=turn.trace_id)
         return self.pages.part("_reply.html", text=told_with_jobs(result), ok=is_success(result))
