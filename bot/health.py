@@ -14,6 +14,7 @@ from aiohttp.typedefs import Handler
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from adapters.http_bounds import BoundedConnection, BoundedConnections, HttpBounds
+from bot.readiness import ReadinessReport
 from core.model.errors import ConfigurationError
 
 BODY_LIMIT = 2 * 1024 * 1024  # bytes of one request; platforms send far less
@@ -21,7 +22,7 @@ BOUNDS = web.AppKey("bounds", HttpBounds)
 ANSWERING = web.RequestKey("answering", bool)
 _SERVER_LOG = logging.getLogger(f"{__name__}.server")
 log = structlog.get_logger(__name__)
-Ready = Callable[[], Awaitable[dict[str, str]]]
+Ready = Callable[[], Awaitable[ReadinessReport]]
 
 
 def application(
@@ -33,7 +34,7 @@ def application(
     """An app with ``/healthz``, ``/readyz``, ``/metrics`` and these routes.
 
     ``model_failure`` says what was last wrong at the model's endpoint: answers are quotes then, so that it is healthy
-    all the same. ``ready`` names what is not ready, each with its reason; empty means that questions can be answered.
+    all the same. ``ready`` says what keeps questions from being answered, and what makes answers worse.
     """
 
     async def healthz(_request: web.Request) -> web.Response:
@@ -41,8 +42,11 @@ def application(
         return web.json_response({"status": "ok", "model": failure} if failure else {"status": "ok"})
 
     async def readyz(_request: web.Request) -> web.Response:
-        waiting = await ready()
-        return web.json_response({"ready": not waiting, "waiting_for": waiting}, status=503 if waiting else 200)
+        found = await ready()
+        body: dict[str, object] = {"ready": not found.waiting_for, "waiting_for": found.waiting_for}
+        if found.degraded:
+            body["degraded"] = found.degraded
+        return web.json_response(body, status=503 if found.waiting_for else 200)
 
     async def metrics(_request: web.Request) -> web.Response:
         return web.Response(body=generate_latest(), headers={"Content-Type": CONTENT_TYPE_LATEST})

@@ -12,7 +12,6 @@ import structlog
 
 from adapters.http_bounds import HttpBounds
 from adapters.observability import logs
-from adapters.observability import prometheus as metrics
 from adapters.observability.prometheus import PrometheusMetrics
 from adapters.reasoners.fallback import FallbackReasoner
 from adapters.redis.client import memory_use
@@ -21,13 +20,14 @@ from bot.garbage_collection import freeze_loaded_objects
 from bot.health import application, listen
 from bot.platforms import ConnectedPlatform, platforms_of, split_names
 from bot.programs import open_api
+from bot.readiness import Readiness
 from bot.roles import ProcessRole
 from bot.serving_checks import redis_memory_check
 from bot.settings import Settings, load_settings
 from bot.signals import ending_signals
 from bot.supervision import SupervisedPlatform
 from core.ingestion.consistency import REPAIR
-from core.model.errors import ConfigurationError, FootnoteError, StoreUnavailable, first_of_ours
+from core.model.errors import ConfigurationError, StoreUnavailable, first_of_ours
 from core.ports.platform_capabilities import OffersKnowledge
 from core.service.actions.memory_controls import MemoryControls
 from core.service.message_handler import MessageHandler
@@ -122,6 +122,9 @@ class _ServedPlatform:
             leases=footnote.leases,
             blobs=footnote.knowledge_stack.blob_stores["originals"],
         )
+        self._readiness = Readiness(
+            footnote, self._stores, self._supervised, settings.home, lambda: _model_failure(footnote)
+        )
 
     async def run(self, stop: asyncio.Event, report_ready: Callable[[str], Awaitable[None]] | None = None) -> None:
         """Until ``stop`` is set, and what is under way is finished; ``report_ready`` is told our address."""
@@ -130,7 +133,7 @@ class _ServedPlatform:
         if self._role.works:
             routes += open_api(footnote, warming=lambda: not self._stores.joined.is_set()).routes()
         bounds = HttpBounds(proxies=split_names(settings.web_proxies))
-        app = application(self._readiness_problems, routes, lambda: _model_failure(footnote), bounds)
+        app = application(self._readiness.report, routes, lambda: _model_failure(footnote), bounds)
         port = await listen(app, settings.http_host, settings.http_port)
         if report_ready is not None:
             await report_ready(port.address)
@@ -209,27 +212,6 @@ class _ServedPlatform:
                 log.warning("redis_memory", reason=limited.detail, remedy=limited.remedy)
         if report.incomplete:
             log.warning("index_incomplete", documents=len(report.incomplete), remedy=f"{REPAIR} fills it again.")
-
-    async def _readiness_problems(self) -> dict[str, str]:
-        """What is not ready yet, each with its reason; a Redis that answers and takes no writes is not."""
-        footnote = self._footnote
-        waiting = {one.name: one.readiness_problem() for one in self._supervised if one.readiness_problem()}
-        waiting |= footnote.opening.readiness_problems()
-        if not self._stores.joined.is_set():
-            waiting.setdefault("index", "it is still opening")
-        if self._stores.refused:
-            waiting.setdefault("redis", self._stores.refused)
-        try:
-            metrics.WAITING.set(await footnote.inbox.count_waiting())
-        except FootnoteError as error:
-            waiting["redis"] = str(error)
-            return waiting
-        if self._stores.joined.is_set():
-            try:
-                await footnote.knowledge_stack.deps.consistency.check()  # Redis may have come back empty
-            except FootnoteError as error:
-                waiting["catalog"] = str(error)
-        return waiting
 
 
 async def _drain(

@@ -11,12 +11,13 @@ from aiohttp import web
 
 from adapters.http_bounds import HttpBounds
 from bot.health import application, listen
+from bot.readiness import ReadinessReport
 
 SHORT = HttpBounds(head=0.3, body=0.3, body_rate=1_000_000, linger=0.1)
 
 
-async def _ready() -> dict[str, str]:
-    return {}
+async def _ready() -> ReadinessReport:
+    return ReadinessReport()
 
 
 async def _reads(request: web.Request) -> web.Response:

@@ -15,6 +15,7 @@ from adapters.mcp.server import PATH, serve_http
 from adapters.web.access.guard import COOKIE
 from adapters.web.access.rules import AccessRules, hash_password, operator
 from bot.health import application, listen
+from bot.readiness import ReadinessReport
 from tests.adapters.mcp.test_tools import Desk
 from tests.adapters.web.api.office import Office
 from tests.adapters.web.page_office import PageOffice
@@ -35,8 +36,8 @@ class Failure:
     sent: bytes
 
 
-async def _ready() -> dict[str, str]:
-    return {}
+async def _ready() -> ReadinessReport:
+    return ReadinessReport()
 
 
 @asynccontextmanager
