@@ -18,6 +18,7 @@ from adapters.redis.client import memory_use
 from bot.container import Footnote, open_footnote
 from bot.garbage_collection import freeze_loaded_objects
 from bot.health import application, listen
+from bot.loop_watch import LoopWatch
 from bot.platforms import ConnectedPlatform, platforms_of, split_names
 from bot.programs import open_api
 from bot.readiness import Readiness
@@ -140,15 +141,19 @@ class _ServedPlatform:
         names = [platform.name for platform in self._connected]
         log.info("serving", role=self._role.value, platforms=names, process=self._name)
         try:
-            async with asyncio.TaskGroup() as group:
-                working = {group.create_task(work) for work in self._works(stop)}
-                leaving = {group.create_task(platform.run(stop)) for platform in self._supervised}
-                warming = group.create_task(self._warm_up())
-                staying = group.create_task(self._stores.stay(stop))
-                group.create_task(_drain(stop, working, leaving | {staying}, warming))
+            with LoopWatch(asyncio.get_running_loop()):
+                await self._work_until(stop)
         finally:
             await port.cleanup()
             log.info("stopped")
+
+    async def _work_until(self, stop: asyncio.Event) -> None:
+        async with asyncio.TaskGroup() as group:
+            working = {group.create_task(work) for work in self._works(stop)}
+            leaving = {group.create_task(platform.run(stop)) for platform in self._supervised}
+            warming = group.create_task(self._warm_up())
+            staying = group.create_task(self._stores.stay(stop))
+            group.create_task(_drain(stop, working, leaving | {staying}, warming))
 
     def _works(self, stop: asyncio.Event) -> Sequence[Coroutine[Any, Any, None]]:
         """What answers and does jobs here; nothing in a process that only holds connections."""
