@@ -16,6 +16,8 @@ _REFUSAL = (
     b"Content-Length: %d\r\n\r\n%s" % (len(_TOO_MANY), _TOO_MANY)
 )
 
+_NO_PROXY = b"HTTP/1.1 405 Method Not Allowed\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+
 log = structlog.get_logger(__name__)
 
 
@@ -130,7 +132,11 @@ class BoundedConnection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Count and pass on."""
-        if self._address is not None:
+        if self._address is not None and self._transport is not None:
+            if data.startswith(b"CONNECT "):  # only a proxy knows it; aiohttp looks for its route in vain
+                self._transport.write(_NO_PROXY)
+                self._transport.close()
+                return
             self.received += len(data)
             self._protocol.data_received(data)
 

@@ -55,7 +55,7 @@ def application(
     app[BOUNDS] = bounds
     app.on_response_prepare.append(_note_response)
     every = [web.get("/healthz", healthz), web.get("/readyz", readyz), web.get("/metrics", metrics), *routes]
-    every += [web.route("*", path, _not_found) for path in ("/{path:.*}", "")]  # CONNECT has no path
+    every.append(web.route("*", "/{path:.*}", _not_found))
     app.add_routes(
         [web.route(one.method, one.path, one.handler, **one.kwargs, expect_handler=_expect) for one in every]
     )
@@ -80,7 +80,7 @@ async def _malformed_bodies(request: web.Request, handler: Handler) -> web.Strea
     """A body that is not what it says it is, is the sender's mistake: 400, and no traceback."""
     try:
         return await handler(request)
-    except (UnicodeDecodeError, JSONDecodeError, LookupError) as error:
+    except (UnicodeDecodeError, JSONDecodeError, LookupError, web.RequestPayloadError) as error:
         if request.method != "POST":
             raise
         log.warning("malformed_body", path=request.path, reason=type(error).__name__)

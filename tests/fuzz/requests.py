@@ -163,6 +163,7 @@ VALUES = (
     ";q=9",
     "x" * 7_000,
 )
+NO_ANSWER = 599
 _PARAMETER = re.compile(r"\{[^}]+\}")
 
 
@@ -285,7 +286,8 @@ def routes_of(app: web.Application) -> list[tuple[str, str]]:
 
 
 async def answer_to(host: str, sent: bytes, seconds: float = 20.0) -> tuple[int, bytes]:
-    """The status of the answer and the beginning of its body; 0 where the server hangs up without one."""
+    """The status of the answer and the beginning of its body; 0 where the server hangs up
+    without one, 599 where nothing comes."""
     name, _, port = host.rpartition(":")
     reader, writer = await asyncio.open_connection(name, int(port))
     try:
@@ -298,6 +300,8 @@ async def answer_to(host: str, sent: bytes, seconds: float = 20.0) -> tuple[int,
             return status, await reader.read(20_000) if status == 422 or status >= 500 else b""
     except (ConnectionError, asyncio.LimitOverrunError):
         return 0, b""
+    except TimeoutError:
+        return NO_ANSWER, b""
     finally:
         writer.close()
 

@@ -148,6 +148,8 @@ class Api:
                 return problem_response(problem_of(error))
             except web.HTTPRequestEntityTooLarge:
                 return problem_response(problem(413, f"The body is larger than {BODY_LIMIT} bytes."))
+            except web.RequestPayloadError:
+                return problem_response(problem(400, "The body could not be read to its end."))
             except (web.HTTPException, ConnectionResetError):
                 raise
             except Exception:

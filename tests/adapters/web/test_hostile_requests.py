@@ -43,6 +43,13 @@ async def test_a_form_of_many_fields_is_refused_before_anybody_signed_in() -> No
         assert reply.status == 422
 
 
+async def test_a_body_that_is_not_compressed_as_it_says_is_answered_with_400() -> None:
+    async with page_and_api(seed=0) as fuzzer:
+        program = fuzzer.identities[3].headers[0][1]
+        head = f"POST /v1/search HTTP/1.1\r\nHost: {fuzzer.host}\r\nAuthorization: {program}\r\nContent-Length: 2\r\n"
+        assert (await answer_to(fuzzer.host, f"{head}Content-Encoding: gzip\r\n\r\n{{}}".encode()))[0] == 400
+
+
 FIELD = b'--B\r\nContent-Disposition: form-data; name="a%d"\r\n\r\nx\r\n'
 UPLOADS = {
     "without the end of a field": (b'--B\r\nContent-Disposition: form-data; name="a"\r\n\r\nx', b"ended before"),
