@@ -3,6 +3,7 @@
 import asyncio
 import re
 import shutil
+import stat
 import sys
 import tempfile
 import uuid
@@ -188,6 +189,10 @@ def _settings(settings: Settings) -> Check:
     read = [path for path in reversed(files) if path.is_file()]
     if read:
         detail = f"the environment, then {', then '.join(map(str, read))}"
+        if written := [str(path) for path in read if _is_written_by_others(path, settings)]:
+            remedy = f"chmod 600 {' '.join(written)}"
+            detail += "; others on this machine may change them, and with them where everything is sent"
+            return Check("settings", Health.FAILED, detail, remedy)
         if loose := [str(path) for path in read if _shows_secrets(path, settings)]:
             remedy = f"chmod 600 {' '.join(loose)}"
             detail += "; others on this machine may read its secrets"
@@ -195,6 +200,11 @@ def _settings(settings: Settings) -> Check:
         return Check("settings", Health.OK, detail)
     where = " or ".join(str(path) for path in reversed(files))
     return Check("settings", Health.OK, f"the environment alone; there is no {where}")
+
+
+def _is_written_by_others(path: Path, settings: Settings) -> bool:
+    """Whether anybody on this machine may write a file of settings that does not lie in the data directory."""
+    return not path.is_relative_to(settings.home) and bool(path.stat().st_mode & stat.S_IWOTH)
 
 
 def _shows_secrets(path: Path, settings: Settings) -> bool:

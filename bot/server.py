@@ -10,22 +10,24 @@ from typing import Any
 
 import structlog
 
+from adapters.http_bounds import HttpBounds
 from adapters.observability import logs
-from adapters.observability import prometheus as metrics
 from adapters.observability.prometheus import PrometheusMetrics
 from adapters.reasoners.fallback import FallbackReasoner
 from adapters.redis.client import memory_use
 from bot.container import Footnote, open_footnote
 from bot.garbage_collection import freeze_loaded_objects
-from bot.health import application, listen, reply_target_of
-from bot.platforms import ConnectedPlatform, platforms_of
+from bot.health import application, listen
+from bot.loop_watch import LoopWatch
+from bot.platforms import ConnectedPlatform, platforms_of, split_names
 from bot.programs import open_api
+from bot.readiness import Readiness
 from bot.roles import ProcessRole
 from bot.serving_checks import redis_memory_check
 from bot.settings import Settings, load_settings
 from bot.signals import ending_signals
 from bot.supervision import SupervisedPlatform
-from core.model.errors import ConfigurationError, FootnoteError, StoreUnavailable, first_of_ours
+from core.model.errors import ConfigurationError, StoreUnavailable, first_of_ours
 from core.ports.platform_capabilities import OffersKnowledge
 from core.service.actions.memory_controls import MemoryControls
 from core.service.message_handler import MessageHandler
@@ -120,6 +122,9 @@ class _ServedPlatform:
             leases=footnote.leases,
             blobs=footnote.knowledge_stack.blob_stores["originals"],
         )
+        self._readiness = Readiness(
+            footnote, self._stores, self._supervised, settings.home, lambda: _model_failure(footnote)
+        )
 
     async def run(self, stop: asyncio.Event, report_ready: Callable[[str], Awaitable[None]] | None = None) -> None:
         """Until ``stop`` is set, and what is under way is finished; ``report_ready`` is told our address."""
@@ -127,22 +132,27 @@ class _ServedPlatform:
         routes = [route for platform in self._connected for route in platform.routes() if self._role.listens]
         if self._role.works:
             routes += open_api(footnote, warming=lambda: not self._stores.joined.is_set()).routes()
-        app = application(self._readiness_problems, routes, lambda: _model_failure(footnote))
-        runner = await listen(app, settings.http_host, settings.http_port)
+        bounds = HttpBounds(proxies=split_names(settings.web_proxies))
+        app = application(self._readiness.report, routes, lambda: _model_failure(footnote), bounds)
+        port = await listen(app, settings.http_host, settings.http_port)
         if report_ready is not None:
-            await report_ready(reply_target_of(runner))
+            await report_ready(port.address)
         names = [platform.name for platform in self._connected]
         log.info("serving", role=self._role.value, platforms=names, process=self._name)
         try:
-            async with asyncio.TaskGroup() as group:
-                working = {group.create_task(work) for work in self._works(stop)}
-                leaving = {group.create_task(platform.run(stop)) for platform in self._supervised}
-                warming = group.create_task(self._warm_up())
-                staying = group.create_task(self._stores.stay(stop))
-                group.create_task(_drain(stop, working, leaving | {staying}, warming))
+            with LoopWatch(asyncio.get_running_loop()):
+                await self._work_until(stop)
         finally:
-            await runner.cleanup()
+            await port.cleanup()
             log.info("stopped")
+
+    async def _work_until(self, stop: asyncio.Event) -> None:
+        async with asyncio.TaskGroup() as group:
+            working = {group.create_task(work) for work in self._works(stop)}
+            leaving = {group.create_task(platform.run(stop)) for platform in self._supervised}
+            warming = group.create_task(self._warm_up())
+            staying = group.create_task(self._stores.stay(stop))
+            group.create_task(_drain(stop, working, leaving | {staying}, warming))
 
     def _works(self, stop: asyncio.Event) -> Sequence[Coroutine[Any, Any, None]]:
         """What answers and does jobs here; nothing in a process that only holds connections."""
@@ -205,27 +215,6 @@ class _ServedPlatform:
             limited = redis_memory_check(await memory_use(self._footnote.redis))
             if limited is not None:
                 log.warning("redis_memory", reason=limited.detail, remedy=limited.remedy)
-
-    async def _readiness_problems(self) -> dict[str, str]:
-        """What is not ready yet, each with its reason; a Redis that answers and takes no writes is not."""
-        footnote = self._footnote
-        waiting = {one.name: one.readiness_problem() for one in self._supervised if one.readiness_problem()}
-        waiting |= footnote.opening.readiness_problems()
-        if not self._stores.joined.is_set():
-            waiting.setdefault("index", "it is still opening")
-        if self._stores.refused:
-            waiting.setdefault("redis", self._stores.refused)
-        try:
-            metrics.WAITING.set(await footnote.inbox.count_waiting())
-        except FootnoteError as error:
-            waiting["redis"] = str(error)
-            return waiting
-        if self._stores.joined.is_set():
-            try:
-                await footnote.knowledge_stack.deps.consistency.check()  # Redis may have come back empty
-            except FootnoteError as error:
-                waiting["catalog"] = str(error)
-        return waiting
 
 
 async def _drain(

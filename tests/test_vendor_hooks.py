@@ -71,6 +71,8 @@ def at(path: str) -> Any:
         ("bs4.builder._lxml:LXMLTreeBuilder.start", lambda door: len(inspect.signature(door).parameters) == 4),
         ("bs4.builder._lxml:LXMLTreeBuilder.end", lambda door: len(inspect.signature(door).parameters) == 2),
         ("docx.oxml:parse_xml", callable),
+        ("uvicorn.protocols.http.h11_impl:H11Protocol.data_received", callable),
+        ("python_multipart.multipart:parse_options_header", lambda door: door("a; b=c") == (b"a", {b"b": b"c"})),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

@@ -100,6 +100,11 @@ def detect(name: str, data: bytes) -> str:
             remedy="Fetch or export it again.",
         )
     if looks_binary(data):
+        if ending in _TEXT_BY_ENDING:
+            raise DocumentRejected(
+                f"The name says text (.{ending}), but there are control bytes in it, as in a damaged or another file.",
+                remedy="Save it as text in UTF-8 and add it again.",
+            )
         raise DocumentRejected(
             f"Files of this kind{f' (.{ending})' if ending else ''} are not read.", remedy=_SUPPORTED
         )

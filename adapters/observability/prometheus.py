@@ -18,6 +18,7 @@ TOKENS = Counter("footnote_model_tokens_total", "Tokens of the model endpoint", 
 WAITING = Gauge("footnote_inbox_waiting", "Deliveries that are not done")
 PASSAGES = Gauge("footnote_passages", "Passages in the index")
 MODEL_FAILURES = Counter("footnote_model_failures", "Steps that the model's endpoint did not do, by cause", ["cause"])
+LOOP_BLOCKED = Histogram("footnote_loop_blocked_seconds", "Times that the event loop was blocked", buckets=SECONDS)
 IN_WORK = Gauge("footnote_in_work", "Deliveries that are being worked on here")
 
 

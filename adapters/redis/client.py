@@ -238,6 +238,12 @@ async def probe(client: Redis) -> None:
             raise StoreUnavailable("Redis does not give back what was written to it.")
 
 
+async def write_probe(client: Redis) -> None:
+    """Write one small key. Raises StoreUnavailable where the server is full, read-only or away."""
+    async with bounded_call():
+        await client.set(tagged_key("probe:write"), "1", ex=60)
+
+
 def _on_primaries(client: Redis) -> dict[str, Any]:
     return {"target_nodes": RedisCluster.PRIMARIES} if is_cluster(client) else {}
 

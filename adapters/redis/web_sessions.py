@@ -68,4 +68,5 @@ class RedisWebSessions(WebSessions):
 
 
 def _key(what: str, token: str) -> str:
-    return tagged_key(f"{what}:{hashlib.sha256(token.encode()).hexdigest()}")
+    digest = hashlib.sha256(token.encode(errors="replace")).hexdigest()  # a browser may send anything as its token
+    return tagged_key(f"{what}:{digest}")

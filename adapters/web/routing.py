@@ -5,14 +5,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from aiohttp import MultipartReader, web
+from aiohttp import web
 
+from adapters.web.access.multipart import MultipartForm
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.incoming_events import Permissions
 from core.service.kb.commands import Caller
 
 PLATFORM = "web"
-MULTIPART = web.RequestKey("multipart", MultipartReader)  # a form with files, read so far as its token
+MULTIPART = web.RequestKey("multipart", MultipartForm)  # a form with files, read up to its token
 
 
 class Right(StrEnum):

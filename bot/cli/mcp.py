@@ -37,12 +37,15 @@ async def _over_stdio() -> int:
 
 
 async def _over_http(port: int) -> int:
+    from adapters.http_bounds import HttpBounds
     from adapters.mcp.server import serve_http
     from bot.container import open_footnote
+    from bot.platforms import split_names
     from bot.programs import remote_mcp
     from bot.settings import load_settings
 
     settings = load_settings()
     async with open_footnote(settings) as footnote:
-        await serve_http(remote_mcp(footnote), settings.http_host, port, typer.echo)
+        bounds = HttpBounds(proxies=split_names(settings.web_proxies))
+        await serve_http(remote_mcp(footnote), settings.http_host, port, typer.echo, bounds)
     return 0

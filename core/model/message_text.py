@@ -3,7 +3,9 @@
 import re
 
 LONGEST_QUESTION = 4_000  # characters, wherever it is asked
+MOST_WORDS = 800  # words and figures of one: prose of 4,000 characters has fewer, "1,1,1,…" has 2,000
 LINK_PREVIEW = "preview of a link"  # the author of what a platform shows below a link
+_WORD = re.compile(r"\w+")
 _FENCE = re.compile(r"```(?:[A-Za-z0-9+#_-]{1,20}(?=\n))?(.*?)```", re.DOTALL)
 _TICKS = re.compile(r"`+")
 _EMOJI_CODE = re.compile(r"(?<![\w:])(?::(?=[\w+-]{0,63}[A-Za-z+-])[\w+-]{1,64}:)+(?![\w:])")
@@ -15,12 +17,14 @@ _LINES = re.compile(r"\s*\n\s*")
 
 def too_long(text: str) -> str:
     """What to say to a question that is too long, without repeating it; empty where it is not."""
-    if len(text) <= LONGEST_QUESTION:
-        return ""
-    return (
-        f"Your question has {len(text):,} characters; I read at most {LONGEST_QUESTION:,}. "
-        "Shorten it, or attach the long part as a file."
-    )
+    counted = ((len(text), LONGEST_QUESTION, "characters"), (len(_WORD.findall(text)), MOST_WORDS, "words and figures"))
+    for found, most, what in counted:
+        if found > most:
+            return (
+                f"Your question has {found:,} {what}; I read at most {most:,}. "
+                "Shorten it, or attach the long part as a file."
+            )
+    return ""
 
 
 def without_emoji(text: str) -> str:

@@ -3,6 +3,7 @@
 What to search for, and whether what came back suffices, is the agent's business.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -84,7 +85,7 @@ class Retriever:
         if hits and self._reranker is not None:
             with _time_stage(seconds, "rerank"):
                 hits, reranked = await self._rerank(query, hits, max(RERANKED, limit))
-        kept = keep_named(query, hits, spread(hits, limit))
+        kept = await asyncio.to_thread(keep_named, query, hits, spread(hits, limit))
         return Retrieval(kept, further_documents(hits, kept), len(legs.dense), len(legs.bm25), reranked, seconds)
 
     async def _visible_legs(

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from core.model.evidence import Hit
 
+MOST_IDENTIFIERS = 8  # looked for in the text of every hit; a paste may hold hundreds
 NAMED = 2  # hits that have an identifier of the query whole, and are kept wherever they come
 _IDENTIFIER = re.compile(
     r"(?<![\w.,:/-])(?:v?\d+(?:\.\d+)+|[A-Za-z]+-?\d[\w-]*|\d+(?:-\d+)*-?(?=[A-Za-z]*[A-Z])[A-Za-z]+\d*"
@@ -17,7 +18,7 @@ _IDENTIFIER = re.compile(
 
 def identifiers_in(query: str) -> tuple[str, ...]:
     """What in a query is one word by its figures or hyphens: "5.1.3", "F31", "ring-round"; no amount, time or year."""
-    return tuple(dict.fromkeys(_IDENTIFIER.findall(query)))
+    return tuple(dict.fromkeys(_IDENTIFIER.findall(query)))[:MOST_IDENTIFIERS]
 
 
 def keep_named(query: str, hits: Sequence[Hit], kept: Sequence[Hit]) -> tuple[Hit, ...]:

@@ -17,7 +17,7 @@ from core.agent.run import Run
 from core.model.answer import Answer, Outcome
 from core.model.clock import Clock
 from core.model.conversation import Audience, ContextMessage, Person, Thread, ThreadKey, Turn
-from core.model.errors import Denied, NotFound
+from core.model.errors import Denied, DocumentRejected, NotFound
 from core.model.events import (
     AgentCompleted,
     AgentEvent,
@@ -31,6 +31,7 @@ from core.model.events import (
     TracedEvent,
 )
 from core.model.inquiry import AnswerPolicy, Choice, ChoiceId, Inquiry
+from core.model.message_text import too_long
 from core.model.usage import UsageCounts
 from core.ports.catalog import Catalog
 from core.ports.checkpoints import Checkpoints, ParkedInquiry
@@ -114,8 +115,11 @@ class QuestionService:
     async def ask(self, question: Question, opened: OpenThread | None = None) -> AsyncGenerator[AgentEvent, None]:
         """Stream the events of one question; the last is its outcome. ``opened``: its thread, where that is open.
 
-        An open checkpoint in the thread is understood first: the message may be its answer, and that is said.
+        An open checkpoint in the thread is understood first: the message may be its answer, and that is said. Raises
+        DocumentRejected where the question is too long.
         """
+        if refusal := too_long(question.text):
+            raise DocumentRejected(refusal)
         opened = opened or await self.open_thread(question.thread)
         parked = opened.parked
         if parked is not None and parked.inquiry.id != question.trace_id:  # not its own, of a run that was killed

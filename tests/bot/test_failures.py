@@ -15,6 +15,7 @@ from bot.cli.failures import explain_failure
 from bot.cli.runner import print_json
 from bot.doctor import explain
 from bot.health import application, listen
+from bot.readiness import ReadinessReport
 from core.model.errors import ConfigurationError, NotFound
 
 
@@ -97,8 +98,8 @@ def test_json_is_json_in_every_encoding(encoding: str, monkeypatch: pytest.Monke
 
 
 async def test_a_port_that_is_taken_is_said_and_nothing_stays_open() -> None:
-    async def ready() -> dict[str, str]:
-        return {}
+    async def ready() -> ReadinessReport:
+        return ReadinessReport()
 
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -6,6 +6,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
 from bot.health import application
+from bot.readiness import ReadinessReport
 from bot.settings import Settings
 
 
@@ -13,8 +14,8 @@ async def _reads(request: web.Request) -> web.Response:
     return web.json_response({"read": json.loads(await request.text())})
 
 
-async def _ready() -> dict[str, str]:
-    return {}
+async def _ready() -> ReadinessReport:
+    return ReadinessReport()
 
 
 async def test_a_body_that_cannot_be_read_is_the_senders_mistake() -> None:

@@ -12,6 +12,7 @@ from adapters.reasoners.fallback import FallbackReasoner
 from bot.container import model_with_standby
 from bot.doctor import endpoint_checks
 from bot.health import application
+from bot.readiness import ReadinessReport
 from bot.settings import Settings
 from core.model.answer import Outcome
 from core.model.event_text import describe_event
@@ -29,8 +30,8 @@ def configured(endpoint: ScriptedEndpoint, **more: object) -> Settings:
     return Settings(llm_base_url=endpoint.base_url, llm_api_key=key, llm_model="house-model", **more)  # type: ignore[arg-type]
 
 
-async def _ready() -> dict[str, str]:
-    return {}
+async def _ready() -> ReadinessReport:
+    return ReadinessReport()
 
 
 async def test_a_refused_key_is_told_in_the_log_once_in_health_metrics_and_trace(

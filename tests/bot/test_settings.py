@@ -66,9 +66,10 @@ def test_a_working_directory_that_is_the_data_directory_has_one_file(
         (0o644, "LLM_API_KEY=s3cret", Health.NOTE),
         (0o600, "LLM_API_KEY=s3cret", Health.OK),
         (0o644, "HTTP_PORT=9001", Health.OK),
+        (0o666, "HTTP_PORT=9001", Health.FAILED),
     ],
 )
-async def test_a_file_with_a_secret_that_others_may_read_is_noted(
+async def test_a_file_that_others_may_read_secrets_in_or_write_is_noted(
     here: Path, mode: int, settings: str, health: Health
 ) -> None:
     file = here / ".env"
@@ -77,7 +78,7 @@ async def test_a_file_with_a_secret_that_others_may_read_is_noted(
     async with aclosing(checks_of(load_settings())) as checks:
         check = await anext(one async for one in checks if one.name == "settings")
     assert check.health is health
-    assert check.remedy == (f"chmod 600 {file}" if health is Health.NOTE else "")
+    assert check.remedy == (f"chmod 600 {file}" if health is not Health.OK else "")
     assert "s3cret" not in check.detail
 
 

@@ -28,7 +28,8 @@ class WebSessionsContract:
         assert await sessions.read(token) is None
 
     async def test_a_token_nobody_was_given_is_nobodys(self, sessions: WebSessions) -> None:
-        assert await sessions.read("guessed") is None
+        for token in ("guessed", "\udcff", "x" * 10_000):
+            assert await sessions.read(token) is None
         assert await sessions.take_code("guessed") is None
 
     async def test_of_many_who_use_a_code_one_gets_in(self, sessions: WebSessions) -> None:

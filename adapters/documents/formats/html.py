@@ -22,13 +22,17 @@ _FURNITURE = re.compile(
     re.IGNORECASE,
 )
 _ROLES = ("navigation", "banner", "contentinfo", "search", "complementary", "menu", "menubar", "dialog", "alertdialog")
+MOST_TAGS = 250_000  # of a page, opening and closing: five seconds of a core
 _MAIN_SHARE = 0.35
 """A `main` or `article` with less of the page's text than this is not what the page is about."""
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """The page's main content as Markdown."""
-    page = soup(page_text(data))
+    """The page's main content as Markdown. Raises DocumentRejected for one of too many elements, or without text."""
+    text = page_text(data)
+    if text.count("<") > MOST_TAGS:
+        raise DocumentRejected(f"This page has over {MOST_TAGS:,} tags.", remedy="Add it in parts.")
+    page = soup(text)
     stated_title = _title(page)
     modified = iso_date(
         _meta(page, "article:modified_time", "dcterms.modified", "last-modified", "og:updated_time", "date")
@@ -75,13 +79,15 @@ def _remove_furniture(body: Tag) -> None:
     """Navigation, headers, footers, banners; only where something is left without them."""
     lengths = _text_lengths(body)
     left = lengths.get(id(body), 0)
+    removed: set[int] = set()  # ``decomposed`` of bs4 searches the whole element for a tag of that name
     for tag in body.find_all(True):
-        if tag.decomposed or not _is_furniture(tag):
+        if id(tag) in removed or not _is_furniture(tag):
             continue
         length = lengths.get(id(tag), 0)
         if length < 0.6 * left:
             left -= length
-            tag.decompose()
+            removed.update(id(inner) for inner in tag.descendants)
+            tag.extract()
 
 
 def _text_lengths(body: Tag) -> dict[int, int]:
@@ -124,10 +130,11 @@ def _only_heading(markdown: str) -> str | None:
 
 
 def _meta(page: BeautifulSoup, *names: str) -> str | None:
+    tags = page.find_all("meta")
     for wanted in names:
         for key in ("property", "name", "http-equiv", "itemprop"):
-            tag = page.find("meta", attrs={key: re.compile(rf"^{re.escape(wanted)}$", re.IGNORECASE)})
-            if isinstance(tag, Tag) and (content := str(tag.get("content") or "").strip()):
+            tag = next((one for one in tags if str(one.get(key) or "").casefold() == wanted.casefold()), None)
+            if tag is not None and (content := str(tag.get("content") or "").strip()):
                 return content
     return None
 

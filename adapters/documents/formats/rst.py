@@ -8,11 +8,13 @@ from adapters.documents.formats.rst_bodies import with_plain_bodies
 from adapters.documents.formats.rst_tables import with_pipe_tables
 from adapters.documents.formats.text import trim_lines
 from adapters.documents.titles import choose_title
-from core.model.errors import NoText
+from core.model.errors import DocumentRejected, NoText
 from core.model.markdown_lines import LIST_ITEM, with_fences
 from core.model.parsed_document import Block, ParsedDocument
 
 _RULE = re.compile(r"^([=\-`:.'\"~^_*+#<>!$%&,/;?@\\|(){}\[\]])\1{2,}\s*$")
+_TABLE_RULE = re.compile(r"^\s*\+[-=]{2,}")
+MOST_TABLE_RULES = 1_000  # the time for a grid table grows with the square of its rows
 _CODE = re.compile(r"^(\s*)\.\. (?:code-block|code|sourcecode|code-tab|prompt|parsed-literal)::\s*([\w+#-]*)")
 _DIRECTIVE = re.compile(r"^(\s*)\.\. ([\w:-]+)::\s*(.*)$")
 _KEYS = re.compile(r":kbd:`[^`]+`(?:\s?\+?\s?:kbd:`[^`]+`)+")
@@ -29,8 +31,12 @@ _REFERENCE = re.compile(r"`([^`]+)`_{1,2}(?!\w)")
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """The document as Markdown, line for line."""
+    """The document as Markdown, line for line. Raises DocumentRejected where its tables are too large."""
     written = decode(data).split("\n")
+    if sum(bool(_TABLE_RULE.match(line)) for line in written) > MOST_TABLE_RULES:
+        raise DocumentRejected(
+            f"This file has tables of over {MOST_TABLE_RULES:,} ruled lines.", remedy="Add it in parts, or as CSV."
+        )
     replacements = {found[1]: found[2].strip() for line in written if (found := _REPLACEMENT.match(line))}
     source, numbers = with_pipe_tables(with_plain_bodies(written))
     lines = _inline(_marked(_headings(source)), replacements)

@@ -6,12 +6,14 @@ Origin and the session's own token say so. Errors become one line with a remedy.
 
 import hmac
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+from urllib.parse import urlencode
 
 import structlog
 from aiohttp import web
 from aiohttp.typedefs import Handler as PlainHandler
 
+from adapters.web.access.forms import read_form
+from adapters.web.access.multipart import KIND, MultipartForm
 from adapters.web.access.rules import AccessRules, audience_of
 from adapters.web.pages import SECURITY_HEADERS, Pages, wants_part
 from adapters.web.routing import MULTIPART, Right, Route, Visitor
@@ -62,6 +64,8 @@ class Guard:
                 response = await handler(request)
             except web.HTTPException as error:
                 response = error if error.status < 400 else self.respond(request, _reason(error), error.status)
+            except web.RequestPayloadError:
+                response = self.respond(request, "The request could not be read to its end.", 400)
             except FootnoteError as error:
                 response = self.respond(request, str(error), _status(error))
             except Exception:
@@ -129,7 +133,7 @@ class Guard:
     async def _check_change(self, request: web.Request, visitor: Visitor) -> None:
         check_origin(request)
         given = request.headers.get(CSRF_HEADER) or await _csrf_field(request)
-        if not hmac.compare_digest(given.encode(), visitor.csrf.encode()):
+        if not hmac.compare_digest(given.encode(errors="replace"), visitor.csrf.encode()):
             raise Denied("This form is from another session.", remedy="Reload the page and try again.")
         if await self.sessions.count(f"changes:{visitor.person.id}", _MINUTE) > CHANGES_A_MINUTE:
             raise Busy("That was a lot within a minute.", remedy="Wait a moment and go on.")
@@ -160,22 +164,17 @@ def _denied(right: Right) -> Denied:
 
 def check_origin(request: web.Request) -> None:
     """Raise Denied unless a page of ours sent this. Browsers say where every POST comes from."""
-    origin = request.headers.get("Origin", "")
-    if not origin or urlsplit(origin).netloc != request.host:
+    if request.headers.get("Origin", "").partition("://")[2] != request.host:
         raise Denied("This did not come from a page of mine.", remedy="Open the page itself and try again.")
 
 
 async def _csrf_field(request: web.Request) -> str:
     """The token in a form. Of one with files it is the first field: the rest is left for whoever reads them."""
-    if request.content_type == "multipart/form-data":
-        reader = await request.multipart()
-        first = await reader.next()
-        request[MULTIPART] = reader
-        if first is None or getattr(first, "name", "") != CSRF_FIELD:
-            return ""
-        return (await first.read_chunk(256)).decode(errors="replace")  # type: ignore[union-attr]
-    form = await request.post()
-    return str(form.get(CSRF_FIELD, ""))
+    if request.content_type == KIND:
+        upload = request[MULTIPART] = MultipartForm(request)
+        first = await upload.next()
+        return await upload.read_text(256) if first is not None and first.name == CSRF_FIELD else ""
+    return (await read_form(request)).get(CSRF_FIELD, "")
 
 
 def _to_sign_in(request: web.Request) -> web.StreamResponse:
@@ -184,7 +183,7 @@ def _to_sign_in(request: web.Request) -> web.StreamResponse:
         return web.Response(status=401, headers={"HX-Redirect": "/sign-in"})
     if request.method != "GET":
         raise Denied("You are not signed in any more.", remedy="Reload the page.")
-    there = "" if request.path == "/" else f"?next={request.path}"
+    there = "" if request.path == "/" else f"?{urlencode({'next': request.path}, errors='replace')}"
     return web.Response(status=303, headers={"Location": f"/sign-in{there}"})
 
 

@@ -58,7 +58,7 @@ class AccessRules:
 
     def check_host(self, host: str) -> None:
         """Raise Denied unless a request's Host names this page: a foreign name that leads here is a trap."""
-        name = urlsplit(f"//{host}").hostname or ""
+        name = host_of(f"//{host}")
         if name not in LOOPBACK and not (self.address and name == urlsplit(self.address).hostname):
             raise Denied("This address is none of this page's.", remedy="Set WEB_ADDRESS to it.")  # DNS rebinding
 
@@ -90,6 +90,14 @@ class AccessRules:
             # Nobody knows which of the readers it is: each session is alone with its questions.
             return _session(Person(f"web:reader/{secrets.token_hex(6)}", "reader"), SignInMethod.PASSWORD)
         return None
+
+
+def host_of(address: str) -> str:
+    """The name in an address that anybody may have written; empty where there is none."""
+    try:
+        return urlsplit(address).hostname or ""
+    except ValueError:  # "http://[::1"
+        return ""
 
 
 def operator() -> WebSession:

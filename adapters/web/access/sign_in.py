@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 
+from adapters.web.access.forms import read_form
 from adapters.web.access.guard import COOKIE, Guard, check_origin
 from adapters.web.access.rules import operator
 from adapters.web.pages import Pages
@@ -73,12 +74,12 @@ class SignIn:
     async def _password(self, request: web.Request) -> web.StreamResponse:
         check_origin(request)
         await self._slowly(request)
-        form = await request.post()
+        form = await read_form(request)
         async with self.hashing:
-            session = await asyncio.to_thread(self.guard.rules.of_password, str(form.get("password", "")))
+            session = await asyncio.to_thread(self.guard.rules.of_password, form.get("password", ""))
         if session is None:
             return self._form(request, WRONG, 403)
-        return await self._signed_in(session, _own_path(str(form.get("next", ""))))
+        return await self._signed_in(session, _own_path(form.get("next", "")))
 
     async def _slowly(self, request: web.Request) -> None:
         forwarded = ",".join(request.headers.getall("X-Forwarded-For", []))
@@ -100,6 +101,5 @@ class SignIn:
 
 def _own_path(given: str) -> str:
     """A path on this page, whatever was given: no way leads from here to anywhere else."""
-    parts = urlsplit(given)
-    ours = given.startswith("/") and not given.startswith(("//", "/\\")) and not parts.scheme and not parts.netloc
-    return parts.path if ours and given.isprintable() else "/"
+    ours = given.startswith("/") and not given.startswith(("//", "/\\")) and given.isprintable()
+    return urlsplit(given).path if ours else "/"

@@ -47,6 +47,8 @@ class TokenGuard:
                 told = problem_of(error)
             except web.HTTPRequestEntityTooLarge as error:
                 told = problem(413, error.text or "The body is too large.")
+            except web.RequestPayloadError:
+                told = problem(400, "The body could not be read to its end.")
             except (web.HTTPException, ConnectionResetError):
                 raise
             except Exception:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from aiohttp import web
 
+from adapters.web.access.forms import read_form
 from adapters.web.ask.attached_texts import AttachedTexts
 from adapters.web.ask.conversations import Conversations
 from adapters.web.ask.live_streams import LiveStreams
@@ -139,17 +140,17 @@ class AskScreen:
 
     async def _ask(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         form, files = await self._read_form(request)
-        text = str(form.get("question", "")).strip() or (ABOUT_FILES if files else "")
+        text = form.get("question", "").strip() or (ABOUT_FILES if files else "")
         if not text:
             raise DocumentRejected("There was no question in that.", remedy="Write one and send it again.")
         if refusal := too_long(text):
             raise DocumentRejected(refusal)
-        sent = str(form.get("form", ""))[:_LONGEST_KEY]
+        sent = form.get("form", "")[:_LONGEST_KEY]
         is_new = "name" not in request.match_info
         name = request.match_info.get("name") or (sent if _NAME.fullmatch(sent) else secrets.token_hex(8))
         if not _NAME.fullmatch(name):
             raise NotFound("This conversation was not found.")
-        base = str(form.get("base", "")).strip()
+        base = form.get("base", "").strip()
         hung = tuple(FileReference(str(n), file.author) for n, file in enumerate(files))
         message = await self.conversations.add(visitor, name, text, (base,) if base else (), form=sent, files=hung)
         try:
@@ -166,10 +167,10 @@ class AskScreen:
         turn = await self.turns.one(visitor, message)
         return self.pages.part("_turn.html", turn=turn, visitor=visitor, fresh=True)
 
-    async def _read_form(self, request: web.Request) -> tuple[Mapping[str, object], tuple[ContextMessage, ...]]:
+    async def _read_form(self, request: web.Request) -> tuple[Mapping[str, str], tuple[ContextMessage, ...]]:
         """The fields of a question's form, and the text of its files."""
         if request.content_type != "multipart/form-data":
-            return await request.post(), ()
+            return await read_form(request), ()
         upload = Upload(request, longest_field=8 * LONGEST_QUESTION)  # bytes: more than it may have, to be refused
         try:
             async with asyncio.timeout(READING_SECONDS):
@@ -187,11 +188,11 @@ class AskScreen:
 
     async def _choose(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         message = await self._message(request, visitor)
-        form = await request.post()
-        named, chosen = str(form.get("checkpoint", "")), str(form.get("choice", ""))
+        form = await read_form(request)
+        named, chosen = form.get("checkpoint", ""), form.get("choice", "")
         may_administer, thread = visitor.may_administer, message.thread
         parked, choice = await self.actions.choices.find(named, chosen, visitor.person, may_administer, thread)
-        words = str(form.get("words", "")).strip()[:LONGEST_WORDS]
+        words = form.get("words", "").strip()[:LONGEST_WORDS]
         if choice.asks_text and not words:
             raise DocumentRejected("There was nothing in that field.", remedy="Write a few words and press again.")
         await self._take(visitor, message, parked.checkpoint, choice, words if choice.asks_text else "")
@@ -218,10 +219,10 @@ class AskScreen:
 
     async def _rate(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         message = await self._message(request, visitor)
-        form = await request.post()
+        form = await read_form(request)
         turn = await self.turns.one(visitor, message)
         helpful = form.get("helpful") == "yes"
-        reason = str(form.get("reason", "")).strip()[:LONGEST_WORDS]
+        reason = form.get("reason", "").strip()[:LONGEST_WORDS]
         await self.actions.ratings.rate(message.thread, turn.trace_id, visitor.person, helpful=helpful, reason=reason)
         rating = "helpful" if helpful else "unhelpful"
         state = WebQuestionState(thread=message.thread, message=message.id, asker=visitor.person.id)
@@ -233,7 +234,7 @@ class AskScreen:
 
     async def _correct(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         message = await self._message(request, visitor)
-        answer = str((await request.post()).get("answer", "")).strip()[: 4 * LONGEST_WORDS]
+        answer = (await read_form(request)).get("answer", "").strip()[: 4 * LONGEST_WORDS]
         turn = await self.turns.one(visitor, message)
         result = await self.kb.correct(turn.question, answer, None, visitor.caller(), trace_id=turn.trace_id)
         return self.pages.part("_reply.html", text=told_with_jobs(result), ok=is_success(result))

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from aiohttp import web
 
+from adapters.web.access.forms import read_form
 from adapters.web.gaps.charts import HEIGHT, KINDS, WIDTH, week_chart
 from adapters.web.pages import Pages
 from adapters.web.rendering.markdown import render_passage
@@ -102,13 +103,13 @@ class GapScreen:
 
     async def _propose(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         """What the admin made of the draft waits for a decision; the page of proposals shows it."""
-        form = await request.post()
+        form = await read_form(request)
         begun = await self._begin(request, visitor)
-        base = str(form.get("base", ""))
+        base = form.get("base", "")
         written = replace(
             begun,
-            title=str(form.get("title", ""))[:LONGEST_TITLE] or begun.title,
-            text=str(form.get("text", "")).replace("\r\n", "\n"),
+            title=form.get("title", "")[:LONGEST_TITLE] or begun.title,
+            text=form.get("text", "").replace("\r\n", "\n"),
             base=base if base in (await self._reader(visitor)).bases else "",
         )
         try:

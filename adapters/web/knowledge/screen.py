@@ -10,6 +10,8 @@ from typing import Any
 
 from aiohttp import web
 
+from adapters.web.access.forms import read_form
+from adapters.web.access.multipart import KIND
 from adapters.web.knowledge.result_lines import result_lines
 from adapters.web.knowledge.uploads import LARGEST, Upload
 from adapters.web.pages import Pages, wants_part
@@ -131,11 +133,11 @@ class KnowledgeScreen:
 
     async def _do(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         """One command, as a form says it; whether this person may is looked up by the service, now."""
-        form = {name: str(value).strip()[:_LONGEST] for name, value in (await request.post()).items()}
+        form = {name: value.strip()[:_LONGEST] for name, value in (await read_form(request)).items()}
         return self._result(request, visitor, await self.kb.handle(command_of(form), visitor.caller()))
 
     async def _files(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
-        if request.content_type != "multipart/form-data":
+        if request.content_type != KIND:
             raise DocumentRejected("There were no files in that.", remedy="Choose some and send them again.")
         upload = Upload(request)
         try:
@@ -148,9 +150,9 @@ class KnowledgeScreen:
 
     async def _folder(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         """A folder of this machine, by the names that ``footnote ingest`` gives its files."""
-        form = await request.post()
-        found = await self.local_files(str(form.get("path", ""))[:_LONGEST])
-        base = str(form.get("base", "")).strip()[:_LONGEST]
+        form = await read_form(request)
+        found = await self.local_files(form.get("path", "")[:_LONGEST])
+        base = form.get("base", "").strip()[:_LONGEST]
         naming = await self.kb.name_files(found.files, base, visitor.caller())
         result = await self._ingest(visitor, base, found.read(naming.files))
         return self._result(request, visitor, result, [*found.refused_files, *naming.notes])

@@ -4,17 +4,19 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from aiohttp import BodyPartReader, web
+from aiohttp import web
 
+from adapters.web.access.multipart import MultipartForm, Part
 from adapters.web.routing import MULTIPART
+from core.model.errors import DocumentRejected
 from core.model.file_content import FileContent
 from core.model.plain_text import remove_controls
 from core.service.kb.commands import MOST_FILES
 
 LARGEST = 25 * 2**20  # bytes of one file, as in chat
-_CHUNK = 256 * 1024
 _LONGEST_NAME = 150
 _LONGEST_FIELD = 2_000
+_MOST_FIELDS = 50  # before the first file
 
 
 @dataclass(slots=True)
@@ -25,43 +27,42 @@ class Upload:
     fields: dict[str, str] = field(default_factory=dict)
     refused: list[str] = field(default_factory=list)
     longest_field: int = _LONGEST_FIELD  # bytes; what is longer is cut
-    _first: BodyPartReader | None = None
+    _first: Part | None = None
     _taken: int = 0
 
     async def read_fields(self) -> None:
-        """Everything up to the first file."""
-        while (part := await self._next()) is not None:
-            if part.filename is not None:
+        """Read everything up to the first file. Raises DocumentRejected as ``MultipartForm`` does."""
+        form = self._form()
+        for _ in range(_MOST_FIELDS):
+            part = await form.next()
+            if part is None or part.file is not None:
                 self._first = part
                 return
-            value = bytearray()
-            while len(value) < self.longest_field and (chunk := await part.read_chunk(self.longest_field)):
-                value += chunk
-            self.fields[part.name or ""] = value[: self.longest_field].decode(errors="replace").strip()
+            self.fields[part.name] = (await form.read_text(self.longest_field)).strip()
+        raise DocumentRejected(f"This form has over {_MOST_FIELDS} fields.", remedy="Send the files alone.")
 
     async def files(self) -> AsyncIterator[FileContent]:
         """(source, name, bytes) of each file that is taken."""
-        part = self._first
+        form, part = self._form(), self._first
         while part is not None:
-            name = file_name(part.filename or "")
-            data = await self._data(part, name) if name else None
+            name = file_name(part.file or "")
+            data = await self._data(form, name) if name else None
             if data is not None:
                 self._taken += 1
                 yield FileContent(name, name, data)
-            part = await self._next()
+            part = await form.next()
 
-    async def _next(self) -> BodyPartReader | None:
-        reader = self.request.get(MULTIPART)
-        if reader is None:
-            reader = self.request[MULTIPART] = await self.request.multipart()
-        part = await reader.next()
-        return part if isinstance(part, BodyPartReader) else None
+    def _form(self) -> MultipartForm:
+        """The form, which the guard has begun to read unless the token came in a header."""
+        if MULTIPART not in self.request:
+            self.request[MULTIPART] = MultipartForm(self.request)
+        return self.request[MULTIPART]
 
-    async def _data(self, part: BodyPartReader, name: str) -> bytes | None:
+    async def _data(self, form: MultipartForm, name: str) -> bytes | None:
         """A file's bytes; None where it is left out, which is then said. Its rest is read and thrown away."""
         why = f"{name} is left out: at most {MOST_FILES} files at once." if self._taken >= MOST_FILES else ""
         data = bytearray()
-        while chunk := await part.read_chunk(_CHUNK):
+        while chunk := await form.read():
             if not why:
                 data += chunk
             if len(data) > LARGEST:

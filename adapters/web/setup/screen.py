@@ -10,6 +10,7 @@ from typing import Any
 
 from aiohttp import web
 
+from adapters.web.access.forms import read_form
 from adapters.web.knowledge.uploads import LARGEST
 from adapters.web.pages import Pages
 from adapters.web.routing import MenuEntry, Right, Route, Visitor
@@ -68,9 +69,9 @@ class SetupScreen:
 
     async def _token(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         """Try a token and keep it where it works. It is in no address, no log and no page."""
-        place, form = _platform(request), await request.post()
-        setting = str(form.get("setting", ""))
-        outcome = await self.guide.take_token(setting, str(form.get("token", ""))[:LONGEST_TOKEN])
+        place, form = _platform(request), await read_form(request)
+        setting = form.get("setting", "")
+        outcome = await self.guide.take_token(setting, form.get("token", "")[:LONGEST_TOKEN])
         if outcome.kept:
             await self.audit.record(visitor.person.id, f"setup {place}", setting, allowed=True)
             raise web.HTTPSeeOther(f"/setup/{place}#{_ANCHOR}")

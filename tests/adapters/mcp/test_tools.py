@@ -9,7 +9,7 @@ pytest.importorskip("mcp", reason="the mcp package is not installed")
 
 from mcp import Client
 
-from adapters.mcp.server import build_server
+from adapters.mcp.server import OurTokens, build_server, caller_over_http
 from adapters.mcp.tools import KnowledgeTools
 from core.model.answer import Support
 from core.model.conversation import Person
@@ -34,9 +34,10 @@ OWNER = Person("console:operator", "you")
 
 @dataclass
 class Desk:
-    """A scene with an open base and the board's, and whoever calls the tools."""
+    """A scene with an open base and the board's, and the tools; with ``over_http`` each request brings its token."""
 
     scene: Scene = field(default_factory=Scene)
+    over_http: bool = False
 
     def __post_init__(self) -> None:
         scene = self.scene
@@ -45,8 +46,9 @@ class Desk:
         self.owner: ApiClient | None = None
         retriever = Retriever(scene.index, scene.encoder, None, scene.catalog)
         reader = KnowledgeReader(scene.catalog, scene.index, retriever)
-        tools = KnowledgeTools(self._caller, reader, scene.question_service, AnswerPolicy())
-        self.server = build_server(tools, "0.0.0")
+        caller = caller_over_http(self.clients) if self.over_http else self._caller
+        tools = KnowledgeTools(caller, reader, scene.question_service, AnswerPolicy())
+        self.server = build_server(tools, "0.0.0", OurTokens(self.clients) if self.over_http else None)
 
     async def _caller(self) -> ApiClient:
         return self.owner or await self.clients.authenticate(self.secret)

@@ -1,5 +1,6 @@
 """One search, from the question to hits that are published, in order and with a score that means something."""
 
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
@@ -14,6 +15,7 @@ from core.model.knowledge import Passage
 from core.ports.index import DenseAndBm25Hits, Scope
 from core.retrieval.fusion import fuse
 from core.retrieval.hybrid import FURTHER, Retrieval, Retriever, further_documents, spread
+from core.retrieval.identifiers import keep_named
 from tests.fakes.memory.encoder import HashingEncoder
 from tests.fakes.memory.index import InProcessIndex
 
@@ -229,3 +231,16 @@ def test_of_each_document_that_there_was_no_room_for_the_best_passage_stays_in_r
     assert further_documents(found, found[:2]) == (found[2], found[3])
     many = hits(*((f"d{n}", 1 / (n + 1)) for n in range(40)))
     assert further_documents(many, many[:8]) == tuple(many[8 : 8 + FURTHER])
+
+
+async def test_what_a_query_names_is_looked_for_off_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[int] = []
+
+    def noted(query: str, hits: Sequence[Hit], kept: Sequence[Hit]) -> tuple[Hit, ...]:
+        threads.append(threading.get_ident())
+        return keep_named(query, hits, kept)
+
+    monkeypatch.setattr("core.retrieval.hybrid.keep_named", noted)
+    await test_the_best_passage_comes_first_with_the_score_of_each_leg()
+    assert threads
+    assert threading.get_ident() not in threads

@@ -26,6 +26,10 @@ def test_numbers_of_versions_and_codes_are_known_from_amounts(query: str, found:
     assert identifiers_in(query) == found
 
 
+def test_of_a_paste_full_of_codes_a_few_are_looked_for() -> None:
+    assert identifiers_in(" ".join(f"F{number}" for number in range(700))) == tuple(f"F{n}" for n in range(8))
+
+
 def test_a_passage_that_has_the_identifier_whole_is_kept_in_its_place_for_the_last() -> None:
     found = hits("5.1 and 3", "5.1", "5.1.30", "Mended in 5.1.3.", "else")
     kept = keep_named("what is new in 5.1.3", found, found[:2])

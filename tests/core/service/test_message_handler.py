@@ -853,12 +853,17 @@ async def test_who_edits_after_the_answer_is_told_once_how_to_ask_again(room: Ro
     assert len(room.scene.script.calls_of("understand")) == 1
 
 
-async def test_a_question_that_is_too_long_is_refused_without_repeating_it(room: Room) -> None:
+@pytest.mark.parametrize(
+    ("text", "limit"),
+    [("QUJD" * 2_000, "at most 4,000"), ("1," * 1_900, "at most 800")],
+    ids=["characters", "figures"],
+)
+async def test_a_question_that_is_too_long_is_refused_without_repeating_it(room: Room, text: str, limit: str) -> None:
     async with room.working():
-        await room.asks(f"what is {'QUJD' * 2_000}?")
+        await room.asks(f"what is {text}?")
         await room.settled()
     (told,) = room.paper.told
-    assert "at most 4,000" in told
+    assert limit in told
     assert len(told) < 200
     assert room.scene.script.calls_of("understand") == []
 

@@ -3,6 +3,7 @@
 import pytest
 
 from adapters.documents.reader import read
+from core.model.errors import DocumentRejected
 
 
 def markdown(page: str) -> str:
@@ -55,3 +56,13 @@ def test_mail_addresses_that_a_proxy_hides_are_uncovered() -> None:
     link = f'<a href="/cdn-cgi/l/email-protection#{hidden("ops@acme.example")}">Mail us</a>'
     span = f'<span class="__cf_email__" data-cfemail="{hidden("ada@acme.example")}">[email&#160;protected]</span>'
     assert markdown(f"<p>{link} or {span}.</p>") == "Mail us (ops@acme.example) or ada@acme.example."
+
+
+def test_a_page_of_too_many_tags_is_refused_with_its_number() -> None:
+    with pytest.raises(DocumentRejected, match=r"over 250,000 tags\. Add it in parts"):
+        read("page.html", b"<a><b></a>" * 100_000)
+
+
+def test_what_is_removed_with_furniture_is_not_looked_at_again() -> None:
+    page = "<nav><div class='menu'><a>Home</a></div></nav>" + "<p>Refunds take 30 days. " * 20
+    assert "Home" not in markdown(page)

@@ -4,6 +4,7 @@ import pytest
 
 from adapters.documents.formats.rst_bodies import with_plain_bodies
 from adapters.documents.reader import read
+from core.model.errors import DocumentRejected
 
 
 def text_of(source: str) -> list[str]:
@@ -58,3 +59,8 @@ def test_what_a_literal_block_or_a_listing_shows_is_not_read_as_a_directive() ->
 )
 def test_what_is_put_in_by_name_is_said_where_it_has_to_be(written: str, told: str) -> None:
     assert text_of(f"{written}\n") == [told]
+
+
+def test_tables_of_too_many_ruled_lines_are_refused_with_their_number() -> None:
+    with pytest.raises(DocumentRejected, match=r"over 1,000 ruled lines"):
+        read("table.rst", b"+--+\n|a |\n" * 1_001)

@@ -115,10 +115,10 @@ class Office:
         self.description: dict[str, Any] = {}
         self._server: BaseTestServer | None = None
 
-    @asynccontextmanager
-    async def open(self) -> AsyncIterator["Office"]:
+    def api(self) -> Api:
+        """The endpoints, over the scene."""
         scene = self.scene
-        api = Api(
+        return Api(
             clients=self.clients,
             questions=scene.question_service,
             checkpoints=scene.checkpoints,
@@ -149,8 +149,11 @@ class Office:
             version="0.0.0",
             asking=Asking(scene.question_service, warming=lambda: self.warming),
         )
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator["Office"]:
         app = web.Application()
-        app.add_routes(api.routes())
+        app.add_routes(self.api().routes())
         async with TestServer(app) as server:
             self._server = server
             async with aiohttp.ClientSession() as session, session.get(self.url("/v1/openapi.json")) as got:

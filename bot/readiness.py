@@ -1,0 +1,104 @@
+"""Readiness: what keeps every question from being answered now, and what only makes the service worse."""
+
+import asyncio
+import errno
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from adapters.observability import prometheus as metrics
+from adapters.redis.client import write_probe
+from bot.container import Footnote
+from bot.supervision import SupervisedPlatform
+from core.model.errors import FootnoteError
+from core.service.shared_stores import SharedStores
+
+PROBE_SECONDS = 3.0  # for one store; a probe of Kubernetes or Docker waits four or five
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_PROBE = b"\0" * 4096
+
+
+@dataclass(frozen=True, slots=True)
+class ReadinessReport:
+    """Reasons by the name of what has them; ready while nothing is ``waiting_for``."""
+
+    waiting_for: dict[str, str] = field(default_factory=dict)
+    degraded: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """Looks at the stores, the disk and the platforms each time it is asked, so that it comes back by itself."""
+
+    footnote: Footnote
+    stores: SharedStores
+    platforms: Sequence[SupervisedPlatform]
+    home: Path
+    model_failure: Callable[[], str]
+
+    async def report(self) -> ReadinessReport:
+        """What is wrong now.
+
+        A platform that is away degrades the service as long as another one is there; the page counts as one. With a
+        model that is away answers are quotes.
+        """
+        away = {one.name: problem for one in self.platforms if (problem := one.readiness_problem())}
+        degraded = dict(away) if len(away) < len(self.platforms) else {}
+        if failure := self.model_failure():
+            degraded["model"] = failure
+        waiting = {} if degraded.keys() >= away.keys() else dict(away)
+        waiting |= self.footnote.opening.readiness_problems()
+        if not self.stores.joined.is_set():
+            waiting.setdefault("index", "it is still opening")
+        redis, index, disk = await asyncio.gather(self._redis_problem(), self._index_problem(), self._disk_problem())
+        for name, problem in (("redis", redis or self.stores.refused), ("index", index), ("disk", disk)):
+            if problem:
+                waiting[name] = problem
+        if not redis and self.stores.joined.is_set():
+            try:
+                await self.footnote.knowledge_stack.deps.consistency.check()  # Redis may have come back empty
+            except FootnoteError as error:
+                waiting["catalog"] = str(error)
+        return ReadinessReport(waiting, degraded)
+
+    async def _redis_problem(self) -> str:
+        """Why nothing can be written to Redis; empty where it can."""
+        try:
+            async with asyncio.timeout(PROBE_SECONDS):
+                await write_probe(self.footnote.redis)
+                metrics.WAITING.set(await self.footnote.inbox.count_waiting())
+        except FootnoteError as error:
+            return str(error)
+        except TimeoutError:
+            return f"Redis does not answer within {PROBE_SECONDS:.0f} seconds."
+        return ""
+
+    async def _index_problem(self) -> str:
+        """Why the index cannot be searched; empty where it can, or where it is not open yet."""
+        if not self.stores.joined.is_set():
+            return ""
+        try:
+            async with asyncio.timeout(PROBE_SECONDS):
+                metrics.PASSAGES.set(await self.footnote.index.count())
+        except FootnoteError as error:
+            return str(error)
+        except TimeoutError:
+            return f"The index does not answer within {PROBE_SECONDS:.0f} seconds."
+        return ""
+
+    async def _disk_problem(self) -> str:
+        """Why nothing can be written below the data directory; a folder that is read-only on purpose is none."""
+        try:
+            await asyncio.to_thread(_write, self.home)
+        except OSError as error:
+            if error.errno in _FULL:
+                return f"The disk of {self.home} is full. Make room on it."
+        return ""
+
+
+def _write(home: Path) -> None:
+    with tempfile.TemporaryFile(dir=home, prefix=".readiness-", buffering=0) as file:
+        file.write(_PROBE)
+        os.fsync(file.fileno())
