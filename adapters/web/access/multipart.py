@@ -18,7 +18,7 @@ _AGAIN = "Send it again."
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class FormPart:
     """A field's name; for a file also the name that the browser gives it."""
 
     name: str
@@ -33,7 +33,7 @@ class MultipartForm:
 
     def __init__(self, request: web.Request) -> None:
         self._content = request.content
-        self._events: deque[Part | bytes | None] = deque()  # a part, pieces of what it holds, None at its end
+        self._events: deque[FormPart | bytes | None] = deque()  # a part, pieces of what it holds, None at its end
         self._header = (bytearray(), bytearray())  # the name and value of the header that is being read
         self._disposition = b""
         self._count = 0
@@ -56,7 +56,7 @@ class MultipartForm:
         except (KeyError, ValueError):
             raise DocumentRejected("This form cannot be read: it has no boundary.", remedy=_AGAIN) from None
 
-    async def next(self) -> Part | None:
+    async def next(self) -> FormPart | None:
         """The next part, past the rest of the one before it; None after the last."""
         while self._inside:
             await self.read()
@@ -82,7 +82,7 @@ class MultipartForm:
             data += piece
         return data[:longest].decode(errors="replace")
 
-    async def _event(self) -> Part | bytes | None:
+    async def _event(self) -> FormPart | bytes | None:
         while not self._events:
             if self._complete:
                 return None
@@ -111,7 +111,7 @@ class MultipartForm:
         options = parse_options_header(self._disposition)[1]
         name, file = options.get(b"name", b""), options.get(b"filename")
         self._events.append(
-            Part(name.decode(errors="replace"), None if file is None else file.decode(errors="replace"))
+            FormPart(name.decode(errors="replace"), None if file is None else file.decode(errors="replace"))
         )
 
     def _end(self) -> None:

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from aiohttp import web
 
-from adapters.web.access.multipart import MultipartForm, Part
+from adapters.web.access.multipart import FormPart, MultipartForm
 from adapters.web.routing import MULTIPART
 from core.model.errors import DocumentRejected
 from core.model.file_content import FileContent
@@ -27,7 +27,7 @@ class Upload:
     fields: dict[str, str] = field(default_factory=dict)
     refused: list[str] = field(default_factory=list)
     longest_field: int = _LONGEST_FIELD  # bytes; what is longer is cut
-    _first: Part | None = None
+    _first: FormPart | None = None
     _taken: int = 0
 
     async def read_fields(self) -> None:

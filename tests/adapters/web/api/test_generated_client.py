@@ -71,4 +71,6 @@ async def test_whatever_is_sent_what_comes_back_is_as_described(office: Office, 
     program = await office.program()
     header = f"Authorization: Bearer {program.secret}"
     words = ("run", office.url("/v1/openapi.json"), "-H", header, "--phases", "fuzzing", "--max-examples", "3")
-    await runs(FUZZER, *words, cwd=tmp_path)
+    # The same requests each time. A schema cannot say that a conversation needs a message of the user.
+    settled = ("--generation-deterministic", "--exclude-checks", "positive_data_acceptance")
+    await runs(FUZZER, *words, *settled, cwd=tmp_path)
