@@ -21,11 +21,10 @@ from adapters.reasoners.extractive.evidence import (
     attachments,
     columns,
     definitions,
-    grading,
     other_languages,
     sufficiency,
 )
-from adapters.reasoners.extractive.evidence.candidates import most_promising
+from adapters.reasoners.extractive.evidence.answer_odds import most_promising
 from adapters.reasoners.extractive.evidence.changelog import change_asked, search_for_change
 from adapters.reasoners.extractive.evidence.clarification import (
     chosen_reading,
@@ -53,26 +52,29 @@ from adapters.reasoners.extractive.evidence.scoring import (
     tells_by_itself,
 )
 from adapters.reasoners.extractive.evidence.similarity import KnownVectors, Similarity
-from adapters.reasoners.extractive.evidence.source_searches import (
+from adapters.reasoners.extractive.evidence.subjects import Subjects
+from adapters.reasoners.extractive.evidence.sufficiency import (
     in_the_same_source,
     leant_on,
+    other_table,
     rest_of_versions,
+    tables_to_look_for,
     version_behind,
 )
-from adapters.reasoners.extractive.evidence.subjects import Subjects
 from adapters.reasoners.extractive.evidence.superseded import prefer_current
-from adapters.reasoners.extractive.evidence.table_searches import other_table, tables_to_look_for
 from adapters.reasoners.extractive.question import intent
 from adapters.reasoners.extractive.question.answer_type import is_strict
 from adapters.reasoners.extractive.question.comparison import sides_of
 from adapters.reasoners.extractive.question.follow_up import ResolvedQuestion, resolve, resolve_part
 from adapters.reasoners.extractive.question.fragments import LEADING
-from adapters.reasoners.extractive.question.lexicon import NoLexicon, english, lexicon_for
 from adapters.reasoners.extractive.question.phrases import names
 from adapters.reasoners.extractive.question.pronouns import pronoun_in
 from adapters.reasoners.extractive.question.query_translation import english_of, is_language_of, note_of_translation
 from adapters.reasoners.extractive.question.spelling import (
+    NoLexicon,
     correct_spelling,
+    english,
+    lexicon_for,
     unknown_words,
     vocabulary_of,
     with_known_names,
@@ -201,7 +203,7 @@ class ExtractiveReasoner:
         """The grade of each passage for the need that it was weighed for."""
         grades: dict[int, Grade] = {}
         for one in found:
-            grade = grading.grade_of(one.units, one.evidence.hit.rerank)
+            grade = answer_odds.grade_of(one.units, one.evidence.hit.rerank)
             grade = credit_link(inquiry, one.evidence, grade)
             grades[one.evidence.id] = credit_offered(inquiry, one.evidence, grade)
         evidence = [one.evidence for one in found]
@@ -338,7 +340,7 @@ class ExtractiveReasoner:
 
     def _decide_as_read(self, inquiry: Inquiry, thread: Thread) -> Decision:
         relevant = inquiry.library.relevant(inquiry.cutoff)
-        near = inquiry.library.relevant(grading.NEAR)
+        near = inquiry.library.relevant(answer_odds.NEAR)
         if not inquiry.refining and (options := readings(inquiry.standalone, tuple(inquiry.library))):
             return AskBack(question_back(inquiry.standalone), options, "several readings")
         for missing, actions in _lacking(inquiry, thread, relevant, near):

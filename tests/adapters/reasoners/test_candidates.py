@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.evidence.candidates import most_promising
+from adapters.reasoners.extractive.evidence.answer_odds import most_promising
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
 from core.model.evidence import Evidence
 from core.model.passage_units import units

@@ -3,7 +3,7 @@
 import pytest
 
 from adapters.reasoners.extractive.question.follow_up import resolve, resolve_part
-from adapters.reasoners.extractive.question.lexicon import NoLexicon, english
+from adapters.reasoners.extractive.question.spelling import NoLexicon, english
 from adapters.reasoners.extractive.question.written_names import with_written_names
 from core.model.conversation import Exchange
 

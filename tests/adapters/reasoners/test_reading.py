@@ -7,9 +7,8 @@ import pytest
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.leaning import ALONE, Leaning
-from adapters.reasoners.extractive.evidence.reading import AnswerReader, text_of
+from adapters.reasoners.extractive.evidence.reading import AnswerReader, stretch_around, text_of
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage
-from adapters.reasoners.extractive.evidence.surroundings import stretch_around
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner, leaning_of
 from adapters.testing.encoder import HashingEncoder
 from core.model.conversation import Exchange

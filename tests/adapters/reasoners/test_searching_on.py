@@ -7,7 +7,7 @@ import pytest
 
 from adapters.reasoners.extractive.evidence.layered import known_by_name
 from adapters.reasoners.extractive.evidence.leaning import Leaning
-from adapters.reasoners.extractive.evidence.source_searches import leant_on
+from adapters.reasoners.extractive.evidence.sufficiency import leant_on
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.testing.encoder import HashingEncoder
 from core.model.answer import Outcome

@@ -8,19 +8,21 @@ answer is there, questions that nothing answers, and the former with their answe
 
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import chain, repeat
 from operator import attrgetter
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.numbered_entities import contradicts
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, Words, doubts
 from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
-from adapters.reasoners.extractive.evidence.words_of_names import words_of_names
+from adapters.reasoners.extractive.evidence.word_coverage import words_of_names
 from adapters.reasoners.extractive.question.answer_type import NEUTRAL, fits, is_strict, thing_asked
 from adapters.reasoners.extractive.question.phrases import names
 from adapters.reasoners.extractive.weights import Features
-from core.model.evidence import Evidence
+from core.model.evidence import Evidence, Grade
 from core.model.languages import language_of
 from core.model.passage_units import Form
 from core.model.text import content_words, words
@@ -177,3 +179,51 @@ def _named_share(question: str, text: str, written_as_names: Collection[str] = (
     said |= set(written_as_names)
     wanted = {found for word in said for found in content_words(word)}
     return len(wanted & set(content_words(text))) / len(wanted) if wanted else 1.0
+
+
+def most_promising(found: Sequence[Evidence], worded: Sequence[Sequence[ScoredUnit]]) -> list[list[ScoredUnit]]:
+    """Those of each passage's units, best first by their words, that are among the most promising of its search."""
+    far = min((item.hit.dense for item in found if item.hit.dense is not None), default=0.0)
+
+    def promise(one: ScoredUnit) -> float:
+        dense = one.evidence.hit.dense
+        return one.worth + (far if dense is None else dense)
+
+    by_search = defaultdict[str, list[ScoredUnit]](list)
+    rooms = defaultdict[str, Iterator[int]](lambda: chain(weights.UNITS_OF_FIRST, repeat(weights.UNITS_OF_PASSAGE)))
+    for item, listed in zip(found, worded, strict=True):
+        by_search[item.query].extend(listed[: next(rooms[item.query])])
+    ranked = (sorted(of_one, key=promise, reverse=True)[: weights.UNITS_COMPARED] for of_one in by_search.values())
+    kept = {id(one) for one in chain.from_iterable(ranked)}
+    return [[one for one in listed if id(one) in kept] for listed in worded]
+
+
+NEAR = 1  # not evidence, but enough to know which meanings of a word the documents have
+_SUMMARY = 400  # characters
+
+
+def chance(units: Sequence[ScoredUnit]) -> float:
+    """The probability in [0, 1] that the best of these units answers the question."""
+    odds = max((one.odds for one in units), default=-math.inf)
+    return 1 / (1 + math.exp(-max(odds, -_SURE)))
+
+
+_SURE = 50.0
+
+
+def score_of(value: float) -> int:
+    """A chance as a grade from 1 to 10: ten times it, rounded down, so that 5 begins at even odds."""
+    return max(1, min(10, int(value * 10)))
+
+
+def grade_of(units: Sequence[ScoredUnit], rerank: float | None) -> Grade:
+    """The grade: ten times the chance, at least 1. A cross-encoder's word counts half where there is one."""
+    value = chance(units)
+    if rerank is not None:
+        value = (value + rerank) / 2
+    return Grade(score_of(value), _summary(units), round(value, 3))
+
+
+def _summary(ranked: Sequence[ScoredUnit]) -> str:
+    """The sentence that the grade rests on."""
+    return ranked[0].unit.text[:_SUMMARY] if ranked else ""

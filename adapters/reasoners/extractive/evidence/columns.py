@@ -13,8 +13,7 @@ from adapters.reasoners.extractive.evidence.answer_odds import doubted
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, Words, is_asked_cell_empty
 from adapters.reasoners.extractive.evidence.word_coverage import topic_words
 from adapters.reasoners.extractive.question.aggregation import Aggregate, aggregation_of
-from adapters.reasoners.extractive.question.answer_type import asks_who, fits_cell, is_strict
-from adapters.reasoners.extractive.question.named_things import thing_held, thing_picked
+from adapters.reasoners.extractive.question.answer_type import asks_who, fits_cell, is_strict, thing_held, thing_picked
 from core.model.knowledge import Passage
 from core.model.markdown_lines import cells_of
 from core.model.passage_units import Form, Unit

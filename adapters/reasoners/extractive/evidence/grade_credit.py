@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.clarification import chosen_reading
-from adapters.reasoners.extractive.evidence.searches_made import planned_queries
+from adapters.reasoners.extractive.evidence.sufficiency import planned_queries
 from adapters.reasoners.extractive.evidence.versions import family, other_version, section_name
 from core.model.evidence import Evidence, Grade
 from core.model.inquiry import Inquiry

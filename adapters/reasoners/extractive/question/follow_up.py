@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.question.discourse_frames import BareQuestion, strip_frames
 from adapters.reasoners.extractive.question.fragments import ASKING, LEADING, VERBISH, continue_fragment
-from adapters.reasoners.extractive.question.lexicon import Lexicon
 from adapters.reasoners.extractive.question.phrases import Phrase, leaves_open, names, noun_phrases
 from adapters.reasoners.extractive.question.pronouns import DEMONSTRATIVE, PERSONAL, PLURAL, POSSESSIVE, pronoun_in
+from adapters.reasoners.extractive.question.spelling import Lexicon
 from adapters.reasoners.extractive.question.superlatives import singled_out
 from adapters.reasoners.extractive.question.topics import Topic, topics_of
 from adapters.reasoners.extractive.question.written_names import as_typed, with_written_names

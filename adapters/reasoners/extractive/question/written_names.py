@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from adapters.reasoners.extractive.question.lexicon import Lexicon, NoLexicon
 from adapters.reasoners.extractive.question.phrases import names
+from adapters.reasoners.extractive.question.spelling import Lexicon, NoLexicon
 from core.model.conversation import Exchange
 from core.model.text import words
 

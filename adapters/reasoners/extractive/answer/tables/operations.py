@@ -6,7 +6,7 @@ Only where every cell that it rests on can be read: one that was left out would 
 from collections.abc import Sequence
 
 from adapters.reasoners.extractive.answer.tables import wording
-from adapters.reasoners.extractive.answer.tables.column_choice import (
+from adapters.reasoners.extractive.answer.tables.row_choice import (
     is_only_of_its_kind,
     numeric_columns,
     quantity_column,
@@ -16,7 +16,7 @@ from adapters.reasoners.extractive.answer.tables.wording import TableAnswer
 from adapters.reasoners.extractive.evidence.cell_values import can_be_added, column_values, kind_of
 from adapters.reasoners.extractive.evidence.name_trail import gives_range
 from adapters.reasoners.extractive.question.aggregation import Aggregate, Aggregation, Threshold
-from adapters.reasoners.extractive.question.named_things import thing_picked
+from adapters.reasoners.extractive.question.answer_type import thing_picked
 from core.model.text import content_words
 
 _PERSON = frozenset(content_words("person people name who member employee colleague"))
