@@ -55,7 +55,6 @@ from adapters.reasoners.extractive.evidence.similarity import KnownVectors, Simi
 from adapters.reasoners.extractive.evidence.subjects import Subjects
 from adapters.reasoners.extractive.evidence.sufficiency import (
     in_the_same_source,
-    leant_on,
     other_table,
     rest_of_versions,
     tables_to_look_for,
@@ -233,7 +232,7 @@ class ExtractiveReasoner:
         pool: Sequence[Evidence],
         leaning: Leaning = ALONE,
     ) -> list[WeighedPassage]:
-        """The units of these passages by their worth for a need; how rare a word is, the pool tells.
+        """The units of these passages by their odds for a need; how rare a word is, the pool tells.
 
         ``leaning`` is what it leans on in its thread. All is weighed in English.
         """
@@ -357,7 +356,7 @@ class ExtractiveReasoner:
         """The best sentences, verbatim, need by need and document by document."""
         del meter
         asked_for, inquiry = inquiry.standalone, await self._as_read(inquiry)
-        sources = leant_on(inquiry, thread) or chosen_reading(inquiry)[1]
+        chosen = chosen_reading(inquiry)[1]
         pool = tuple(inquiry.library) or tuple(evidence)
         found: list[tuple[str, Sequence[ScoredUnit]]] = []
         needs = needs_of(inquiry)
@@ -366,7 +365,7 @@ class ExtractiveReasoner:
             grades: Sequence[Grade | None] = [item.grade for item in evidence]
             if len(needs) > 1:  # what answers one part of a question is no answer to its other part
                 grades = self._grade_found(inquiry, weighed)
-            found.append((need, selection.rank_units(inquiry, weighed, grades, sources, of_many=len(needs) > 1)))
+            found.append((need, selection.rank_units(inquiry, weighed, grades, chosen, of_many=len(needs) > 1)))
         pieces = composer.answer(inquiry, found)
         if (asked := intent.split_question(inquiry.question)).lists_documents:
             pieces = composer.list_documents(asked.question, found[0][1])

@@ -94,5 +94,5 @@ def test_a_sentence_that_names_the_year_itself_is_not_doubted_for_standing_elsew
     (item,) = found({"Report 2026": "In 2025 express cost nine pounds. Express is blue."})
     listed = [ScoredUnit(item, unit, 1.0, 1.0) for unit in units(item.passage.text)]
     named, other = NamedVersion("2025", "what did express cost").doubt_others(listed)
-    assert named.doubt == 1.0
-    assert other.doubt == weights.OTHER_NUMBER
+    assert named.odds == 0.0
+    assert other.odds < 0.0

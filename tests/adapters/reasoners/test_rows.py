@@ -61,7 +61,7 @@ def test_where_the_row_that_is_meant_has_an_empty_cell_no_other_row_answers(ques
     item = Evidence(1, Hit(passage(1, CHARGES, "Tariff"), 0.8), "asked")
     rows = scored_by_words(Words(question, rarity_of([item])), item)
     done = doubt_rows(Words(question, rarity_of([item])), rows)
-    by_text = {one.unit.text: one.doubt < 1.0 for one in done}
+    by_text = {one.unit.text: one.odds < 0.0 for one in done}
     assert [by_text[unit.text] for unit in units(CHARGES)] == doubted
 
 

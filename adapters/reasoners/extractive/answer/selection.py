@@ -3,6 +3,7 @@
 How they look is ``quote_markdown``'s business; what leads from one to the next is ``name_trail``'s.
 """
 
+import math
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +23,7 @@ from adapters.reasoners.extractive.evidence.responsibility import tells_person
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage, says_something
 from adapters.reasoners.extractive.evidence.versions import family, other_version
 from adapters.reasoners.extractive.evidence.word_coverage import topic_words
-from adapters.reasoners.extractive.question.answer_type import fits, is_broad, is_strict
+from adapters.reasoners.extractive.question.answer_type import fits, is_broad, is_strict, lacks
 from core.model.evidence import Evidence, Grade
 from core.model.inquiry import Inquiry
 from core.model.markdown_lines import cells_of
@@ -47,28 +48,26 @@ def rank_units(
     inquiry: Inquiry,
     weighed: Sequence[WeighedPassage],
     grades: Sequence[Grade | None],
-    leant_on: Collection[str],
+    chosen: Collection[str],
     *,
     of_many: bool,
 ) -> list[ScoredUnit]:
-    """The units of all passages for one need, best first: their worth by the grade of their passage.
+    """The units of all passages for one need, best first.
 
-    What a follow-up leans on, by its title, counts more than other documents. One need ``of_many`` is met only by
+    What stands in a document that a person chose, by its title, counts more. One need ``of_many`` is met only by
     passages that count for it by themselves.
     """
     found: list[ScoredUnit] = []
     pool = inquiry.library.items_found()
     for one, grade in zip(weighed, grades, strict=True):
-        score = grade.score if grade else weights.UNGRADED
-        if of_many and score < inquiry.cutoff and not inquiry.caveats:
+        if of_many and grade and grade.score < inquiry.cutoff and not inquiry.caveats:
             continue
-        factor = weights.GRADE_OFFSET + score / 10
-        factor *= weights.LEANT_ON if one.evidence.passage.title in leant_on else 1.0
         other = other_version(one.asked.question, one.evidence, pool)
-        factor *= weights.OTHER_VERSION if other else 1.0
+        more = weights.OF_OTHER_VERSION if other else 0.0
+        more += weights.CHOSEN if one.evidence.passage.title in chosen else 0.0
         item = replace(one.evidence, grade=grade)
-        found.extend(replace(unit, evidence=item, worth=unit.worth * factor, other_version=other) for unit in one.units)
-    return sorted(found, key=lambda unit: -unit.worth)
+        found.extend(replace(unit, evidence=item, odds=unit.odds + more, other_version=other) for unit in one.units)
+    return sorted(found, key=lambda unit: -unit.odds)
 
 
 def choose_quotations(
@@ -89,7 +88,9 @@ def choose_quotations(
             break
         own = frozenset(content_words(" ".join((*one.unit.head[:1], one.unit.text))))
         new = bool(own & open_words) or fits(need, one.unit.text) > held
-        if kept and one.worth < found[0].worth * (bar.new if new else bar.enough):
+        if kept and _behind(found[0], one) > (bar.new if new else bar.enough):
+            continue
+        if kept and lacks(need, one.text_with_context) and not lacks(need, kept[0].text_with_context):
             continue
         if kept and one_row and _is_other_row(one, found[0]):
             continue
@@ -114,6 +115,12 @@ def choose_quotations(
     return _group_by_passage(need, steps, library, whole_lists=lists, whole_tables=whole)
 
 
+def _behind(best: ScoredUnit, one: ScoredUnit) -> float:
+    """By how much a unit is less likely than the best; more where another passage has it."""
+    beside = 0.0 if one.evidence.id == best.evidence.id else weights.OF_OTHER_PASSAGE
+    return best.odds - one.odds + beside
+
+
 def _is_heading_of(heading: str, title: str, need: str) -> bool:
     """Whether a heading asks no more than the need, or the need no more than heading and title together."""
     there, asked = frozenset(content_words(heading)), frozenset(content_words(need))
@@ -123,7 +130,7 @@ def _is_heading_of(heading: str, title: str, need: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Bar:
-    """How good a further quote must be, as a share of the best unit's worth, and how many there are at most."""
+    """How far behind the best unit a further quote may be, in log odds, and how many there are at most."""
 
     most: int
     enough: float
@@ -236,11 +243,9 @@ def _of_meant_versions(found: Sequence[ScoredUnit]) -> list[ScoredUnit]:
     for one in found:
         if not one.other_version:
             own = family(one.evidence.passage)
-            best[own] = max(best.get(own, 0.0), one.worth)
+            best[own] = max(best.get(own, one.odds), one.odds)
     return [
-        one
-        for one in found
-        if not one.other_version or best.get(family(one.evidence.passage), 0.0) < weights.SAME_MATTER * one.worth
+        one for one in found if not one.other_version or best.get(family(one.evidence.passage), -math.inf) < one.odds
     ]
 
 

@@ -132,7 +132,7 @@ def _without_stamps(asked: AskedOfDocument, passage: WeighedPassage) -> WeighedP
         with_odds(one, min(one.odds, _NOT_STATED)) if asked.is_stated_by(passage.evidence, one.unit.text) else one
         for one in passage.units
     )
-    return replace(passage, units=tuple(sorted(doubted, key=lambda one: -one.worth)))
+    return replace(passage, units=tuple(sorted(doubted, key=lambda one: -one.odds)))
 
 
 def _judged(asked: AskedOfDocument, passage: WeighedPassage, pool: Sequence[Evidence]) -> WeighedPassage:
@@ -145,7 +145,7 @@ def _judged(asked: AskedOfDocument, passage: WeighedPassage, pool: Sequence[Evid
         return with_odds(one, max(one.odds, _STATED) if states else min(one.odds, _NOT_STATED))
 
     units = (judged(one) for one in passage.units)
-    return replace(passage, units=tuple(sorted(units, key=lambda one: -one.worth)))
+    return replace(passage, units=tuple(sorted(units, key=lambda one: -one.odds)))
 
 
 def head_of_document(inquiry: Inquiry, near: Iterable[Evidence]) -> tuple[SearchAction, ...]:

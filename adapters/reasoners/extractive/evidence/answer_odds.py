@@ -99,7 +99,7 @@ class Standing:
 
 
 def score_units(asked: Asked, found: Weighable, standing: Standing, subjects: Subjects) -> list[ScoredUnit]:
-    """The units of a passage with their odds and worth, best first."""
+    """The units of a passage with their odds, best first."""
     passage, question = found.item.passage, asked.words.question
     thing = thing_asked(question)
     wanted = tuple(dict.fromkeys(asked.words.topic_words))
@@ -130,31 +130,23 @@ def score_units(asked: Asked, found: Weighable, standing: Standing, subjects: Su
             focus=_focus_share(thing, one),
             **common,
         )
-        factor = doubts(question, one) * (weights.OTHER_SUBJECT if subject is SubjectMatch.OTHER else 1.0)
+        more = doubts(question, one) + (weights.OTHER_SUBJECT if subject is SubjectMatch.OTHER else 0.0)
         if asked.names and one.unit.form is Form.ROW and not common["named"]:
-            factor *= weights.EMPTY_CELL  # a table of other things than the one that is named
+            more += weights.EMPTY_CELL  # a table of other things than the one that is named
         odds = odds_of(features) + (weights.ON_THE_WAY if asked.layered else 0.0)
-        scored = replace(one, worth=worth_of(odds, factor), doubt=factor, odds=odds + math.log(factor))
+        scored = replace(one, odds=odds + more)
         done.append(replace(scored, cosine=cosine, features=features))
-    return sorted(done, key=lambda one: -one.worth)
+    return sorted(done, key=lambda one: -one.odds)
 
 
-def doubted(one: ScoredUnit, factor: float) -> ScoredUnit:
+def doubted(one: ScoredUnit, less: float) -> ScoredUnit:
     """The unit with something more that speaks against it, whatever its words."""
-    return replace(one, worth=one.worth * factor, doubt=one.doubt * factor, odds=one.odds + math.log(factor))
+    return replace(one, odds=one.odds + less)
 
 
 def with_odds(one: ScoredUnit, odds: float) -> ScoredUnit:
-    """The unit with other odds, and the worth that goes with them."""
-    return replace(one, odds=odds, worth=worth_of(odds, one.doubt))
-
-
-_LEAST = 0.01
-
-
-def worth_of(odds: float, doubt: float) -> float:
-    """What a unit with these odds counts beside others, times what speaks against it."""
-    return max(_LEAST, (odds - weights.WORTH_FROM) / weights.WORTH_STEP) * doubt
+    """The unit with other odds."""
+    return replace(one, odds=odds)
 
 
 _values = attrgetter(*(one.name for one in fields(Features)))
@@ -187,7 +179,7 @@ def most_promising(found: Sequence[Evidence], worded: Sequence[Sequence[ScoredUn
 
     def promise(one: ScoredUnit) -> float:
         dense = one.evidence.hit.dense
-        return one.worth + (far if dense is None else dense)
+        return one.promise + (far if dense is None else dense)
 
     by_search = defaultdict[str, list[ScoredUnit]](list)
     rooms = defaultdict[str, Iterator[int]](lambda: chain(weights.UNITS_OF_FIRST, repeat(weights.UNITS_OF_PASSAGE)))

@@ -38,7 +38,7 @@ def doubt_rows(asked: Words, ranked: Collection[ScoredUnit]) -> list[ScoredUnit]
         return may_answer(asked, one) and one.own >= lacking.get(one.unit.head, 0.0)
 
     done = [one if may(one) else doubted(one, weights.EMPTY_CELL) for one in ranked]
-    return sorted(done, key=lambda one: -one.worth)
+    return sorted(done, key=lambda one: -one.odds)
 
 
 def may_answer(asked: Words, one: ScoredUnit) -> bool:

@@ -113,10 +113,10 @@ def judge(question: str, weighed: Sequence[WeighedPassage]) -> list[WeighedPassa
         if one.unit.form is Form.CODE:
             return with_odds(one, min(one.odds, _NOT_STATED))
         given = asked.is_given_by(one.evidence, one.unit)
-        return with_odds(replace(one, doubt=1.0), max(best + _AHEAD, _STATED)) if given else one
+        return with_odds(one, max(best + _AHEAD, _STATED)) if given else one
 
     found = []
     for passage in weighed:
-        ordered = sorted(map(judged, passage.units), key=lambda one: -one.worth)
+        ordered = sorted(map(judged, passage.units), key=lambda one: -one.odds)
         found.append(replace(passage, units=tuple(ordered)))
     return found

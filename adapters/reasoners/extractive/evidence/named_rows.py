@@ -43,7 +43,7 @@ def _asks_of_one(question: str) -> bool:
 
 def _doubted(units: Sequence[ScoredUnit], named: dict[tuple[str, ...], str]) -> tuple[ScoredUnit, ...]:
     done = (one if _may_answer(one, named) else with_odds(one, one.odds + _OF_ANOTHER) for one in units)
-    return tuple(sorted(done, key=lambda one: -one.worth))
+    return tuple(sorted(done, key=lambda one: -one.odds))
 
 
 def _may_answer(one: ScoredUnit, named: dict[tuple[str, ...], str]) -> bool:

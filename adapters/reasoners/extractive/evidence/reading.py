@@ -192,12 +192,12 @@ def text_of(one: ScoredUnit) -> str:
 def _with_readings(passage: WeighedPassage, readings: Mapping[int, _Reading], least: _Reading) -> WeighedPassage:
     """A unit that was not read counts like the worst that was."""
     done = [_with_reading(one, readings.get(id(one), least)) for one in passage.units]
-    return replace(passage, units=tuple(sorted(done, key=lambda one: -one.worth)))
+    return replace(passage, units=tuple(sorted(done, key=lambda one: -one.odds)))
 
 
 def _with_reading(one: ScoredUnit, reading: _Reading) -> ScoredUnit:
     """Both opinions as one; their order is that of the odds, doubts and all."""
-    return with_odds(replace(one, doubt=1.0, stretch=reading.stretch), _joint(one, reading))
+    return with_odds(replace(one, stretch=reading.stretch), _joint(one, reading))
 
 
 def _joint(one: ScoredUnit, reading: _Reading) -> float:

@@ -118,7 +118,7 @@ def tells_person(question: str, row: Unit) -> bool:
 
 def _judged(passage: WeighedPassage, told: Collection[int]) -> WeighedPassage:
     done = (with_odds(one, max(one.odds, _STATED)) if id(one) in told else one for one in passage.units)
-    return replace(passage, units=tuple(sorted(done, key=lambda one: -one.worth)))
+    return replace(passage, units=tuple(sorted(done, key=lambda one: -one.odds)))
 
 
 def _asked(question: str) -> tuple[_Relation, tuple[str, ...]] | None:

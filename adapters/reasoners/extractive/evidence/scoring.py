@@ -1,4 +1,4 @@
-"""The worth of every unit of some passages for one question: its words, its meaning, its kind of answer, its subject.
+"""What the words of every unit of some passages promise for one question, and what speaks against it.
 
 One formula for grading a passage and for choosing what to quote, so that a passage counts for the very sentence that
 is quoted from it. The numbers stand in ``weights``.
@@ -69,15 +69,17 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class ScoredUnit:
-    """A unit and its worth; ``covered`` is the share of the question's words in it, its headings and its title."""
+    """A unit and how much its words promise.
+
+    ``covered`` is the share of the question's words in it, its headings and its title.
+    """
 
     evidence: Evidence
     unit: Unit
-    worth: float
+    promise: float
     covered: float
     own: float = 0.0  # the share of them in it alone
     cosine: float = 0.0
-    doubt: float = 1.0  # the factor of what speaks against it, whatever its words
     odds: float = 0.0  # the logarithm of the odds that it answers, and what they were told from
     features: Features | None = None
     other_version: bool = False  # of its document than the question is about
@@ -115,15 +117,15 @@ def scored_by_words(asked: Words, item: Evidence) -> list[ScoredUnit]:
         own = content_words(" ".join((*unit.head[:1], unit.text, text_of_list(led.get(unit, ())))))
         context = (*own, *content_words(f"{unit.under} {before[unit].text if unit in before else ''}"))
         alone, covered = asked.share(own), asked.share((*context, *above))
-        worth = (
+        promise = (
             weights.OWN_WORDS * alone
             + weights.WORDS_IN_CONTEXT * asked.share(context)
             + weights.WORDS_IN_PLACE * covered
             + weights.PHRASES * _phrases(asked.question, passage, unit)
             + weights.KIND_OF_ANSWER * fits(asked.question, unit.text)
         )
-        scored.append(ScoredUnit(item, unit, worth, covered, alone))
-    return sorted(scored, key=lambda one: -one.worth)
+        scored.append(ScoredUnit(item, unit, promise, covered, alone))
+    return sorted(scored, key=lambda one: -one.promise)
 
 
 def _phrases(question: str, passage: Passage, unit: Unit) -> float:
@@ -175,27 +177,27 @@ def repeats_title(unit: Unit, passage: Passage) -> bool:
 
 
 def doubts(need: str, one: ScoredUnit) -> float:
-    """What speaks against a unit, whatever its words: a factor, above 1 only for what is asked for by name."""
+    """What speaks against a unit, whatever its words, in log odds; above 0 only for what is asked for by name."""
     text, unit, passage = one.unit.text, one.unit, one.evidence.passage
-    factor = {True: weights.IN_RANGE, False: weights.OUT_OF_RANGE, None: 1.0}[in_range(need, text)]
+    more = {True: weights.IN_RANGE, False: weights.OUT_OF_RANGE, None: 0.0}[in_range(need, text)]
     said = " ".join((passage.title, *passage.heading[-1:], unit.under, text))
     if contradicts(need, said):
-        factor *= weights.OTHER_NUMBER
+        more += weights.OTHER_NUMBER
     if lacks(need, one.text_with_context):
-        factor *= weights.LACKS_KIND
+        more += weights.LACKS_KIND
     if unit.form is Form.ROW and is_asked_cell_empty(need, unit):
-        factor *= weights.EMPTY_CELL
+        more += weights.EMPTY_CELL
     if states_only_version(need, passage.title, one.text_with_context):
-        factor *= weights.ONLY_VERSION
+        more += weights.ONLY_VERSION
     if asks_of_document(need) and _STAMP.match(text):
-        factor *= weights.STAMP_ASKED_FOR
+        more += weights.STAMP_ASKED_FOR
     figures = figures_in(need)
     around = passage.text if unit.form is Form.ROW and not content_words(" ".join(unit.head)) else said
     if figures and not any(figure in around for figure in figures):
-        factor *= weights.OTHER_FIGURE
+        more += weights.OTHER_FIGURE
     if unit.form is Form.SENTENCE and _is_debris(text):
-        factor *= weights.DEBRIS
-    return factor
+        more += weights.DEBRIS
+    return more
 
 
 def is_asked_cell_empty(need: str, unit: Unit) -> bool:

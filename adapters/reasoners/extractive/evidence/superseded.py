@@ -73,4 +73,4 @@ def _words_of(text: str) -> frozenset[str]:
 
 def _with(odds: dict[int, float], units: Sequence[ScoredUnit]) -> tuple[ScoredUnit, ...]:
     judged = (with_odds(one, odds[id(one)]) if id(one) in odds else one for one in units)
-    return tuple(sorted(judged, key=lambda one: -one.worth))
+    return tuple(sorted(judged, key=lambda one: -one.odds))
