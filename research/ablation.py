@@ -54,6 +54,13 @@ def folder_of(name: str) -> Path:
     return QUESTIONS / name if (QUESTIONS / name).is_dir() else Path(name)
 
 
+def only_threads(dataset: Dataset) -> Dataset:
+    """The conversations of several turns alone."""
+    assert dataset.questions is not None
+    kept = [one for thread in dataset.questions.conversations if len(thread) > 1 for one in thread]
+    return replace(dataset, questions=replace(dataset.questions, questions=tuple(kept)))
+
+
 class Kept:
     """Results by key, in a file between runs."""
 
@@ -211,7 +218,8 @@ def compared(before: Verdicts, after: Verdicts) -> str:
 
 async def measure(chosen: argparse.Namespace) -> None:
     """Answer the sample and print what came of it."""
-    sets = [read(folder_of(name), chosen.sample) for name in chosen.sets]
+    sets = [read(folder_of(name), None if chosen.threads else chosen.sample) for name in chosen.sets]
+    sets = [only_threads(one) for one in sets] if chosen.threads else sets
     home = Settings().model_copy(
         update={"footnote_home": HOME / "home", "redis_url": None, "milvus_uri": None, "milvus_token": None}
     )
@@ -259,6 +267,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--sets", nargs="+", default=SETS)
     arguments.add_argument("--sample", type=int, default=SAMPLE, help="conversations of each set")
+    arguments.add_argument("--threads", action="store_true", help="the conversations of several turns, all of them")
     arguments.add_argument("--save", type=Path)
     arguments.add_argument("--beside", type=Path)
     arguments.add_argument("--show", action="store_true", help="each question whose verdict changed")

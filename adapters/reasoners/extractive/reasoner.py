@@ -12,7 +12,6 @@ from itertools import chain
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer import composer, more, newest, replies, selection
 from adapters.reasoners.extractive.answer.claims import judge_claim, verbatim
-from adapters.reasoners.extractive.answer.happenings import happened
 from adapters.reasoners.extractive.answer.quote_markdown import render
 from adapters.reasoners.extractive.answer.tables.computed_answer import tables_that_answer
 from adapters.reasoners.extractive.evidence import (
@@ -20,29 +19,21 @@ from adapters.reasoners.extractive.evidence import (
     answer_odds,
     attachments,
     columns,
-    definitions,
     other_languages,
     sufficiency,
 )
 from adapters.reasoners.extractive.evidence.answer_odds import most_promising
-from adapters.reasoners.extractive.evidence.changelog import change_asked, search_for_change
 from adapters.reasoners.extractive.evidence.clarification import (
     chosen_reading,
     is_about_reading,
     question_back,
     readings,
 )
-from adapters.reasoners.extractive.evidence.grade_credit import credit_link, credit_offered, credit_versions
+from adapters.reasoners.extractive.evidence.grade_credit import credit_offered, credit_versions
 from adapters.reasoners.extractive.evidence.layered import is_layered, known_by_name
 from adapters.reasoners.extractive.evidence.leaning import ALONE, Leaning, lean
-from adapters.reasoners.extractive.evidence.named_rows import doubt_neighbours
 from adapters.reasoners.extractive.evidence.named_version import version_named
 from adapters.reasoners.extractive.evidence.reading import AnswerReader, read_best
-from adapters.reasoners.extractive.evidence.responsibility import (
-    judge_responsibility,
-    rest_of_persons,
-    search_for_owner,
-)
 from adapters.reasoners.extractive.evidence.scoring import (
     ScoredUnit,
     WeighedPassage,
@@ -203,7 +194,6 @@ class ExtractiveReasoner:
         grades: dict[int, Grade] = {}
         for one in found:
             grade = answer_odds.grade_of(one.units, one.evidence.hit.rerank)
-            grade = credit_link(inquiry, one.evidence, grade)
             grades[one.evidence.id] = credit_offered(inquiry, one.evidence, grade)
         evidence = [one.evidence for one in found]
         asked_of = inquiry
@@ -218,9 +208,8 @@ class ExtractiveReasoner:
                 grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
         for known in about_itself.titled(inquiry.question, evidence):
             grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
-        told = happened(inquiry.standalone, evidence)
         everything = (*inquiry.library.items_found(), *evidence)
-        for known in (*newest.asked_alone(inquiry.standalone, everything), *(one.evidence.id for one in told)):
+        for known in newest.asked_alone(inquiry.standalone, everything):
             if known in grades:
                 grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
         return list(grades.values())
@@ -239,7 +228,7 @@ class ExtractiveReasoner:
         question = await self._in_words_of(intent.final_question(need), pool)
         written = evidence
         evidence, pool = ([other_languages.in_english(item) for item in items] for items in (evidence, pool))
-        version = version_named(question, pool) or change_asked(question, pool)
+        version = version_named(question, pool)
         bare = version.bare_question if version else question  # the version's name stands over its document, once
         wanted = {item.id for item in evidence}
         # Whether a unit stands out shows only beside everything that this question found.
@@ -268,11 +257,8 @@ class ExtractiveReasoner:
             alone = not (lent or is_strict(question))
             weighed = await read_best(reader, question, weighed, leaning, version, in_stretches=alone)
             weighed = weighed[: len(evidence)]
-        weighed = doubt_neighbours(question, weighed)
-        weighed = judge_responsibility(question, weighed)
-        weighed = definitions.judge(question, lean(weighed, leaning.titles))
-        judged = about_itself.judge(question, prefer_current(question, weighed), pool)
-        return other_languages.as_written(judged, written)
+        weighed = prefer_current(question, lean(weighed, leaning.titles))
+        return other_languages.as_written(weighed, written)
 
     async def _weighable(
         self, asked: Words, found: Sequence[Evidence], *, corrected: bool
@@ -430,13 +416,9 @@ def _lacking(
 ) -> Iterator[tuple[str, tuple[SearchAction, ...]]]:
     """What may be missing though something answers, each in a person's words with the searches that find it, if any."""
     whole = (*tables_to_look_for(inquiry, near), *rest_of_versions(inquiry, near))
-    said = about_itself.head_of_document(inquiry, inquiry.library.items_found())
-    yield "the rest of the table or of its versions" if whole else "what the document says of itself", (*whole, *said)
+    yield "the rest of the table or of its versions", whole
     yield "what stands there in another language", other_languages.in_their_words(inquiry, relevant)
-    yield "the rest of the table that tells who", rest_of_persons(inquiry, near)
-    yield "the table that tells who", search_for_owner(inquiry)
     yield "what is asked of all of them", other_table(inquiry, near)
-    yield "the change itself", search_for_change(inquiry)
     yield "what another version says", version_behind(inquiry, relevant)
     yield "what the last answer's source says", in_the_same_source(inquiry, thread)
 

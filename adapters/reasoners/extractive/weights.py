@@ -102,10 +102,10 @@ PHRASES = 0.3  # pairs of neighbouring words of the question that stand so
 KIND_OF_ANSWER = 0.5  # what the expected kind of answer counts, beside a coverage of at most 1
 
 # What speaks for a unit or against it, whatever its words: added to its log odds.
-IN_RANGE, OUT_OF_RANGE = 0.5, -4.0
+IN_RANGE, OUT_OF_RANGE = 0.5, -2.5
 OTHER_NUMBER = -0.9  # "version 1", where version 5 is asked for
 DEBRIS = -0.9
-LACKS_KIND = -2.4  # a sentence without any time, where "how long" is asked
+LACKS_KIND = -1.2  # a sentence without any time, where "how long" is asked
 EMPTY_CELL = -4.0  # the row is of what is asked about, and has nothing in the very column that is asked for
 ONLY_VERSION = -4.0  # says but which edition the document is, where something in it is asked for
 OTHER_SUBJECT = -0.7  # of a neighbour of what the question names

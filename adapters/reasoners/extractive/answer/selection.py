@@ -1,6 +1,6 @@
 """Which units of the evidence are quoted for one need, by words, meaning and kind of answer, and what completes them.
 
-How they look is ``quote_markdown``'s business; what leads from one to the next is ``name_trail``'s.
+How they look is ``quote_markdown``'s business.
 """
 
 import math
@@ -17,9 +17,7 @@ from adapters.reasoners.extractive.answer.neighbours import (
 )
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
 from adapters.reasoners.extractive.evidence.layered import is_layered
-from adapters.reasoners.extractive.evidence.name_trail import Trail, TrailStep, handles, in_range, mentions, trail
-from adapters.reasoners.extractive.evidence.named_rows import is_named
-from adapters.reasoners.extractive.evidence.responsibility import tells_person
+from adapters.reasoners.extractive.evidence.ranges import in_range
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage, says_something
 from adapters.reasoners.extractive.evidence.versions import family, other_version
 from adapters.reasoners.extractive.evidence.word_coverage import topic_words
@@ -73,10 +71,7 @@ def rank_units(
 def choose_quotations(
     need: str, found: Sequence[ScoredUnit], limit: int, library: Sequence[Evidence] = ()
 ) -> list[Quotation]:
-    """The best units for one need: the first, others nearly as good, any that covers what is still open, and the trail.
-
-    The trail leads from them to what they leave open, through the whole library: its links need not be good evidence.
-    """
+    """The best units for one need: the first, others nearly as good, and any that covers what is still open."""
     found = _of_meant_range(need, _of_meant_versions(found))
     kept: list[ScoredUnit] = []
     bar = _bar(need, limit)
@@ -104,14 +99,10 @@ def choose_quotations(
             held = max(held, fits(need, one.unit.text))
     kept = _section_opened(need, _with_rows_in_range(need, kept, found)) if kept else kept
     kept = _with_rows_between(need, kept, found)
-    told = bool(kept) and (tells_person(need, kept[0].unit) or is_named(need, kept[0].unit))
-    kept = kept[:1] if told else kept
-    found_on = Trail() if told else trail(need, [TrailStep(one.evidence, one.unit) for one in kept], _pool(library))
     whole = bool(found) and not one_row
-    picked = [step for step in (TrailStep(one.evidence, one.unit) for one in kept) if not _beside(need, step, found_on)]
     lists = bool(_SEVERAL.match(need)) or (is_broad(need) and bool(_BARE_PLURAL.match(need)))
-    beside = [TrailStep(one.evidence, unit) for one in kept[:1] for unit in one.stretch]
-    steps = (*picked, *found_on.steps, *beside)
+    beside = [(one.evidence, unit) for one in kept[:1] for unit in one.stretch]
+    steps = (*((one.evidence, one.unit) for one in kept), *beside)
     return _group_by_passage(need, steps, library, whole_lists=lists, whole_tables=whole)
 
 
@@ -249,32 +240,19 @@ def _of_meant_versions(found: Sequence[ScoredUnit]) -> list[ScoredUnit]:
     ]
 
 
-def _pool(library: Sequence[Evidence]) -> list[TrailStep]:
-    return [TrailStep(item, unit) for item in library for unit in units(item.passage.text) if says_something(unit)]
-
-
-def _beside(need: str, step: TrailStep, found_on: Trail) -> bool:
-    """Whether the trail shows that a unit is beside the point.
-
-    It is another row of a table whose right row the trail has found, or another's answer to the same kind of question.
-    """
-    if any(mentions(need, name) for name in handles(step.unit)):
-        return False
-    if found_on.settled_by and fits(need, step.unit.text) == 1.0:
-        return not any(mentions(step.text_with_context, name) for name in found_on.settled_by)
-    return step.unit.form is Form.ROW and any(
-        other.evidence.id == step.evidence.id and other.unit.block == step.unit.block for other in found_on.steps
-    )
-
-
 def _group_by_passage(
-    need: str, kept: Sequence[TrailStep], library: Sequence[Evidence], *, whole_lists: bool, whole_tables: bool
+    need: str,
+    kept: Sequence[tuple[Evidence, Unit]],
+    library: Sequence[Evidence],
+    *,
+    whole_lists: bool,
+    whole_tables: bool,
 ) -> list[Quotation]:
     picked: dict[int, list[Unit]] = {}
     items: dict[int, Evidence] = {}
-    for step in kept:
-        items[step.evidence.id] = step.evidence
-        picked.setdefault(step.evidence.id, []).append(step.unit)
+    for item, unit in kept:
+        items[item.id] = item
+        picked.setdefault(item.id, []).append(unit)
     wanted: dict[int, set[Unit]] = {}
     for evidence_id, chosen in picked.items():
         lists = whole_lists and not wanted

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.clarification import chosen_reading
-from adapters.reasoners.extractive.evidence.sufficiency import planned_queries
 from adapters.reasoners.extractive.evidence.versions import family, other_version, section_name
 from core.model.evidence import Evidence, Grade
 from core.model.inquiry import Inquiry
@@ -55,23 +54,6 @@ def _without_old_alone(
 
 def _score(grade: Grade) -> int:
     return grade.score
-
-
-def credit_link(inquiry: Inquiry, item: Evidence, grade: Grade) -> Grade:
-    """A passage that a good one names is a link of a chain: it counts although the question's words are not in it."""
-    if grade.score >= inquiry.cutoff or not inquiry.searches or item.query in planned_queries(inquiry):
-        return grade
-    title = frozenset(content_words(item.passage.title))
-    if not title:
-        return grade
-    for good in inquiry.library.relevant(inquiry.cutoff):
-        if (
-            good.id != item.id
-            and title <= frozenset(content_words(good.passage.text))
-            and item.passage.title in good.passage.text
-        ):
-            return replace(grade, score=inquiry.cutoff)
-    return grade
 
 
 def credit_offered(inquiry: Inquiry, item: Evidence, grade: Grade) -> Grade:

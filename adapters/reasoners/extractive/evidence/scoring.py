@@ -11,9 +11,8 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.evidence.figures import figures_in
-from adapters.reasoners.extractive.evidence.name_trail import in_range
 from adapters.reasoners.extractive.evidence.numbered_entities import contradicts
+from adapters.reasoners.extractive.evidence.ranges import figures_in, in_range
 from adapters.reasoners.extractive.evidence.versions import states_only_version
 from adapters.reasoners.extractive.evidence.word_coverage import (
     Near,

@@ -11,14 +11,13 @@ from collections.abc import Sequence
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer.newest import asks_for_newest, named_version
 from adapters.reasoners.extractive.evidence.layered import is_layered, known_by_name
-from adapters.reasoners.extractive.evidence.name_trail import TrailStep, leads_on, mentions, trail
 from adapters.reasoners.extractive.evidence.open_names import open_names
-from adapters.reasoners.extractive.evidence.scoring import Words, rarity_of, scored_by_words
+from adapters.reasoners.extractive.evidence.scoring import rarity_of
 from adapters.reasoners.extractive.evidence.versions import family
 from adapters.reasoners.extractive.evidence.word_coverage import coverage, word_weights
 from adapters.reasoners.extractive.question.aggregation import aggregation_of, lists_rows
 from adapters.reasoners.extractive.question.answer_type import thing_picked
-from adapters.reasoners.extractive.question.phrases import names, word_list
+from adapters.reasoners.extractive.question.phrases import names
 from core.model.answer import Outcome
 from core.model.conversation import Thread
 from core.model.evidence import Evidence
@@ -27,21 +26,20 @@ from core.model.passage_units import Form, units
 from core.model.text import content_words, words
 
 _BRIDGES = 4  # searches that one decision proposes at most
-_RELATION = 6  # words
-_FOLLOWED = 2  # names at a trail's end
+_FOLLOWED = 2  # names
 _LOOK_AT = 4  # best passages whose names are followed
-_CALENDAR = word_list(
-    """
-    january february march april may june july august september october november december monday tuesday
-    wednesday thursday friday saturday sunday see note settings
-    """
+_LETTER = re.compile(r"[^\W\d_]")
+_CALENDAR = re.compile(
+    r"^(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july|august|september"
+    r"|october|november|december)\b|^(?:19|20)\d\d$",
+    re.IGNORECASE,
 )
 
 
 def next_actions(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, tuple[SearchAction, ...]]:
     """What is missing in a person's words, and the searches that may find it; nothing missing, no actions.
 
-    It searches on once, and once more only where a single search brought the trail a step further.
+    It searches on once.
     """
     question = inquiry.standalone
     planned = len(planned_queries(inquiry)) or 1
@@ -51,7 +49,7 @@ def next_actions(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, t
         return f"anything that answers “{question}”", bridges(inquiry) if first_time and leads else ()
     if len(inquiry.searches) > planned + 1:
         return "", ()
-    followed = _follow_name_trail(inquiry, relevant)
+    followed = _search_for_names(inquiry, relevant)
     named = open_names(question, relevant[:2], inquiry.question)
     if not first_time or _one_covers(question, relevant, inquiry):
         actions = followed
@@ -61,27 +59,13 @@ def next_actions(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, t
     return (", ".join(named) or "the rest of the question", actions) if actions else ("", ())
 
 
-def _follow_name_trail(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[SearchAction, ...]:
-    """Searches for the names in which the trail from the best passages ends without what is asked for."""
+def _search_for_names(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[SearchAction, ...]:
+    """Searches for the names of the question that the best passages do not have."""
     question = inquiry.standalone
-    rarity = rarity_of(tuple(inquiry.library))
-    asked = Words(question, rarity)
-    first = [TrailStep(item, one.unit) for item in relevant[:2] for one in scored_by_words(asked, item)[:2]]
-    pool = [TrailStep(item, unit) for item in inquiry.library.items_found() for unit in units(item.passage.text)]
-    found = trail(question, first, pool)
     wanted = {name: _phrase(question, name) for name in _unmentioned_names(question, relevant[:3])}
-    wanted.update((name, f"{name} {_relation(question, first)}".strip()) for name in found.lacking)
-    wanted.update((name, f"{name} {_open_part(question, relevant[0])}".strip()) for name in found.open_names)
     later = [made for made in searches_tried(inquiry) if made != frozenset(content_words(question))]
     fresh = [query for name, query in wanted.items() if not any(set(content_words(name)) <= made for made in later)]
     return tuple(SearchKnowledge(query) for query in dict.fromkeys(fresh[:_FOLLOWED]))
-
-
-def _relation(question: str, first: Sequence[TrailStep]) -> str:
-    """What the best quote says beyond the question: "the lead of the team that owns it" of a service."""
-    known = set(content_words(question))
-    said = words(first[0].unit.text) if first else ()
-    return " ".join([word for word in said if (found := content_words(word)) and not set(found) & known][:_RELATION])
 
 
 def _unmentioned_names(question: str, evidence: Sequence[Evidence]) -> list[str]:
@@ -133,17 +117,12 @@ def bridges(inquiry: Inquiry) -> tuple[SearchAction, ...]:
     for item in best[:_LOOK_AT]:
         for name in dict.fromkeys(name for unit in units(item.passage.text) for name in names(unit.text)):
             stems = frozenset(content_words(name))
-            if not _leads_on(name) or not stems or stems <= known or stems in found:
+            if not leads_on(name) or not stems or stems <= known or stems in found:
                 continue
             query = f"{name} {_open_part(question, item)}".strip()
             if frozenset(content_words(query)) not in done:
                 found[stems] = SearchKnowledge(query)
     return tuple(found.values())[:_BRIDGES]
-
-
-def _leads_on(name: str) -> bool:
-    """Whether something may be known under this name: not initials, not a date."""
-    return len(name) > 3 and not {part.casefold() for part in name.split()} & _CALENDAR
 
 
 def _open_part(question: str, item: Evidence) -> str:
@@ -279,3 +258,17 @@ def leant_on(inquiry: Inquiry, thread: Thread) -> tuple[str, ...]:
     leans = isinstance(inquiry.plan, Investigate) and inquiry.plan.resolved_from_thread
     answered = thread.last is not None and thread.last.outcome is Outcome.ANSWERED
     return tuple(one.title for one in thread.last.citations) if leans and answered and thread.last else ()
+
+
+def leads_on(name: str) -> bool:
+    """Whether something may be known under this name: not a date, a number or initials."""
+    return len(name) > 2 and _LETTER.search(name) is not None and not _CALENDAR.match(name)
+
+
+def mentions(text: str, name: str) -> bool:
+    """Whether the name stands in the text as whole words; one word alone in the same case: "Depot" is not a depot."""
+    whole = " " in name
+    there = name.casefold() in text.casefold() if whole else name in text
+    fold = re.IGNORECASE if whole else re.NOFLAG
+    # Hardly a text has the name at all, and a pattern takes long to make.
+    return there and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, fold) is not None

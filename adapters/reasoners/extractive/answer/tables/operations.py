@@ -14,7 +14,7 @@ from adapters.reasoners.extractive.answer.tables.row_choice import (
 from adapters.reasoners.extractive.answer.tables.rows import FEWEST, Row, place_of
 from adapters.reasoners.extractive.answer.tables.wording import TableAnswer
 from adapters.reasoners.extractive.evidence.cell_values import can_be_added, column_values, kind_of
-from adapters.reasoners.extractive.evidence.name_trail import gives_range
+from adapters.reasoners.extractive.evidence.ranges import gives_range
 from adapters.reasoners.extractive.question.aggregation import Aggregate, Aggregation, Threshold
 from adapters.reasoners.extractive.question.answer_type import thing_picked
 from core.model.text import content_words
