@@ -18,7 +18,6 @@ from adapters.reasoners.extractive.evidence import (
     about_itself,
     answer_odds,
     attachments,
-    columns,
     other_languages,
     sufficiency,
 )
@@ -32,7 +31,6 @@ from adapters.reasoners.extractive.evidence.clarification import (
 from adapters.reasoners.extractive.evidence.grade_credit import credit_offered, credit_versions
 from adapters.reasoners.extractive.evidence.layered import is_layered, known_by_name
 from adapters.reasoners.extractive.evidence.leaning import ALONE, Leaning, lean
-from adapters.reasoners.extractive.evidence.named_version import version_named
 from adapters.reasoners.extractive.evidence.reading import AnswerReader, read_best
 from adapters.reasoners.extractive.evidence.scoring import (
     ScoredUnit,
@@ -55,10 +53,14 @@ from adapters.reasoners.extractive.evidence.superseded import prefer_current
 from adapters.reasoners.extractive.question import intent
 from adapters.reasoners.extractive.question.answer_type import is_strict
 from adapters.reasoners.extractive.question.comparison import sides_of
-from adapters.reasoners.extractive.question.follow_up import ResolvedQuestion, resolve, resolve_part
-from adapters.reasoners.extractive.question.fragments import LEADING
-from adapters.reasoners.extractive.question.phrases import names
-from adapters.reasoners.extractive.question.pronouns import pronoun_in
+from adapters.reasoners.extractive.question.follow_up import (
+    LEADING,
+    ResolvedQuestion,
+    pronoun_in,
+    resolve,
+    resolve_part,
+)
+from adapters.reasoners.extractive.question.names import names
 from adapters.reasoners.extractive.question.query_translation import english_of, is_language_of, note_of_translation
 from adapters.reasoners.extractive.question.spelling import (
     NoLexicon,
@@ -137,10 +139,9 @@ class ExtractiveReasoner:
         leans = False
         earlier = exchanges(thread)
         follows = _last_of(earlier)
-        lexicon = await lexicon_for(asked.question) if earlier else None
         for number, need in enumerate(asked.needs):
             # A later part leans on the earlier ones where it says so, or names but one thing: "what's the extension?".
-            resolved = resolve(need, earlier, lexicon) if not number or pronoun_in(need) else resolve_part(need, needs)
+            resolved = resolve(need, earlier) if not number or pronoun_in(need) else resolve_part(need, needs)
             if resolved.stuck:
                 return AskBack("What do you mean? Tell me a word or two about what you are looking for.")
             needs.append(resolved.question)
@@ -202,10 +203,6 @@ class ExtractiveReasoner:
         grades = credit_versions(asked_of, grades, evidence)
         for known in tables_that_answer(found[0].asked.question, evidence) if found else ():
             grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
-        for one in found:
-            known = one.evidence.id
-            if one.units and columns.names_cell(one.asked.question, one.evidence.passage, one.units[0].unit):
-                grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
         for known in about_itself.titled(inquiry.question, evidence):
             grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
         everything = (*inquiry.library.items_found(), *evidence)
@@ -228,34 +225,28 @@ class ExtractiveReasoner:
         question = await self._in_words_of(intent.final_question(need), pool)
         written = evidence
         evidence, pool = ([other_languages.in_english(item) for item in items] for items in (evidence, pool))
-        version = version_named(question, pool)
-        bare = version.bare_question if version else question  # the version's name stands over its document, once
         wanted = {item.id for item in evidence}
         # Whether a unit stands out shows only beside everything that this question found.
         found = (*evidence, *(item for item in pool if item.query and item.id not in wanted))
         texts = [item.passage.searchable for item in found]
-        asked = Words(bare, rarity_of(pool), await self._similarity.of_words((bare,), texts))
+        asked = Words(question, rarity_of(pool), await self._similarity.of_words((question,), texts))
         weighable = await self._weighable(asked, found, corrected=question != need)
         standing = answer_odds.Standing.of(weighable)
-        subjects = Subjects(bare, ((item.passage, unit) for item in pool for unit in units(item.passage.text)))
+        subjects = Subjects(question, ((item.passage, unit) for item in pool for unit in units(item.passage.text)))
         layered = is_layered(question) and known_by_name(question, pool)
         everything = answer_odds.Asked.of(asked, pool, layered=layered)
         reader = None if layered else self._reader  # what stands on the way to an answer does not answer
         weighed: list[WeighedPassage] = []
         for found_in in weighable if reader else weighable[: len(evidence)]:
-            ranked = columns.doubt_rows(asked, answer_odds.score_units(everything, found_in, standing, subjects))
-            if version:
-                ranked = version.doubt_others(ranked)
-            weighed.append(
-                WeighedPassage(found_in.item, replace(asked, question=question), tuple(ranked), found_in.whole)
-            )
+            ranked = answer_odds.score_units(everything, found_in, standing, subjects)
+            weighed.append(WeighedPassage(found_in.item, asked, tuple(ranked), found_in.whole))
             await asyncio.sleep(0)  # others' turn: all passages together are tens of milliseconds
         if reader:  # of everything that was found: a later search reads what comes before the least likely of a former
             # Among several sentences there is a figure or a name for any question that asks for one, and much that
             # seems to answer a gloss, or what its thread lends to a question.
             lent = leaning.typed or leaning.behind or note_of_translation(need, question)
             alone = not (lent or is_strict(question))
-            weighed = await read_best(reader, question, weighed, leaning, version, in_stretches=alone)
+            weighed = await read_best(reader, question, weighed, leaning, in_stretches=alone)
             weighed = weighed[: len(evidence)]
         weighed = prefer_current(question, lean(weighed, leaning.titles))
         return other_languages.as_written(weighed, written)

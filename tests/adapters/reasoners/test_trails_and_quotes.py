@@ -159,15 +159,6 @@ async def test_a_new_topic_is_not(reasoner: ExtractiveReasoner) -> None:
     assert not any(isinstance(action, SearchSource) for action in actions)
 
 
-async def test_what_people_ask_about_keeps_the_name_they_gave_it(reasoner: ExtractiveReasoner) -> None:
-    before = turn(
-        "What does the Thistledown agreement cover?", "Between us and Thistledown Flowers Ltd of Hull [1].", 1
-    )
-    plan = await reasoner.understand(inquiry("How long does it run?"), thread(before), meter())
-    assert isinstance(plan, Investigate)
-    assert plan.question == "How long does the Thistledown agreement run?"
-
-
 @pytest.mark.parametrize("title", ["Leave", "handbook/leave.md", "leave.md"])
 async def test_what_was_asked_says_what_it_is_and_a_file_name_never_does(
     reasoner: ExtractiveReasoner, title: str

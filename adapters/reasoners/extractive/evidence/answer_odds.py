@@ -20,7 +20,7 @@ from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, Words, do
 from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
 from adapters.reasoners.extractive.evidence.word_coverage import words_of_names
 from adapters.reasoners.extractive.question.answer_type import NEUTRAL, fits, is_strict, thing_asked
-from adapters.reasoners.extractive.question.phrases import names
+from adapters.reasoners.extractive.question.names import names
 from adapters.reasoners.extractive.weights import Features
 from core.model.evidence import Evidence, Grade
 from core.model.languages import language_of

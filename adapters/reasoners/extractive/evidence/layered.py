@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from adapters.reasoners.extractive.question.phrases import names
+from adapters.reasoners.extractive.question.names import names
 from core.model.evidence import Evidence
 from core.model.text import words
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from adapters.reasoners.extractive.evidence.other_languages import in_english
-from adapters.reasoners.extractive.question.phrases import names
+from adapters.reasoners.extractive.question.names import names
 from core.model.evidence import Evidence
 from core.model.languages import language_of
 from core.model.text import content_words, words

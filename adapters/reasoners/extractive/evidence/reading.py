@@ -67,23 +67,11 @@ class AnswerReader(Protocol):
         """The logarithm of the odds that each text answers, in order. Raises Unavailable when it cannot tell."""
 
 
-class ReducedQuestion(Protocol):
-    """A question without what no sentence repeats, as what stands over it says that once: its version."""
-
-    @property
-    def bare_question(self) -> str:
-        """What is left to be asked of what stands there."""
-
-    def holds(self, one: ScoredUnit) -> bool:
-        """Whether a unit stands where that is said."""
-
-
 async def read_best(
     reader: AnswerReader,
     question: str,
     weighed: Sequence[WeighedPassage],
     leaning: Leaning = ALONE,
-    bare: ReducedQuestion | None = None,
     *,
     in_stretches: bool = False,
 ) -> list[WeighedPassage]:
@@ -101,8 +89,6 @@ async def read_best(
         odds = await _read_in_each_form(reader, forms, [text_of(one) for one in best])
         if leaning.behind and language_of(leaning.behind) == "en":
             odds = await _read_behind(reader, leaning, best, odds)
-        if bare is not None:
-            odds = await _read_bare(reader, bare, best, odds)
         readings = {id(one): _Reading(value) for one, value in zip(best, odds, strict=True)}
         if in_stretches and max(_joint(one, readings[id(one)]) for one in best) < 0:
             readings |= await _read_with_surroundings(reader, question, best, readings)
@@ -171,16 +157,6 @@ async def _read_behind(
 def _bare_words(text: str) -> str:
     """The words of a text with but spaces between them: as they stand in a table and in an answer that quotes it."""
     return f" {' '.join(words(text)).casefold()} "
-
-
-async def _read_bare(
-    reader: AnswerReader, bare: ReducedQuestion, units: Sequence[ScoredUnit], odds: Sequence[float]
-) -> Sequence[float]:
-    """With the units that stand there read for the bare question as well; the higher odds count."""
-    own = [at for at, one in enumerate(units) if bare.holds(one)]
-    read = await reader.read(bare.bare_question, [text_of(units[at]) for at in own]) if own else ()
-    higher = dict(zip(own, read, strict=True))
-    return [max(value, higher.get(at, value)) for at, value in enumerate(odds)]
 
 
 def text_of(one: ScoredUnit) -> str:

@@ -17,7 +17,7 @@ from adapters.reasoners.extractive.evidence.versions import family
 from adapters.reasoners.extractive.evidence.word_coverage import coverage, word_weights
 from adapters.reasoners.extractive.question.aggregation import aggregation_of, lists_rows
 from adapters.reasoners.extractive.question.answer_type import thing_picked
-from adapters.reasoners.extractive.question.phrases import names
+from adapters.reasoners.extractive.question.names import names
 from core.model.answer import Outcome
 from core.model.conversation import Thread
 from core.model.evidence import Evidence

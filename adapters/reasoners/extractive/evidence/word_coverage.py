@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from adapters.reasoners.extractive import weights
@@ -98,3 +98,14 @@ def _capitals_of(text: str) -> tuple[frozenset[str], frozenset[str]]:
     if language_of(text) == "de":
         return frozenset(), frozenset()
     return frozenset(word.casefold() for word in _WITHIN.findall(text)), frozenset(_SMALL.findall(text))
+
+
+_SAME_STEM = 4  # letters that two words of one family share: drive and driver, weigh and weight
+
+
+def stands_in(stem: str, there: Collection[str]) -> bool:
+    """Whether a word is there, or one of its family: "rent" and "rental", "machine" and "machinery"."""
+    return stem in there or (
+        len(stem) >= _SAME_STEM
+        and any(len(one) >= _SAME_STEM and (one.startswith(stem) or stem.startswith(one)) for one in there)
+    )

@@ -10,8 +10,7 @@ from adapters.reasoners.extractive.answer.tables.operations import extreme_of
 from adapters.reasoners.extractive.answer.tables.row_choice import column_between
 from adapters.reasoners.extractive.answer.tables.rows import FEWEST, Row
 from adapters.reasoners.extractive.answer.tables.wording import TableAnswer, listed_beside
-from adapters.reasoners.extractive.evidence.columns import stands_in
-from adapters.reasoners.extractive.evidence.word_coverage import topic_words
+from adapters.reasoners.extractive.evidence.word_coverage import stands_in, topic_words
 from adapters.reasoners.extractive.question.aggregation import Aggregation
 from adapters.reasoners.extractive.question.answer_type import thing_picked
 from core.model.markdown_lines import cells_of
