@@ -17,12 +17,14 @@ import json
 import pickle
 import time
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adapters.encoders.answer_reader import LowRankAnswerReader
+from adapters.reasoners.extractive.evidence import rules
+from adapters.reasoners.extractive.evidence.rules import Judged, Rule
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from bot.container import NEVER, Footnote, open_footnote
 from bot.evaluation.dataset_loader import Dataset, read
@@ -166,17 +168,49 @@ class Bench:
             clock=footnote.clock,
             confident=NEVER,
         )
+        self.asking = ""
         self._footnote = replace(footnote, agent=Agent(deps, dict(PROFILE_LIMITS)))
 
-    async def verdicts(self, answers: dict[str, Any] | None = None) -> Verdicts:
-        """The verdict of each question of the sample; ``answers`` takes each answer as JSON."""
+    async def verdicts(self, answers: dict[str, Any] | None = None, only: Collection[str] | None = None) -> Verdicts:
+        """The verdict of each question of the sample, or of ``only`` these conversations by the id of their first.
+
+        ``answers`` takes each answer as JSON.
+        """
         found: Verdicts = {}
         for dataset in self.sets:
-            for one in await ask_question_set(self._footnote, dataset):
-                found[f"{dataset.name}/{one.question.id}"] = one.scored.verdict
-                if answers is not None:
-                    answers[f"{dataset.name}/{one.question.id}"] = one.as_json()
+            assert dataset.questions is not None
+            for thread in dataset.questions.conversations:
+                self.asking = f"{dataset.name}/{thread[0].id}"
+                if only is not None and self.asking not in only:
+                    continue
+                alone = replace(dataset, questions=replace(dataset.questions, questions=thread))
+                for one in await ask_question_set(self._footnote, alone):
+                    found[f"{dataset.name}/{one.question.id}"] = one.scored.verdict
+                    if answers is not None:
+                        answers[f"{dataset.name}/{one.question.id}"] = one.as_json()
         return found
+
+    async def without_each_rule(self, now: Verdicts) -> AsyncIterator[tuple[Rule, int, Verdicts]]:
+        """Each rule, in how many conversations it applied, and the verdicts of these without it."""
+        everything = rules.RULES
+        touched: dict[str, set[str]] = {rule.name: set() for rule in everything}
+
+        def noting(rule: Rule) -> Rule:
+            def applies(judged: Judged) -> bool:
+                if applied := rule.applies(judged):
+                    touched[rule.name].add(self.asking)
+                return applied
+
+            return replace(rule, applies=applies)
+
+        try:
+            rules.RULES = tuple(map(noting, everything))
+            assert await self.verdicts() == now
+            for left_out in everything:
+                rules.RULES = tuple(rule for rule in everything if rule is not left_out)
+                yield left_out, len(touched[left_out.name]), await self.verdicts(only=touched[left_out.name])
+        finally:
+            rules.RULES = everything
 
 
 async def index_sets(footnote: Footnote, sets: Sequence[Dataset]) -> None:
@@ -243,6 +277,12 @@ async def _print(bench: Bench, chosen: argparse.Namespace) -> None:
     print(f"{'all':14}", shares(now))
     reads, searches = bench.reader.pairs / len(now), bench.retriever.searches / len(now)
     print(f"{spent / len(now):.3f} s of processor, {reads:.1f} pairs read, {searches:.2f} searches an answer")
+    if chosen.rules:
+        print("without, of 1,000 questions:")
+        async for rule, touched, without in bench.without_each_rule(now):
+            gained, lost, worse, better = (1000 * count / len(now) for count in change(now, without))
+            told = f"right {gained - lost:+5.1f}   wrong {worse - better:+5.1f}   applied in {touched} conversations"
+            print(f"  {rule.name:28} {told}", flush=True)
     if chosen.save:
         chosen.save.write_text(json.dumps(answers, indent=1))
     if chosen.beside:
@@ -268,6 +308,7 @@ def main() -> None:
     arguments.add_argument("--sets", nargs="+", default=SETS)
     arguments.add_argument("--sample", type=int, default=SAMPLE, help="conversations of each set")
     arguments.add_argument("--threads", action="store_true", help="the conversations of several turns, all of them")
+    arguments.add_argument("--rules", action="store_true", help="what each rule brings")
     arguments.add_argument("--save", type=Path)
     arguments.add_argument("--beside", type=Path)
     arguments.add_argument("--show", action="store_true", help="each question whose verdict changed")

@@ -28,10 +28,8 @@ from adapters.reasoners.extractive.evidence.clarification import (
     question_back,
     readings,
 )
-from adapters.reasoners.extractive.evidence.grade_credit import credit_offered, credit_versions
-from adapters.reasoners.extractive.evidence.layered import is_layered, known_by_name
-from adapters.reasoners.extractive.evidence.leaning import ALONE, Leaning, lean
-from adapters.reasoners.extractive.evidence.reading import AnswerReader, read_best
+from adapters.reasoners.extractive.evidence.names_asked import is_layered, known_by_name
+from adapters.reasoners.extractive.evidence.reading import ALONE, AnswerReader, Leaning, lean, read_best
 from adapters.reasoners.extractive.evidence.scoring import (
     ScoredUnit,
     WeighedPassage,
@@ -49,7 +47,7 @@ from adapters.reasoners.extractive.evidence.sufficiency import (
     tables_to_look_for,
     version_behind,
 )
-from adapters.reasoners.extractive.evidence.superseded import prefer_current
+from adapters.reasoners.extractive.evidence.superseded import credit_offered, credit_versions, prefer_current
 from adapters.reasoners.extractive.question import intent
 from adapters.reasoners.extractive.question.answer_type import is_strict
 from adapters.reasoners.extractive.question.comparison import sides_of

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from adapters.reasoners.extractive.answer.tables.computed_answer import compute_answer
-from adapters.reasoners.extractive.evidence.ranges import in_range
+from adapters.reasoners.extractive.evidence.figures import in_range
 from adapters.reasoners.extractive.question.aggregation import aggregation_of
 from adapters.reasoners.extractive.question.follow_up import resolve
 from adapters.reasoners.extractive.question.intent import Intent, final_question, kind_of

@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.reasoners.extractive.evidence.scoring import (
+from adapters.reasoners.extractive.evidence.rules import (
     is_asked_cell_empty,
 )
 from core.model.passage_units import Unit, units

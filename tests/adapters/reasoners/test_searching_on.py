@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from adapters.reasoners.extractive.evidence.layered import known_by_name
-from adapters.reasoners.extractive.evidence.leaning import Leaning
+from adapters.reasoners.extractive.evidence.names_asked import known_by_name
+from adapters.reasoners.extractive.evidence.reading import Leaning
 from adapters.reasoners.extractive.evidence.sufficiency import leant_on
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.testing.encoder import HashingEncoder

@@ -8,12 +8,12 @@ from adapters.reasoners.extractive.answer.newest import asked_alone, newest
 from adapters.reasoners.extractive.answer.quote_markdown import origin
 from adapters.reasoners.extractive.answer.tables.computed_answer import compute_answer
 from adapters.reasoners.extractive.evidence.answer_odds import Asked
-from adapters.reasoners.extractive.evidence.grade_credit import credit_versions
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, Words, rarity_of
 from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
+from adapters.reasoners.extractive.evidence.superseded import credit_versions
 from adapters.reasoners.extractive.evidence.versions import calls_itself_outdated, other_version, states_only_version
-from adapters.reasoners.extractive.question.about_knowledge import overview_of
 from adapters.reasoners.extractive.question.aggregation import Aggregate, aggregation_of
+from adapters.reasoners.extractive.question.intent import overview_of
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.testing.encoder import HashingEncoder
 from core.agent.understand import UNREADABLE

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adapters.reasoners.extractive.evidence.open_names import open_names
-from adapters.reasoners.extractive.evidence.ranges import in_range
+from adapters.reasoners.extractive.evidence.figures import in_range
+from adapters.reasoners.extractive.evidence.names_asked import open_names
 from adapters.reasoners.extractive.evidence.similarity import Similarity
 from adapters.reasoners.extractive.evidence.word_coverage import coverage
 from adapters.reasoners.extractive.question.answer_type import fits

@@ -10,8 +10,8 @@ from adapters.reasoners.extractive.answer.newest import newest
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation, render, render_quotation
 from adapters.reasoners.extractive.answer.selection import choose_quotations
 from adapters.reasoners.extractive.answer.tables.computed_answer import compute_answer
-from adapters.reasoners.extractive.answer.tables.wording import TableAnswer
-from adapters.reasoners.extractive.evidence.open_names import open_names
+from adapters.reasoners.extractive.answer.tables.rows import TableAnswer
+from adapters.reasoners.extractive.evidence.names_asked import open_names
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
 from adapters.reasoners.extractive.evidence.versions import calls_itself_outdated, family
 from adapters.reasoners.extractive.question.aggregation import aggregation_of

@@ -16,8 +16,8 @@ from adapters.reasoners.extractive.answer.neighbours import (
     with_neighbours,
 )
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
-from adapters.reasoners.extractive.evidence.layered import is_layered
-from adapters.reasoners.extractive.evidence.ranges import in_range
+from adapters.reasoners.extractive.evidence.figures import in_range
+from adapters.reasoners.extractive.evidence.names_asked import is_layered
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage, says_something
 from adapters.reasoners.extractive.evidence.versions import family, other_version
 from adapters.reasoners.extractive.evidence.word_coverage import topic_words

@@ -15,8 +15,9 @@ from itertools import chain, repeat
 from operator import attrgetter
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.evidence.numbered_entities import contradicts
-from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, Words, doubts
+from adapters.reasoners.extractive.evidence.figures import contradicts
+from adapters.reasoners.extractive.evidence.rules import Judged, adjusted
+from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, Words
 from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
 from adapters.reasoners.extractive.evidence.word_coverage import words_of_names
 from adapters.reasoners.extractive.question.answer_type import NEUTRAL, fits, is_strict, thing_asked
@@ -130,18 +131,11 @@ def score_units(asked: Asked, found: Weighable, standing: Standing, subjects: Su
             focus=_focus_share(thing, one),
             **common,
         )
-        more = doubts(question, one) + (weights.OTHER_SUBJECT if subject is SubjectMatch.OTHER else 0.0)
-        if asked.names and one.unit.form is Form.ROW and not common["named"]:
-            more += weights.EMPTY_CELL  # a table of other things than the one that is named
+        more = adjusted(Judged(question, one, subject, bool(asked.names) and not common["named"]))
         odds = odds_of(features) + (weights.ON_THE_WAY if asked.layered else 0.0)
         scored = replace(one, odds=odds + more)
         done.append(replace(scored, cosine=cosine, features=features))
     return sorted(done, key=lambda one: -one.odds)
-
-
-def doubted(one: ScoredUnit, less: float) -> ScoredUnit:
-    """The unit with something more that speaks against it, whatever its words."""
-    return replace(one, odds=one.odds + less)
 
 
 def with_odds(one: ScoredUnit, odds: float) -> ScoredUnit:

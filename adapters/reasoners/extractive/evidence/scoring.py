@@ -11,9 +11,6 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.evidence.numbered_entities import contradicts
-from adapters.reasoners.extractive.evidence.ranges import figures_in, in_range
-from adapters.reasoners.extractive.evidence.versions import states_only_version
 from adapters.reasoners.extractive.evidence.word_coverage import (
     Near,
     coverage,
@@ -21,26 +18,20 @@ from adapters.reasoners.extractive.evidence.word_coverage import (
     topic_words,
     word_weights,
 )
-from adapters.reasoners.extractive.question.answer_type import asks_of_document, fits, lacks
+from adapters.reasoners.extractive.question.answer_type import asks_of_document, fits
 from adapters.reasoners.extractive.weights import Features
 from core.model.evidence import Evidence
 from core.model.knowledge import Passage
-from core.model.markdown_lines import LIST_ITEM, cells_of
+from core.model.markdown_lines import LIST_ITEM
 from core.model.passage_units import Form, Unit, announced, befores, text_of_list, units
 from core.model.text import STOPWORDS, content_words, stem, words
 
-_STAMP = re.compile(
+STAMP = re.compile(
     r"^[*_]{0,2}(?:last (?:reviewed|updated|changed|rehearsed)|applies to|owner|updated|effective date"
     r"|version\b(?! \S+ (?:is|was|are|will|has|had|can|cannot|does|did|gets|stops|ends|needs|of)\b)"
     r"|published|exported|rolled out|saved on|generated)\b",
     re.IGNORECASE,
 )
-_CODE = re.compile(r"[`{};=_]|\(\)|::|->")
-_STOPPED = re.compile(r"[.!?:;)]\W*$")
-_CELL_SAYS = re.compile(r"\w")  # a dash, a question mark or nothing says nothing
-_GLUED = re.compile(r"[a-z).](?=[A-Z][a-z])")  # "OverviewIntro to …": a menu whose links touch
-_MUCH_GLUED = 4
-_MENU = 6  # words
 
 
 @dataclass(frozen=True)
@@ -159,7 +150,7 @@ def says_something(unit: Unit, question: str = "") -> bool:
     if unit.form is Form.SENTENCE:
         if unit.text.rstrip("*_ ").endswith(":"):
             return False
-        if _STAMP.match(unit.text) and not asks_of_document(question):
+        if STAMP.match(unit.text) and not asks_of_document(question):
             return False
     return len(content_words(unit.text)) >= (1 if _DENIES.match(unit.text) else 2)
 
@@ -173,49 +164,3 @@ def repeats_title(unit: Unit, passage: Passage) -> bool:
     text = unit.text.strip("*_# ")
     titles = {part.casefold() for part in (passage.title, *passage.heading)}
     return text.casefold() in titles and not text.endswith(".")
-
-
-def doubts(need: str, one: ScoredUnit) -> float:
-    """What speaks against a unit, whatever its words, in log odds; above 0 only for what is asked for by name."""
-    text, unit, passage = one.unit.text, one.unit, one.evidence.passage
-    more = {True: weights.IN_RANGE, False: weights.OUT_OF_RANGE, None: 0.0}[in_range(need, text)]
-    said = " ".join((passage.title, *passage.heading[-1:], unit.under, text))
-    if contradicts(need, said):
-        more += weights.OTHER_NUMBER
-    if lacks(need, one.text_with_context):
-        more += weights.LACKS_KIND
-    if unit.form is Form.ROW and is_asked_cell_empty(need, unit):
-        more += weights.EMPTY_CELL
-    if states_only_version(need, passage.title, one.text_with_context):
-        more += weights.ONLY_VERSION
-    if asks_of_document(need) and _STAMP.match(text):
-        more += weights.STAMP_ASKED_FOR
-    figures = figures_in(need)
-    around = passage.text if unit.form is Form.ROW and not content_words(" ".join(unit.head)) else said
-    if figures and not any(figure in around for figure in figures):
-        more += weights.OTHER_FIGURE
-    if unit.form is Form.SENTENCE and _is_debris(text):
-        more += weights.DEBRIS
-    return more
-
-
-def is_asked_cell_empty(need: str, unit: Unit) -> bool:
-    """Whether the row has nothing in the column that the question names: a capacity, for a machine without one."""
-    if not unit.head:
-        return False
-    wanted = set(content_words(need))
-    for name, cell in zip(cells_of(unit.head[0]), cells_of(unit.text), strict=False):
-        named = set(content_words(name))
-        if not _CELL_SAYS.search(cell) and 2 * len(named & wanted) >= len(named) > 0:
-            return True
-    return False
-
-
-def _is_debris(text: str) -> bool:
-    """Whether it is a menu or a table that lost its cells: words that touch, or hardly a word without a capital."""
-    glued = len(_GLUED.findall(text))
-    if _CODE.search(text) or (glued < _MUCH_GLUED and _STOPPED.search(text)):
-        return False
-    said = words(text)
-    capitals = sum(word[:1].isupper() for word in said)
-    return glued > 1 or (len(said) >= _MENU and 2 * capitals > len(said))

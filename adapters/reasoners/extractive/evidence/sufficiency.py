@@ -10,8 +10,7 @@ from collections.abc import Sequence
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer.newest import asks_for_newest, named_version
-from adapters.reasoners.extractive.evidence.layered import is_layered, known_by_name
-from adapters.reasoners.extractive.evidence.open_names import open_names
+from adapters.reasoners.extractive.evidence.names_asked import is_layered, known_by_name, open_names
 from adapters.reasoners.extractive.evidence.scoring import rarity_of
 from adapters.reasoners.extractive.evidence.versions import family
 from adapters.reasoners.extractive.evidence.word_coverage import coverage, word_weights

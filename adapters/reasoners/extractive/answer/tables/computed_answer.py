@@ -31,8 +31,16 @@ from adapters.reasoners.extractive.answer.tables.row_choice import (
     picks_rows,
     says_all,
 )
-from adapters.reasoners.extractive.answer.tables.rows import FEWEST, Row, table_fit, tables_of, with_siblings
-from adapters.reasoners.extractive.answer.tables.wording import TableAnswer, listed_whole, picked_out
+from adapters.reasoners.extractive.answer.tables.rows import (
+    FEWEST,
+    Row,
+    TableAnswer,
+    listed_whole,
+    picked_out,
+    table_fit,
+    tables_of,
+    with_siblings,
+)
 from adapters.reasoners.extractive.evidence.versions import other_version
 from adapters.reasoners.extractive.evidence.word_coverage import stands_in, topic_words
 from adapters.reasoners.extractive.question.aggregation import (

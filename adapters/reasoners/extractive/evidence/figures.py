@@ -1,8 +1,11 @@
-"""Amounts that lie in a range which a text gives: 3,000 euros in "above €2,000"; and the figures of a text."""
+"""Figures of question and text: amounts in a stated range ("above €2,000"), and things told apart by a number."""
 
 import math
 import re
+from collections.abc import Iterator
 from functools import lru_cache
+
+from core.model.text import STOPWORDS, stem
 
 _FIGURE = re.compile(r"\d[\d.,]*\d|\d")
 _AMOUNT = re.compile(r"([€$£]?)\s?(\d[\d,]*(?:\.\d+)?)(?:\s?(%|percent\b))?")
@@ -72,3 +75,42 @@ def _within(found: re.Match[str], amount: float, before: str) -> bool:
 
 def _number(text: str) -> float:
     return float(re.sub(r"[^\d.]", "", text).strip(".") or 0)
+
+
+_NUMBERED = re.compile(r"\b([A-Za-z][a-z]{2,})s?(?:[ -]|[*_]* *\| *)(?:no\.? ?|number )?#?(\d+(?:\.\d+)*)\b(?![ -]?%)")
+_COUNTED_AFTER = re.compile(r"[ -](?:[a-z]+[ -])?(?:percent|seconds?|minutes?|hours?|days?|weeks?|months?|years?)\b")
+_RELEASE = re.compile(r"(?<![\w.,€$£-])\d{1,4}\.\d{1,3}(?:\.\d{1,3})*(?![\w.]*\w|,\d| ?(?:%|percent|million|EUR))")
+_MOST = 4  # digits; longer numbers are amounts or ids of their own
+
+
+def contradicts(question: str, text: str) -> bool:
+    """Whether the question asks for a numbered thing, and the text speaks only of others of its kind.
+
+    "Version 5" is met by version 5.4, not by version 1.
+    """
+    if (asked := _RELEASE.findall(question)) and (told := _RELEASE.findall(text)):
+        return not any(_is(one, other) for one in asked for other in told)
+    there: dict[str, set[str]] = {}
+    for kind, number in _find_numbered(text):
+        there.setdefault(kind, set()).add(number)
+    return any(
+        kind in there and not any(_is(number, other) for other in there[kind])
+        for kind, number in _find_numbered(question)
+    )
+
+
+@lru_cache(maxsize=2048)  # the question's are asked for with every unit, a unit's with every search and the answer
+def _find_numbered(text: str) -> tuple[tuple[str, str], ...]:
+    return tuple(_numbered_in(text))
+
+
+def _numbered_in(text: str) -> Iterator[tuple[str, str]]:
+    for found in _NUMBERED.finditer(text):
+        kind = found[1].casefold()
+        if kind in STOPWORDS or len(found[2]) > _MOST or _COUNTED_AFTER.match(text, found.end()):
+            continue
+        yield stem(kind), found[2]
+
+
+def _is(asked: str, other: str) -> bool:
+    return other == asked or other.startswith(f"{asked}.") or asked.startswith(f"{other}.")
