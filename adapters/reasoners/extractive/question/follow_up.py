@@ -32,6 +32,8 @@ _AMENDS = re.compile(
 )
 _TAKES_BACK = re.compile(r"^(?:sorry|sory|sry|no|nope|oops|wait|not)\b", re.IGNORECASE)
 _MEANT_LAST = re.compile(r"[\s,–—-]+(?:i (?:just )?mea?nt?|sorry|sry)\W*$", re.IGNORECASE)
+_ARTICLE = re.compile(r"^(?:the|a|an)\s+", re.IGNORECASE)
+_NUMBERED = re.compile(r"\b(?:(?:version|edition|release|v) ?\d[\d.]*\b|\d+\.\d+(?:\.\d+)*)", re.IGNORECASE)
 _ONE = re.compile(r"\s+ones?$", re.IGNORECASE)
 _BUT_NOT = re.compile(r"^(?P<new>[^,–—-]+?)(?: ?[,–—-])? (?:and )?not (?:the |for )?(?P<old>[^,–—-]+)$")
 _NOT = re.compile(r"^not\s+(?:the\s+|for\s+)?(?P<old>[^,–—-]+?)\s*(?:,|\s[–—-]\s|\bbut\b)\s*(?:but\s+)?(?P<new>.+)$")
@@ -46,11 +48,15 @@ _AT = re.compile(r"(?:in|for|on|at|with|to|by|from|under|above|below|over|within
 _AS_WELL = re.compile(r",?\s+(?:as well|too|also|then)$|^also\s+|,?\s+(?:the\s+)?same$", re.IGNORECASE)
 _OF_ITS_OWN = re.compile(r"when\s+(?:do|does|did|is|are|was|were|can|will|must|should|may)\b", re.IGNORECASE)
 _FRAME = re.compile(r"\bhow (?:long|often|much|many|far|soon|early|late)\b|\b(?:some|any)(?:one|body)\b", re.IGNORECASE)
-_BARE = re.compile(r"(?:(?:in|for|on|at|with|to|since|until)\s+)?(?:how \w+|when|where|why|whom)", re.IGNORECASE)
+_BARE = re.compile(
+    r"(?:(?:in|for|on|at|with|to|since|until)\s+)?(?:how \w+|when|where|why|whom|which \w+|what \w+)", re.IGNORECASE
+)
+_OF_VERSION = re.compile(r"\b(?:old(?:er)?|previous|former|last year)\b|\bversion \d", re.IGNORECASE)
+_CURRENT = re.compile(r"\b(?:current|latest|newest|present)\s+", re.IGNORECASE)
 # "What was it in 2025?", "was it the same under the old terms?" ask the same of another year.
 _THE_SAME = re.compile(
     r"^(?:what|how much|how many|how)?\s*(?:(?:was|is|were|are)\s+(?:it|that|they|those)(?:\s+one)?"
-    r"|(?:it|that|they)\s+(?:was|is|were|are))\s+(?:different\s+|the same\s+|also\s+|back\s+)?"
+    r"|(?:it|that|they)\s+(?:was|is|were|are))\s+(?:different\s+|the same\s+|also\s+|back\s+|more\s+|less\s+|\w+er\s+)?"
     r"(?=(?:in|under|on|for|at|with)\s)|^(?:what\s+(?:happens\s+)?)?(?:if|when)\s+(?:it|that|this)"
     r"(?:['’]?s|\s+(?:is|was|falls))\s+(?:on\s+)?",
     re.IGNORECASE,
@@ -148,12 +154,15 @@ def _fragment(question: str, *, amends: bool) -> str:
     if same := _THE_SAME.match(said):
         said, led = said[same.end() :], True
     said = _AS_WELL.sub("", said)
-    if _CLAUSE.match(said) and led and not _OF_ITS_OWN.match(said) and len(content_words(said)) <= _LONGEST:
+    few = led or len(content_words(said)) <= _FEW
+    if _CLAUSE.match(said) and few and not _OF_ITS_OWN.match(said) and len(content_words(said)) <= _LONGEST:
         return "" if _PRONOUN.search(said) else said
     if _BARE.fullmatch(said) or (_ASKING.match(said) and not content_words(said) and not pronoun_in(said)):
         return said
     led = led or bool(_AT.match(said)) or names(f"of {said}") == (said,) or len(words(said)) == 1
     short = 0 < len(content_words(said)) <= _LONGEST
+    if amends and _OF_VERSION.search(said) and short:
+        return said
     if not led or not short or _ASKING.search(said) or _VERB.search(said) or _PRONOUN.search(_ONE.sub("", said)):
         return ""
     return said
@@ -163,15 +172,20 @@ def _continue(said: str, last: str, before: str, *, amends: bool) -> str:
     """The last question with the fragment in its place."""
     if struck := _NOT.match(said) or _BUT_NOT.match(said):
         old = re.search(rf"\b{re.escape(struck['old'])}\b", last, re.IGNORECASE)
-        said = struck["new"]
+        said = _ARTICLE.sub("", struck["new"])
         if old:
             return f"{last[: old.start()]}{said}{last[old.end() :]}"
     if not content_words(said) or _BARE.fullmatch(said):
         return f"{last}: {said}"
     base = _PUT_BEHIND.sub("", last)
+    added = base.removeprefix(f"{before} ")
+    base = before if added != base and (_CLAUSE.match(added) or _AT.match(added)) else base
+    if amends and _OF_VERSION.search(said):
+        return f"{_CURRENT.sub('', base)}, {said}"
     if _CLAUSE.match(said):
         return f"{base} {said}"
-    return put_in_place(base, said, before, amends=amends) or f"{base} ({said})"
+    # Not in brackets, which the reader leaves out in turn: it is another question than the last one.
+    return put_in_place(base, said, before, amends=amends) or f"{base}, {said}"
 
 
 def _with_topic(question: str, window: Sequence[Exchange]) -> ResolvedQuestion:
@@ -180,9 +194,7 @@ def _with_topic(question: str, window: Sequence[Exchange]) -> ResolvedQuestion:
     if pronoun and _PERSON.fullmatch(pronoun.group()):
         person = _person_in(window)
         return _replace(question, pronoun, person) if person else ResolvedQuestion(question)
-    topic, said = next(
-        ((found, one.question) for one in reversed(window) if (found := _topic_of(one.question))), ("", "")
-    )
+    topic, said = _topic_in(window)
     known = set(content_words(question))
     if not topic or set(content_words(topic)) <= known:
         return ResolvedQuestion(question)
@@ -202,12 +214,24 @@ def _person_in(window: Sequence[Exchange]) -> str:
     return next(found, "")
 
 
+def _topic_in(window: Sequence[Exchange]) -> tuple[str, str]:
+    """What the thread is about, and the question that says so: what several say, else what the last one says."""
+    topics = [(topic, one.question) for one in reversed(window) if (topic := _topic_of(one.question))]
+    again = (
+        (topic, said)
+        for at, (topic, said) in enumerate(topics)
+        if any(set(content_words(topic)) <= set(content_words(other)) for _, other in topics[at + 1 :])
+    )
+    return next(again, topics[0] if topics else ("", ""))
+
+
 def _topic_of(question: str) -> str:
     """What a question is about: what was put behind it, its names, else its longest run of words that carry meaning."""
     if put := _PUT_BEHIND.search(question):
         return put[1]
     if named := names(question):
         return " ".join(named[:2])
+    numbered = _NUMBERED.search(question)
     run: list[str] = []
     runs: list[list[str]] = []
     for word in re.findall(r"[\w'’.-]*\w|[,;:?!]", question):
@@ -218,7 +242,8 @@ def _topic_of(question: str) -> str:
         if not run:
             runs.append(run)
         run.append(word)
-    return " ".join(max(runs, key=len, default=[])[-_TOPIC:])
+    topic = " ".join(max(runs, key=len, default=[])[-_TOPIC:])
+    return f"{topic} {numbered.group()}".strip() if numbered and numbered.group() not in topic else topic
 
 
 def _replace(question: str, pronoun: re.Match[str], topic: str, said: str = "") -> ResolvedQuestion:

@@ -49,7 +49,7 @@ def put_in_place(base: str, said: str, before: str, *, amends: bool) -> str:
         or _put_opposite(base, bare)
         or (_put_at_same_preposition(base, said) if _PREPOSITION.match(said) else "")
         or _put_where_they_differ(before, base, said)
-        or (_put_at_other_place(base, said) if amends else "")
+        or (_put_at_other_place(base, said) or _put_behind(base, said) if amends else "")
         or _put_at_end(base, said, bare)
         or (f"{base} {said}" if _PREPOSITION.match(said) else "")
         or _put_name(base, bare)
@@ -74,8 +74,19 @@ def _put_at_other_place(base: str, said: str) -> str:
     return f"{base[: old.start()]}{said}{base[old.end() :]}" if old and re.match(r"(?:in|at)\b", said) else ""
 
 
+def _put_behind(base: str, said: str) -> str:
+    """All that stands behind the same preposition: "for going too fast" after "points for not using the bell"."""
+    at = _PREPOSITION.match(said)
+    places = list(re.finditer(rf"\b{at.group().split()[0]}\b", base, re.IGNORECASE)) if at else []
+    return f"{base[: places[0].start()]}{said}" if len(places) == 1 and places[0].start() else ""
+
+
 def _put_at_end(base: str, said: str, bare: str) -> str:
     """What the question ends in, said more exactly: "outside London" after "hotel limit London"."""
+    if len(names(f"at {bare}")) == 1 and not re.search(
+        rf"\b{_VERB}\b|\b(?:who|what|which|when|how)\b", base, re.IGNORECASE
+    ):
+        return f"{base.rsplit(' ', 1)[0]} {bare}"  # catchwords end in a name, however it is typed
     ends = said != bare and base.casefold().endswith(f" {bare.casefold()}")
     return f"{base[: -len(bare)]}{said}" if ends else ""
 
