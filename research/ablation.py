@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.encoders.answer_reader import LowRankAnswerReader
 from adapters.reasoners.extractive.evidence import rules
-from adapters.reasoners.extractive.evidence.rules import Judged, Rule
+from adapters.reasoners.extractive.evidence.rules import JudgedUnit, Rule
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from bot.container import NEVER, Footnote, open_footnote
 from bot.evaluation.dataset_loader import Dataset, read
@@ -196,7 +196,7 @@ class Bench:
         touched: dict[str, set[str]] = {rule.name: set() for rule in everything}
 
         def noting(rule: Rule) -> Rule:
-            def applies(judged: Judged) -> bool:
+            def applies(judged: JudgedUnit) -> bool:
                 if applied := rule.applies(judged):
                     touched[rule.name].add(self.asking)
                 return applied

@@ -16,7 +16,7 @@ from operator import attrgetter
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.figures import contradicts
-from adapters.reasoners.extractive.evidence.rules import Judged, adjusted
+from adapters.reasoners.extractive.evidence.rules import JudgedUnit, adjusted
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, Words
 from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
 from adapters.reasoners.extractive.evidence.word_coverage import words_of_names
@@ -131,7 +131,7 @@ def score_units(asked: Asked, found: Weighable, standing: Standing, subjects: Su
             focus=_focus_share(thing, one),
             **common,
         )
-        more = adjusted(Judged(question, one, subject, bool(asked.names) and not common["named"]))
+        more = adjusted(JudgedUnit(question, one, subject, bool(asked.names) and not common["named"]))
         odds = odds_of(features) + (weights.ON_THE_WAY if asked.layered else 0.0)
         scored = replace(one, odds=odds + more)
         done.append(replace(scored, cosine=cosine, features=features))

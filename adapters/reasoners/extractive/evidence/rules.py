@@ -28,7 +28,7 @@ _MENU = 6  # words
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedUnit:
     """A unit beside its question; ``lacks_names``: its passage has none of the names and telling numbers asked for."""
 
     question: str
@@ -53,12 +53,12 @@ class Rule:
     """Where it ``applies``, ``adjust`` is added to the unit's log odds. ``effect`` is as measured."""
 
     name: str
-    applies: Callable[[Judged], bool]
+    applies: Callable[[JudgedUnit], bool]
     adjust: float
     effect: str = ""
 
 
-def adjusted(judged: Judged) -> float:
+def adjusted(judged: JudgedUnit) -> float:
     """What all rules together add to a unit's log odds."""
     return sum(rule.adjust for rule in RULES if rule.applies(judged))
 
@@ -85,7 +85,7 @@ def _is_debris(text: str) -> bool:
     return glued > 1 or (len(said) >= _MENU and 2 * capitals > len(said))
 
 
-def _has_other_figures(judged: Judged) -> bool:
+def _has_other_figures(judged: JudgedUnit) -> bool:
     """Whether it has no figure of the question's, where that has any."""
     figures = figures_in(judged.question)
     passage, unit = judged.one.evidence.passage, judged.one.unit

@@ -33,7 +33,10 @@ _AMENDS = re.compile(
 _TAKES_BACK = re.compile(r"^(?:sorry|sory|sry|no|nope|oops|wait|not)\b", re.IGNORECASE)
 _MEANT_LAST = re.compile(r"[\s,–—-]+(?:i (?:just )?mea?nt?|sorry|sry)\W*$", re.IGNORECASE)
 _ARTICLE = re.compile(r"^(?:the|a|an)\s+", re.IGNORECASE)
-_NUMBERED = re.compile(r"\b(?:(?:version|edition|release|v) ?\d[\d.]*\b|\d+\.\d+(?:\.\d+)*)", re.IGNORECASE)
+_NUMBERED = re.compile(
+    r"\b(?:(?:version|edition|release|v) ?\d[\d.]*\b|\d+\.\d+(?:\.\d+)*|(?:19|20)\d\d\b)", re.IGNORECASE
+)
+_THAT_VERSION = re.compile(r"\b(?:this|that) (?:version|release|edition|update|year)\b", re.IGNORECASE)
 _ONE = re.compile(r"\s+ones?$", re.IGNORECASE)
 _BUT_NOT = re.compile(r"^(?P<new>[^,–—-]+?)(?: ?[,–—-])? (?:and )?not (?:the |for )?(?P<old>[^,–—-]+)$")
 _NOT = re.compile(r"^not\s+(?:the\s+|for\s+)?(?P<old>[^,–—-]+?)\s*(?:,|\s[–—-]\s|\bbut\b)\s*(?:but\s+)?(?P<new>.+)$")
@@ -84,7 +87,7 @@ _FULL_NAME = re.compile(
 _OFFICE = re.compile(r"\b(?:Team|Lead|Head|Officer|Chief|Manager|Director|Department|Office|The)\b")
 _PALE = word_list(
     """
-    leads lead owns own wants
+    charge leads lead owns own wants
     many much long often far soon tell know need get got happen happens happened mean means costs cost price take takes
     use say says want please still find called come comes came make made per day last new old work works keep about
     """
@@ -190,6 +193,10 @@ def _continue(said: str, last: str, before: str, *, amends: bool) -> str:
 
 def _with_topic(question: str, window: Sequence[Exchange]) -> ResolvedQuestion:
     """The question with the thread's topic for its pronoun, or behind it where it hardly says anything itself."""
+    if _THAT_VERSION.search(question):
+        numbers = (found for one in reversed(window) for found in _NUMBERED.findall(one.question)[-1:])
+        if number := next(numbers, ""):
+            return _append(question, number)
     pronoun = pronoun_in(question)
     if pronoun and _PERSON.fullmatch(pronoun.group()):
         person = _person_in(window)
@@ -242,7 +249,7 @@ def _topic_of(question: str) -> str:
         if not run:
             runs.append(run)
         run.append(word)
-    topic = " ".join(max(runs, key=len, default=[])[-_TOPIC:])
+    topic = " ".join(max(reversed(runs), key=len, default=[])[-_TOPIC:])
     return f"{topic} {numbered.group()}".strip() if numbered and numbered.group() not in topic else topic
 
 
