@@ -13,7 +13,8 @@ from core.model.knowledge import Passage
 from core.model.passage_units import Form, Unit, units
 from core.model.text import content_words
 
-_NUMBERS = re.compile(r"[\W\d_]+")
+_NUMBERS, _SIGNS = re.compile(r"[\W\d_]+"), re.compile(r"[\W_]+")
+_YEARS = re.compile(r"(?<!\d)(?:19|20)\d\d(?:-\d\d){0,2}(?!\d)")
 _BESIDE = re.compile(r"\([^)]*\)|\b(?:version|v|release|edition|rev(?:ision)?)\.? ?[\d.]+", re.IGNORECASE)
 YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 NUMBERED = re.compile(r"\b(?:version|v|release|edition|issue|revision|terms)\.? ?(\d+(?:\.\d+)*)\b", re.IGNORECASE)
@@ -82,13 +83,21 @@ def states_only_version(question: str, title: str, said: str) -> bool:
 
 
 def family(passage: Passage) -> str:
-    """The title without what tells versions apart: the same for all versions of one document."""
+    """The title without what marks a version: its number, its year, brackets. The same for all versions of a document.
+
+    Any other number stays: the manuals of two models, A3 and A5, are no versions.
+    """
     return _unversioned(passage.title)
+
+
+def series(passage: Passage) -> str:
+    """The title without any number: the same for the notes of all releases."""
+    return _NUMBERS.sub("", _BESIDE.sub(" ", passage.title)).casefold() or passage.title.casefold()
 
 
 @lru_cache(maxsize=1024)  # every passage that was found is compared with every other
 def _unversioned(title: str) -> str:
-    return _NUMBERS.sub("", _BESIDE.sub(" ", title)).casefold() or title.casefold()
+    return _SIGNS.sub("", _YEARS.sub(" ", _BESIDE.sub(" ", title))).casefold() or title.casefold()
 
 
 def section_name(passage: Passage) -> frozenset[str]:

@@ -259,7 +259,7 @@ def _replace(question: str, pronoun: re.Match[str], topic: str, said: str = "") 
     text = f"{article['article'].lower() if article else ''}{topic}"
     text = f"{text}'s" if pronoun.group().casefold() in _POSSESSIVE else text
     whole = f"{question[: pronoun.start()]}{text}{question[pronoun.end() :]}"
-    return ResolvedQuestion(whole, f"“{pronoun.group()}” read as {text}")
+    return ResolvedQuestion(whole, f"“{pronoun.group()}” read as {topic}")
 
 
 def _append(question: str, topic: str) -> ResolvedQuestion:
