@@ -45,7 +45,6 @@ from adapters.reasoners.extractive.evidence.sufficiency import (
     other_table,
     rest_of_versions,
     tables_to_look_for,
-    version_behind,
 )
 from adapters.reasoners.extractive.evidence.superseded import credit_offered, credit_versions, prefer_current
 from adapters.reasoners.extractive.question import intent
@@ -408,7 +407,6 @@ def _lacking(
     yield "the rest of the table or of its versions", whole
     yield "what stands there in another language", other_languages.in_their_words(inquiry, relevant)
     yield "what is asked of all of them", other_table(inquiry, near)
-    yield "what another version says", version_behind(inquiry, relevant)
     yield "what the last answer's source says", in_the_same_source(inquiry, thread)
 
 

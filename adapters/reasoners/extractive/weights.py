@@ -107,13 +107,9 @@ KIND_OF_ANSWER = 0.5  # what the expected kind of answer counts, beside a covera
 # What speaks for a unit or against it, whatever its words: added to its log odds.
 IN_RANGE, OUT_OF_RANGE = 0.5, -2.5
 OTHER_NUMBER = -0.9  # "version 1", where version 5 is asked for
-DEBRIS = -0.9
 LACKS_KIND = -1.2  # a sentence without any time, where "how long" is asked
 EMPTY_CELL = -4.0  # the row is of what is asked about, and has nothing in the very column that is asked for
-ONLY_VERSION = -4.0  # says but which edition the document is, where something in it is asked for
 OTHER_SUBJECT = -0.7  # of a neighbour of what the question names
-STAMP_ASKED_FOR = 0.3  # "Reviewed on 9 February 2026.", where that is asked for
-OTHER_FIGURE = -0.2  # no number of the question's
 
 # Where another document speaks of the same with log odds that lie at most so far below.
 SUPERSEDED, REPLACES_WITHIN = -3.0, 5.0
@@ -134,24 +130,9 @@ ROWS_ALIKE = 0.5  # of odds: two rows of a table that differ by less can hardly 
 SAME_CONTENT = 0.5  # of a sentence's words but its figures, which another has that says more or other of the same
 SAME_WORDS = 0.85  # from this share of the shorter one's words on, two quotes say the same
 
-# --- what "it" is: how much a phrase of the thread weighs -----------------------------------------------------------
-EARLIER_EXCHANGE = 0.6  # how much an exchange counts of the one after it
-OPENING = 0.2  # more for what the thread began with, however long ago
-NAME, NAME_AND_NOUN, NOUN, WORD, RELATION = 1.0, 1.05, 0.8, 0.6, 0.2
-FROM_ANSWER, FROM_TITLE = 0.2, 0.8
-BESIDE_A_QUESTION = 0.5  # of a title's weight: what was asked says better what "it" is
-STEADY = 0.3  # a name that weighs this much is what the thread is about
-DWELT_ON = 1.6  # about as much as a name in each of the last three questions
-DISAGREEING = 0.5  # of its weight, for one thing that would be "they"; .3 and .7 do as well on the measuring sets
-
 # --- which column and which table are meant -------------------------------------------------------------------------
 COLUMN_NAMED = 1.5  # from here a column is named by the question itself; what its name and cells hint at counts as much
 IN_CELLS = 0.7  # a word in a cell, against one in the table's place and columns
-
-# --- what leads from one name to the next ---------------------------------------------------------------------------
-COMMON_NAME = 0.3  # a name in more than this share of the units leads nowhere in particular
-GOOD_STEP = 0.4
-STEP_FITS, STEP_KEY, STEP_NAMES = 0.5, 0.5, 0.1  # beside coverage: the kind of answer, a unit that begins with the name
 
 # --- does a text of others hold -------------------------------------------------------------------------------------
 ALIGNED = 0.5  # below this share of a claim's words, a sentence is about something else

@@ -124,13 +124,6 @@ async def test_an_older_version_never_stands_without_the_newer_one(reasoner: Ext
     assert "ten days" not in text
 
 
-async def test_a_menu_whose_words_touch_is_not_quoted_where_a_sentence_says_it(reasoner: ExtractiveReasoner) -> None:
-    glued = "Ticket RoutingQuickstart for routingOverview of ticketsLearn routing of tickets\n\n"
-    text = await answered(reasoner, "What is ticket routing?", of(f"{glued}Ticket routing sends tickets to teams."))
-    assert "sends tickets to teams" in text
-    assert "RoutingQuickstart" not in text
-
-
 async def test_a_bare_yes_or_no_reads_on_without_a_marker_of_its_own(reasoner: ExtractiveReasoner) -> None:
     text = await answered(reasoner, "Do drivers need a special phone?", of(FAQ, "Questions"))
     assert "section Do drivers need a special phone?:" in text

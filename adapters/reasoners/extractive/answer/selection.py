@@ -18,7 +18,7 @@ from adapters.reasoners.extractive.answer.neighbours import (
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
 from adapters.reasoners.extractive.evidence.figures import in_range
 from adapters.reasoners.extractive.evidence.names_asked import is_layered
-from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage, says_something
+from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage
 from adapters.reasoners.extractive.evidence.versions import family, other_version
 from adapters.reasoners.extractive.evidence.word_coverage import topic_words
 from adapters.reasoners.extractive.question.answer_type import fits, is_broad, is_strict, lacks
@@ -30,7 +30,6 @@ from core.model.text import content_words, sentences, words
 
 _MOST_BETWEEN = 4  # rows from the first quoted one to the last
 _SHORT = 6  # rows of a table that is quoted whole
-_OPENING = 3  # sentences from the beginning of a section that is itself the answer
 _SEVERAL = re.compile(
     r"^(?:which|what) (?!(?:is|was|does|has|this|was)\b)[\w-]*[^siu\W]s\b|^what are\b|^who are\b|^(?:list|name)\b"
     r"|^all\b|^(?:please |can you |could you )*(?:list|name|show|give)\b.*\b(?:all|every|each)\b"
@@ -97,7 +96,7 @@ def choose_quotations(
             kept.append(one)
             open_words -= own
             held = max(held, fits(need, one.unit.text))
-    kept = _section_opened(need, _with_rows_in_range(need, kept, found)) if kept else kept
+    kept = _with_rows_in_range(need, kept, found) if kept else kept
     kept = _with_rows_between(need, kept, found)
     whole = bool(found) and not one_row
     lists = bool(_SEVERAL.match(need)) or (is_broad(need) and bool(_BARE_PLURAL.match(need)))
@@ -110,13 +109,6 @@ def _behind(best: ScoredUnit, one: ScoredUnit) -> float:
     """By how much a unit is less likely than the best; more where another passage has it."""
     beside = 0.0 if one.evidence.id == best.evidence.id else weights.OF_OTHER_PASSAGE
     return best.odds - one.odds + beside
-
-
-def _is_heading_of(heading: str, title: str, need: str) -> bool:
-    """Whether a heading asks no more than the need, or the need no more than heading and title together."""
-    there, asked = frozenset(content_words(heading)), frozenset(content_words(need))
-    topic = frozenset(topic_words(need))
-    return bool(there & asked) and (there <= asked or topic <= there | frozenset(content_words(title)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,24 +200,6 @@ def _of_one_table(one: ScoredUnit, other: ScoredUnit) -> bool:
         and one.unit.head == other.unit.head
         and one.evidence.passage.section == other.evidence.passage.section
     )
-
-
-def _section_opened(need: str, kept: list[ScoredUnit]) -> list[ScoredUnit]:
-    """With the beginning of the best unit's section, where its heading is what is asked: "How to claim".
-
-    A question for one figure is answered by the sentence that has it.
-    """
-    best = kept[0]
-    heading = best.unit.under or " ".join(best.evidence.passage.heading[-1:])
-    if not is_broad(need) or not heading or not _is_heading_of(heading, best.evidence.passage.title, need):
-        return kept
-    if best.unit.form is Form.ROW and not any(_of_one_table(one, best) for one in kept[1:]):
-        return kept  # the very row is asked for
-    everything = units(best.evidence.passage.text)
-    section = [unit for unit in everything if unit.under == best.unit.under and says_something(unit)]
-    first = [replace(best, unit=unit) for unit in section[:_OPENING]]
-    known = {one.unit for one in first}
-    return [*first, *(one for one in kept if one.unit not in known)]
 
 
 def _of_meant_versions(found: Sequence[ScoredUnit]) -> list[ScoredUnit]:

@@ -131,7 +131,7 @@ def score_units(asked: Asked, found: Weighable, standing: Standing, subjects: Su
             focus=_focus_share(thing, one),
             **common,
         )
-        more = adjusted(JudgedUnit(question, one, subject, bool(asked.names) and not common["named"]))
+        more = adjusted(JudgedUnit(question, one, subject))
         odds = odds_of(features) + (weights.ON_THE_WAY if asked.layered else 0.0)
         scored = replace(one, odds=odds + more)
         done.append(replace(scored, cosine=cosine, features=features))

@@ -12,7 +12,6 @@ from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer.newest import asks_for_newest, named_version
 from adapters.reasoners.extractive.evidence.names_asked import is_layered, known_by_name, open_names
 from adapters.reasoners.extractive.evidence.scoring import rarity_of
-from adapters.reasoners.extractive.evidence.versions import family
 from adapters.reasoners.extractive.evidence.word_coverage import coverage, word_weights
 from adapters.reasoners.extractive.question.aggregation import aggregation_of, lists_rows
 from adapters.reasoners.extractive.question.answer_type import thing_picked
@@ -223,20 +222,6 @@ def rest_of_versions(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[Search
         return (SearchSource(named, known),) if known and not there else ()
     asked = f"{inquiry.standalone.rstrip('?. ')} version released date"
     return (SearchSource(asked, known), SearchSource(f"{inquiry.started_at.year}", known)) if known else ()
-
-
-def version_behind(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[SearchAction, ...]:
-    """A search in another version of what answers, where one was found only behind what was looked at. Once.
-
-    Two versions of a document hardly differ in their words: which of them comes first is chance, and it may be the old.
-    """
-    if any(isinstance(search.action, SearchSource) for search in inquiry.searches):
-        return ()
-    answering = {family(item.passage): item.passage.document for item in relevant[:1]}
-    known = {item.passage.document for item in inquiry.library.items_found()}
-    behind = (hit.passage for hit in inquiry.library.further if hit.passage.document not in known)
-    title = next((one.title for one in behind if answering.get(family(one), one.document) != one.document), "")
-    return (SearchSource(inquiry.standalone, title),) if title else ()
 
 
 def in_the_same_source(inquiry: Inquiry, thread: Thread) -> tuple[SearchAction, ...]:

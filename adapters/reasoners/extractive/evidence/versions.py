@@ -52,36 +52,6 @@ def calls_itself_outdated(passage: Passage, unit: Unit) -> bool:
     return unit.form is Form.SENTENCE and not of_one and bool(_OUTDATED.search(unit.text))
 
 
-_STATES_VERSION = re.compile(
-    r"\bedition\b|\bsuperseded\b|\bin force\b|\beffective (?:from|on|since|as of|\d)"
-    r"|\breplaces? (?:version|edition|issue|the (?:version|edition|issue|list|terms))\b"
-    r"|\b(?:version|issue|revision) \d[\d.]*\b",
-    re.IGNORECASE,
-)
-_ASKS_SINCE = re.compile(
-    r"\b(?:in force|effective|superseded|(?:since|from|until) when"
-    r"|when (?:do|does|did|is|was|were) .*\b(?:start|begin|apply|valid))\b",
-    re.IGNORECASE,
-)
-_OF_VERSIONS = frozenset(
-    content_words(
-        "edition version issue revision release effective force superseded replace replaces replaced valid status"
-        " current dated date old older new newer newest latest previous former earlier original start starts started"
-        " begin begins begun count counts apply applies hold holds since until now today still mean different change"
-        " changed changes come comes came take takes took enter enters entered"
-    )
-)
-
-
-def states_only_version(question: str, title: str, said: str) -> bool:
-    """Whether a text says but which version its document is, or from when it holds, and the question asks for more."""
-    if not _STATES_VERSION.search(said) or _ASKS_SINCE.search(question):
-        return False
-    words = set(content_words(question)) - set(content_words(title)) - _OF_VERSIONS
-    wanted = {word for word in words if not word[0].isdigit()}
-    return bool(wanted) and not wanted & set(content_words(said))
-
-
 def family(passage: Passage) -> str:
     """The title without what marks a version: its number, its year, brackets. The same for all versions of a document.
 

@@ -33,9 +33,8 @@ _AMENDS = re.compile(
 _TAKES_BACK = re.compile(r"^(?:sorry|sory|sry|no|nope|oops|wait|not)\b", re.IGNORECASE)
 _MEANT_LAST = re.compile(r"[\s,–—-]+(?:i (?:just )?mea?nt?|sorry|sry)\W*$", re.IGNORECASE)
 _ARTICLE = re.compile(r"^(?:the|a|an)\s+", re.IGNORECASE)
-_NUMBERED = re.compile(
-    r"\b(?:(?:version|edition|release|v) ?\d[\d.]*\b|\d+\.\d+(?:\.\d+)*|(?:19|20)\d\d\b)", re.IGNORECASE
-)
+_NUMBERED = re.compile(r"\b(?:(?:version|edition|release|v) ?\d[\d.]*\b|\d+\.\d+(?:\.\d+)*)", re.IGNORECASE)
+_NUMBER_OR_YEAR = re.compile(rf"{_NUMBERED.pattern}|\b(?:19|20)\d\d\b", re.IGNORECASE)
 _THAT_VERSION = re.compile(r"\b(?:this|that) (?:version|release|edition|update|year)\b", re.IGNORECASE)
 _ONE = re.compile(r"\s+ones?$", re.IGNORECASE)
 _BUT_NOT = re.compile(r"^(?P<new>[^,–—-]+?)(?: ?[,–—-])? (?:and )?not (?:the |for )?(?P<old>[^,–—-]+)$")
@@ -54,8 +53,11 @@ _FRAME = re.compile(r"\bhow (?:long|often|much|many|far|soon|early|late)\b|\b(?:
 _BARE = re.compile(
     r"(?:(?:in|for|on|at|with|to|since|until)\s+)?(?:how \w+|when|where|why|whom|which \w+|what \w+)", re.IGNORECASE
 )
-_OF_VERSION = re.compile(r"\b(?:old(?:er)?|previous|former|last year)\b|\bversion \d", re.IGNORECASE)
-_CURRENT = re.compile(r"\b(?:current|latest|newest|present)\s+", re.IGNORECASE)
+_OF_VERSION = re.compile(
+    r"\b(?:old(?:er)?|previous|former|last year)\b|\bversion \d|\b(?:19|20)\d\d (?:terms|edition|rules)\b",
+    re.IGNORECASE,
+)
+_CURRENT = re.compile(r"\b(?:current|latest|newest|present)\s+|\s+in force\b", re.IGNORECASE)
 # "What was it in 2025?", "was it the same under the old terms?" ask the same of another year.
 _THE_SAME = re.compile(
     r"^(?:what|how much|how many|how)?\s*(?:(?:was|is|were|are)\s+(?:it|that|they|those)(?:\s+one)?"
@@ -194,7 +196,7 @@ def _continue(said: str, last: str, before: str, *, amends: bool) -> str:
 def _with_topic(question: str, window: Sequence[Exchange]) -> ResolvedQuestion:
     """The question with the thread's topic for its pronoun, or behind it where it hardly says anything itself."""
     if _THAT_VERSION.search(question):
-        numbers = (found for one in reversed(window) for found in _NUMBERED.findall(one.question)[-1:])
+        numbers = (found for one in reversed(window) for found in _NUMBER_OR_YEAR.findall(one.question)[-1:])
         if number := next(numbers, ""):
             return _append(question, number)
     pronoun = pronoun_in(question)
@@ -224,6 +226,8 @@ def _person_in(window: Sequence[Exchange]) -> str:
 def _topic_in(window: Sequence[Exchange]) -> tuple[str, str]:
     """What the thread is about, and the question that says so: what several say, else what the last one says."""
     topics = [(topic, one.question) for one in reversed(window) if (topic := _topic_of(one.question))]
+    if topics and names(topics[0][1]):
+        return topics[0]
     again = (
         (topic, said)
         for at, (topic, said) in enumerate(topics)
@@ -249,7 +253,7 @@ def _topic_of(question: str) -> str:
         if not run:
             runs.append(run)
         run.append(word)
-    topic = " ".join(max(reversed(runs), key=len, default=[])[-_TOPIC:])
+    topic = " ".join(max(runs, key=len, default=[])[-_TOPIC:])
     return f"{topic} {numbered.group()}".strip() if numbered and numbered.group() not in topic else topic
 
 
