@@ -73,15 +73,15 @@ LONG_QUESTION = 6  # words
 # the weights above nor the reader were learnt (.5 to .6 and .5 to .7 for each). The constant was chosen by whole
 # answers: at -.3 in place of -.7, 31 more were right and 19 more wrong of 1,231 (docs/measurements.md). A row needs
 # more: of answers on the edge those from rows were wrong as often as right.
-UNITS_READ = 12  # of 333 questions 16 and eight first gave the same verdicts
+UNITS_READ = 12  # of 333 questions 16 and eight first gave the same verdicts; the reader computes four at a time
 # So many are read at first, and the others only where none of these has such log odds. What was not read counts as if
 # it had been read with such log odds at most.
-UNITS_READ_FIRST, CLEAR, UNREAD = 5, 1.0, -3.0
+UNITS_READ_FIRST, CLEAR, UNREAD = 4, 1.0, -3.0
 COUNTED, READ = 0.5, 0.58
 READING_BIAS, READING_BIAS_OF_ROWS = -0.8, -1.2
 # Where none of these is as likely as not to answer, so many are read with what stands around them. What is taken from
 # the odds of what was read so: less of a stretch that is all of its passage than of one that is cut out of it.
-STRETCHES_READ = 3
+STRETCHES_READ = 4
 WHOLE_STRETCH, PART_STRETCH = 0.5, 2.25
 
 # --- how much a word of the question weighs -------------------------------------------------------------------------
