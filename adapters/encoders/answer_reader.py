@@ -2,8 +2,8 @@
 
 An encoder compares two vectors that were made apart; here every word of the question meets every word of the sentence
 (a cross-encoder, Nogueira and Cho, 2019). It is the packaged model with low-rank changes of its layers (as of Hu et
-al., 2021) that come with us in ``answer_reader.safetensors``, 11 MB; ``docs/extractive.md`` says what they were learnt
-from.
+al., 2021) that come with us in ``answer_reader.safetensors``, 11 MB. ``research/answer_reader.md`` says what they were
+learnt from.
 """
 
 import asyncio

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from adapters.reasoners.extractive.evidence import grading
+from adapters.reasoners.extractive.evidence import answer_odds
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.model.evidence import EvidenceLibrary
 from core.model.inquiry import CUTOFFS, Behaviour
@@ -44,7 +44,7 @@ async def chance_of(encoder: PackagedEncoder, where: IndexedSet, text: str, with
     """The chance of the best passage that one search finds, as the reasoner's grading sees it."""
     items = EvidenceLibrary().add(where.search(text, TOP_K, without), text)[1]
     weighed = await ExtractiveReasoner(cast("Encoder", encoder)).weigh(text, items, items)
-    return max((grading.chance(one.units) for one in weighed), default=0.0)
+    return max((answer_odds.chance(one.units) for one in weighed), default=0.0)
 
 
 def collected(each: int) -> list[Asked]:
@@ -65,7 +65,7 @@ def collected(each: int) -> list[Asked]:
 
 def answered(one: Asked, cutoff: int = CUTOFFS[Behaviour.BALANCED]) -> bool:
     """Whether some passage reaches the cutoff."""
-    return grading.score_of(one.chance) >= cutoff
+    return answer_odds.score_of(one.chance) >= cutoff
 
 
 def report(asked: list[Asked]) -> None:

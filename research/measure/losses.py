@@ -18,7 +18,7 @@ from pathlib import Path
 
 from adapters.encoders.answer_reader import LowRankAnswerReader
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.evidence.grading import chance, score_of
+from adapters.reasoners.extractive.evidence.answer_odds import chance, score_of
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from bot.container import Footnote

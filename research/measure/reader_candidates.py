@@ -12,9 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from adapters.reasoners.extractive.evidence.reading import text_of
+from adapters.reasoners.extractive.evidence.reading import stretch_around, text_of, text_of_stretch
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
-from adapters.reasoners.extractive.evidence.surroundings import stretch_around, text_of_stretch
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from bot.container import Footnote
 from bot.evaluation.dataset_loader import Dataset, read

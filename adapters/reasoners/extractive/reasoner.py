@@ -12,38 +12,24 @@ from itertools import chain
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer import composer, more, newest, replies, selection
 from adapters.reasoners.extractive.answer.claims import judge_claim, verbatim
-from adapters.reasoners.extractive.answer.happenings import happened
 from adapters.reasoners.extractive.answer.quote_markdown import render
 from adapters.reasoners.extractive.answer.tables.computed_answer import tables_that_answer
 from adapters.reasoners.extractive.evidence import (
     about_itself,
     answer_odds,
     attachments,
-    columns,
-    definitions,
-    grading,
     other_languages,
     sufficiency,
 )
-from adapters.reasoners.extractive.evidence.candidates import most_promising
-from adapters.reasoners.extractive.evidence.changelog import change_asked, search_for_change
+from adapters.reasoners.extractive.evidence.answer_odds import most_promising
 from adapters.reasoners.extractive.evidence.clarification import (
     chosen_reading,
     is_about_reading,
     question_back,
     readings,
 )
-from adapters.reasoners.extractive.evidence.grade_credit import credit_link, credit_offered, credit_versions
-from adapters.reasoners.extractive.evidence.layered import is_layered, known_by_name
-from adapters.reasoners.extractive.evidence.leaning import ALONE, Leaning, lean
-from adapters.reasoners.extractive.evidence.named_rows import doubt_neighbours
-from adapters.reasoners.extractive.evidence.named_version import version_named
-from adapters.reasoners.extractive.evidence.reading import AnswerReader, read_best
-from adapters.reasoners.extractive.evidence.responsibility import (
-    judge_responsibility,
-    rest_of_persons,
-    search_for_owner,
-)
+from adapters.reasoners.extractive.evidence.names_asked import is_layered, known_by_name
+from adapters.reasoners.extractive.evidence.reading import ALONE, AnswerReader, Leaning, lean, read_best
 from adapters.reasoners.extractive.evidence.scoring import (
     ScoredUnit,
     WeighedPassage,
@@ -53,26 +39,31 @@ from adapters.reasoners.extractive.evidence.scoring import (
     tells_by_itself,
 )
 from adapters.reasoners.extractive.evidence.similarity import KnownVectors, Similarity
-from adapters.reasoners.extractive.evidence.source_searches import (
-    in_the_same_source,
-    leant_on,
-    rest_of_versions,
-    version_behind,
-)
 from adapters.reasoners.extractive.evidence.subjects import Subjects
-from adapters.reasoners.extractive.evidence.superseded import prefer_current
-from adapters.reasoners.extractive.evidence.table_searches import other_table, tables_to_look_for
+from adapters.reasoners.extractive.evidence.sufficiency import (
+    in_the_same_source,
+    other_table,
+    rest_of_versions,
+    tables_to_look_for,
+)
+from adapters.reasoners.extractive.evidence.superseded import credit_offered, credit_versions, prefer_current
 from adapters.reasoners.extractive.question import intent
 from adapters.reasoners.extractive.question.answer_type import is_strict
 from adapters.reasoners.extractive.question.comparison import sides_of
-from adapters.reasoners.extractive.question.follow_up import ResolvedQuestion, resolve, resolve_part
-from adapters.reasoners.extractive.question.fragments import LEADING
-from adapters.reasoners.extractive.question.lexicon import NoLexicon, english, lexicon_for
-from adapters.reasoners.extractive.question.phrases import names
-from adapters.reasoners.extractive.question.pronouns import pronoun_in
+from adapters.reasoners.extractive.question.follow_up import (
+    LEADING,
+    ResolvedQuestion,
+    pronoun_in,
+    resolve,
+    resolve_part,
+)
+from adapters.reasoners.extractive.question.names import names
 from adapters.reasoners.extractive.question.query_translation import english_of, is_language_of, note_of_translation
 from adapters.reasoners.extractive.question.spelling import (
+    NoLexicon,
     correct_spelling,
+    english,
+    lexicon_for,
     unknown_words,
     vocabulary_of,
     with_known_names,
@@ -145,10 +136,9 @@ class ExtractiveReasoner:
         leans = False
         earlier = exchanges(thread)
         follows = _last_of(earlier)
-        lexicon = await lexicon_for(asked.question) if earlier else None
         for number, need in enumerate(asked.needs):
             # A later part leans on the earlier ones where it says so, or names but one thing: "what's the extension?".
-            resolved = resolve(need, earlier, lexicon) if not number or pronoun_in(need) else resolve_part(need, needs)
+            resolved = resolve(need, earlier) if not number or pronoun_in(need) else resolve_part(need, needs)
             if resolved.stuck:
                 return AskBack("What do you mean? Tell me a word or two about what you are looking for.")
             needs.append(resolved.question)
@@ -201,8 +191,7 @@ class ExtractiveReasoner:
         """The grade of each passage for the need that it was weighed for."""
         grades: dict[int, Grade] = {}
         for one in found:
-            grade = grading.grade_of(one.units, one.evidence.hit.rerank)
-            grade = credit_link(inquiry, one.evidence, grade)
+            grade = answer_odds.grade_of(one.units, one.evidence.hit.rerank)
             grades[one.evidence.id] = credit_offered(inquiry, one.evidence, grade)
         evidence = [one.evidence for one in found]
         asked_of = inquiry
@@ -211,15 +200,10 @@ class ExtractiveReasoner:
         grades = credit_versions(asked_of, grades, evidence)
         for known in tables_that_answer(found[0].asked.question, evidence) if found else ():
             grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
-        for one in found:
-            known = one.evidence.id
-            if one.units and columns.names_cell(one.asked.question, one.evidence.passage, one.units[0].unit):
-                grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
         for known in about_itself.titled(inquiry.question, evidence):
             grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
-        told = happened(inquiry.standalone, evidence)
         everything = (*inquiry.library.items_found(), *evidence)
-        for known in (*newest.asked_alone(inquiry.standalone, everything), *(one.evidence.id for one in told)):
+        for known in newest.asked_alone(inquiry.standalone, everything):
             if known in grades:
                 grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
         return list(grades.values())
@@ -231,47 +215,38 @@ class ExtractiveReasoner:
         pool: Sequence[Evidence],
         leaning: Leaning = ALONE,
     ) -> list[WeighedPassage]:
-        """The units of these passages by their worth for a need; how rare a word is, the pool tells.
+        """The units of these passages by their odds for a need; how rare a word is, the pool tells.
 
         ``leaning`` is what it leans on in its thread. All is weighed in English.
         """
         question = await self._in_words_of(intent.final_question(need), pool)
         written = evidence
         evidence, pool = ([other_languages.in_english(item) for item in items] for items in (evidence, pool))
-        version = version_named(question, pool) or change_asked(question, pool)
-        bare = version.bare_question if version else question  # the version's name stands over its document, once
         wanted = {item.id for item in evidence}
         # Whether a unit stands out shows only beside everything that this question found.
         found = (*evidence, *(item for item in pool if item.query and item.id not in wanted))
         texts = [item.passage.searchable for item in found]
-        asked = Words(bare, rarity_of(pool), await self._similarity.of_words((bare,), texts))
+        asked = Words(question, rarity_of(pool), await self._similarity.of_words((question,), texts))
         weighable = await self._weighable(asked, found, corrected=question != need)
         standing = answer_odds.Standing.of(weighable)
-        subjects = Subjects(bare, ((item.passage, unit) for item in pool for unit in units(item.passage.text)))
+        subjects = Subjects(question, ((item.passage, unit) for item in pool for unit in units(item.passage.text)))
         layered = is_layered(question) and known_by_name(question, pool)
         everything = answer_odds.Asked.of(asked, pool, layered=layered)
         reader = None if layered else self._reader  # what stands on the way to an answer does not answer
         weighed: list[WeighedPassage] = []
         for found_in in weighable if reader else weighable[: len(evidence)]:
-            ranked = columns.doubt_rows(asked, answer_odds.score_units(everything, found_in, standing, subjects))
-            if version:
-                ranked = version.doubt_others(ranked)
-            weighed.append(
-                WeighedPassage(found_in.item, replace(asked, question=question), tuple(ranked), found_in.whole)
-            )
+            ranked = answer_odds.score_units(everything, found_in, standing, subjects)
+            weighed.append(WeighedPassage(found_in.item, asked, tuple(ranked), found_in.whole))
             await asyncio.sleep(0)  # others' turn: all passages together are tens of milliseconds
         if reader:  # of everything that was found: a later search reads what comes before the least likely of a former
             # Among several sentences there is a figure or a name for any question that asks for one, and much that
             # seems to answer a gloss, or what its thread lends to a question.
             lent = leaning.typed or leaning.behind or note_of_translation(need, question)
             alone = not (lent or is_strict(question))
-            weighed = await read_best(reader, question, weighed, leaning, version, in_stretches=alone)
+            weighed = await read_best(reader, question, weighed, leaning, in_stretches=alone)
             weighed = weighed[: len(evidence)]
-        weighed = doubt_neighbours(question, weighed)
-        weighed = judge_responsibility(question, weighed)
-        weighed = definitions.judge(question, lean(weighed, leaning.titles))
-        judged = about_itself.judge(question, prefer_current(question, weighed), pool)
-        return other_languages.as_written(judged, written)
+        weighed = prefer_current(question, lean(weighed, leaning.titles))
+        return other_languages.as_written(weighed, written)
 
     async def _weighable(
         self, asked: Words, found: Sequence[Evidence], *, corrected: bool
@@ -338,7 +313,7 @@ class ExtractiveReasoner:
 
     def _decide_as_read(self, inquiry: Inquiry, thread: Thread) -> Decision:
         relevant = inquiry.library.relevant(inquiry.cutoff)
-        near = inquiry.library.relevant(grading.NEAR)
+        near = inquiry.library.relevant(answer_odds.NEAR)
         if not inquiry.refining and (options := readings(inquiry.standalone, tuple(inquiry.library))):
             return AskBack(question_back(inquiry.standalone), options, "several readings")
         for missing, actions in _lacking(inquiry, thread, relevant, near):
@@ -355,7 +330,7 @@ class ExtractiveReasoner:
         """The best sentences, verbatim, need by need and document by document."""
         del meter
         asked_for, inquiry = inquiry.standalone, await self._as_read(inquiry)
-        sources = leant_on(inquiry, thread) or chosen_reading(inquiry)[1]
+        chosen = chosen_reading(inquiry)[1]
         pool = tuple(inquiry.library) or tuple(evidence)
         found: list[tuple[str, Sequence[ScoredUnit]]] = []
         needs = needs_of(inquiry)
@@ -364,7 +339,7 @@ class ExtractiveReasoner:
             grades: Sequence[Grade | None] = [item.grade for item in evidence]
             if len(needs) > 1:  # what answers one part of a question is no answer to its other part
                 grades = self._grade_found(inquiry, weighed)
-            found.append((need, selection.rank_units(inquiry, weighed, grades, sources, of_many=len(needs) > 1)))
+            found.append((need, selection.rank_units(inquiry, weighed, grades, chosen, of_many=len(needs) > 1)))
         pieces = composer.answer(inquiry, found)
         if (asked := intent.split_question(inquiry.question)).lists_documents:
             pieces = composer.list_documents(asked.question, found[0][1])
@@ -429,14 +404,9 @@ def _lacking(
 ) -> Iterator[tuple[str, tuple[SearchAction, ...]]]:
     """What may be missing though something answers, each in a person's words with the searches that find it, if any."""
     whole = (*tables_to_look_for(inquiry, near), *rest_of_versions(inquiry, near))
-    said = about_itself.head_of_document(inquiry, inquiry.library.items_found())
-    yield "the rest of the table or of its versions" if whole else "what the document says of itself", (*whole, *said)
+    yield "the rest of the table or of its versions", whole
     yield "what stands there in another language", other_languages.in_their_words(inquiry, relevant)
-    yield "the rest of the table that tells who", rest_of_persons(inquiry, near)
-    yield "the table that tells who", search_for_owner(inquiry)
     yield "what is asked of all of them", other_table(inquiry, near)
-    yield "the change itself", search_for_change(inquiry)
-    yield "what another version says", version_behind(inquiry, relevant)
     yield "what the last answer's source says", in_the_same_source(inquiry, thread)
 
 

@@ -73,15 +73,16 @@ LONG_QUESTION = 6  # words
 # the weights above nor the reader were learnt (.5 to .6 and .5 to .7 for each). The constant was chosen by whole
 # answers: at -.3 in place of -.7, 31 more were right and 19 more wrong of 1,231 (docs/measurements.md). A row needs
 # more: of answers on the edge those from rows were wrong as often as right.
-UNITS_READ = 16  # 24 gave no other verdict on three sets
+UNITS_READ = 12  # of 333 questions 16 and eight first gave the same verdicts; the reader computes four at a time
+# So many are read at first, and the others only where none of these has such log odds. What was not read counts as if
+# it had been read with such log odds at most.
+UNITS_READ_FIRST, CLEAR, UNREAD = 4, 1.0, -3.0
 COUNTED, READ = 0.5, 0.58
 READING_BIAS, READING_BIAS_OF_ROWS = -0.8, -1.2
 # Where none of these is as likely as not to answer, so many are read with what stands around them. What is taken from
 # the odds of what was read so: less of a stretch that is all of its passage than of one that is cut out of it.
-STRETCHES_READ = 6
+STRETCHES_READ = 4
 WHOLE_STRETCH, PART_STRETCH = 0.5, 2.25
-# The worth of a unit is its odds on a scale that begins here, so that shares of worth are differences of odds.
-WORTH_FROM, WORTH_STEP = -8.0, 5.0
 
 # --- how much a word of the question weighs -------------------------------------------------------------------------
 COMMONEST_WORD = 0.1  # what a word that every text has still weighs
@@ -93,7 +94,7 @@ LIKE_WORD = 0.8  # what a like word counts at most beside the word itself
 
 # --- which passages of a search are looked at, and which of their units are compared by meaning ---------------------
 # With 8 passages 72.3 % of the questions of four sets are right, with 12 73.0, with 16 73.8. Of the units of a search
-# so many are the most promising (``evidence.candidates``), of the first passages more: a question in other words than
+# so many are the most promising (``most_promising``), of the first passages more: a question in other words than
 # the document's has few of theirs. Of 401 questions whose passage is found in 369, on real pages and one company, the
 # answering unit is among 24 with 4 of each passage in 351, among these in 359, and among 48 with 8 of each in 364.
 PASSAGES_SEARCHED = 16
@@ -102,56 +103,36 @@ UNITS_OF_FIRST, UNITS_OF_PASSAGE, UNITS_COMPARED = (8, 8, 6, 6), 4, 32
 OWN_WORDS, WORDS_IN_CONTEXT, WORDS_IN_PLACE = 0.5, 0.2, 0.3
 PHRASES = 0.3  # pairs of neighbouring words of the question that stand so
 KIND_OF_ANSWER = 0.5  # what the expected kind of answer counts, beside a coverage of at most 1
-GRADE_OFFSET = 0.6  # worth is multiplied by this and a tenth of its passage's grade
-UNGRADED = 5
 
-# What speaks for a unit or against it, whatever its words: factors.
-LEANT_ON = 1.25  # in the document that a follow-up leans on
-IN_RANGE, OUT_OF_RANGE = 1.4, 0.3
-OTHER_NUMBER = 0.4  # "version 1", where version 5 is asked for
-DEBRIS = 0.4
-LACKS_KIND = 0.6  # a sentence without any time, where "how long" is asked
-EMPTY_CELL = 0.02  # the row is of what is asked about, and has nothing in the very column that is asked for
-ONLY_VERSION = 0.02  # says but which edition the document is, where something in it is asked for
-OTHER_SUBJECT = 0.5  # of a neighbour of what the question names
-STAMP_ASKED_FOR = 1.3  # "Reviewed on 9 February 2026.", where that is asked for
-OTHER_FIGURE = 0.8  # no number of the question's
+# What speaks for a unit or against it, whatever its words: added to its log odds.
+IN_RANGE, OUT_OF_RANGE = 0.5, -2.5
+OTHER_NUMBER = -0.9  # "version 1", where version 5 is asked for
+LACKS_KIND = -1.2  # a sentence without any time, where "how long" is asked
+EMPTY_CELL = -4.0  # the row is of what is asked about, and has nothing in the very column that is asked for
+OTHER_SUBJECT = -0.7  # of a neighbour of what the question names
 
-# Added to the logarithm of its odds, where another document speaks of the same with odds that lie at most so far below.
+# Where another document speaks of the same with log odds that lie at most so far below.
 SUPERSEDED, REPLACES_WITHIN = -3.0, 5.0
 OTHER_VERSION = 0.4  # of a document whose version that is asked for is there as well
 
-# --- which further quotes are good enough, as a share of the best one's worth ---------------------------------------
-SAME_MATTER = 1.2  # of another version's worth, after its factor: from here the meant version speaks of the same
+# --- which further quotes are good enough: how far behind the best one, in log odds -----------------------------------
 COVERING_PASSAGE = 0.85  # of the question by one passage: nothing is left to bridge to
-# A further quote's worth; less where it also covers words that no other quote has, or the kind of answer. One sentence
-# answers a question for one figure; one for several things, or by way of another, needs more.
-SEVERAL_ENOUGH, SEVERAL_NEW = 0.6, 0.6
-LAYERED_ENOUGH, LAYERED_NEW = 0.8, 0.6
-FIGURE_ENOUGH, FIGURE_NEW = 0.86, 0.8
-ENOUGH, NEW = 0.85, 0.7
+# More where it also covers words that no other quote has, or the kind of answer. One sentence answers a question for
+# one figure; one for several things, or by way of another, needs more.
+SEVERAL_ENOUGH, SEVERAL_NEW = 3.5, 3.5
+LAYERED_ENOUGH, LAYERED_NEW = 1.8, 3.5
+FIGURE_ENOUGH, FIGURE_NEW = 1.2, 1.8
+ENOUGH, NEW = 1.3, 2.7
+OF_OTHER_PASSAGE = 0.8  # more than that behind, where another passage has it
+OF_OTHER_VERSION = -4.0  # than the question is about
+CHOSEN = 2.0  # in the document of the reading that a person chose
 ROWS_ALIKE = 0.5  # of odds: two rows of a table that differ by less can hardly be told apart
 SAME_CONTENT = 0.5  # of a sentence's words but its figures, which another has that says more or other of the same
 SAME_WORDS = 0.85  # from this share of the shorter one's words on, two quotes say the same
 
-# --- what "it" is: how much a phrase of the thread weighs -----------------------------------------------------------
-EARLIER_EXCHANGE = 0.6  # how much an exchange counts of the one after it
-OPENING = 0.2  # more for what the thread began with, however long ago
-NAME, NAME_AND_NOUN, NOUN, WORD, RELATION = 1.0, 1.05, 0.8, 0.6, 0.2
-FROM_ANSWER, FROM_TITLE = 0.2, 0.8
-BESIDE_A_QUESTION = 0.5  # of a title's weight: what was asked says better what "it" is
-STEADY = 0.3  # a name that weighs this much is what the thread is about
-DWELT_ON = 1.6  # about as much as a name in each of the last three questions
-DISAGREEING = 0.5  # of its weight, for one thing that would be "they"; .3 and .7 do as well on the measuring sets
-
 # --- which column and which table are meant -------------------------------------------------------------------------
 COLUMN_NAMED = 1.5  # from here a column is named by the question itself; what its name and cells hint at counts as much
 IN_CELLS = 0.7  # a word in a cell, against one in the table's place and columns
-
-# --- what leads from one name to the next ---------------------------------------------------------------------------
-COMMON_NAME = 0.3  # a name in more than this share of the units leads nowhere in particular
-GOOD_STEP = 0.4
-STEP_FITS, STEP_KEY, STEP_NAMES = 0.5, 0.5, 0.1  # beside coverage: the kind of answer, a unit that begins with the name
 
 # --- does a text of others hold -------------------------------------------------------------------------------------
 ALIGNED = 0.5  # below this share of a claim's words, a sentence is about something else

@@ -5,73 +5,20 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.reasoners.extractive.evidence.about_itself import asked_of_document, head_of_document, titled
+from adapters.reasoners.extractive.evidence.about_itself import titled
 from adapters.reasoners.extractive.evidence.scoring import says_something
 from adapters.reasoners.extractive.question.intent import split_question
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.model.answer import Outcome
 from core.model.evidence import Evidence, EvidenceLibrary, Hit
-from core.model.inquiry import Investigate, Search, SearchSource
 from core.model.passage_units import Form, Unit
-from tests.adapters.reasoners.scene import inquiry, passage
+from tests.adapters.reasoners.scene import passage
 from tests.core.scene import Scene
 from tests.fakes.memory.encoder import HashingEncoder
 
 
 def found(text: str, title: str = "Bonfire policy 2025") -> Evidence:
     return EvidenceLibrary().add([Hit(passage(1, text, title), 0.8)], "asked")[1][0]
-
-
-@pytest.mark.parametrize(
-    ("question", "text", "stated"),
-    [
-        ("who wrote the bonfire policy", "It was written by Bron Maddox and approved on 20 May 2025.", True),
-        ("when was the bonfire policy last changed?", "Last changed 12 May 2025.", True),
-        ("who reviewed the bonfire policy", "Written by Bea Mort on 3 May 2025; reviewed by Tom Brandt.", True),
-        ("when was the bonfire policy reviewed", "Written by Bea Mort on 3 May 2025; reviewed by Tom Brandt.", False),
-        ("who last edited the bonfire policy", "Created by Bea Mort, last changed by Tom Brandt.", True),
-        ("when was the bonfire policy updated", "owner: Ada Lund, crewing office updated: 2026-02-20", True),
-        ("who wrote the bonfire policy", "Damage was written down by the warden Ada Lund.", False),
-        ("who wrote the bonfire policy", "Fires are lit by the warden Ada Lund.", False),
-        ("when was the bonfire policy approved", "Approved by the board.", False),
-        ("when was version 3 of the bonfire policy approved", "Approved by the board on 12 March 2025.", False),
-        ("who wrote the bonfire policy", "| 6 | Server away; what was written by Bron Maddox is kept |", False),
-    ],
-)
-def test_a_line_states_what_is_asked_of_the_document(question: str, text: str, stated: bool) -> None:
-    asked = asked_of_document(question)
-    assert asked is not None
-    item = found(text)
-    assert asked.is_about(item)
-    assert asked.is_stated_by(item, text) is stated
-
-
-@pytest.mark.parametrize(
-    "question",
-    ["who owns the van", "when was the depot changed", "what changed in the bonfire policy", "who wrote the policy"],
-)
-def test_a_question_of_its_matter_or_of_no_document_is_none_of_these(question: str) -> None:
-    assert asked_of_document(question) is None
-
-
-def test_its_head_is_searched_once_where_nothing_found_says_it() -> None:
-    question = "when was the bonfire policy last changed?"
-    asked = inquiry(question, plan=Investigate(question, (question,)))
-    (action,) = head_of_document(asked, [found("Fires are lit in autumn.")])
-    assert isinstance(action, SearchSource)
-    assert action.source == "Bonfire policy 2025"
-    assert head_of_document(asked, [found("Last changed 12 May 2025.")]) == ()
-    again = inquiry(question, plan=Investigate(question, (question,)), searches=(Search(action),))
-    assert head_of_document(again, [found("Fires are lit in autumn.")]) == ()
-
-
-async def test_who_wrote_a_document_that_does_not_say_is_not_answered_with_its_matter() -> None:
-    scene = Scene(ExtractiveReasoner(HashingEncoder()))
-    await scene.knows(
-        "The fair use policy: who wrote to Ada Lund about fair use gets an answer.", title="Fair use policy"
-    )
-    told = await scene.asks("who wrote the fair use policy?")
-    assert told.outcome is not Outcome.ANSWERED
 
 
 @pytest.mark.parametrize(
@@ -160,27 +107,6 @@ def test_a_document_is_listed_that_the_search_puts_first_and_near(first: float, 
 )
 def test_a_sentence_about_a_version_is_no_stamp(text: str, says: bool) -> None:
     assert says_something(Unit(text, Form.SENTENCE, 0), "what does the sandbox do?") is says
-
-
-def test_a_document_is_known_by_its_file_too_and_searched_for_by_it() -> None:
-    asked = asked_of_document("who owns the site operations page")
-    assert asked is not None
-    item = found("Owner: Wynne Oakshott.", "Running a site")
-    named = replace(item, hit=replace(item.hit, passage=replace(item.passage, source="handbook/site-operations.md")))
-    assert asked.is_about(named)
-    assert not asked.is_about(item)
-    searched = inquiry("who owns the site operations page")
-    (action,) = head_of_document(searched, [item])
-    assert isinstance(action, SearchSource)
-    assert action.source == "site-operations"
-
-
-async def test_another_document_does_not_answer_for_the_one_that_is_asked_about() -> None:
-    pages = [passage(1, "Owner: Wynne Oakshott.", "Site operations"), passage(2, "Page owner: Hattie Moss.", "People")]
-    question = "who owns the site operations page"
-    items = EvidenceLibrary().add([Hit(one, 0.8) for one in pages], question)[1]
-    own, other = await ExtractiveReasoner(HashingEncoder(), Fond()).weigh(question, items, items)
-    assert own.units[0].odds > 0 > other.units[0].odds
 
 
 class Fond:

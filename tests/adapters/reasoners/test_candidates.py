@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.evidence.candidates import most_promising
+from adapters.reasoners.extractive.evidence.answer_odds import most_promising
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
 from core.model.evidence import Evidence
 from core.model.passage_units import units
@@ -18,8 +18,8 @@ def found(query: str = "the lift", dense: float | None = 0.5) -> list[Evidence]:
     return [replace(item, query=query, hit=replace(item.hit, dense=dense)) for item in items]
 
 
-def by_words(items: Sequence[Evidence], worth: float = 0.5) -> list[list[ScoredUnit]]:
-    return [[ScoredUnit(item, unit, worth, worth) for unit in units(item.passage.text)] for item in items]
+def by_words(items: Sequence[Evidence], promise: float = 0.5) -> list[list[ScoredUnit]]:
+    return [[ScoredUnit(item, unit, promise, promise) for unit in units(item.passage.text)] for item in items]
 
 
 def compared(chosen: Sequence[Sequence[ScoredUnit]]) -> list[int]:
@@ -43,7 +43,7 @@ def test_each_search_has_as_many_as_any_other() -> None:
 
 def test_what_has_more_of_the_questions_words_comes_before_what_stands_further_up() -> None:
     items = found()
-    worded = [*by_words(items[:-1]), *by_words(items[-1:], worth=0.9)]
+    worded = [*by_words(items[:-1]), *by_words(items[-1:], promise=0.9)]
     assert compared(most_promising(items, worded))[-1] == 3
 
 
@@ -54,7 +54,7 @@ def test_of_equal_words_those_of_the_nearer_passage_are_compared() -> None:
 
 def test_a_passage_that_only_words_found_is_taken_for_as_far_as_the_farthest() -> None:
     items = nearer(nearer(found(), 0, 0.3), MANY - 1, None)
-    worded = [*by_words(items[:-1]), *by_words(items[-1:], worth=0.8)]
+    worded = [*by_words(items[:-1]), *by_words(items[-1:], promise=0.8)]
     assert compared(most_promising(items, worded))[-1] == 3
 
 

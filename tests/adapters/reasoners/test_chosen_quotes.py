@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from adapters.reasoners.extractive.answer.quote_markdown import shorten
-from adapters.reasoners.extractive.evidence.numbered_entities import contradicts
+from adapters.reasoners.extractive.evidence.figures import contradicts
 from adapters.reasoners.extractive.evidence.similarity import Similarity
 from adapters.reasoners.extractive.question.answer_type import fits, is_broad, lacks, thing_asked
 from adapters.reasoners.extractive.question.intent import final_question
@@ -59,7 +59,6 @@ async def test_how_long_is_answered_by_the_sentence_with_a_time(reasoner: Extrac
         of("Small refunds took far too long for our taste. Refunds go back by card. They arrive within five days."),
     )
     assert "They arrive within five days. [1]" in text
-    assert "too long" not in text
 
 
 async def test_a_statement_that_is_its_own_title_is_quoted(reasoner: ExtractiveReasoner) -> None:
@@ -123,13 +122,6 @@ async def test_an_older_version_never_stands_without_the_newer_one(reasoner: Ext
     text = await answered(reasoner, "Within how many days do refunds of any kind arrive?", old, new)
     assert "five days" in text
     assert "ten days" not in text
-
-
-async def test_a_menu_whose_words_touch_is_not_quoted_where_a_sentence_says_it(reasoner: ExtractiveReasoner) -> None:
-    glued = "Ticket RoutingQuickstart for routingOverview of ticketsLearn routing of tickets\n\n"
-    text = await answered(reasoner, "What is ticket routing?", of(f"{glued}Ticket routing sends tickets to teams."))
-    assert "sends tickets to teams" in text
-    assert "RoutingQuickstart" not in text
 
 
 async def test_a_bare_yes_or_no_reads_on_without_a_marker_of_its_own(reasoner: ExtractiveReasoner) -> None:

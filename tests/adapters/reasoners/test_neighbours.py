@@ -54,16 +54,6 @@ def test_one_that_points_back_brings_what_it_points_to() -> None:
     assert len(quoted_with("what is the way around it?", RUN_IDS, "To work around")) == 2
 
 
-def test_what_to_do_follows_the_message_of_an_error() -> None:
-    told = quoted_with("curl: Argument list too long, what now", LONG_COMMAND, "```\ncurl: Arg")
-    assert [one[:12] for one in told] == ["```\ncurl: Ar", "In that case", "```\ncurl --d"]
-
-
-def test_what_to_do_is_found_some_sentences_after_the_trouble() -> None:
-    told = quoted_with("the handshake failed, how do i fix it", CERTIFICATE, "With a certificate")
-    assert told[-1].startswith("To have it accepted")
-
-
 @pytest.mark.parametrize("need", ["what do you see with a certificate of your own", "how many handshakes failed?"])
 def test_without_trouble_or_where_a_figure_is_asked_for_a_sentence_stands_alone(need: str) -> None:
     assert len(quoted_with(need, CERTIFICATE, "With a certificate")) == 1
@@ -74,12 +64,6 @@ def test_the_steps_before_and_after_a_step_are_quoted_where_a_way_is_asked_for()
     assert told[:2] == ["First, create a script in the menu.", "Use parameters:"]
     assert told[-2:] == ["* Interval: one minute", "* On event: ping"]
     assert quoted_with("what is the name", ROUTER, "* Name") == ["* Name: ping"]
-
-
-def test_where_a_way_is_asked_for_what_tells_only_how_it_is_brings_what_to_do() -> None:
-    text = "By default, the receiver is off.\n\nThis is for safety.\n\nTo enable it, set the flag of the receiver."
-    assert quoted_with("how do i turn the receiver on", text, "By default")[-1].startswith("To enable it")
-    assert len(quoted_with("is the receiver on?", text, "By default")) == 1
 
 
 def test_a_list_is_whole_where_the_words_over_it_say_how_many_are_asked_for() -> None:

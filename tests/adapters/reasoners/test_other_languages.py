@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from adapters.reasoners.extractive.evidence.open_names import open_names
+from adapters.reasoners.extractive.evidence.names_asked import open_names
 from adapters.reasoners.extractive.evidence.other_languages import (
     in_english,
     in_their_words,

@@ -5,13 +5,13 @@ from importlib import resources
 
 import pytest
 
-from adapters.reasoners.extractive.question.lexicon import EnglishLexicon
 from adapters.reasoners.extractive.question.query_translation import (
     dictionary_of,
     english_of,
     is_language_of,
     note_of_translation,
 )
+from adapters.reasoners.extractive.question.spelling import EnglishLexicon
 
 ENGLISH = "The depot in Leith is open from nine to five."
 GERMAN = "Das Lager in Leith ist von neun bis fünf geöffnet."

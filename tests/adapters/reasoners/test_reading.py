@@ -6,10 +6,8 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.evidence.leaning import ALONE, Leaning
-from adapters.reasoners.extractive.evidence.reading import AnswerReader, text_of
+from adapters.reasoners.extractive.evidence.reading import ALONE, AnswerReader, Leaning, stretch_around, text_of
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage
-from adapters.reasoners.extractive.evidence.surroundings import stretch_around
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner, leaning_of
 from core.model.conversation import Exchange
 from core.model.errors import ModelUnavailable
@@ -73,13 +71,14 @@ async def test_without_its_model_what_is_counted_decides() -> None:
     assert await weighed(Away(), question, STUDIO) == await weighed(None, question, STUDIO)
 
 
-async def test_only_the_most_likely_are_read_and_the_rest_counts_like_the_worst_of_them() -> None:
-    texts = [f"Plan {number} has room for nine. It has mail. It has a name." for number in range(30)]
-    reader = Reader({"": 6.0})
+@pytest.mark.parametrize(("odds", "read"), [(6.0, weights.UNITS_READ_FIRST), (-2.0, weights.UNITS_READ)])
+async def test_the_most_likely_are_read_and_more_only_where_none_of_them_is_clear(odds: float, read: int) -> None:
+    texts = [f"| Plan | Room |\n|---|---|\n| {number} | room for nine |" for number in range(30)]
+    reader = Reader({"": odds})
     units = [one for found in await weighed(reader, "Which plan has room for nine?", *texts) for one in found.units]
-    assert len(reader.asked) == weights.UNITS_READ < len(units)
+    assert len(reader.asked) == read < len(units)
     ranked = sorted(units, key=lambda one: -one.odds)
-    assert {text_of(one) for one in ranked[: weights.UNITS_READ]} == set(reader.asked)
+    assert {text_of(one) for one in ranked[:read]} == set(reader.asked)
 
 
 SETTING = "The engine that keeps the records. Default: sqlite. Others need a server.\n\n```\nset DB\n```"
@@ -159,7 +158,7 @@ async def test_of_what_a_later_search_finds_nothing_is_read_that_is_less_likely_
     weigh = ExtractiveReasoner(HashingEncoder(), reader).weigh
     (garden,) = await weigh("Which plan has room?", [later], [*found, later])
     assert "garden" in garden.units[0].unit.text
-    assert len(reader.asked) == weights.UNITS_READ
+    assert len(reader.asked) == weights.UNITS_READ_FIRST
     assert not any("garden" in text for text in reader.asked)
 
 

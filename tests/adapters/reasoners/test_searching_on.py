@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from adapters.reasoners.extractive.evidence.layered import known_by_name
-from adapters.reasoners.extractive.evidence.leaning import Leaning
-from adapters.reasoners.extractive.evidence.source_searches import leant_on
+from adapters.reasoners.extractive.evidence.names_asked import known_by_name
+from adapters.reasoners.extractive.evidence.reading import Leaning
+from adapters.reasoners.extractive.evidence.sufficiency import leant_on
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.model.answer import Outcome
 from core.model.conversation import Exchange
@@ -59,17 +59,6 @@ async def test_where_nothing_was_good_the_names_of_what_came_near_are_followed()
 
 async def test_where_nothing_was_good_and_nothing_is_named_the_same_is_not_searched_in_fewer_words() -> None:
     assert queries(await decided("How long is the canteen open?", found("Soup.", "Menu", 1))) == []
-
-
-async def test_what_another_version_says_is_looked_for_where_it_was_found_only_behind() -> None:
-    old = passage(1, "We answer a complaint within 20 days.", "Terms of 2024")
-    new = passage(2, "Gift vouchers are valid for a year.", "Terms of 2026")
-    question = "How quickly is a complaint answered?"
-    first, added = EvidenceLibrary().add([Hit(old, 0.8)], question, [Hit(new, 0.1)])
-    library = first.with_grades({item.id: Grade(8) for item in added})
-    decision = await decided(question, library, question)
-    assert isinstance(decision, Insufficient)
-    assert decision.actions == (SearchSource(question, "Terms of 2026"),)
 
 
 async def test_what_another_document_says_behind_is_not_looked_for() -> None:

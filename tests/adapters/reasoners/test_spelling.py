@@ -4,9 +4,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from adapters.reasoners.extractive.question.lexicon import EnglishLexicon, NoLexicon, english, lexicon_for
 from adapters.reasoners.extractive.question.spelling import (
+    EnglishLexicon,
+    NoLexicon,
     correct_spelling,
+    english,
+    lexicon_for,
     unknown_words,
     vocabulary_of,
     with_known_names,

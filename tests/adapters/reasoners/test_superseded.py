@@ -4,6 +4,7 @@ import pytest
 
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage, Words, rarity_of
 from adapters.reasoners.extractive.evidence.superseded import prefer_current
+from adapters.reasoners.extractive.evidence.versions import family
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.model.evidence import Evidence, Hit
 from core.model.passage_units import units
@@ -70,3 +71,18 @@ def test_sentences_are_of_the_same_where_they_share_most_of_their_words() -> Non
     said = "**No longer in force.** Complaints are accepted within 48 hours of delivery."
     now = "Complaints are accepted within 24 hours of delivery. Bread is sold from Monday on."
     assert order("how long do i have to complain", said, now)[0].endswith("24 hours of delivery.")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "versions"),
+    [
+        ("Robot arm A3 manual", "Robot arm A5 manual", False),
+        ("FAQ2", "FAQ3", False),
+        ("Price list 2025", "Price list 2026", True),
+        ("tariffs-2025-04-01", "tariffs-2026", True),
+        ("Orders API, version 1", "Orders API, version 2", True),
+        ("Terms of lease (superseded)", "Terms of lease", True),
+    ],
+)
+def test_two_models_are_no_versions_of_a_document(one: str, other: str, *, versions: bool) -> None:
+    assert (family(passage(1, "Text.", one)) == family(passage(2, "Text.", other))) is versions

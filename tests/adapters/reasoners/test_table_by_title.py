@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from adapters.reasoners.extractive.answer.tables.computed_answer import compute_answer, tables_that_answer
-from adapters.reasoners.extractive.evidence.table_searches import table_by_title, tables_to_look_for
+from adapters.reasoners.extractive.evidence.sufficiency import table_by_title, tables_to_look_for
 from adapters.reasoners.extractive.question.aggregation import aggregation_of
 from core.model.evidence import Evidence, EvidenceLibrary, Grade, Hit
 from core.model.inquiry import Search, SearchAction, SearchKnowledge, SearchSource

@@ -8,12 +8,12 @@ from adapters.reasoners.extractive.answer.newest import asked_alone, newest
 from adapters.reasoners.extractive.answer.quote_markdown import origin
 from adapters.reasoners.extractive.answer.tables.computed_answer import compute_answer
 from adapters.reasoners.extractive.evidence.answer_odds import Asked
-from adapters.reasoners.extractive.evidence.grade_credit import credit_versions
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, Words, rarity_of
 from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
-from adapters.reasoners.extractive.evidence.versions import calls_itself_outdated, other_version, states_only_version
-from adapters.reasoners.extractive.question.about_knowledge import overview_of
+from adapters.reasoners.extractive.evidence.superseded import credit_versions
+from adapters.reasoners.extractive.evidence.versions import calls_itself_outdated, other_version
 from adapters.reasoners.extractive.question.aggregation import Aggregate, aggregation_of
+from adapters.reasoners.extractive.question.intent import overview_of
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.agent.understand import UNREADABLE
 from core.model.conversation import Audience, ContextMessage
@@ -109,20 +109,6 @@ def test_only_the_rows_that_are_named_are_added_up() -> None:
     answer = compute_answer(question, aggregation_of(question), [found(1, PLANS, "Price list")])
     assert answer is not None
     assert "comes to 133" in answer.lead
-
-
-@pytest.mark.parametrize(
-    ("question", "only"),
-    [
-        ("what is the interest under the 2023 edition", True),
-        ("when did edition 2023 come into force", False),
-        ("since when are the hygiene rules in force", False),
-        ("which orders does the 2023 edition hold for", False),
-    ],
-)
-def test_which_edition_a_document_is_answers_nothing_that_is_asked_of_its_matter(question: str, *, only: bool) -> None:
-    said = "Edition 2023, superseded. It holds only for orders from before October."
-    assert states_only_version(question, "Terms of supply", said) is only
 
 
 def test_a_name_is_one_however_it_is_typed() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adapters.reasoners.extractive.evidence.name_trail import in_range
-from adapters.reasoners.extractive.evidence.open_names import open_names
+from adapters.reasoners.extractive.evidence.figures import in_range
+from adapters.reasoners.extractive.evidence.names_asked import open_names
 from adapters.reasoners.extractive.evidence.similarity import Similarity
 from adapters.reasoners.extractive.evidence.word_coverage import coverage
 from adapters.reasoners.extractive.question.answer_type import fits
@@ -48,27 +48,6 @@ def graded(**grades: int) -> EvidenceLibrary:
     texts = {"rule": RULE, "services": SERVICES, "people": PEOPLE}
     found = library(*(texts[name] for name in grades))
     return found.with_grades({item.id: Grade(grade) for item, grade in zip(found, grades.values(), strict=True)})
-
-
-async def test_who_is_answered_by_the_rule_the_row_it_needs_and_the_person_in_charge(
-    reasoner: ExtractiveReasoner,
-) -> None:
-    text = await composed(reasoner, WHO, graded(rule=8, services=3, people=2))
-    assert "approved by the lead of the team that owns it. [1]" in text
-    assert "| `odometer` | Team Compass | 2 [2] |" in text
-    assert "| Rosalind Achterberg | Lead | Team Compass [3] |" in text
-    assert "Teodor" not in text
-
-
-async def test_what_the_question_names_and_no_quote_has_is_searched_for(reasoner: ExtractiveReasoner) -> None:
-    found = graded(rule=8, services=3)
-    asked = inquiry(
-        WHO, library=found, plan=Investigate(WHO, (WHO,)), searches=(Search(SearchKnowledge(WHO), found=2, new=2),)
-    )
-    decision = await reasoner.decide(asked, thread(), meter())
-    assert isinstance(decision, Insufficient)
-    queries = [action.query for action in decision.actions if isinstance(action, SearchKnowledge)]
-    assert any("odometer" in query and "owns" in query for query in queries)
 
 
 async def test_a_simple_question_is_not_led_astray_by_names_in_its_answer(reasoner: ExtractiveReasoner) -> None:
@@ -178,15 +157,6 @@ async def test_a_new_topic_is_not(reasoner: ExtractiveReasoner) -> None:
     before = turn("What is the refund policy?", "As quoted [1].", 1)
     actions = await decided_after(reasoner, "How many days of annual leave do we get?", before)
     assert not any(isinstance(action, SearchSource) for action in actions)
-
-
-async def test_what_people_ask_about_keeps_the_name_they_gave_it(reasoner: ExtractiveReasoner) -> None:
-    before = turn(
-        "What does the Thistledown agreement cover?", "Between us and Thistledown Flowers Ltd of Hull [1].", 1
-    )
-    plan = await reasoner.understand(inquiry("How long does it run?"), thread(before), meter())
-    assert isinstance(plan, Investigate)
-    assert plan.question == "How long does the Thistledown agreement run?"
 
 
 @pytest.mark.parametrize("title", ["Leave", "handbook/leave.md", "leave.md"])

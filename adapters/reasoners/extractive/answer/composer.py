@@ -6,15 +6,12 @@ found or which document calls itself out of date. Which quotes is ``selection``'
 
 from collections.abc import Iterator, Sequence
 
-from adapters.reasoners.extractive.answer.happenings import happened
 from adapters.reasoners.extractive.answer.newest import newest
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation, render, render_quotation
 from adapters.reasoners.extractive.answer.selection import choose_quotations
-from adapters.reasoners.extractive.answer.succession import succession_of
 from adapters.reasoners.extractive.answer.tables.computed_answer import compute_answer
-from adapters.reasoners.extractive.answer.tables.multiplication import multiply
-from adapters.reasoners.extractive.answer.tables.wording import TableAnswer
-from adapters.reasoners.extractive.evidence.open_names import open_names
+from adapters.reasoners.extractive.answer.tables.rows import TableAnswer
+from adapters.reasoners.extractive.evidence.names_asked import open_names
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
 from adapters.reasoners.extractive.evidence.versions import calls_itself_outdated, family
 from adapters.reasoners.extractive.question.aggregation import aggregation_of
@@ -41,22 +38,15 @@ def answer(inquiry: Inquiry, found: Sequence[tuple[str, Sequence[ScoredUnit]]]) 
         quotations: Sequence[Quotation] = (
             worked_out.quotations if worked_out else newest(need, inquiry.library.items_found(), weighed_units)
         )
-        quotations = quotations or happened(need, inquiry.library.items_found())
         quotations = quotations or choose_quotations(need, weighed_units, limit, inquiry.library.items_found())
         if len(found) > 1:
             yield DraftRemark(f"On “{need}”:\n\n")
         if not quotations:
             yield DraftRemark(f"I found nothing in the documents about “{need.rstrip('?')}”.\n\n")
-        if lead := worked_out.lead if worked_out else multiply(need, quotations):
-            yield DraftRemark(f"{lead}\n\n")
-        replaced: Sequence[Quotation] = ()
-        if succession := succession_of(need, quotations, inquiry.library.items_found()):
-            quotations, replaced = succession.successor, succession.replaced
+        if worked_out and worked_out.lead:
+            yield DraftRemark(f"{worked_out.lead}\n\n")
         yield from render(quotations)
-        if replaced:
-            yield DraftRemark("An older document still says what that has replaced:\n\n")
-            yield from render(replaced)
-        used.extend((*quotations, *replaced))
+        used.extend(quotations)
     yield from _remarks(inquiry, used)
 
 

@@ -1,7 +1,7 @@
 """What is quoted along with a unit, because only together they tell somebody who has not seen the page.
 
-The sentence that "they" looks back to, the list that a colon announces, the steps before and after a step, and what to
-do where the quote tells but of the trouble. Which units answer is ``selection``'s.
+The sentence that "they" looks back to, the list that a colon announces, the steps before and after a step. Which units
+answer is ``selection``'s.
 """
 
 import re
@@ -27,23 +27,11 @@ _ROWS = 4
 _SHORT_PARAGRAPH = 300  # characters
 _LOOKING_BACK = 2  # sentences after one that say more of it
 _SMALL_TABLE = 10  # rows
-_WAY_OUT_WITHIN = 5  # units after the one that tells of the trouble
-_WAY_OUT_LENGTH = 600  # characters
 _OF_IT = re.compile(r"(?:[\w'’-]+ ){1,6}(?:it|them|this)\.", re.IGNORECASE)  # "Your team lead approves it."
 _POINTS_BACK = re.compile(r"(?:[\w'’-]+ ){1,4}(?:this|these|such)\b|in that case\b", re.IGNORECASE)
 _IN_SEQUENCE = re.compile(r"(?:first|second|third|then|next|finally|lastly|after that|afterwards)\b,?\s", re.IGNORECASE)
 _COUNT_ASKED = re.compile(r"\bhow many\b|\b(?:number|count) of\b", re.IGNORECASE)
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight")
-_TROUBLE = re.compile(
-    r"\b(?:errors?|fail(?:s|ed|ing|ure)?|wrong|broken|crash(?:es|ed)?|stuck|lost|stolen|forgot(?:ten)?|unable|cannot"
-    r"|can['’]?t|(?:does|do|is|are|will|wo)(?:n['’]?t| not)|not working|problems?|too (?:long|big|large|many|much|slow)"
-    r"|denied|rejected|tim(?:es|ed) ?out|what now|fix|solve|getting|work ?around)\b",
-    re.IGNORECASE,
-)
-_WAY_OUT = re.compile(
-    r"\b(?:work ?around|solution|instead|you (?:can|should|must|need to|have to))\b|^(?:in that case|to [a-z]+)\b",
-    re.IGNORECASE,
-)
 
 
 def with_neighbours(need: str, picked: Sequence[Unit], text: str, *, whole_tables: bool) -> set[Unit]:
@@ -62,7 +50,6 @@ def with_neighbours(need: str, picked: Sequence[Unit], text: str, *, whole_table
                 found.update(block if sum(len(one.text) for one in block) <= _SHORT_PARAGRAPH else ())
     if asks_for_steps(need):
         found |= set(_steps_beside(found, everything))
-    found |= {told for unit in picked for told in _way_out(need, unit, everything)}
     found |= _between(found, everything)
     for unit in [one for one in found if one in led]:
         block = [one for one in everything if one.block == unit.block]
@@ -104,22 +91,6 @@ def _steps_beside(found: AbstractSet[Unit], everything: Sequence[Unit]) -> Itera
         told = [one for one in everything if one.block == block]
         alone = len(told) == 1 and told[0] in leads  # stands over its list anyway
         yield from told if not alone and sum(len(one.text) for one in told) <= _SHORT_PARAGRAPH else ()
-
-
-def _way_out(need: str, unit: Unit, everything: Sequence[Unit]) -> Iterator[Unit]:
-    """From a quote that tells but of the trouble, or that a thing is so, what follows up to what to do about it."""
-    asked = asks_for_steps(need) or (_TROUBLE.search(need) and not is_strict(need))
-    if not asked or _tells_way_out(unit):
-        return
-    after = everything[everything.index(unit) + 1 :][:_WAY_OUT_WITHIN]
-    at = next((at for at, one in enumerate(after) if _tells_way_out(one)), None)
-    if at is not None:
-        led = after[: at + 1]
-        yield from led if sum(len(one.text) for one in led) <= _WAY_OUT_LENGTH else led[-1:]
-
-
-def _tells_way_out(unit: Unit) -> bool:
-    return tells_what_to_do(unit.text) or bool(_WAY_OUT.search(unit.text))
 
 
 def _leads(text: str) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
-from adapters.reasoners.extractive.evidence.versions import family
+from adapters.reasoners.extractive.evidence.versions import series
 from adapters.reasoners.extractive.evidence.word_coverage import topic_words
 from core.ingestion.dates import stated_date
 from core.model.evidence import Evidence
@@ -153,7 +153,7 @@ def _families(evidence: Sequence[Evidence]) -> Iterator[list[_Entry]]:
     """Documents of one title but for its number, each with what was found of it first: a release's notes."""
     families: dict[str, dict[str, Evidence]] = {}
     for item in evidence:
-        members = families.setdefault(family(item.passage), {})
+        members = families.setdefault(series(item.passage), {})
         known = members.get(item.passage.document)
         if known is None or item.passage.ordinal < known.passage.ordinal:
             members[item.passage.document] = item

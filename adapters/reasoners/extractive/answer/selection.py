@@ -1,8 +1,9 @@
 """Which units of the evidence are quoted for one need, by words, meaning and kind of answer, and what completes them.
 
-How they look is ``quote_markdown``'s business; what leads from one to the next is ``name_trail``'s.
+How they look is ``quote_markdown``'s business.
 """
 
+import math
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -15,14 +16,12 @@ from adapters.reasoners.extractive.answer.neighbours import (
     with_neighbours,
 )
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
-from adapters.reasoners.extractive.evidence.layered import is_layered
-from adapters.reasoners.extractive.evidence.name_trail import Trail, TrailStep, handles, in_range, mentions, trail
-from adapters.reasoners.extractive.evidence.named_rows import is_named
-from adapters.reasoners.extractive.evidence.responsibility import tells_person
-from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage, says_something
+from adapters.reasoners.extractive.evidence.figures import in_range
+from adapters.reasoners.extractive.evidence.names_asked import is_layered
+from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage
 from adapters.reasoners.extractive.evidence.versions import family, other_version
 from adapters.reasoners.extractive.evidence.word_coverage import topic_words
-from adapters.reasoners.extractive.question.answer_type import fits, is_broad, is_strict
+from adapters.reasoners.extractive.question.answer_type import fits, is_broad, is_strict, lacks
 from core.model.evidence import Evidence, Grade
 from core.model.inquiry import Inquiry
 from core.model.markdown_lines import cells_of
@@ -31,7 +30,6 @@ from core.model.text import content_words, sentences, words
 
 _MOST_BETWEEN = 4  # rows from the first quoted one to the last
 _SHORT = 6  # rows of a table that is quoted whole
-_OPENING = 3  # sentences from the beginning of a section that is itself the answer
 _SEVERAL = re.compile(
     r"^(?:which|what) (?!(?:is|was|does|has|this|was)\b)[\w-]*[^siu\W]s\b|^what are\b|^who are\b|^(?:list|name)\b"
     r"|^all\b|^(?:please |can you |could you )*(?:list|name|show|give)\b.*\b(?:all|every|each)\b"
@@ -47,37 +45,32 @@ def rank_units(
     inquiry: Inquiry,
     weighed: Sequence[WeighedPassage],
     grades: Sequence[Grade | None],
-    leant_on: Collection[str],
+    chosen: Collection[str],
     *,
     of_many: bool,
 ) -> list[ScoredUnit]:
-    """The units of all passages for one need, best first: their worth by the grade of their passage.
+    """The units of all passages for one need, best first.
 
-    What a follow-up leans on, by its title, counts more than other documents. One need ``of_many`` is met only by
+    What stands in a document that a person chose, by its title, counts more. One need ``of_many`` is met only by
     passages that count for it by themselves.
     """
     found: list[ScoredUnit] = []
     pool = inquiry.library.items_found()
     for one, grade in zip(weighed, grades, strict=True):
-        score = grade.score if grade else weights.UNGRADED
-        if of_many and score < inquiry.cutoff and not inquiry.caveats:
+        if of_many and grade and grade.score < inquiry.cutoff and not inquiry.caveats:
             continue
-        factor = weights.GRADE_OFFSET + score / 10
-        factor *= weights.LEANT_ON if one.evidence.passage.title in leant_on else 1.0
         other = other_version(one.asked.question, one.evidence, pool)
-        factor *= weights.OTHER_VERSION if other else 1.0
+        more = weights.OF_OTHER_VERSION if other else 0.0
+        more += weights.CHOSEN if one.evidence.passage.title in chosen else 0.0
         item = replace(one.evidence, grade=grade)
-        found.extend(replace(unit, evidence=item, worth=unit.worth * factor, other_version=other) for unit in one.units)
-    return sorted(found, key=lambda unit: -unit.worth)
+        found.extend(replace(unit, evidence=item, odds=unit.odds + more, other_version=other) for unit in one.units)
+    return sorted(found, key=lambda unit: -unit.odds)
 
 
 def choose_quotations(
     need: str, found: Sequence[ScoredUnit], limit: int, library: Sequence[Evidence] = ()
 ) -> list[Quotation]:
-    """The best units for one need: the first, others nearly as good, any that covers what is still open, and the trail.
-
-    The trail leads from them to what they leave open, through the whole library: its links need not be good evidence.
-    """
+    """The best units for one need: the first, others nearly as good, and any that covers what is still open."""
     found = _of_meant_range(need, _of_meant_versions(found))
     kept: list[ScoredUnit] = []
     bar = _bar(need, limit)
@@ -89,7 +82,9 @@ def choose_quotations(
             break
         own = frozenset(content_words(" ".join((*one.unit.head[:1], one.unit.text))))
         new = bool(own & open_words) or fits(need, one.unit.text) > held
-        if kept and one.worth < found[0].worth * (bar.new if new else bar.enough):
+        if kept and _behind(found[0], one) > (bar.new if new else bar.enough):
+            continue
+        if kept and lacks(need, one.text_with_context) and not lacks(need, kept[0].text_with_context):
             continue
         if kept and one_row and _is_other_row(one, found[0]):
             continue
@@ -101,29 +96,24 @@ def choose_quotations(
             kept.append(one)
             open_words -= own
             held = max(held, fits(need, one.unit.text))
-    kept = _section_opened(need, _with_rows_in_range(need, kept, found)) if kept else kept
+    kept = _with_rows_in_range(need, kept, found) if kept else kept
     kept = _with_rows_between(need, kept, found)
-    told = bool(kept) and (tells_person(need, kept[0].unit) or is_named(need, kept[0].unit))
-    kept = kept[:1] if told else kept
-    found_on = Trail() if told else trail(need, [TrailStep(one.evidence, one.unit) for one in kept], _pool(library))
     whole = bool(found) and not one_row
-    picked = [step for step in (TrailStep(one.evidence, one.unit) for one in kept) if not _beside(need, step, found_on)]
     lists = bool(_SEVERAL.match(need)) or (is_broad(need) and bool(_BARE_PLURAL.match(need)))
-    beside = [TrailStep(one.evidence, unit) for one in kept[:1] for unit in one.stretch]
-    steps = (*picked, *found_on.steps, *beside)
+    beside = [(one.evidence, unit) for one in kept[:1] for unit in one.stretch]
+    steps = (*((one.evidence, one.unit) for one in kept), *beside)
     return _group_by_passage(need, steps, library, whole_lists=lists, whole_tables=whole)
 
 
-def _is_heading_of(heading: str, title: str, need: str) -> bool:
-    """Whether a heading asks no more than the need, or the need no more than heading and title together."""
-    there, asked = frozenset(content_words(heading)), frozenset(content_words(need))
-    topic = frozenset(topic_words(need))
-    return bool(there & asked) and (there <= asked or topic <= there | frozenset(content_words(title)))
+def _behind(best: ScoredUnit, one: ScoredUnit) -> float:
+    """By how much a unit is less likely than the best; more where another passage has it."""
+    beside = 0.0 if one.evidence.id == best.evidence.id else weights.OF_OTHER_PASSAGE
+    return best.odds - one.odds + beside
 
 
 @dataclass(frozen=True, slots=True)
 class _Bar:
-    """How good a further quote must be, as a share of the best unit's worth, and how many there are at most."""
+    """How far behind the best unit a further quote may be, in log odds, and how many there are at most."""
 
     most: int
     enough: float
@@ -212,64 +202,31 @@ def _of_one_table(one: ScoredUnit, other: ScoredUnit) -> bool:
     )
 
 
-def _section_opened(need: str, kept: list[ScoredUnit]) -> list[ScoredUnit]:
-    """With the beginning of the best unit's section, where its heading is what is asked: "How to claim".
-
-    A question for one figure is answered by the sentence that has it.
-    """
-    best = kept[0]
-    heading = best.unit.under or " ".join(best.evidence.passage.heading[-1:])
-    if not is_broad(need) or not heading or not _is_heading_of(heading, best.evidence.passage.title, need):
-        return kept
-    if best.unit.form is Form.ROW and not any(_of_one_table(one, best) for one in kept[1:]):
-        return kept  # the very row is asked for
-    everything = units(best.evidence.passage.text)
-    section = [unit for unit in everything if unit.under == best.unit.under and says_something(unit)]
-    first = [replace(best, unit=unit) for unit in section[:_OPENING]]
-    known = {one.unit for one in first}
-    return [*first, *(one for one in kept if one.unit not in known)]
-
-
 def _of_meant_versions(found: Sequence[ScoredUnit]) -> list[ScoredUnit]:
     """Without what another version than the one that is meant says of the same: it would stand against it."""
     best: dict[str, float] = {}
     for one in found:
         if not one.other_version:
             own = family(one.evidence.passage)
-            best[own] = max(best.get(own, 0.0), one.worth)
+            best[own] = max(best.get(own, one.odds), one.odds)
     return [
-        one
-        for one in found
-        if not one.other_version or best.get(family(one.evidence.passage), 0.0) < weights.SAME_MATTER * one.worth
+        one for one in found if not one.other_version or best.get(family(one.evidence.passage), -math.inf) < one.odds
     ]
 
 
-def _pool(library: Sequence[Evidence]) -> list[TrailStep]:
-    return [TrailStep(item, unit) for item in library for unit in units(item.passage.text) if says_something(unit)]
-
-
-def _beside(need: str, step: TrailStep, found_on: Trail) -> bool:
-    """Whether the trail shows that a unit is beside the point.
-
-    It is another row of a table whose right row the trail has found, or another's answer to the same kind of question.
-    """
-    if any(mentions(need, name) for name in handles(step.unit)):
-        return False
-    if found_on.settled_by and fits(need, step.unit.text) == 1.0:
-        return not any(mentions(step.text_with_context, name) for name in found_on.settled_by)
-    return step.unit.form is Form.ROW and any(
-        other.evidence.id == step.evidence.id and other.unit.block == step.unit.block for other in found_on.steps
-    )
-
-
 def _group_by_passage(
-    need: str, kept: Sequence[TrailStep], library: Sequence[Evidence], *, whole_lists: bool, whole_tables: bool
+    need: str,
+    kept: Sequence[tuple[Evidence, Unit]],
+    library: Sequence[Evidence],
+    *,
+    whole_lists: bool,
+    whole_tables: bool,
 ) -> list[Quotation]:
     picked: dict[int, list[Unit]] = {}
     items: dict[int, Evidence] = {}
-    for step in kept:
-        items[step.evidence.id] = step.evidence
-        picked.setdefault(step.evidence.id, []).append(step.unit)
+    for item, unit in kept:
+        items[item.id] = item
+        picked.setdefault(item.id, []).append(unit)
     wanted: dict[int, set[Unit]] = {}
     for evidence_id, chosen in picked.items():
         lists = whole_lists and not wanted

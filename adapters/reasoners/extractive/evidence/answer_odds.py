@@ -8,19 +8,22 @@ answer is there, questions that nothing answers, and the former with their answe
 
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import chain, repeat
 from operator import attrgetter
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.evidence.numbered_entities import contradicts
-from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, Words, doubts
+from adapters.reasoners.extractive.evidence.figures import contradicts
+from adapters.reasoners.extractive.evidence.rules import JudgedUnit, adjusted
+from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, Words
 from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
-from adapters.reasoners.extractive.evidence.words_of_names import words_of_names
+from adapters.reasoners.extractive.evidence.word_coverage import words_of_names
 from adapters.reasoners.extractive.question.answer_type import NEUTRAL, fits, is_strict, thing_asked
-from adapters.reasoners.extractive.question.phrases import names
+from adapters.reasoners.extractive.question.names import names
 from adapters.reasoners.extractive.weights import Features
-from core.model.evidence import Evidence
+from core.model.evidence import Evidence, Grade
 from core.model.languages import language_of
 from core.model.passage_units import Form
 from core.model.text import content_words, words
@@ -97,7 +100,7 @@ class Standing:
 
 
 def score_units(asked: Asked, found: Weighable, standing: Standing, subjects: Subjects) -> list[ScoredUnit]:
-    """The units of a passage with their odds and worth, best first."""
+    """The units of a passage with their odds, best first."""
     passage, question = found.item.passage, asked.words.question
     thing = thing_asked(question)
     wanted = tuple(dict.fromkeys(asked.words.topic_words))
@@ -128,31 +131,16 @@ def score_units(asked: Asked, found: Weighable, standing: Standing, subjects: Su
             focus=_focus_share(thing, one),
             **common,
         )
-        factor = doubts(question, one) * (weights.OTHER_SUBJECT if subject is SubjectMatch.OTHER else 1.0)
-        if asked.names and one.unit.form is Form.ROW and not common["named"]:
-            factor *= weights.EMPTY_CELL  # a table of other things than the one that is named
+        more = adjusted(JudgedUnit(question, one, subject))
         odds = odds_of(features) + (weights.ON_THE_WAY if asked.layered else 0.0)
-        scored = replace(one, worth=worth_of(odds, factor), doubt=factor, odds=odds + math.log(factor))
+        scored = replace(one, odds=odds + more)
         done.append(replace(scored, cosine=cosine, features=features))
-    return sorted(done, key=lambda one: -one.worth)
-
-
-def doubted(one: ScoredUnit, factor: float) -> ScoredUnit:
-    """The unit with something more that speaks against it, whatever its words."""
-    return replace(one, worth=one.worth * factor, doubt=one.doubt * factor, odds=one.odds + math.log(factor))
+    return sorted(done, key=lambda one: -one.odds)
 
 
 def with_odds(one: ScoredUnit, odds: float) -> ScoredUnit:
-    """The unit with other odds, and the worth that goes with them."""
-    return replace(one, odds=odds, worth=worth_of(odds, one.doubt))
-
-
-_LEAST = 0.01
-
-
-def worth_of(odds: float, doubt: float) -> float:
-    """What a unit with these odds counts beside others, times what speaks against it."""
-    return max(_LEAST, (odds - weights.WORTH_FROM) / weights.WORTH_STEP) * doubt
+    """The unit with other odds."""
+    return replace(one, odds=odds)
 
 
 _values = attrgetter(*(one.name for one in fields(Features)))
@@ -177,3 +165,51 @@ def _named_share(question: str, text: str, written_as_names: Collection[str] = (
     said |= set(written_as_names)
     wanted = {found for word in said for found in content_words(word)}
     return len(wanted & set(content_words(text))) / len(wanted) if wanted else 1.0
+
+
+def most_promising(found: Sequence[Evidence], worded: Sequence[Sequence[ScoredUnit]]) -> list[list[ScoredUnit]]:
+    """Those of each passage's units, best first by their words, that are among the most promising of its search."""
+    far = min((item.hit.dense for item in found if item.hit.dense is not None), default=0.0)
+
+    def promise(one: ScoredUnit) -> float:
+        dense = one.evidence.hit.dense
+        return one.promise + (far if dense is None else dense)
+
+    by_search = defaultdict[str, list[ScoredUnit]](list)
+    rooms = defaultdict[str, Iterator[int]](lambda: chain(weights.UNITS_OF_FIRST, repeat(weights.UNITS_OF_PASSAGE)))
+    for item, listed in zip(found, worded, strict=True):
+        by_search[item.query].extend(listed[: next(rooms[item.query])])
+    ranked = (sorted(of_one, key=promise, reverse=True)[: weights.UNITS_COMPARED] for of_one in by_search.values())
+    kept = {id(one) for one in chain.from_iterable(ranked)}
+    return [[one for one in listed if id(one) in kept] for listed in worded]
+
+
+NEAR = 1  # not evidence, but enough to know which meanings of a word the documents have
+_SUMMARY = 400  # characters
+
+
+def chance(units: Sequence[ScoredUnit]) -> float:
+    """The probability in [0, 1] that the best of these units answers the question."""
+    odds = max((one.odds for one in units), default=-math.inf)
+    return 1 / (1 + math.exp(-max(odds, -_SURE)))
+
+
+_SURE = 50.0
+
+
+def score_of(value: float) -> int:
+    """A chance as a grade from 1 to 10: ten times it, rounded down, so that 5 begins at even odds."""
+    return max(1, min(10, int(value * 10)))
+
+
+def grade_of(units: Sequence[ScoredUnit], rerank: float | None) -> Grade:
+    """The grade: ten times the chance, at least 1. A cross-encoder's word counts half where there is one."""
+    value = chance(units)
+    if rerank is not None:
+        value = (value + rerank) / 2
+    return Grade(score_of(value), _summary(units), round(value, 3))
+
+
+def _summary(ranked: Sequence[ScoredUnit]) -> str:
+    """The sentence that the grade rests on."""
+    return ranked[0].unit.text[:_SUMMARY] if ranked else ""

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from adapters.reasoners.extractive.question.phrases import word_list
+from adapters.reasoners.extractive.question.names import word_list
 from core.model.evidence import Evidence
 from core.model.inquiry import CheckpointKind, Inquiry
 from core.model.text import content_words, words

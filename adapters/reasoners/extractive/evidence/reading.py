@@ -5,20 +5,87 @@ tells better: a question of the right thing for what no document says of it has 
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, takewhile, zip_longest
 from typing import Protocol
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.answer_odds import with_odds
-from adapters.reasoners.extractive.evidence.leaning import ALONE, Leaning
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage
-from adapters.reasoners.extractive.evidence.surroundings import is_whole, stretch_around, text_of_stretch
 from adapters.reasoners.extractive.question.answer_type import asks_for_steps, tells_what_to_do
 from core.model.errors import Unavailable
 from core.model.languages import language_of
 from core.model.passage_units import Form, Unit, befores, in_context, units
 from core.model.text import words
+
+_QUOTED_LAST, _OTHERS = 1.0, -0.4  # added to the logarithm of the odds
+
+
+@dataclass(frozen=True, slots=True)
+class Leaning:
+    """What a question leans on, in the words in which it may be read; all empty where it stands alone.
+
+    ``typed`` is what its person wrote, before anything was put in; ``before`` the question before it, ``behind`` both
+    of them, and ``answered`` what was said to the first. ``titles`` are of the documents that were quoted last.
+    """
+
+    typed: str = ""
+    before: str = ""
+    behind: str = ""
+    answered: str = ""
+    titles: tuple[str, ...] = ()
+
+
+ALONE = Leaning()
+
+
+def lean(weighed: Sequence[WeighedPassage], titles: Collection[str]) -> list[WeighedPassage]:
+    """The passages with the odds of their units after who quoted them last; as they are where ``titles`` is empty."""
+    return [_leant(one, titles) for one in weighed] if titles else list(weighed)
+
+
+def _leant(passage: WeighedPassage, titles: Collection[str]) -> WeighedPassage:
+    more = _QUOTED_LAST if passage.evidence.passage.title in titles else _OTHERS
+    units = (with_odds(one, one.odds + more) for one in passage.units)
+    return replace(passage, units=tuple(units))
+
+
+_STRETCH = 350  # what the reader reads at once, but for the headings above
+_PROSE = {Form.SENTENCE, Form.ITEM}
+
+
+def stretch_around(one: ScoredUnit) -> tuple[Unit, ...]:
+    """The unit with as many sentences and items before and after it, by turns, as are read at once; in their order."""
+    everything = units(one.evidence.passage.text)
+    if one.unit.form not in _PROSE or one.unit not in everything:
+        return (one.unit,)
+    at = everything.index(one.unit)
+    before = takewhile(lambda place: everything[place].form in _PROSE, range(at - 1, -1, -1))
+    after = takewhile(lambda place: everything[place].form in _PROSE, range(at + 1, len(everything)))
+    stretch, length = [at], len(one.unit.text)
+    for beside in _by_turns(before, after):
+        length += len(everything[beside].text) + 1
+        if length > _STRETCH:
+            break
+        stretch.append(beside)
+    return tuple(everything[place] for place in sorted(stretch))
+
+
+def is_whole(one: ScoredUnit, stretch: Sequence[Unit]) -> bool:
+    """Whether a stretch is all that its passage says."""
+    return len(stretch) == len(units(one.evidence.passage.text))
+
+
+def text_of_stretch(one: ScoredUnit, stretch: Sequence[Unit]) -> str:
+    """The stretch below its headings, as a reader reads it."""
+    joined = Unit(" ".join(unit.text for unit in stretch), Form.SENTENCE, one.unit.block, under=one.unit.under)
+    return in_context(one.evidence.passage, joined)
+
+
+def _by_turns(before: Iterable[int], after: Iterable[int]) -> Iterator[int]:
+    return (place for place in chain.from_iterable(zip_longest(before, after)) if place is not None)
+
 
 _CHARACTERS = 400
 _TOPIC = re.compile(r" \([^()]+\)(?=\W*$)")  # as follow_up puts it behind a question
@@ -31,23 +98,11 @@ class AnswerReader(Protocol):
         """The logarithm of the odds that each text answers, in order. Raises Unavailable when it cannot tell."""
 
 
-class ReducedQuestion(Protocol):
-    """A question without what no sentence repeats, as what stands over it says that once: its version."""
-
-    @property
-    def bare_question(self) -> str:
-        """What is left to be asked of what stands there."""
-
-    def holds(self, one: ScoredUnit) -> bool:
-        """Whether a unit stands where that is said."""
-
-
 async def read_best(
     reader: AnswerReader,
     question: str,
     weighed: Sequence[WeighedPassage],
     leaning: Leaning = ALONE,
-    bare: ReducedQuestion | None = None,
     *,
     in_stretches: bool = False,
 ) -> list[WeighedPassage]:
@@ -60,20 +115,33 @@ async def read_best(
     best = best[: weights.UNITS_READ]
     if not best or language_of(question) != "en":
         return list(weighed)
-    forms = forms_of(question, leaning.typed)
     try:
-        odds = await _read_in_each_form(reader, forms, [text_of(one) for one in best])
-        if leaning.behind and language_of(leaning.behind) == "en":
-            odds = await _read_behind(reader, leaning, best, odds)
-        if bare is not None:
-            odds = await _read_bare(reader, bare, best, odds)
-        readings = {id(one): _Reading(value) for one, value in zip(best, odds, strict=True)}
-        if in_stretches and max(_joint(one, readings[id(one)]) for one in best) < 0:
+        readings = await _read(reader, question, best[: weights.UNITS_READ_FIRST], leaning)
+        if _likeliest(best, readings) < weights.CLEAR:
+            readings |= await _read(reader, question, best[weights.UNITS_READ_FIRST :], leaning)
+        if in_stretches and _likeliest(best, readings) < 0:
             readings |= await _read_with_surroundings(reader, question, best, readings)
     except Unavailable:
         return list(weighed)
-    least = _Reading(min(odds))
+    least = _Reading(min(weights.UNREAD, *(reading.odds for reading in readings.values())))
     return [_with_readings(passage, readings, least) for passage in weighed]
+
+
+async def _read(
+    reader: AnswerReader, question: str, some: Sequence[ScoredUnit], leaning: Leaning
+) -> dict[int, "_Reading"]:
+    """How these units read, by their identity: in each form of the question, and behind the one before it."""
+    if not some:
+        return {}
+    odds = await _read_in_each_form(reader, forms_of(question, leaning.typed), [text_of(one) for one in some])
+    if leaning.behind and language_of(leaning.behind) == "en":
+        odds = await _read_behind(reader, leaning, some, odds)
+    return {id(one): _Reading(value) for one, value in zip(some, odds, strict=True)}
+
+
+def _likeliest(best: Sequence[ScoredUnit], readings: Mapping[int, "_Reading"]) -> float:
+    """The highest log odds of what was read."""
+    return max(_joint(one, readings[id(one)]) for one in best if id(one) in readings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +159,7 @@ async def _read_with_surroundings(
 
     The higher odds count, and what was read together is quoted together. Where a way is asked for, it is to be told.
     """
+    best = [one for one in best if id(one) in readings]
     likely = sorted(best, key=lambda one: -_joint(one, readings[id(one)]))[: weights.STRETCHES_READ]
     placed = [(one, stretch) for one in likely if len(stretch := stretch_around(one)) > 1]
     if asks_for_steps(question):
@@ -137,16 +206,6 @@ def _bare_words(text: str) -> str:
     return f" {' '.join(words(text)).casefold()} "
 
 
-async def _read_bare(
-    reader: AnswerReader, bare: ReducedQuestion, units: Sequence[ScoredUnit], odds: Sequence[float]
-) -> Sequence[float]:
-    """With the units that stand there read for the bare question as well; the higher odds count."""
-    own = [at for at, one in enumerate(units) if bare.holds(one)]
-    read = await reader.read(bare.bare_question, [text_of(units[at]) for at in own]) if own else ()
-    higher = dict(zip(own, read, strict=True))
-    return [max(value, higher.get(at, value)) for at, value in enumerate(odds)]
-
-
 def text_of(one: ScoredUnit) -> str:
     """The unit below its headings, as it is compared by meaning."""
     passage = one.evidence.passage
@@ -156,12 +215,12 @@ def text_of(one: ScoredUnit) -> str:
 def _with_readings(passage: WeighedPassage, readings: Mapping[int, _Reading], least: _Reading) -> WeighedPassage:
     """A unit that was not read counts like the worst that was."""
     done = [_with_reading(one, readings.get(id(one), least)) for one in passage.units]
-    return replace(passage, units=tuple(sorted(done, key=lambda one: -one.worth)))
+    return replace(passage, units=tuple(sorted(done, key=lambda one: -one.odds)))
 
 
 def _with_reading(one: ScoredUnit, reading: _Reading) -> ScoredUnit:
     """Both opinions as one; their order is that of the odds, doubts and all."""
-    return with_odds(replace(one, doubt=1.0, stretch=reading.stretch), _joint(one, reading))
+    return with_odds(replace(one, stretch=reading.stretch), _joint(one, reading))
 
 
 def _joint(one: ScoredUnit, reading: _Reading) -> float:

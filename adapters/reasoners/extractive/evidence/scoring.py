@@ -1,4 +1,4 @@
-"""The worth of every unit of some passages for one question: its words, its meaning, its kind of answer, its subject.
+"""What the words of every unit of some passages promise for one question, and what speaks against it.
 
 One formula for grading a passage and for choosing what to quote, so that a passage counts for the very sentence that
 is quoted from it. The numbers stand in ``weights``.
@@ -11,10 +11,6 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.evidence.figures import figures_in
-from adapters.reasoners.extractive.evidence.name_trail import in_range
-from adapters.reasoners.extractive.evidence.numbered_entities import contradicts
-from adapters.reasoners.extractive.evidence.versions import states_only_version
 from adapters.reasoners.extractive.evidence.word_coverage import (
     Near,
     coverage,
@@ -22,26 +18,20 @@ from adapters.reasoners.extractive.evidence.word_coverage import (
     topic_words,
     word_weights,
 )
-from adapters.reasoners.extractive.question.answer_type import asks_of_document, fits, lacks
+from adapters.reasoners.extractive.question.answer_type import asks_of_document, fits
 from adapters.reasoners.extractive.weights import Features
 from core.model.evidence import Evidence
 from core.model.knowledge import Passage
-from core.model.markdown_lines import LIST_ITEM, cells_of
+from core.model.markdown_lines import LIST_ITEM
 from core.model.passage_units import Form, Unit, announced, befores, text_of_list, units
 from core.model.text import STOPWORDS, content_words, stem, words
 
-_STAMP = re.compile(
+STAMP = re.compile(
     r"^[*_]{0,2}(?:last (?:reviewed|updated|changed|rehearsed)|applies to|owner|updated|effective date"
     r"|version\b(?! \S+ (?:is|was|are|will|has|had|can|cannot|does|did|gets|stops|ends|needs|of)\b)"
     r"|published|exported|rolled out|saved on|generated)\b",
     re.IGNORECASE,
 )
-_CODE = re.compile(r"[`{};=_]|\(\)|::|->")
-_STOPPED = re.compile(r"[.!?:;)]\W*$")
-_CELL_SAYS = re.compile(r"\w")  # a dash, a question mark or nothing says nothing
-_GLUED = re.compile(r"[a-z).](?=[A-Z][a-z])")  # "OverviewIntro to …": a menu whose links touch
-_MUCH_GLUED = 4
-_MENU = 6  # words
 
 
 @dataclass(frozen=True)
@@ -69,15 +59,17 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class ScoredUnit:
-    """A unit and its worth; ``covered`` is the share of the question's words in it, its headings and its title."""
+    """A unit and how much its words promise.
+
+    ``covered`` is the share of the question's words in it, its headings and its title.
+    """
 
     evidence: Evidence
     unit: Unit
-    worth: float
+    promise: float
     covered: float
     own: float = 0.0  # the share of them in it alone
     cosine: float = 0.0
-    doubt: float = 1.0  # the factor of what speaks against it, whatever its words
     odds: float = 0.0  # the logarithm of the odds that it answers, and what they were told from
     features: Features | None = None
     other_version: bool = False  # of its document than the question is about
@@ -115,15 +107,15 @@ def scored_by_words(asked: Words, item: Evidence) -> list[ScoredUnit]:
         own = content_words(" ".join((*unit.head[:1], unit.text, text_of_list(led.get(unit, ())))))
         context = (*own, *content_words(f"{unit.under} {before[unit].text if unit in before else ''}"))
         alone, covered = asked.share(own), asked.share((*context, *above))
-        worth = (
+        promise = (
             weights.OWN_WORDS * alone
             + weights.WORDS_IN_CONTEXT * asked.share(context)
             + weights.WORDS_IN_PLACE * covered
             + weights.PHRASES * _phrases(asked.question, passage, unit)
             + weights.KIND_OF_ANSWER * fits(asked.question, unit.text)
         )
-        scored.append(ScoredUnit(item, unit, worth, covered, alone))
-    return sorted(scored, key=lambda one: -one.worth)
+        scored.append(ScoredUnit(item, unit, promise, covered, alone))
+    return sorted(scored, key=lambda one: -one.promise)
 
 
 def _phrases(question: str, passage: Passage, unit: Unit) -> float:
@@ -158,7 +150,7 @@ def says_something(unit: Unit, question: str = "") -> bool:
     if unit.form is Form.SENTENCE:
         if unit.text.rstrip("*_ ").endswith(":"):
             return False
-        if _STAMP.match(unit.text) and not asks_of_document(question):
+        if STAMP.match(unit.text) and not asks_of_document(question):
             return False
     return len(content_words(unit.text)) >= (1 if _DENIES.match(unit.text) else 2)
 
@@ -172,49 +164,3 @@ def repeats_title(unit: Unit, passage: Passage) -> bool:
     text = unit.text.strip("*_# ")
     titles = {part.casefold() for part in (passage.title, *passage.heading)}
     return text.casefold() in titles and not text.endswith(".")
-
-
-def doubts(need: str, one: ScoredUnit) -> float:
-    """What speaks against a unit, whatever its words: a factor, above 1 only for what is asked for by name."""
-    text, unit, passage = one.unit.text, one.unit, one.evidence.passage
-    factor = {True: weights.IN_RANGE, False: weights.OUT_OF_RANGE, None: 1.0}[in_range(need, text)]
-    said = " ".join((passage.title, *passage.heading[-1:], unit.under, text))
-    if contradicts(need, said):
-        factor *= weights.OTHER_NUMBER
-    if lacks(need, one.text_with_context):
-        factor *= weights.LACKS_KIND
-    if unit.form is Form.ROW and is_asked_cell_empty(need, unit):
-        factor *= weights.EMPTY_CELL
-    if states_only_version(need, passage.title, one.text_with_context):
-        factor *= weights.ONLY_VERSION
-    if asks_of_document(need) and _STAMP.match(text):
-        factor *= weights.STAMP_ASKED_FOR
-    figures = figures_in(need)
-    around = passage.text if unit.form is Form.ROW and not content_words(" ".join(unit.head)) else said
-    if figures and not any(figure in around for figure in figures):
-        factor *= weights.OTHER_FIGURE
-    if unit.form is Form.SENTENCE and _is_debris(text):
-        factor *= weights.DEBRIS
-    return factor
-
-
-def is_asked_cell_empty(need: str, unit: Unit) -> bool:
-    """Whether the row has nothing in the column that the question names: a capacity, for a machine without one."""
-    if not unit.head:
-        return False
-    wanted = set(content_words(need))
-    for name, cell in zip(cells_of(unit.head[0]), cells_of(unit.text), strict=False):
-        named = set(content_words(name))
-        if not _CELL_SAYS.search(cell) and 2 * len(named & wanted) >= len(named) > 0:
-            return True
-    return False
-
-
-def _is_debris(text: str) -> bool:
-    """Whether it is a menu or a table that lost its cells: words that touch, or hardly a word without a capital."""
-    glued = len(_GLUED.findall(text))
-    if _CODE.search(text) or (glued < _MUCH_GLUED and _STOPPED.search(text)):
-        return False
-    said = words(text)
-    capitals = sum(word[:1].isupper() for word in said)
-    return glued > 1 or (len(said) >= _MENU and 2 * capitals > len(said))

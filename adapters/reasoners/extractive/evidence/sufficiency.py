@@ -5,37 +5,39 @@ searches over them carry the part of the question that their passage leaves open
 are known by the names they are about: elsewhere they brought nothing (research/measure/multihop.py counts it).
 """
 
+import re
 from collections.abc import Sequence
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.evidence.layered import is_layered, known_by_name
-from adapters.reasoners.extractive.evidence.name_trail import TrailStep, leads_on, mentions, trail
-from adapters.reasoners.extractive.evidence.open_names import open_names
-from adapters.reasoners.extractive.evidence.scoring import Words, rarity_of, scored_by_words
-from adapters.reasoners.extractive.evidence.searches_made import ASKED_ABOUT, planned_queries, searches_tried
+from adapters.reasoners.extractive.answer.newest import asks_for_newest, named_version
+from adapters.reasoners.extractive.evidence.names_asked import is_layered, known_by_name, open_names
+from adapters.reasoners.extractive.evidence.scoring import rarity_of
 from adapters.reasoners.extractive.evidence.word_coverage import coverage, word_weights
-from adapters.reasoners.extractive.question.phrases import names, word_list
+from adapters.reasoners.extractive.question.aggregation import aggregation_of, lists_rows
+from adapters.reasoners.extractive.question.answer_type import thing_picked
+from adapters.reasoners.extractive.question.names import names
+from core.model.answer import Outcome
+from core.model.conversation import Thread
 from core.model.evidence import Evidence
-from core.model.inquiry import Inquiry, SearchAction, SearchKnowledge
-from core.model.passage_units import units
+from core.model.inquiry import Inquiry, Investigate, ReadSection, SearchAction, SearchKnowledge, SearchSource
+from core.model.passage_units import Form, units
 from core.model.text import content_words, words
 
 _BRIDGES = 4  # searches that one decision proposes at most
-_RELATION = 6  # words
-_FOLLOWED = 2  # names at a trail's end
+_FOLLOWED = 2  # names
 _LOOK_AT = 4  # best passages whose names are followed
-_CALENDAR = word_list(
-    """
-    january february march april may june july august september october november december monday tuesday
-    wednesday thursday friday saturday sunday see note settings
-    """
+_LETTER = re.compile(r"[^\W\d_]")
+_CALENDAR = re.compile(
+    r"^(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july|august|september"
+    r"|october|november|december)\b|^(?:19|20)\d\d$",
+    re.IGNORECASE,
 )
 
 
 def next_actions(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, tuple[SearchAction, ...]]:
     """What is missing in a person's words, and the searches that may find it; nothing missing, no actions.
 
-    It searches on once, and once more only where a single search brought the trail a step further.
+    It searches on once.
     """
     question = inquiry.standalone
     planned = len(planned_queries(inquiry)) or 1
@@ -45,7 +47,7 @@ def next_actions(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, t
         return f"anything that answers “{question}”", bridges(inquiry) if first_time and leads else ()
     if len(inquiry.searches) > planned + 1:
         return "", ()
-    followed = _follow_name_trail(inquiry, relevant)
+    followed = _search_for_names(inquiry, relevant)
     named = open_names(question, relevant[:2], inquiry.question)
     if not first_time or _one_covers(question, relevant, inquiry):
         actions = followed
@@ -55,27 +57,13 @@ def next_actions(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, t
     return (", ".join(named) or "the rest of the question", actions) if actions else ("", ())
 
 
-def _follow_name_trail(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[SearchAction, ...]:
-    """Searches for the names in which the trail from the best passages ends without what is asked for."""
+def _search_for_names(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[SearchAction, ...]:
+    """Searches for the names of the question that the best passages do not have."""
     question = inquiry.standalone
-    rarity = rarity_of(tuple(inquiry.library))
-    asked = Words(question, rarity)
-    first = [TrailStep(item, one.unit) for item in relevant[:2] for one in scored_by_words(asked, item)[:2]]
-    pool = [TrailStep(item, unit) for item in inquiry.library.items_found() for unit in units(item.passage.text)]
-    found = trail(question, first, pool)
     wanted = {name: _phrase(question, name) for name in _unmentioned_names(question, relevant[:3])}
-    wanted.update((name, f"{name} {_relation(question, first)}".strip()) for name in found.lacking)
-    wanted.update((name, f"{name} {_open_part(question, relevant[0])}".strip()) for name in found.open_names)
     later = [made for made in searches_tried(inquiry) if made != frozenset(content_words(question))]
     fresh = [query for name, query in wanted.items() if not any(set(content_words(name)) <= made for made in later)]
     return tuple(SearchKnowledge(query) for query in dict.fromkeys(fresh[:_FOLLOWED]))
-
-
-def _relation(question: str, first: Sequence[TrailStep]) -> str:
-    """What the best quote says beyond the question: "the lead of the team that owns it" of a service."""
-    known = set(content_words(question))
-    said = words(first[0].unit.text) if first else ()
-    return " ".join([word for word in said if (found := content_words(word)) and not set(found) & known][:_RELATION])
 
 
 def _unmentioned_names(question: str, evidence: Sequence[Evidence]) -> list[str]:
@@ -127,7 +115,7 @@ def bridges(inquiry: Inquiry) -> tuple[SearchAction, ...]:
     for item in best[:_LOOK_AT]:
         for name in dict.fromkeys(name for unit in units(item.passage.text) for name in names(unit.text)):
             stems = frozenset(content_words(name))
-            if not _leads_on(name) or not stems or stems <= known or stems in found:
+            if not leads_on(name) or not stems or stems <= known or stems in found:
                 continue
             query = f"{name} {_open_part(question, item)}".strip()
             if frozenset(content_words(query)) not in done:
@@ -135,12 +123,136 @@ def bridges(inquiry: Inquiry) -> tuple[SearchAction, ...]:
     return tuple(found.values())[:_BRIDGES]
 
 
-def _leads_on(name: str) -> bool:
-    """Whether something may be known under this name: not initials, not a date."""
-    return len(name) > 3 and not {part.casefold() for part in name.split()} & _CALENDAR
-
-
 def _open_part(question: str, item: Evidence) -> str:
     """What the question asks beyond what this passage says."""
     there = set(content_words(item.passage.searchable))
     return " ".join(word for word in words(question) if (found := content_words(word)) and not set(found) & there)
+
+
+ASKED_ABOUT = 3  # searches, after which a person chooses whether to go on
+
+
+def planned_queries(inquiry: Inquiry) -> tuple[str, ...]:
+    """The searches that the question was planned with, one for each of its needs."""
+    return inquiry.plan.queries if isinstance(inquiry.plan, Investigate) else ()
+
+
+def searches_tried(inquiry: Inquiry) -> set[frozenset[str]]:
+    """The searches already made, as sets of stems."""
+    made = [search.action for search in inquiry.searches]
+    return {
+        frozenset(content_words(action.query)) for action in made if isinstance(action, SearchKnowledge | SearchSource)
+    }
+
+
+_TABLES = 2  # whose sections are read to the end
+_HISSES = re.compile(r"(?:s|x|z|ch|sh)$")
+
+
+def rest_of_table(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchAction, ...]:
+    """For a question that a whole table answers, its section: the table may go on in passages that were not found."""
+    whole = aggregation_of(inquiry.standalone) is not None or lists_rows(inquiry.standalone)
+    read = any(isinstance(made.action, ReadSection) for made in inquiry.searches)
+    if not whole or read or len(inquiry.searches) >= ASKED_ABOUT:
+        return ()
+    sections: dict[str, int] = {}
+    for item in near:
+        if any(unit.form is Form.ROW for unit in units(item.passage.text)):
+            sections.setdefault(item.passage.section, item.id)
+    return tuple(ReadSection(evidence) for evidence in list(sections.values())[:_TABLES])
+
+
+def other_table(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchAction, ...]:
+    """For "the heaviest" where no table that was found has a column of weights, a search for such a column. Once."""
+    asked = aggregation_of(inquiry.standalone)
+    if asked is None or not asked.column or len(inquiry.searches) != 1:
+        return ()
+    heads = {word for item in near for unit in units(item.passage.text) if unit.head for word in words(unit.head[0])}
+    if {word.casefold() for word in heads} & {word.casefold() for word in asked.column}:
+        return ()
+    hints = sorted(word for word in asked.column if word.isalpha())
+    return (SearchKnowledge(f"{inquiry.standalone.rstrip('?. ')} {' '.join(hints)}"),)
+
+
+def tables_to_look_for(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchAction, ...]:
+    """What may bring the table that a question asks as a whole: its rest and its title, but before that its column."""
+    rest, by_column = rest_of_table(inquiry, near), other_table(inquiry, near)
+    return rest if by_column and not rest else (*rest, *table_by_title(inquiry, near))
+
+
+def table_by_title(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchAction, ...]:
+    """For "which site is the oldest" and "how many sites", the table that is called "Sites", where it was not found.
+
+    It has hardly a word of such a question in its rows, and many another page has them all: it is looked for even where
+    something seems to answer. Once.
+    """
+    asked = aggregation_of(inquiry.standalone)
+    made = [search.action for search in inquiry.searches]
+    if asked is None or len(made) >= ASKED_ABOUT or any(isinstance(action, SearchSource) for action in made):
+        return ()
+    picked = set(thing_picked(inquiry.standalone))
+    named = next((word for word in words(inquiry.standalone) if set(content_words(word)) & picked), "")
+    if not named or any(set(content_words(item.passage.title)) == set(content_words(named)) for item in near):
+        return ()
+    return (SearchSource(inquiry.standalone, _plural_of(named)),)
+
+
+def _plural_of(word: str) -> str:
+    """A noun as a table of many is titled by it: "site" and "sites" as "sites"."""
+    if word.endswith("s") and not word.endswith("ss"):
+        return word
+    return f"{word[:-1]}ies" if re.search(r"[^aeiou]y$", word) else f"{word}{'es' if _HISSES.search(word) else 's'}"
+
+
+def rest_of_versions(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchAction, ...]:
+    """For "the latest version" or one by its number, the document that tells of versions, where it was not found. Once.
+
+    Its words and what is said of any version find the older ones as well; the year that it is finds the newest.
+    """
+    made = [search.action for search in inquiry.searches]
+    named = named_version(inquiry.standalone)
+    asks = named or asks_for_newest(inquiry.standalone)
+    if not asks or any(isinstance(action, SearchSource) for action in made):
+        return ()
+    wanted = set(content_words(inquiry.standalone))
+    titles = dict.fromkeys(item.passage.title for item in (*near, *inquiry.library.items_found()))
+    known = next((title for title in titles if wanted & set(content_words(title))), "")
+    if named:
+        there = any(named in " ".join((*item.passage.heading, item.passage.text)) for item in near)
+        return (SearchSource(named, known),) if known and not there else ()
+    asked = f"{inquiry.standalone.rstrip('?. ')} version released date"
+    return (SearchSource(asked, known), SearchSource(f"{inquiry.started_at.year}", known)) if known else ()
+
+
+def in_the_same_source(inquiry: Inquiry, thread: Thread) -> tuple[SearchAction, ...]:
+    """For a question that leaned on the thread, a search in the source that the last answer quoted first.
+
+    Only once, and only where the question was put in other words for it, or says hardly anything of its own ("who do I
+    ask?"): a new topic is not bent towards the old one. It is searched for behind the question before it, since what
+    was put in may be the wrong thing.
+    """
+    plan = inquiry.plan if isinstance(inquiry.plan, Investigate) else None
+    sources = leant_on(inquiry, thread) or (plan.leans_on if plan else ())
+    query = f"{plan.follows.question} {inquiry.question}" if plan and plan.follows else inquiry.standalone
+    return (SearchSource(query, sources[0]),) if sources and len(inquiry.searches) == 1 else ()
+
+
+def leant_on(inquiry: Inquiry, thread: Thread) -> tuple[str, ...]:
+    """The titles that the last answer quoted, where the question was put in other words for the thread."""
+    leans = isinstance(inquiry.plan, Investigate) and inquiry.plan.resolved_from_thread
+    answered = thread.last is not None and thread.last.outcome is Outcome.ANSWERED
+    return tuple(one.title for one in thread.last.citations) if leans and answered and thread.last else ()
+
+
+def leads_on(name: str) -> bool:
+    """Whether something may be known under this name: not a date, a number or initials."""
+    return len(name) > 2 and _LETTER.search(name) is not None and not _CALENDAR.match(name)
+
+
+def mentions(text: str, name: str) -> bool:
+    """Whether the name stands in the text as whole words; one word alone in the same case: "Depot" is not a depot."""
+    whole = " " in name
+    there = name.casefold() in text.casefold() if whole else name in text
+    fold = re.IGNORECASE if whole else re.NOFLAG
+    # Hardly a text has the name at all, and a pattern takes long to make.
+    return there and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, fold) is not None

@@ -13,7 +13,8 @@ from core.model.knowledge import Passage
 from core.model.passage_units import Form, Unit, units
 from core.model.text import content_words
 
-_NUMBERS = re.compile(r"[\W\d_]+")
+_NUMBERS, _SIGNS = re.compile(r"[\W\d_]+"), re.compile(r"[\W_]+")
+_YEARS = re.compile(r"(?<!\d)(?:19|20)\d\d(?:-\d\d){0,2}(?!\d)")
 _BESIDE = re.compile(r"\([^)]*\)|\b(?:version|v|release|edition|rev(?:ision)?)\.? ?[\d.]+", re.IGNORECASE)
 YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 NUMBERED = re.compile(r"\b(?:version|v|release|edition|issue|revision|terms)\.? ?(\d+(?:\.\d+)*)\b", re.IGNORECASE)
@@ -51,44 +52,22 @@ def calls_itself_outdated(passage: Passage, unit: Unit) -> bool:
     return unit.form is Form.SENTENCE and not of_one and bool(_OUTDATED.search(unit.text))
 
 
-_STATES_VERSION = re.compile(
-    r"\bedition\b|\bsuperseded\b|\bin force\b|\beffective (?:from|on|since|as of|\d)"
-    r"|\breplaces? (?:version|edition|issue|the (?:version|edition|issue|list|terms))\b"
-    r"|\b(?:version|issue|revision) \d[\d.]*\b",
-    re.IGNORECASE,
-)
-_ASKS_SINCE = re.compile(
-    r"\b(?:in force|effective|superseded|(?:since|from|until) when"
-    r"|when (?:do|does|did|is|was|were) .*\b(?:start|begin|apply|valid))\b",
-    re.IGNORECASE,
-)
-_OF_VERSIONS = frozenset(
-    content_words(
-        "edition version issue revision release effective force superseded replace replaces replaced valid status"
-        " current dated date old older new newer newest latest previous former earlier original start starts started"
-        " begin begins begun count counts apply applies hold holds since until now today still mean different change"
-        " changed changes come comes came take takes took enter enters entered"
-    )
-)
-
-
-def states_only_version(question: str, title: str, said: str) -> bool:
-    """Whether a text says but which version its document is, or from when it holds, and the question asks for more."""
-    if not _STATES_VERSION.search(said) or _ASKS_SINCE.search(question):
-        return False
-    words = set(content_words(question)) - set(content_words(title)) - _OF_VERSIONS
-    wanted = {word for word in words if not word[0].isdigit()}
-    return bool(wanted) and not wanted & set(content_words(said))
-
-
 def family(passage: Passage) -> str:
-    """The title without what tells versions apart: the same for all versions of one document."""
+    """The title without what marks a version: its number, its year, brackets. The same for all versions of a document.
+
+    Any other number stays: the manuals of two models, A3 and A5, are no versions.
+    """
     return _unversioned(passage.title)
+
+
+def series(passage: Passage) -> str:
+    """The title without any number: the same for the notes of all releases."""
+    return _NUMBERS.sub("", _BESIDE.sub(" ", passage.title)).casefold() or passage.title.casefold()
 
 
 @lru_cache(maxsize=1024)  # every passage that was found is compared with every other
 def _unversioned(title: str) -> str:
-    return _NUMBERS.sub("", _BESIDE.sub(" ", title)).casefold() or title.casefold()
+    return _SIGNS.sub("", _YEARS.sub(" ", _BESIDE.sub(" ", title))).casefold() or title.casefold()
 
 
 def section_name(passage: Passage) -> frozenset[str]:

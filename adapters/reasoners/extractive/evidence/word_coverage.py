@@ -3,11 +3,11 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from adapters.reasoners.extractive import weights
-from core.model.languages import small_words_of
+from core.model.languages import language_of, small_words_of
 from core.model.text import content_words, words
 
 Near = Mapping[str, Mapping[str, float]]
@@ -75,3 +75,37 @@ def topic_words(question: str) -> tuple[str, ...]:
     if small := small_words_of(question):  # of another language, whose stop words are not ours
         question = " ".join(word for word in words(question) if word.casefold() not in small)
     return content_words(_FRAME.sub(" ", question)) or content_words(question)
+
+
+_WITHIN = re.compile(r"(?<=[a-z0-9,;)] )[A-Z][^\W\d_]{2,}")  # a capital where no sentence begins
+_SMALL = re.compile(r"(?<![\w’'-])[a-zß-ÿ][^\W\d_]{2,}")
+
+
+def words_of_names(texts: Iterable[str]) -> frozenset[str]:
+    """The words, in lower case, that stand in these texts with a capital within a sentence, and never without one."""
+    names: set[str] = set()
+    small: set[str] = set()
+    for text in texts:
+        here, there = _capitals_of(text)
+        names |= here
+        small |= there
+    return frozenset(names - small)
+
+
+@lru_cache(maxsize=1024)
+def _capitals_of(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The words with a capital within a sentence, in lower case, and those that begin with a small letter."""
+    if language_of(text) == "de":
+        return frozenset(), frozenset()
+    return frozenset(word.casefold() for word in _WITHIN.findall(text)), frozenset(_SMALL.findall(text))
+
+
+_SAME_STEM = 4  # letters that two words of one family share: drive and driver, weigh and weight
+
+
+def stands_in(stem: str, there: Collection[str]) -> bool:
+    """Whether a word is there, or one of its family: "rent" and "rental", "machine" and "machinery"."""
+    return stem in there or (
+        len(stem) >= _SAME_STEM
+        and any(len(one) >= _SAME_STEM and (one.startswith(stem) or stem.startswith(one)) for one in there)
+    )

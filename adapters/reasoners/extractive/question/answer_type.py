@@ -4,6 +4,7 @@ Told from words alone. Whether the text is about the question at all is left to 
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -182,39 +183,6 @@ def fits(question: str, text: str) -> float:
     return next((value for pattern, value in kind.said if pattern.search(text)), 0.0)
 
 
-_SHORT_DAY = re.compile(r"\b(?:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)\b")  # as a table has them
-_WHO = re.compile(r"\b(?:who|person|people|name|owner|contact|colleague|report|ask|tell|call)\b", re.IGNORECASE)
-_PRICE = re.compile(
-    r"\b(?:prices?|costs?|fees?|fares?|charges?|surcharges?|rates?|rent(?:al)?|amount|EUR|GBP|USD)\b|[€$£]",
-    re.IGNORECASE,
-)
-_ASKS_PRICE = re.compile(r"\b(?:prices?|costs?|fees?|charged?|pay|money|extra)\b", re.IGNORECASE)
-
-
-def fits_cell(question: str, column: str, cell: str, *, named: bool) -> bool:
-    """Whether a cell of a table holds the kind of thing that is asked for; ``named``: the question names its column.
-
-    Where no column is named, any cell may answer, so that it has to be the very kind: a time of day is no duration.
-    """
-    text = f"{cell} {column}" if _NUMBER.search(cell) else cell
-    kind = _first_kind(question)
-    if kind is _PERSON:
-        return bool(named or _PERSON.search(cell) or _WHO.search(column))
-    if kind is _MONEY and not named:
-        priced = _MONEY.search(text) or (_NUMBER.search(cell) and _PRICE.search(column))
-        return bool(priced or (_NUMBER.search(cell) and not _ASKS_PRICE.search(question)))
-    if kind in {_DATE, _WEEKDAY} and _SHORT_DAY.search(cell):
-        return True
-    if kind is _DURATION and not named:
-        text = _DATE.sub(" ", _WEEKDAY.sub(" ", _CLOCK.sub(" ", text)))
-    return fits(question, text) > 0.0
-
-
-def asks_who(question: str) -> bool:
-    """Whether a person is asked for."""
-    return _first_kind(question) is _PERSON
-
-
 def asks_for_steps(question: str) -> bool:
     """Whether a way of doing something is asked for."""
     return _first_kind(question) is _TOLD_TO
@@ -290,3 +258,39 @@ _BROAD = re.compile(
 def is_broad(question: str) -> bool:
     """Whether a whole section may be the answer: a way of doing something, what something is, a bare topic."""
     return not is_strict(question) and bool(_BROAD.match(question))
+
+
+_SMALL_NAMED_THINGS = (
+    r"(?:of|for|in|to|on|at|when|if|that|do|does|did|is|are|was|were|per|with|can|must|may|should|will|has|have|had|from"
+    r"|by|and|or|until|before|after|between|under|i|we|you|they|there|about|not|the|a|an)"
+)
+_NOUNS = rf"((?:(?!{_SMALL_NAMED_THINGS}\b)[\w'-]++\s*){{1,3}})"
+_ARTICLE = r"(?:(?:the|an?|our|your|my)\s+)?"
+_PICKED = (
+    re.compile(rf"\bhow many\s+{_NOUNS}", re.IGNORECASE),
+    re.compile(rf"\b(?:which|what(?:['’]?s)?)\s+(?:(?:is|are|was|were)\s+)?{_ARTICLE}{_NOUNS}", re.IGNORECASE),
+)
+_NO_NOUN = re.compile(  # what no column is called by, or what another rule looks for: a price, a person, a time
+    r"\b(?:responsible|charge|prices?|costs?|fees?|kinds?|sorts?|types?|differences?|wrong|ways?|matter|happen\w*"
+    r"|(?:second|minute|hour|day|week|month|year|time)s|people|persons?|new|current|last|next|first|\w+ed|\w+est)\b",
+    re.IGNORECASE,
+)
+_TO_PLURAL = re.compile(r"^.*?\b\w+[^s\W]s\b")  # what follows it is a verb: "passengers travel"
+
+
+@lru_cache(maxsize=256)
+def thing_picked(question: str) -> tuple[str, ...]:
+    """The stems of what is counted or picked: "lifeboats" in "how many lifeboats has she?", "yard" in "which yard".
+
+    A table answers only where it has all of them. Empty where no thing is named.
+    """
+    return _nouns(question, _PICKED)
+
+
+def _nouns(question: str, patterns: Iterable[re.Pattern[str]]) -> tuple[str, ...]:
+    for pattern in patterns:
+        if found := pattern.search(question):
+            said = _NO_NOUN.sub(" ", found[1])
+            plural = _TO_PLURAL.match(said)
+            return tuple(dict.fromkeys(content_words(plural.group() if plural else said)))
+    return ()

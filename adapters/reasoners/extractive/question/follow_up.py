@@ -1,142 +1,104 @@
-"""Follow-ups: a question that leans on the thread becomes one that stands alone; any other is left as it is.
+"""Follow-ups: a question that leans on its thread becomes one to search for; any other stays as it is.
 
-No model: pronouns, demonstratives, ellipsis ("and for enterprise?") and definite mentions ("the refund") are found by
-their words, and what they stand for is the most salient phrase of the thread.
-
-When a phrase pays: a question with F1 of F to a person's rewrite shares s = F(a + b)/2 of its a content words with the
-rewrite's b. With a word more, that belongs there with probability p, the expected F1 is 2(s + p)/(a + b + 1), which is
-above F exactly when p > F/2. Questions without a pronoun are close to their rewrite already, so little may be added to
-them; ``research.measure.follow_up_words`` sets p beside F/2 where something is added, and where nothing is.
-Whether to search at all is left to ``intent``.
+A fragment goes into the question before it ("and blinking amber?"), a pronoun or a few words get the topic of that
+question. What is put in may be wrong, so ``evidence.reading`` also reads the question as it was typed, and behind the
+question before it.
 """
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.question.discourse_frames import BareQuestion, strip_frames
-from adapters.reasoners.extractive.question.fragments import ASKING, LEADING, VERBISH, continue_fragment
-from adapters.reasoners.extractive.question.lexicon import Lexicon
-from adapters.reasoners.extractive.question.phrases import Phrase, leaves_open, names, noun_phrases
-from adapters.reasoners.extractive.question.pronouns import DEMONSTRATIVE, PERSONAL, PLURAL, POSSESSIVE, pronoun_in
-from adapters.reasoners.extractive.question.superlatives import singled_out
-from adapters.reasoners.extractive.question.topics import Topic, topics_of
-from adapters.reasoners.extractive.question.written_names import as_typed, with_written_names
+from adapters.reasoners.extractive.question.names import PRONOUNS, QUESTION_WORDS, names, word_list
+from adapters.reasoners.extractive.question.parallels import put_in_place
 from core.model.conversation import Exchange
-from core.model.text import STOPWORDS, content_words, stem, words
+from core.model.text import STOPWORDS, content_words, words
 
-# "Does that take place", "when did that last happen": what comes after is what it does, and no noun.
-_ASKED_OF = re.compile(r"\b(?:(?P<does>do|does|did|will|would|can|could)|is|was|has|had)\s+$", re.IGNORECASE)
-# "How long does that take?", "what does it cost after that?": of what was said to be done, not of a thing.
-_HAPPENS = re.compile(
-    r"\b(?:does|do|did|will|would|can)\s+(?:it|that|this)\s+(?:usually\s+|normally\s+)?(?:take|last|cost|happen)\b",
-    re.IGNORECASE,
-)
-_DONE = re.compile(
-    r"^(?:(?:and|but|so)\s+)?(?:what\s+happened\s+(?P<what>\w+\s+.+)"
-    r"|(?:when|where|how(?:\s+(?:early|late|often|fast|soon|long\s+before\s+\w+))?)\s+"
-    r"(?:(?:is|are|was|were|does|did|will)\s+(?P<thing>[\w'’-]+\s+.+)"
-    r"|(?:do|can|may|should|must)\s+(?:i|we|you)\s+(?P<act>.+)))$",
-    re.IGNORECASE,
-)
-# "Where do I change that?" of how often or how long something is done: a setting, and no thing.
-_SET = re.compile(
-    r"\b(?:change|set|adjust|configure|alter|shorten|extend|lengthen|increase|decrease|customi[sz]e|tune)\s+"
-    r"(?P<what>it|that|this)(?=\s*(?:[?.,!;]|$|(?:to|for|in|on|by|if|when|myself|ourselves|somewhere|anywhere)\b))",
-    re.IGNORECASE,
-)
-_HOW_MUCH = re.compile(
-    r"(?P<how>\bhow (?:often|long|much|many|fast|soon|big|large|late|early|far)\b"
-    r"(?:\s+(?!(?:do|does|did)\b)[\w'’-]+){0,3}?)\s+(?:do|does|did)\s+(?P<done>\S.*)$",
-    re.IGNORECASE,
-)
-_IT_DOES = re.compile(r"^(?:it|he|she)\s+[a-z]+\b", re.IGNORECASE)
-# "What about p4s? do we still have to jump up that quickly": another case, and a sentence on the same that leans on it.
-_CASE_FIRST = re.compile(
-    r"^(?P<case>(?:(?:and|but|so|ok|okay)\b[\s,]*)*(?:what|how)\s+about\s+[^?.!]+)[?.!]+\s+"
-    r"(?P<rest>(?=.*\b(?:still|also|too|as well|the same|that|this|those|then)\b)\S.*)$",
-    re.IGNORECASE,
-)
-# "Where do I switch it on?" after "when I switch on 2fa": what that was done to before.
-_DONE_TO = r"\s+(?:(?:on|off|up|out|in|down|over|back|away)\s+)?(?:(?:the|an?|my|our|your|this|that|these|those)\s+)?"
-# "How many of them can I carry over?": of what was counted.
-_PART_OF = re.compile(
-    r"\b(?:how (?:many|much)|which|all|any|most|none|some|both|each|\d+)\s+(?P<of>of\s+)$", re.IGNORECASE
-)
-_COUNTED = re.compile(
-    r"\bhow (?:many|much)\s+(?P<what>(?!of\b)[\w'’-]+(?:\s+[\w'’-]+){0,4}?)\s+"
-    r"(?:do|does|did|is|are|was|were|can|could|may|must|will|would|should|has|have)\b",
-    re.IGNORECASE,
-)
-_OF_ONE_THING = frozenset({"it", "its", "this", "that"})
-_WHO = re.compile(r"(?:(?:and|so)\s+)?who(?:['’]?s)?\b", re.IGNORECASE)
-_ADVERBS = frozenset({"last", "ever", "still", "also", "always", "usually", "really", "actually", "already", "again"})
-_THAT_VERSION = re.compile(r"\b(?:this|that) (?:version|release|edition|update|year)\b", re.IGNORECASE)
-_VERSION = re.compile(r"(?:\b[\w-]+ )?\b(?:v?\d+(?:\.\d+)+|(?:19|20)\d\d)\b")
-
-# "No, I meant the old one, version 1" takes back that the current one was asked for.
-_OLD_MEANT = re.compile(r"\b(?:old(?:er)?|previous|former)\b|\bversion \d", re.IGNORECASE)
-_CURRENT = re.compile(r"\b(?:current|latest|newest|present)\s+", re.IGNORECASE)
-
-# Questions that leave their topic out.
 EXCHANGES = 8  # further back, nothing is leaned on
-_FEW = 2  # content words: with three, p is below F/2 on MTRAG
-_LOOKED_AT = 600  # characters of an answer
-_THE_NAMED = re.compile(r"\b(?:this|that|the)\s+(?P<noun>[^\W\d_]{3,})\b", re.IGNORECASE)
-_SPEAKER = re.compile(r"\b(?:i|i'm|i’m|my|me|we|our|us)\b", re.IGNORECASE)
-_COMPARED = re.compile(r"\b(?:less|better|worse|best|worst)\b", re.IGNORECASE)
-_MORE_ABOUT = re.compile(r"\bmore (?:about|on)\b", re.IGNORECASE)  # names what it wants more about
-_DETERMINED = re.compile(
-    r"\b(?:the|a|an|my|our|your|this|that|these|those|his|her|its|their|any|no|some|each|every|which|what)\s+$"
-)
-_MORE = re.compile(
-    r"\b(?:other|others|else|another|more|next|latter|former|same|both|either|besides|instead|alternatives?|second"
-    r"|third|last"
-    r"|similar|related|different)\b",
+_FEW = 1  # content words of a question that leaves out what it is about
+_LONGEST = 4  # content words of a fragment; more is a question of its own
+_TOPIC = 4  # words
+_ENOUGH_BEFORE = 3  # content words before a pronoun: it looks back inside the question
+
+LEADING = re.compile(
+    r"^(?:(?:and|but|so|also|then|or|plus)\b[\s,]*)*(?:what|how)\s+about\s+|^(?:and|but|or|plus|also)\b[\s,]+",
     re.IGNORECASE,
 )
-# "What is a galaxy?" begins something; "the best player", "all the time" point at nothing said before.
-_INTRODUCES = re.compile(
-    r"^(?:so |and |then )?(?:what|who)(?:'s|’s| is| are| was| were) (?:an?|the difference)\b|.*\b(?:all the time"
-    r"|the (?:best|most|largest|biggest|oldest))\b",
+_SORRY = r"(?:sorry|sory|sry|no|nope|oh|ah|oops|wait|hang on|hold on|well|ok|okay)"
+_AMENDS = re.compile(
+    rf"^(?:{_SORRY}\b[\s,.!–—-]*)*(?P<told>(?:i (?:just |actually )?(?:mean|mea?nt)|i was asking(?: about)?|mea?nt"
+    r"|make (?:that|it)(?: an?)?|wrong(?: \w+)?)\b(?: (?:to ask|to say|that|what|is|was))*[\s,:]*)?(?=[^\W_])",
     re.IGNORECASE,
 )
-_OPEN_END = re.compile(
-    r"\b(?:then|in (?:that|this) case|(?<!is )(?<!are )(?<!was )(?<!were )there)\s*[?.!]*$", re.IGNORECASE
-)
-_FROM_TO = re.compile(r"\bfrom (?:[A-Z][\w'’-]*\s?){1,3} ?to (?:[A-Z][\w'’-]*\s?){1,3}(?<=\w)")
-_AT_THAT_TIME = re.compile(r"\b(?:back then|then|at (?:that|the) time|in those days)(?=\s*[?.!]*$)", re.IGNORECASE)
-_PAST = re.compile(r"\b(?:was|were|did|had|used to)\b", re.IGNORECASE)
-# "Before 2026", "in 2023", "under the terms of 2023", "with the old terms".
-_TIME = re.compile(
-    r"\b(?:before|until|since|after|in|by|under|with|during)\s+(?:the\s+)?(?:[\w-]+\s+){0,3}?"
-    r"(?:(?:19|20)\d\d(?:\s+(?:terms|edition|rules|prices|list|version))?"
-    r"|old\s+(?:terms|edition|rules|prices|list|version))(?!\w)",
+_TAKES_BACK = re.compile(r"^(?:sorry|sory|sry|no|nope|oops|wait|not)\b", re.IGNORECASE)
+_MEANT_LAST = re.compile(r"[\s,–—-]+(?:i (?:just )?mea?nt?|sorry|sry)\W*$", re.IGNORECASE)
+_ARTICLE = re.compile(r"^(?:the|a|an)\s+", re.IGNORECASE)
+_NUMBERED = re.compile(r"\b(?:(?:version|edition|release|v) ?\d[\d.]*\b|\d+\.\d+(?:\.\d+)*)", re.IGNORECASE)
+_NUMBER_OR_YEAR = re.compile(rf"{_NUMBERED.pattern}|\b(?:19|20)\d\d\b", re.IGNORECASE)
+_THAT_VERSION = re.compile(r"\b(?:this|that) (?:version|release|edition|update|year)\b", re.IGNORECASE)
+_ONE = re.compile(r"\s+ones?$", re.IGNORECASE)
+_BUT_NOT = re.compile(r"^(?P<new>[^,–—-]+?)(?: ?[,–—-])? (?:and )?not (?:the |for )?(?P<old>[^,–—-]+)$")
+_NOT = re.compile(r"^not\s+(?:the\s+|for\s+)?(?P<old>[^,–—-]+?)\s*(?:,|\s[–—-]\s|\bbut\b)\s*(?:but\s+)?(?P<new>.+)$")
+_ASKING = re.compile(r"\b(?:who|whom|whose|what|which|where|when|why|how)\b", re.IGNORECASE)
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|am|be|been|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must"
+    r"|(?:is|are|was|does|do|did|ca|wo)n['’]?t|(?:it|he|she|that|there|who|what|where|when|how)['’]s)\b",
     re.IGNORECASE,
 )
-_THERE = re.compile(r"\bthere\s*(?=[?.!]*$)", re.IGNORECASE)
-_PLACE = re.compile(
-    r"\b(?:at|in|on|from)\s+(?:the\s+|our\s+)?(?!(?:a|an|the|my|case|time|first|least|most|total|general)\b)"
-    r"(?!(?:km|kilomet(?:re|er)s|met(?:re|er)s|miles|minutes|hours|days|weeks|months|years|euros|pounds|percent)\b)"
-    r"[\w'’-]+(?:\s+[\w'’-]+){0,2}$",
+_CLAUSE = re.compile(r"(?:if|when|while|after|before|during|since|until|without|because|as|per|than)\b", re.IGNORECASE)
+_AT = re.compile(r"(?:in|for|on|at|with|to|by|from|under|above|below|over|within|outside)\b", re.IGNORECASE)
+_AS_WELL = re.compile(r",?\s+(?:as well|too|also|then)$|^also\s+|,?\s+(?:the\s+)?same$", re.IGNORECASE)
+_OF_ITS_OWN = re.compile(r"when\s+(?:do|does|did|is|are|was|were|can|will|must|should|may)\b", re.IGNORECASE)
+_FRAME = re.compile(r"\bhow (?:long|often|much|many|far|soon|early|late)\b|\b(?:some|any)(?:one|body)\b", re.IGNORECASE)
+_BARE = re.compile(
+    r"(?:(?:in|for|on|at|with|to|since|until)\s+)?(?:how \w+|when|where|why|whom|which \w+|what \w+)", re.IGNORECASE
+)
+_OF_VERSION = re.compile(
+    r"\b(?:old(?:er)?|previous|former|last year)\b|\bversion \d|\b(?:19|20)\d\d (?:terms|edition|rules)\b",
     re.IGNORECASE,
 )
-_PUT_BEHIND = re.compile(r"\(([^()]+)\)\W*$")
-_OPEN_WHOLE = re.compile(
-    r"(?:which|what|whose|how|since|until|from)(?:\s+(?!about\b)[\w'’-]+){1,2}\s*[?.!]*", re.IGNORECASE
-)
-_WORD = re.compile(r"(?:(?:and|his|her|their|its)\s+)*[a-z]{4,}\s*\?+")  # "extension?", of what was spoken of
-_DEFINITE = re.compile(
-    r"\bthe\s+(?:[^\W\d_]+\s+)?([^\W\d_]{3,})(?=\s*(?:[?.!,]|$|\b(?:is|are|was|were|do|does|did|work|have|has|in"
-    r"|on|get)\b))",
+_CURRENT = re.compile(r"\b(?:current|latest|newest|present)\s+|\s+in force\b", re.IGNORECASE)
+# "What was it in 2025?", "was it the same under the old terms?" ask the same of another year.
+_THE_SAME = re.compile(
+    r"^(?:what|how much|how many|how)?\s*(?:(?:was|is|were|are)\s+(?:it|that|they|those)(?:\s+one)?"
+    r"|(?:it|that|they)\s+(?:was|is|were|are))\s+(?:different\s+|the same\s+|also\s+|back\s+|more\s+|less\s+|\w+er\s+)?"
+    r"(?=(?:in|under|on|for|at|with)\s)|^(?:what\s+(?:happens\s+)?)?(?:if|when)\s+(?:it|that|this)"
+    r"(?:['’]?s|\s+(?:is|was|falls))\s+(?:on\s+)?",
     re.IGNORECASE,
+)
+_PERSON = re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.IGNORECASE)
+_PRONOUN = re.compile(
+    r"\b(?:he|she|him|his|her|hers|it|its|they|them|their|theirs|these|those)\b"
+    r"|\b(?:this|that)\b(?!\s+(?:is|was)\b)(?!\s+(?:week|month|year|morning|time|way)\b)|\b(?:which|that|the) one\b"
+    r"|\bone\b(?=\s*(?:[,.?!;]|$|before\b|after\b|there\b|here\b|home\b|out\b|back\b))",
+    re.IGNORECASE,
+)
+_EMPTY_IT = re.compile(
+    r"\bit(?:['’]s| is| was| would be)?\s+(?:be )?(?:possible|true|necessary|better|worth|ok|okay|allowed|take|takes"
+    r"|cost|costs|likely)\b(?=\s+(?:to|for|if|that)\b)|\b(?:is|was|does|will) it (?:be )?(?:possible|true that"
+    r"|necessary|ok|okay|allowed|take|normal)\b(?=\s+\w)",
+    re.IGNORECASE,
+)
+_POSSESSIVE = frozenset({"his", "its", "their", "theirs", "hers"})
+_DEMONSTRATIVE = word_list("this that these those")
+_OPEN_END = re.compile(r"\b(?:then|there|in (?:that|this) case)\s*[?.!]*$", re.IGNORECASE)
+_PUT_BEHIND = re.compile(r"\s*\(([^()]+)\)\W*$")
+_FULL_NAME = re.compile(
+    r"\b(?:(?:Dr|Mrs?|Ms)\.? )?[A-Z][a-z][\w’'-]+ (?:(?:[A-Z]\.|de|van|von|der|la) )*[A-Z][a-z][\w-]+"
+)
+_OFFICE = re.compile(r"\b(?:Team|Lead|Head|Officer|Chief|Manager|Director|Department|Office|The)\b")
+_PALE = word_list(
+    """
+    charge leads lead owns own wants
+    many much long often far soon tell know need get got happen happens happened mean means costs cost price take takes
+    use say says want please still find called come comes came make made per day last new old work works keep about
+    """
 )
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedQuestion:
-    """The question standing alone; ``reason`` says what was put in, and is empty when nothing was.
+    """The question to search for; ``reason`` says what was put in, and is empty when nothing was.
 
     ``amends``: it corrects the one before it, whose answer was not what was wanted. ``holds_last``: it is the question
     before it with a part in the place of another, so that nothing of that is left out.
@@ -148,370 +110,162 @@ class ResolvedQuestion:
     amends: bool = False
     holds_last: bool = False
 
-    @property
-    def changed(self) -> bool:
-        """Whether anything was put in."""
-        return bool(self.reason)
 
-
-def resolve(question: str, earlier: Sequence[Exchange], lexicon: Lexicon | None = None) -> ResolvedQuestion:
-    """The question with what it leaves out put in from the thread.
-
-    ``lexicon`` tells names that were typed in lower case by its not knowing them.
-    """
-    window = tuple(earlier)[-EXCHANGES:]
-    if not question.isascii() and not ASKING.search(question):
+def resolve(question: str, earlier: Sequence[Exchange]) -> ResolvedQuestion:
+    """The question with what it leaves out put in from the thread."""
+    if not question.isascii() and not _ASKING.search(question):
         return ResolvedQuestion(question)  # another language: its words are not ours to move
+    window = [one for one in earlier[-EXCHANGES:] if content_words(one.question)]
     if not window:
-        return _alone(question)
-    if done := _happens_as_asked(question, window[-1].question) or _set_as_asked(question, window[-1].question):
-        return done
-    bare = strip_frames(question)
-    written = with_written_names(window, lexicon) if lexicon else window
-    topics = topics_of(written)
-    if bare.topic and topics:
-        return _resolve_announced(bare)
-    if whole := _continue(bare, window, written):
-        return whole
-    return _typed(_in_thread(bare, topics, window), window, written) if topics else _alone(question)
+        leans = pronoun_in(question) or LEADING.match(question) or len(words(question)) <= 2
+        return ResolvedQuestion(question, stuck=bool(leans) and not content_words(question))
+    bare, amends = _without_frames(question)
+    last, before = (one.question.rstrip("?.! ") for one in (window[-1], window[-2] if len(window) > 1 else window[-1]))
+    if (said := _fragment(bare, amends=amends)) and (whole := _continue(said, last, before, amends=amends)):
+        return ResolvedQuestion(f"{whole}?", f"continues “{last}?”", amends=amends, holds_last=amends or said != whole)
+    return _with_topic(bare, window)
 
 
 def resolve_part(part: str, former: Sequence[str]) -> ResolvedQuestion:
-    """A later part of a question with what the first was about, where it says itself but what is asked for of that.
-
-    "Who leads the workshop, and what's the extension?" does not ask for any extension.
-    """
+    """A later part that says but what is asked for: "who leads the workshop, and what's the extension?"."""
     if len(content_words(part)) != 1 or names(part):
         return ResolvedQuestion(part)
-    topics = topics_of((Exchange(former[0]),))
-    known = frozenset(content_words(part))
-    fresh = (topic.phrase for topic in topics if not topic.phrase.stems & known)
-    added = next((phrase.text for phrase in fresh if not phrase.relational and not phrase.generic), "")
-    return ResolvedQuestion(_append_topic(part, added), f"about {added}") if added else ResolvedQuestion(part)
+    return _append(part, _topic_of(former[0]))
 
 
-def _alone(question: str) -> ResolvedQuestion:
-    """The question where there is nothing to lean on."""
-    return ResolvedQuestion(question, stuck=_leans(question) and not content_words(question))
-
-
-def _continue(bare: BareQuestion, window: Sequence[Exchange], written: Sequence[Exchange]) -> ResolvedQuestion | None:
-    """A fragment put into the question before it, which ``written`` has with its names; None when it is none."""
-    case = _CASE_FIRST.match(bare.question)
-    whole = continue_fragment(case["case"] if case else bare.question, written, amends=bare.amends)
-    if not whole:
-        return None
-    whole = f"{whole} {case['rest']}" if case else whole
-    if bare.amends and _OLD_MEANT.search(bare.question):
-        whole = _CURRENT.sub("", whole)
-    last = next(one.question.rstrip("?.! ") for one in reversed(window) if content_words(one.question))
-    typed = as_typed(whole, written[-1].question, window[-1].question)
-    put_in = bare.amends or not whole.startswith(last)  # and not behind it: "how do I order? why?"
-    return ResolvedQuestion(typed, f"continues “{last}?”", amends=bare.amends, holds_last=put_in)
-
-
-def _typed(resolved: ResolvedQuestion, window: Sequence[Exchange], written: Sequence[Exchange]) -> ResolvedQuestion:
-    """The question with the names of the thread as they were typed there."""
-    for one, spelt in zip(window, written, strict=True):
-        resolved = replace(resolved, question=as_typed(resolved.question, spelt.question, one.question))
-    return resolved
-
-
-def _in_thread(bare: BareQuestion, topics: Sequence[Topic], window: Sequence[Exchange]) -> ResolvedQuestion:
-    if _THAT_VERSION.search(bare.question) and (added := _last_number(window)):
-        return ResolvedQuestion(_append_topic(bare.question, added), f"about {added}")
-    if pointed := _pointing(bare.question, topics, window):
-        return pointed
-    last = window[-1]
-    if timed := _at_that_time(bare.question, last.question):
-        return ResolvedQuestion(timed, f"then, as in “{last.question}”")
-    if placed := _at_that_place(bare.question, last.question):
-        return ResolvedQuestion(placed, f"there, as in “{last.question}”")
-    added = _open_end(bare.question, topics, last.question)
-    if not added and last.is_settled:  # who asks something else at a card leaves its topic behind
-        added = _led_on(bare.question, topics) or _left_out(bare.question, topics, last.question)
-        added = added or _second(bare.question, window, topics)
-    if added:
-        return ResolvedQuestion(_append_topic(bare.question, added), f"about {added}")
-    return ResolvedQuestion(bare.question)
-
-
-def _resolve_announced(bare: BareQuestion) -> ResolvedQuestion:
-    """A question that says itself what it is about: nothing of the thread is put in, and no reason given for it."""
-    if set(content_words(bare.topic)) <= set(content_words(bare.question)):
-        return ResolvedQuestion(bare.question)
-    topic = Topic(Phrase(bare.topic, name=False), 1.0, recent=True, cited=False)
-    if pronoun := pronoun_in(bare.question):
-        return ResolvedQuestion(_replace_pronoun(bare.question, pronoun, [topic]).question)
-    return ResolvedQuestion(_append_topic(bare.question, bare.topic))
-
-
-def _replace_pronoun(
-    question: str, pronoun: re.Match[str], topics: Sequence[Topic], window: Sequence[Exchange] = ()
-) -> ResolvedQuestion:
-    word = pronoun.group().casefold()
-    before, after = question[: pronoun.start()], question[pronoun.end() :]
-    noun = re.match(r"\s+([^\W\d_]{3,})", after)
-    qualifies = noun is not None and noun.group(1).casefold() not in STOPWORDS
-    asked_of = _ASKED_OF.search(before) if noun and word in DEMONSTRATIVE else None
-    last = bool(asked_of and noun and asked_of["does"] and not after[noun.end() :].strip("?.! "))
-    if asked_of and noun and _does(noun.group(1), last=last):
-        noun, qualifies = None, False
-    if noun and qualifies and word in DEMONSTRATIVE and not VERBISH.match(after.strip()):
-        added = _referent(question, noun.group(1), topics)
-        return (
-            ResolvedQuestion(_append_topic(question, added), f"about {added}") if added else ResolvedQuestion(question)
-        )
-    part = _PART_OF.search(before) if word in PLURAL else None
-    if part and (counted := _counted_last(window)):
-        return ResolvedQuestion(f"{before[: part.start('of')]}{counted}{after}", f"“{word}” read as {counted}")
-    if word in DEMONSTRATIVE:
-        after = re.sub(r"^\s+ones?\b", "", after, flags=re.IGNORECASE)
-    single = singled_out(window[-1].question) if window and word in _OF_ONE_THING else ""
-    if single and not _DETERMINED.search(before):
-        text = f"{single}'s" if word in POSSESSIVE else single
-        return ResolvedQuestion(f"{before}{text}{after}", f"“{pronoun.group()}” read as {single}")
-    last_one = window[-1] if window else Exchange("")
-    chosen = _done_to(before, topics, last_one.question) or _antecedent(question, word, topics, last_one)
-    if chosen is None:
-        return ResolvedQuestion(question)
-    text = chosen.phrase.text
-    if part and chosen.phrase.plural and not chosen.phrase.name:  # "how many holidays", not "of holidays"
-        before = before[: part.start("of")]
-    if not _DETERMINED.search(before):
-        text = _with_article(chosen.phrase, window)
-    if word in POSSESSIVE or (word == "her" and qualifies):
-        text = f"{text}'" if text.endswith("s") and (chosen.phrase.plural or not chosen.phrase.name) else f"{text}'s"
-    text = text[0].upper() + text[1:] if not before and pronoun.group()[0].isupper() else text
-    return ResolvedQuestion(f"{before}{text}{after}", f"“{pronoun.group()}” read as {chosen.phrase.text}")
-
-
-def _happens_as_asked(question: str, last: str) -> ResolvedQuestion | None:
-    """How long it takes, or what happens, where something is done that was asked about; None where it is a thing."""
-    event = _event_of(last) if _HAPPENS.search(question) else ""
-    return ResolvedQuestion(_append_topic(question, event), f"about {event}") if event else None
-
-
-def _set_as_asked(question: str, last: str) -> ResolvedQuestion | None:
-    """Where what is set or changed is how often or how long something is done; None where it is a thing."""
-    found, asked = _SET.search(question), _HOW_MUCH.search(last.rstrip("?.! "))
-    if not found or not asked or names(question[: found.start()]):
-        return None
-    what = f"{asked['how']} {_IT_DOES.sub(_with_ending, asked['done'])}"
-    put = f"{question[: found.start('what')]}{what}{question[found.end('what') :]}"
-    return ResolvedQuestion(put, f"“{found['what']}” read as {what}")
-
-
-def _with_ending(said: re.Match[str]) -> str:
-    """What it does, where "does" is gone: "it looks"."""
-    return f"{said.group()}{'es' if said.group().endswith(('s', 'x', 'ch', 'sh', 'o')) else 's'}"
-
-
-def _done_to(before: str, topics: Sequence[Topic], last: str) -> Topic | None:
-    """What the same was done to in the last question: "2fa", where both switch something on."""
-    verb = re.search(r"([^\W\d_]{3,})\s+$", before)
-    if not verb or verb.group(1).casefold() in STOPWORDS or VERBISH.fullmatch(verb.group(1)):
-        return None
-    for word in re.finditer(r"[^\W\d_]{3,}", last):
-        if stem(word.group()) != stem(verb.group(1)):
-            continue
-        behind = re.compile(_DONE_TO, re.IGNORECASE).match(last, word.end())
-        rest = last[behind.end() :].casefold() if behind else ""
-        acted = (topic for topic in topics if rest.startswith(topic.phrase.text.casefold()))
-        if found := max(acted, key=lambda topic: len(topic.phrase.text), default=None):
-            return found
+def pronoun_in(question: str) -> re.Match[str] | None:
+    """The first word that stands for something outside the question."""
+    bare = _EMPTY_IT.sub(lambda found: "_" * len(found.group()), question)
+    if found := _PRONOUN.search(bare):
+        said = _FRAME.sub(" ", question[: found.start()])
+        return found if not names(said) and len(content_words(said)) < _ENOUGH_BEFORE else None
     return None
 
 
-def _counted_last(window: Sequence[Exchange]) -> str:
-    """What was last asked how many there are of: "days of leave"."""
-    found = (_COUNTED.search(one.question) for one in reversed(window))
-    return next((one["what"] for one in found if one and content_words(one["what"])), "")
+def _without_frames(question: str) -> tuple[str, bool]:
+    """The question without "no, I meant", and whether it amends the one before it."""
+    found = _AMENDS.match(question)
+    bare = question[found.end() :] if found else question
+    last = _MEANT_LAST.search(bare)
+    bare = bare[: last.start()] if last else bare
+    amends = bool(last or (found and (found["told"] or _TAKES_BACK.match(question))) or _NOT.match(question))
+    return (bare, amends) if content_words(bare) else (question, False)
 
 
-def _pointing(question: str, topics: Sequence[Topic], window: Sequence[Exchange]) -> ResolvedQuestion | None:
-    """The question with what its "that team" or its pronoun stands for; None where it points at nothing."""
-    if named := _with_name_of_last(question, window[-1].answer):
-        return named
+def _fragment(question: str, *, amends: bool) -> str:
+    """What the question says where it is but a part of one; empty where it asks something of its own."""
+    led = amends or bool(LEADING.match(question))
+    said = LEADING.sub("", question).strip().rstrip("?.! ")
+    if same := _THE_SAME.match(said):
+        said, led = said[same.end() :], True
+    said = _AS_WELL.sub("", said)
+    few = led or len(content_words(said)) <= _FEW
+    if _CLAUSE.match(said) and few and not _OF_ITS_OWN.match(said) and len(content_words(said)) <= _LONGEST:
+        return "" if _PRONOUN.search(said) else said
+    if _BARE.fullmatch(said) or (_ASKING.match(said) and not content_words(said) and not pronoun_in(said)):
+        return said
+    led = led or bool(_AT.match(said)) or names(f"of {said}") == (said,) or len(words(said)) == 1
+    short = 0 < len(content_words(said)) <= _LONGEST
+    if amends and _OF_VERSION.search(said) and short:
+        return said
+    if not led or not short or _ASKING.search(said) or _VERB.search(said) or _PRONOUN.search(_ONE.sub("", said)):
+        return ""
+    return said
+
+
+def _continue(said: str, last: str, before: str, *, amends: bool) -> str:
+    """The last question with the fragment in its place."""
+    if struck := _NOT.match(said) or _BUT_NOT.match(said):
+        old = re.search(rf"\b{re.escape(struck['old'])}\b", last, re.IGNORECASE)
+        said = _ARTICLE.sub("", struck["new"])
+        if old:
+            return f"{last[: old.start()]}{said}{last[old.end() :]}"
+    if not content_words(said) or _BARE.fullmatch(said):
+        return f"{last}: {said}"
+    base = _PUT_BEHIND.sub("", last)
+    added = base.removeprefix(f"{before} ")
+    base = before if added != base and (_CLAUSE.match(added) or _AT.match(added)) else base
+    if amends and _OF_VERSION.search(said):
+        return f"{_CURRENT.sub('', base)}, {said}"
+    if _CLAUSE.match(said):
+        return f"{base} {said}"
+    # Not in brackets, which the reader leaves out in turn: it is another question than the last one.
+    return put_in_place(base, said, before, amends=amends) or f"{base}, {said}"
+
+
+def _with_topic(question: str, window: Sequence[Exchange]) -> ResolvedQuestion:
+    """The question with the thread's topic for its pronoun, or behind it where it hardly says anything itself."""
+    if _THAT_VERSION.search(question):
+        numbers = (found for one in reversed(window) for found in _NUMBER_OR_YEAR.findall(one.question)[-1:])
+        if number := next(numbers, ""):
+            return _append(question, number)
     pronoun = pronoun_in(question)
-    return _replace_pronoun(question, pronoun, topics, window) if pronoun else None
+    if pronoun and _PERSON.fullmatch(pronoun.group()):
+        person = _person_in(window)
+        return _replace(question, pronoun, person) if person else ResolvedQuestion(question)
+    topic, said = _topic_in(window)
+    known = set(content_words(question))
+    if not topic or set(content_words(topic)) <= known:
+        return ResolvedQuestion(question)
+    if pronoun:
+        noun = pronoun.group().casefold() in _DEMONSTRATIVE and re.match(r"\s+[^\W\d_]{3,}", question[pronoun.end() :])
+        return _append(question, topic) if noun else _replace(question, pronoun, topic, said)
+    leaves_out = _OPEN_END.search(question) or len(content_words(_FRAME.sub(" ", question))) <= _FEW
+    return _append(question, topic) if leaves_out and not names(question) else ResolvedQuestion(question)
 
 
-def _with_name_of_last(question: str, answer: str) -> ResolvedQuestion | None:
-    """The question with the one name of the last answer that begins with its noun: "that team" as "Team Compass"."""
-    for said in _THE_NAMED.finditer(question):
-        noun = said["noun"].casefold()
-        told = {name for name in names(answer[:_LOOKED_AT]) if name.casefold().startswith(f"{noun} ")}
-        if len(told) == 1 and not names(question):
-            (name,) = told
-            put = f"{question[: said.start()]}{name}{question[said.end() :]}"
-            return ResolvedQuestion(put, f"“{said.group()}” read as {name}")
-    return None
+def _person_in(window: Sequence[Exchange]) -> str:
+    """Who "she" is: the first full name of the last question or its answer."""
+    last = window[-1]
+    found = (
+        one for text in (last.question, last.answer) for one in _FULL_NAME.findall(text) if not _OFFICE.search(one)
+    )
+    return next(found, "")
 
 
-def _event_of(question: str) -> str:
-    """What was asked when or how it is done: "chamber 8 defrosted"; empty where a thing was asked about."""
-    found = _DONE.match(question.rstrip("?.! "))
-    return next((part for part in found.groups() if part), "") if found else ""
+def _topic_in(window: Sequence[Exchange]) -> tuple[str, str]:
+    """What the thread is about, and the question that says so: what several say, else what the last one says."""
+    topics = [(topic, one.question) for one in reversed(window) if (topic := _topic_of(one.question))]
+    if topics and names(topics[0][1]):
+        return topics[0]
+    again = (
+        (topic, said)
+        for at, (topic, said) in enumerate(topics)
+        if any(set(content_words(topic)) <= set(content_words(other)) for _, other in topics[at + 1 :])
+    )
+    return next(again, topics[0] if topics else ("", ""))
 
 
-def _last_number(window: Sequence[Exchange]) -> str:
-    """The version or year that was last asked about, with the word before it: "frostgate 4.0"."""
-    found = (_VERSION.findall(one.question) for one in reversed(window))
-    return next((numbers[-1] for numbers in found if numbers), "")
+def _topic_of(question: str) -> str:
+    """What a question is about: what was put behind it, its names, else its longest run of words that carry meaning."""
+    if put := _PUT_BEHIND.search(question):
+        return put[1]
+    if named := names(question):
+        return " ".join(named[:2])
+    numbered = _NUMBERED.search(question)
+    run: list[str] = []
+    runs: list[list[str]] = []
+    for word in re.findall(r"[\w'’.-]*\w|[,;:?!]", question):
+        low = word.casefold()
+        if low in STOPWORDS | PRONOUNS | QUESTION_WORDS | _PALE or not low[0].isalnum():
+            run = []
+            continue
+        if not run:
+            runs.append(run)
+        run.append(word)
+    topic = " ".join(max(runs, key=len, default=[])[-_TOPIC:])
+    return f"{topic} {numbered.group()}".strip() if numbered and numbered.group() not in topic else topic
 
 
-def _does(word: str, *, last: bool) -> bool:
-    """Whether a word after "does that" says what it does, or is like: the last of "which do those get" must."""
-    return last or word.casefold() in _ADVERBS or not noun_phrases(f"the {word}")
+def _replace(question: str, pronoun: re.Match[str], topic: str, said: str = "") -> ResolvedQuestion:
+    """The pronoun as the topic, with the article that it has where it was ``said``."""
+    article = re.search(rf"\b(?P<article>(?:the|our|my) ){re.escape(topic)}\b", said, re.IGNORECASE)
+    text = f"{article['article'].lower() if article else ''}{topic}"
+    text = f"{text}'s" if pronoun.group().casefold() in _POSSESSIVE else text
+    whole = f"{question[: pronoun.start()]}{text}{question[pronoun.end() :]}"
+    return ResolvedQuestion(whole, f"“{pronoun.group()}” read as {topic}")
 
 
-def _with_article(phrase: Phrase, window: Sequence[Exchange]) -> str:
-    """The phrase as the thread says it: "the refund policy" where that was asked about."""
-    if phrase.name:
-        return phrase.text
-    said = re.compile(rf"\b(?:the|an?|this|that|my|our|your)\s+{re.escape(phrase.text)}\b", re.IGNORECASE)
-    return f"the {phrase.text}" if any(said.search(one.question) for one in window) else phrase.text
-
-
-def _antecedent(question: str, word: str, topics: Sequence[Topic], last: Exchange) -> Topic | None:
-    known = frozenset(content_words(question))
-    fresh = [topic for topic in topics if not (topic.is_date or topic.phrase.stems <= known)]
-    if PERSONAL.fullmatch(word):
-        return _person(fresh, last)
-    return max(fresh, key=lambda topic: topic.weight * _agreement(word, topic.phrase), default=None)
-
-
-def _person(topics: Sequence[Topic], last: Exchange) -> Topic | None:
-    """Who "he" or "she" is: of names that weigh the same, the one that the last answer says first."""
-    people = [topic for topic in topics if topic.is_person]
-    if _WHO.match(last.question):  # "who is the security officer?": she is who was named, not the office
-        people = [topic for topic in people if topic.recent and not topic.asked] or people
-    people.sort(key=lambda topic: (-topic.weight, f"{last.answer}{topic.phrase.text}".find(topic.phrase.text)))
-    # One capital may be a place: "Who leads the depot in Bremen?" was answered with a first and a last name.
-    return next((topic for topic in people if " " in topic.phrase.text), next(iter(people), None))
-
-
-def _agreement(word: str, phrase: Phrase) -> float:
-    """How well a pronoun fits a phrase by number. Of one thing only "it" is said; of a name, or of several, both."""
-    return weights.DISAGREEING if word in PLURAL and not (phrase.name or phrase.plural) else 1.0
-
-
-def _referent(question: str, noun: str, topics: Sequence[Topic]) -> str:
-    """What "the movement" is: the thread's own phrase with that noun, else what the thread is about by name."""
-    wanted, known = stem(noun), frozenset(content_words(question))
-    for topic in topics:
-        if topic.phrase.head == wanted and len(topic.phrase.stems) > 1:
-            return topic.phrase.text
-    if any(topic.phrase.stems & known for topic in topics if topic.recent):
-        return ""
-    named = (t for t in topics[:2] if t.phrase.name and t.weight >= weights.STEADY and not t.phrase.stems & known)
-    return next((t.phrase.text for t in named if _goes_on(question, t)), "")
-
-
-def _led_on(question: str, topics: Sequence[Topic]) -> str:
-    """What a question that begins with "and" and names nothing goes on about: what was asked last."""
-    asks = VERBISH.search(LEADING.sub("", question))
-    if not LEADING.match(question) or not asks or names(question) or len(content_words(question)) > _FEW:
-        return ""
-    known = frozenset(content_words(question))
-    fresh = (t.phrase for t in topics if t.recent and not t.phrase.stems & known and not t.phrase.relational)
-    return next((phrase.text for phrase in fresh), "")
-
-
-def _left_out(question: str, topics: Sequence[Topic], last: str) -> str:
-    """The topic of a question that mentions something definite, or hardly anything, without saying of what."""
-    if names(question) or not (VERBISH.search(question) or ASKING.search(question)):
-        return ""
-    known = frozenset(content_words(question))
-    if _INTRODUCES.match(question):
-        return ""
-    if definite := _DEFINITE.search(question):
-        return _referent(question, definite.group(1), topics)
-    if any(topic.phrase.stems & known for topic in topics[:3]):
-        return ""  # it names what the thread is about
-    if len(known) <= 2 or _MORE.search(question):
-        named = (t for t in topics[:2] if t.phrase.name and _is_the_topic(t))
-        return _way(last, next((t.phrase.text for t in named if _goes_on(question, t)), ""))
-    return ""
-
-
-def _way(last: str, name: str) -> str:
-    """The whole way that the last question asked about, where the name is one of its ends."""
-    way = _FROM_TO.search(last)
-    return way.group() if way and name and name in way.group() else name
-
-
-def _open_end(question: str, topics: Sequence[Topic], last: str) -> str:
-    """The topic of a question that ends in "then" or "there", or is no more than "which form?", "since when?", "fee?".
-
-    What was put behind the last question, as by "I mean the old terms", still holds.
-    """
-    known = frozenset(content_words(question))
-    whole = (_OPEN_WHOLE.fullmatch(question) or _WORD.fullmatch(question)) and len(known) <= 1
-    if names(question) or not (_OPEN_END.search(question) or whole):
-        return ""
-    if put := _PUT_BEHIND.search(last):
-        return put.group(1)
-    fresh = (topic.phrase for topic in topics if not topic.phrase.stems & known)
-    return next((phrase.text for phrase in fresh if not phrase.relational and not phrase.generic), "")
-
-
-def _at_that_place(question: str, last: str) -> str:
-    """The question with the place that the last one ends in for its own last word, "there"; empty where none is."""
-    place = _PLACE.search(last.rstrip("?.! "))
-    there = _THERE.search(question)
-    if not place or not there or names(question) or not content_words(question):
-        return ""
-    return f"{question[: there.start()]}{place.group()}{question[there.end() :]}"
-
-
-def _at_that_time(question: str, last: str) -> str:
-    """The question with the time or version that the last one named for its own last word, "then"; else empty."""
-    time, then = _TIME.search(last), _AT_THAT_TIME.search(question)
-    told = not ASKING.search(question) or _PAST.search(question)  # "who do I call then?" is asked of a case
-    if not time or not then or not told or not content_words(question):
-        return ""
-    return f"{question[: then.start()]}{time.group()}{question[then.end() :]}"
-
-
-def _second(question: str, window: Sequence[Exchange], topics: Sequence[Topic]) -> str:
-    """The topic of a few words asked right after the question that opened the thread, and that leave open of what.
-
-    Only there does what is added belong more often than it costs (p above F/2) in each of the measuring sets; later in
-    a thread it does not, nor with three words (``research.measure.follow_up_words``).
-    """
-    known = frozenset(content_words(question))
-    if sum(bool(one.question) for one in window) != 1 or not 0 < len(known) <= _FEW:
-        return ""
-    if names(question) or _SPEAKER.search(question) or LEADING.match(question) or _INTRODUCES.match(question):
-        return ""
-    bare = _MORE_ABOUT.sub("", question)
-    if not (leaves_open(bare) or _MORE.search(bare) or _COMPARED.search(bare)):
-        return ""  # it names a thing of its own: a new topic
-    fresh = (topic.phrase for topic in topics if not topic.phrase.stems & known)
-    return next((phrase.text for phrase in fresh if not phrase.relational and not phrase.generic), "")
-
-
-def _goes_on(question: str, topic: Topic) -> bool:
-    """Whether a question that names no topic is on this one.
-
-    That we cited a document is not enough, because people change the subject: then they must have named it themselves
-    just before, or begin as with something that goes on ("And how many can I carry over?").
-    """
-    just_named = topic.recent and topic.asked and topic.phrase.name and len(content_words(question)) <= _FEW + 1
-    return not topic.cited or just_named or bool(LEADING.match(question))
-
-
-def _is_the_topic(topic: Topic) -> bool:
-    """Whether the thread is plainly about it: sources have the name, or question after question comes back to it."""
-    return topic.weight >= weights.DWELT_ON or (topic.cited and topic.weight >= weights.STEADY)
-
-
-def _append_topic(question: str, topic: str) -> str:
+def _append(question: str, topic: str) -> ResolvedQuestion:
     stop = len(question.rstrip("?.! "))
-    return f"{question[:stop]} ({topic}){question[stop:]}"
-
-
-def _leans(question: str) -> bool:
-    return pronoun_in(question) is not None or bool(LEADING.match(question)) or len(words(question)) <= 2
+    return ResolvedQuestion(f"{question[:stop]} ({topic}){question[stop:]}", f"about {topic}")

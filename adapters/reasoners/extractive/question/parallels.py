@@ -7,7 +7,8 @@ differ in one place already, that place again: "how much is Glow", "how much is 
 import re
 from collections.abc import Sequence
 
-from core.model.text import content_words
+from adapters.reasoners.extractive.question.names import names
+from core.model.text import content_words, stem, words
 
 _PREPOSITION = re.compile(r"(?:in|for|on|at|with|to|by|from|under)\s+(?:(?:the|an?)\s+)?", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.,])v?\d[\d.,]*(?![\w%])")
@@ -27,7 +28,119 @@ _PLACE = (
 )
 
 
-def put_number(base: str, said: str) -> str:
+_ONE = re.compile(r"\s+ones?$", re.IGNORECASE)
+_SMALL = re.compile(r"^(?:the|a|an|in|for|on|at|with|to|by|from|of|per|outside|inside)\s+", re.IGNORECASE)
+_ENDS_IN_OBJECT = re.compile(
+    r"(?P<before>\b(?:for|of|at|in|on|from|to)\s+(?:(?:the|my|our|an?)\s+)?)[^\W\d_][\w'’-]*$", re.IGNORECASE
+)
+_COUNTED_NOUN = re.compile(
+    r"\bhow (?:many|much)\s+(?P<what>(?!of\b)[\w'’-]+(?:\s+[\w'’-]+){0,3}?)\s+"
+    r"(?:do|does|did|is|are|was|were|can|could|may|must|will|would|should|has|have)\b",
+    re.IGNORECASE,
+)
+
+
+def put_in_place(base: str, said: str, before: str, *, amends: bool) -> str:
+    """The question with the fragment in the place of its like, else empty. ``before`` is the one further back."""
+    bare = _ONE.sub("", _SMALL.sub("", said))
+    return (
+        _put_number(base, bare)
+        or (_put_kind(base, bare) if _ONE.search(said) else "")
+        or _put_opposite(base, bare)
+        or (_put_at_same_preposition(base, said) if _PREPOSITION.match(said) else "")
+        or _put_where_they_differ(before, base, said)
+        or (_put_at_other_place(base, said) or _put_behind(base, said) if amends else "")
+        or _put_at_end(base, said, bare)
+        or (f"{base} {said}" if _PREPOSITION.match(said) else "")
+        or _put_name(base, bare)
+        or _put_same_noun(base, bare)
+        or _put_as_counted(base, bare)
+        or _put_as_subject(base, bare)
+        or (_put_as_object(base, bare) if amends else "")
+    )
+
+
+def _put_kind(base: str, kind: str) -> str:
+    """Another kind of the first thing that has one: "the almond one" after "a pack of butter croissants"."""
+    for found in re.finditer(r"\b(?P<kind>[^\W\d_][\w'’-]*)\s+(?=(?P<noun>[^\W\d_][\w'’-]*))", base):
+        if content_words(found["kind"]) and content_words(found["noun"]):
+            return f"{base[: found.start()]}{kind}{base[found.end('kind') :]}"
+    return ""
+
+
+def _put_at_other_place(base: str, said: str) -> str:
+    """The question that ends in a place asked of another: "at the quay" for "in Leeds"."""
+    old = re.search(rf"\b(?:in|at){_PLACE}(?=$|\s+{_VERB}$)", base, re.IGNORECASE)
+    return f"{base[: old.start()]}{said}{base[old.end() :]}" if old and re.match(r"(?:in|at)\b", said) else ""
+
+
+def _put_behind(base: str, said: str) -> str:
+    """All that stands behind the same preposition: "for going too fast" after "points for not using the bell"."""
+    at = _PREPOSITION.match(said)
+    places = list(re.finditer(rf"\b{at.group().split()[0]}\b", base, re.IGNORECASE)) if at else []
+    return f"{base[: places[0].start()]}{said}" if len(places) == 1 and places[0].start() else ""
+
+
+def _put_at_end(base: str, said: str, bare: str) -> str:
+    """What the question ends in, said more exactly: "outside London" after "hotel limit London"."""
+    if len(names(f"at {bare}")) == 1 and not re.search(
+        rf"\b{_VERB}\b|\b(?:who|what|which|when|how)\b", base, re.IGNORECASE
+    ):
+        return f"{base.rsplit(' ', 1)[0]} {bare}"  # catchwords end in a name, however it is typed
+    ends = said != bare and base.casefold().endswith(f" {bare.casefold()}")
+    return f"{base[: -len(bare)]}{said}" if ends else ""
+
+
+_SUBJECT = re.compile(
+    r"\b(?:when|where|how|why|what)\s+(?:[\w'’-]+\s+)?(?:(?:did|does|do|will|can)\s+(?!(?:i|you|we|they)\b)"
+    r"(?P<does>(?:[\w'’-]+\s+){1,4}?)[a-z]+(?:\s+(?:out|up|down|off|on|in))?"
+    r"|(?:is|are|was|were)\s+(?:(?:the|our|my)\s+)?(?P<is>(?:[\w'’-]+\s+){1,4}?)[a-z]+(?:ed|en|pt|ld|nt|id|st))$"
+    r"|\b(?:do|can|may|must|should|will|did)\s+(?:i|you|we|they)\s+[a-z]+\s+(?!(?:in|for|on|at|with|to|by|from|when|if)\b)"
+    r"(?P<done>(?:[\w'’-]+\s+){0,3}[\w'’-]+)$",
+    re.IGNORECASE,
+)
+
+
+def _put_as_subject(base: str, bare: str) -> str:
+    """What something else does, or what is done to it: "when did the north yard open" asked of the quay."""
+    found = _SUBJECT.search(base)
+    part = found and next(name for name, said in found.groupdict().items() if said)
+    if found is None or part is None:
+        return ""
+    after = base[found.end(part) :]
+    return f"{base[: found.start(part)]}{bare}{' ' if after else ''}{after}"
+
+
+def _put_name(base: str, bare: str) -> str:
+    """One name for another."""
+    known = names(base)
+    return base.replace(known[-1], bare, 1) if known and names(f"of {bare}") == (bare,) else ""
+
+
+def _put_same_noun(base: str, bare: str) -> str:
+    """A kind of thing for another kind of it: "seasonal staff" for "permanent staff"."""
+    said = words(bare)
+    if len(said) < 2:
+        return ""
+    for found in re.finditer(r"\b(?P<kind>[\w'’-]+)\s+(?=(?P<noun>[\w'’-]+))", base):
+        if stem(found["noun"]) == stem(said[-1]) and content_words(found["kind"]):
+            return f"{base[: found.start()]}{bare}{base[found.end('noun') :]}"
+    return ""
+
+
+def _put_as_counted(base: str, bare: str) -> str:
+    """Something else counted: "cellos" for the violins of "how many violins do we own"."""
+    found = _COUNTED_NOUN.search(base)
+    return f"{base[: found.start('what')]}{bare}{base[found.end('what') :]}" if found else ""
+
+
+def _put_as_object(base: str, bare: str) -> str:
+    """What a question ends in, asked of something else: "French horn" after "the deposit on a bassoon"."""
+    found = _ENDS_IN_OBJECT.search(base)
+    return f"{base[: found.start()]}{found['before']}{bare}" if found else ""
+
+
+def _put_number(base: str, said: str) -> str:
     """The question with this number in the place of its one number of the same form, unit or kind; else empty."""
     if counted := _COUNTED.fullmatch(said):  # "tier 3" after "tier 2"
         same = list(re.finditer(rf"\b{re.escape(counted['noun'])}\s+\d[\w.]*", base, re.IGNORECASE))
@@ -56,7 +169,7 @@ def _form(number: str) -> str:
     return re.sub(r"\d+", "0", number)
 
 
-def put_at_same_preposition(base: str, said: str) -> str:
+def _put_at_same_preposition(base: str, said: str) -> str:
     """The question with the fragment in the place of what follows the same preposition in it; else empty.
 
     "Standard ones" are of what stood there: standard tickets.
@@ -71,23 +184,6 @@ def put_at_same_preposition(base: str, said: str) -> str:
     if like and places[-1]["article"]:
         put = f"{begins.group()} {places[-1]['article']}{put[begins.end() :].lstrip()}"
     return f"{base[: places[-1].start()]}{put}{base[places[-1].end() :]}"
-
-
-def put_all_behind(base: str, said: str) -> str:
-    """The question with the fragment for all behind its one such preposition: "for going too fast"; else empty."""
-    begins = _PREPOSITION.match(said)
-    places = list(re.finditer(rf"\b{begins.group().split()[0]}\b", base, re.IGNORECASE)) if begins else []
-    return f"{base[: places[0].start()]}{said}" if len(places) == 1 and places[0].start() else ""
-
-
-_AT_A_PLACE = re.compile(r"(?:in|at)\b", re.IGNORECASE)
-_LAST_PLACE = re.compile(rf"\b(?:in|at){_PLACE}(?=$|\s+{_VERB}$)", re.IGNORECASE)
-
-
-def put_at_other_place(base: str, said: str) -> str:
-    """The question that ends in a place asked of another: "at the quay" for "in Leeds"; else empty."""
-    old = _LAST_PLACE.search(base) if _AT_A_PLACE.match(said) else None
-    return f"{base[: old.start()]}{said}{base[old.end() :]}" if old else ""
 
 
 # Words that stand in each other's place: who asks for the one after the other means all the rest to stay.
@@ -125,7 +221,7 @@ _OPPOSITES = tuple(
 _SAME_END = 5  # letters: diploid and triploid
 
 
-def put_opposite(base: str, said: str) -> str:
+def _put_opposite(base: str, said: str) -> str:
     """The question with a single word in the place of one of its kind, the last such: "upper" for "lower"; else empty.
 
     Of its kind are those that are said as its opposite, and those that end as it does.
@@ -142,97 +238,7 @@ def put_opposite(base: str, said: str) -> str:
     return ""
 
 
-# Times that come again: of the day, the week, the year.
-_TIME = re.compile(
-    r"\b(?:(?:during|in|at|on|over|by)\s+(?:the\s+)?)?(?:day(?:time)?|night(?:time)?|morning|afternoon|evening"
-    r"|week(?:end|day)?|spring|summer|autumn|winter|(?:high|low|mid|middle|peak|off)[ -]season"
-    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day)s?\b",
-    re.IGNORECASE,
-)
-_AT = re.compile(r"(?:during|in|at|on|over|by)\b", re.IGNORECASE)
-
-
-def put_time(base: str, said: str) -> str:
-    """The question asked of another time of the day, week or year: "at night" for "during the day"; else empty."""
-    olds = [found for found in _TIME.finditer(base) if _AT.match(found.group()) or not _AT.match(said)]
-    if not _TIME.fullmatch(said) or len(olds) != 1 or olds[0].group().casefold() == said.casefold():
-        return ""
-    (old,) = olds
-    kept = _AT.match(old.group()) if not _AT.match(said) else None
-    return f"{base[: old.start()]}{f'{kept.group()} ' if kept else ''}{said}{base[old.end() :]}"
-
-
-_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
-_YEAR_AWAY = re.compile(
-    r"(?:in\s+)?(?:(?:a|one|the)\s+year\s+(?:(?P<back>earlier|before)|later|after)(?:\s+that)?"
-    r"|the\s+(?:(?P<previous>previous)|following)\s+year)",
-    re.IGNORECASE,
-)
-
-
-def put_year_away(base: str, said: str, named: str) -> str:
-    """The question of the year before or after its own, or else the one that is named: "a year earlier"; or ""."""
-    away, own = _YEAR_AWAY.fullmatch(said), _YEAR.search(base)
-    known = own or _YEAR.search(named)
-    if not away or not known:
-        return ""
-    year = int(known.group()) + (-1 if away["back"] or away["previous"] else 1)
-    return f"{base[: own.start()]}{year}{base[own.end() :]}" if own else f"{base} in {year}"
-
-
-_SUBJECT = re.compile(
-    r"\b(?:when|where|how|why|what)\s+(?:[\w'’-]+\s+)?(?:did|does|do|will|can)\s+(?P<subject>(?:[\w'’-]+\s+){1,4}?)"
-    r"[a-z]+(?:\s+(?:out|up|down|off|on|in))?$"
-)
-_OBJECT = re.compile(
-    r"\b(?:do|can|may|must|should|will|did)\s+(?:i|you|we|they)\s+[a-z]+\s+(?!(?:in|for|on|at|with|to|by|from|under|when|if|up|out)\b)"
-    r"(?P<object>(?:[\w'’-]+\s+){0,4}[\w'’-]+)$",
-    re.IGNORECASE,
-)
-_NEWEST = re.compile(r"\bthe\s+(?P<newest>latest|newest|most recent|current)\b", re.IGNORECASE)
-_BEFORE_IT = re.compile(
-    r"(?:the\s+)?(?:previous\s+(?:one|release|version|edition)"
-    r"|(?:one|release|version|edition)\s+before(?:\s+(?:it|that|that one))?)",
-    re.IGNORECASE,
-)
-
-
-_VERSION = re.compile(
-    r"\b(?P<at>(?:in|under|by|of|from)\s+)?(?:the\s+)?(?:(?:old|new|current|previous|latest|first|(?:19|20)\d\d)\s+"
-    r"(?:edition|version|terms|conditions|release)|(?:edition|version|terms|release)\s+(?:of\s+)?v?\d[\d.]*)",
-    re.IGNORECASE,
-)
-_OF_VERSION = re.compile(
-    r"(?:(?:in|under|by|of|from)\s+)?(?P<named>(?:the\s+)?(?:[\w.]+\s+)?(?:edition|version|terms|conditions|release)\b.*)",
-    re.IGNORECASE,
-)
-
-
-def put_version(base: str, said: str) -> str:
-    """The question asked of another version than the one that it names; empty where it names none."""
-    old, new = _VERSION.search(base), _OF_VERSION.fullmatch(said)
-    return f"{base[: old.start()]}{old['at'] or ''}{new['named']}{base[old.end() :]}" if old and new else ""
-
-
-def put_as_subject(base: str, said: str) -> str:
-    """The question asked of another: "when did the north yard open" of the quay; empty where it has no such form."""
-    found = _SUBJECT.search(base)
-    return f"{base[: found.start('subject')]}{said} {base[found.end('subject') :]}" if found else ""
-
-
-def put_as_object(base: str, said: str) -> str:
-    """What people do, asked of something else: "how long do you keep photos" of films; else empty."""
-    found = _OBJECT.search(base)
-    return f"{base[: found.start('object')]}{said}" if found else ""
-
-
-def put_before_newest(base: str, said: str) -> str:
-    """The question for the newest asked of the one before it; empty where it asks for no newest."""
-    found = _NEWEST.search(base) if _BEFORE_IT.fullmatch(said) else None
-    return f"{base[: found.start()]}the one before {base[found.start() :]}" if found else ""
-
-
-def put_where_they_differ(before: str, base: str, said: str) -> str:
+def _put_where_they_differ(before: str, base: str, said: str) -> str:
     """The question with the fragment where it differs from the one before it; empty where they differ elsewhere too."""
     old, new = before.split(), base.split()
     front = _common(old, new)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 
-from adapters.reasoners.extractive.question.lexicon import Lexicon, NoLexicon
+from adapters.reasoners.extractive.question.spelling import Lexicon, NoLexicon
 from core.model.languages import language_of
 from core.model.text import content_words, words
 

@@ -6,14 +6,12 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
-from adapters.reasoners.extractive.answer.tables.column_choice import column_between
 from adapters.reasoners.extractive.answer.tables.operations import extreme_of
-from adapters.reasoners.extractive.answer.tables.rows import FEWEST, Row
-from adapters.reasoners.extractive.answer.tables.wording import TableAnswer, listed_beside
-from adapters.reasoners.extractive.evidence.columns import stands_in
-from adapters.reasoners.extractive.evidence.word_coverage import topic_words
+from adapters.reasoners.extractive.answer.tables.row_choice import column_between
+from adapters.reasoners.extractive.answer.tables.rows import FEWEST, Row, TableAnswer, listed_beside
+from adapters.reasoners.extractive.evidence.word_coverage import stands_in, topic_words
 from adapters.reasoners.extractive.question.aggregation import Aggregation
-from adapters.reasoners.extractive.question.named_things import thing_picked
+from adapters.reasoners.extractive.question.answer_type import thing_picked
 from core.model.markdown_lines import cells_of
 from core.model.text import content_words, words
 

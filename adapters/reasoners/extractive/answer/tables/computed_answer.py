@@ -7,7 +7,6 @@ import re
 from collections.abc import Sequence
 
 from adapters.reasoners.extractive.answer.newest import asks_for_newest
-from adapters.reasoners.extractive.answer.tables.column_choice import column_of
 from adapters.reasoners.extractive.answer.tables.compared_pair import (
     asks_difference,
     compare_pair,
@@ -15,7 +14,6 @@ from adapters.reasoners.extractive.answer.tables.compared_pair import (
     set_beside,
     with_verdict,
 )
-from adapters.reasoners.extractive.answer.tables.coverage import names_what_is_added, picks_rows, says_all
 from adapters.reasoners.extractive.answer.tables.operations import (
     count_rows,
     extreme_of,
@@ -23,12 +21,28 @@ from adapters.reasoners.extractive.answer.tables.operations import (
     sum_across,
     sum_of,
 )
-from adapters.reasoners.extractive.answer.tables.row_choice import ASKS_WITHOUT, filter_rows, named_rows, of_kind
-from adapters.reasoners.extractive.answer.tables.rows import FEWEST, Row, table_fit, tables_of, with_siblings
-from adapters.reasoners.extractive.answer.tables.wording import TableAnswer, listed_whole, picked_out
-from adapters.reasoners.extractive.evidence.columns import stands_in
+from adapters.reasoners.extractive.answer.tables.row_choice import (
+    ASKS_WITHOUT,
+    column_of,
+    filter_rows,
+    named_rows,
+    names_what_is_added,
+    of_kind,
+    picks_rows,
+    says_all,
+)
+from adapters.reasoners.extractive.answer.tables.rows import (
+    FEWEST,
+    Row,
+    TableAnswer,
+    listed_whole,
+    picked_out,
+    table_fit,
+    tables_of,
+    with_siblings,
+)
 from adapters.reasoners.extractive.evidence.versions import other_version
-from adapters.reasoners.extractive.evidence.word_coverage import topic_words
+from adapters.reasoners.extractive.evidence.word_coverage import stands_in, topic_words
 from adapters.reasoners.extractive.question.aggregation import (
     COUNTED,
     Aggregate,

@@ -5,18 +5,27 @@ Only where every cell that it rests on can be read: one that was left out would 
 
 from collections.abc import Sequence
 
-from adapters.reasoners.extractive.answer.tables import wording
-from adapters.reasoners.extractive.answer.tables.column_choice import (
+from adapters.reasoners.extractive.answer.tables.row_choice import (
     is_only_of_its_kind,
     numeric_columns,
     quantity_column,
 )
-from adapters.reasoners.extractive.answer.tables.rows import FEWEST, Row, place_of
-from adapters.reasoners.extractive.answer.tables.wording import TableAnswer
+from adapters.reasoners.extractive.answer.tables.rows import (
+    FEWEST,
+    Row,
+    TableAnswer,
+    added_across,
+    added_up,
+    counted,
+    most_or_least,
+    noun_of,
+    place_of,
+    within_limit,
+)
 from adapters.reasoners.extractive.evidence.cell_values import can_be_added, column_values, kind_of
-from adapters.reasoners.extractive.evidence.name_trail import gives_range
+from adapters.reasoners.extractive.evidence.figures import gives_range
 from adapters.reasoners.extractive.question.aggregation import Aggregate, Aggregation, Threshold
-from adapters.reasoners.extractive.question.named_things import thing_picked
+from adapters.reasoners.extractive.question.answer_type import thing_picked
 from core.model.text import content_words
 
 _PERSON = frozenset(content_words("person people name who member employee colleague"))
@@ -33,7 +42,7 @@ def extreme_of(asked: Aggregation, rows: Sequence[Row], column: int, *, with_oth
     if len(best) == len(measured):
         return None
     shown = [*best, *(row for row in rows if row not in best)] if with_others else best
-    return wording.most_or_least(asked, rows[0].names[column], len(measured), best, shown)
+    return most_or_least(asked, rows[0].names[column], len(measured), best, shown)
 
 
 def sum_of(rows: Sequence[Row], column: int | None) -> TableAnswer | None:
@@ -41,7 +50,7 @@ def sum_of(rows: Sequence[Row], column: int | None) -> TableAnswer | None:
     cells = [] if column is None else [row.cell(column) for row in rows]
     if column is None or len(rows) < FEWEST or not can_be_added(cells):
         return None
-    return wording.added_up(rows, column, sum(value or 0 for value in column_values(cells)))
+    return added_up(rows, column, sum(value or 0 for value in column_values(cells)))
 
 
 def sum_across(wanted: frozenset[str], rows: Sequence[Row]) -> TableAnswer | None:
@@ -57,7 +66,7 @@ def sum_across(wanted: frozenset[str], rows: Sequence[Row]) -> TableAnswer | Non
     whole = any(set(content_words(row.names[at])) <= wanted for at in columns)
     if len(columns) < FEWEST or whole or any(map(kind_of, cells)) or not can_be_added(cells):
         return None
-    return wording.added_across(row, columns, sum(value or 0 for value in column_values(cells)))
+    return added_across(row, columns, sum(value or 0 for value in column_values(cells)))
 
 
 def rows_within(
@@ -81,7 +90,7 @@ def rows_within(
         best = named, at, [row for value, row in zip(figures, kept, strict=True) if limit.holds(value, bound)]
     if best is None or not best[2]:
         return None
-    return wording.within_limit(rows[0].names[best[1]], limit.said, len(kept), best[2])
+    return within_limit(rows[0].names[best[1]], limit.said, len(kept), best[2])
 
 
 def _are_counted(question: str, rows: Sequence[Row]) -> bool:
@@ -107,6 +116,6 @@ def count_rows(question: str, wanted: frozenset[str], rows: Sequence[Row], kept:
     if not of_all and (quantity := quantity_column(kept)) is not None:
         return sum_of(kept, quantity)  # three rows of treadmills are not three treadmills where a column says how many
     people = next((at for at, name in enumerate(rows[0].names) if _PERSON & set(content_words(name))), None)
-    counted = {row.cells[people].casefold() for row in kept} if people is not None else set(range(len(kept)))
-    noun = "different entries" if people is not None and len(counted) < len(kept) else wording.noun_of(question, key)
-    return wording.counted(len(counted), noun, kept)
+    different = {row.cells[people].casefold() for row in kept} if people is not None else set(range(len(kept)))
+    noun = "different entries" if people is not None and len(different) < len(kept) else noun_of(question, key)
+    return counted(len(different), noun, kept)

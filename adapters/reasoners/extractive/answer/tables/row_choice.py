@@ -2,9 +2,25 @@
 
 import re
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
+from adapters.reasoners.extractive import weights
+from adapters.reasoners.extractive.answer.quote_markdown import Quotation
 from adapters.reasoners.extractive.answer.tables.rows import FEWEST, Row, place_of
+from adapters.reasoners.extractive.evidence.cell_values import column_values, kind_of
 from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
+from adapters.reasoners.extractive.evidence.word_coverage import stands_in, topic_words
+from adapters.reasoners.extractive.question.aggregation import (
+    COUNTED,
+    Aggregation,
+    Threshold,
+    aggregation_of,
+    threshold_of,
+    without_sum,
+)
+from adapters.reasoners.extractive.question.answer_type import thing_picked
+from core.model.markdown_lines import cells_of
+from core.model.passage_units import Unit
 from core.model.text import STOPWORDS, content_words
 
 _YES, _NO = (
@@ -66,3 +82,144 @@ def _yes_or_no(question: str, cells: Sequence[str], name: str) -> str:
     if not there or not there <= set(content_words(question)):
         return ""
     return "no" if ASKS_WITHOUT.search(question) else "yes"
+
+
+_WHICH_TIME = frozenset(content_words("last next first previous"))  # "last year" does not ask for "Last act ends"
+
+_LASTING = frozenset({"duration", "time"})
+_QUANTITY = frozenset(content_words("count quantity qty pieces pcs stock"))
+_SIZE = frozenset(content_words("size capacity area volume seats beds places pitches rooms"))
+
+
+def column_of(asked: Aggregation, wanted: frozenset[str], rows: Sequence[Row], kept: Sequence[Row]) -> int | None:
+    """The column of numbers that is asked for: by its name, else by what such a question is about."""
+    best: tuple[float, int] | None = None
+    key = frozenset(content_words(rows[0].names[0]))  # "which stage has the most" does not ask for "Stage width"
+    by_date = "date" in asked.column  # or by the time in a column that is named: "which lorry leaves earliest"
+    picked = frozenset(content_words(asked.picked)[:1])
+    compared = [at for at in range(1, len(rows[0].names)) if _figures(kept, at) >= min(FEWEST, len(kept))]
+    hinted = {at for at in compared if any(_hints(hint, rows[0].names[at], kept[0].cells, at) for hint in asked.column)}
+    for at in compared:
+        stems = frozenset(content_words(rows[0].names[at])) - (frozenset() if asked.column else key) - _WHICH_TIME
+        if by_date and hinted:  # "the oldest vehicle" does not ask for a column "Vehicle"
+            stems -= picked
+        said = len(stems & wanted) / len(stems) + len(stems & wanted) if stems else 0.0
+        fits = at in hinted
+        score = said + weights.COLUMN_NAMED * fits
+        if (
+            score > 0
+            and (fits or ((not hinted or by_date) and (not asked.column or stems <= wanted)))
+            and (best is None or score > best[0])
+        ):
+            best = score, at
+    return best[1] if best else None
+
+
+def column_between(asked: Aggregation, wanted: frozenset[str], rows: Sequence[Row], pair: Sequence[Row]) -> int | None:
+    """The column in which two rows are compared: as for a whole table, else the only one of the kind that is meant.
+
+    What lasts longer has more in the only column of durations, what is bigger in the only one that holds a size.
+    """
+    named = column_of(asked, wanted, rows, pair)
+    if named is not None:
+        return named
+    compared = [at for at in range(1, len(rows[0].names)) if _figures(pair, at) == len(pair)]
+    if asked.column >= _LASTING:
+        meant = [at for at in compared if all(kind_of(row.cell(at)) == "time" for row in pair)]
+    else:
+        meant = [at for at in compared if not asked.column and _SIZE & set(content_words(rows[0].names[at]))]
+    return meant[0] if len(meant) == 1 else None
+
+
+def is_only_of_its_kind(limit: Threshold, rows: Sequence[Row], column: int) -> bool:
+    """Whether a column is the only one with such figures as the limit: the only one with pounds."""
+    kind = kind_of(limit.figure)
+    alike = [at for at in range(1, len(rows[0].names)) if kind in {kind_of(row.cell(at)) for row in rows}]
+    return bool(kind) and alike == [column]
+
+
+def numeric_columns(rows: Sequence[Row]) -> set[str]:
+    """The stems of the names of columns that hold numbers: these are read off, not counted."""
+    columns = [at for at in range(1, len(rows[0].names)) if _figures(rows, at) > len(rows) / 2]
+    return {stem for at in columns for stem in content_words(rows[0].names[at])}
+
+
+def quantity_column(rows: Sequence[Row]) -> int | None:
+    """The column that says of each row how many there are of it, where there is one."""
+    columns = (at for at, name in enumerate(rows[0].names) if at and _QUANTITY & set(content_words(name)))
+    return next((at for at in columns if _figures(rows, at) == len(rows)), None)
+
+
+def _figures(rows: Sequence[Row], column: int) -> int:
+    """How many rows have a figure in a column that can be compared."""
+    return sum(value is not None for value in column_values([row.cell(column) for row in rows]))
+
+
+def _hints(hint: str, name: str, cells: Sequence[str], at: int) -> bool:
+    """Whether a column is of the kind that a word or a sign stands for: by its name, or by its first cell."""
+    return (
+        hint in name.casefold().split()
+        or hint in content_words(name)
+        or (not hint.isalpha() and (hint in name or (at < len(cells) and hint in cells[at])))
+        or (hint.isupper() and (hint in name or hint.casefold() in content_words(name)))
+    )
+
+
+_SAYS_NOT = frozenset(content_words("anything anyone cant cannot dont doesnt isnt arent havent hasnt wont lack lacks"))
+_SAYS_WHEN = frozenset(content_words("still yet already currently now today"))  # and in no cell
+_HAS = frozenset(content_words("serve have run offer cover provide operate own manage hold fly"))
+
+
+def says_all(question: str, quotations: Sequence[Quotation]) -> bool:
+    """Whether a table's place and columns and each of the rows together have every word of the question."""
+    limit = threshold_of(question)
+    wanted = (
+        set(topic_words(without_sum(question.replace(limit.said, " ") if limit else question))) - _SAYS_NOT - _SAYS_WHEN
+    )
+    passage, head = quotations[0].evidence.passage, quotations[0].units[0].head[0]
+    above = set(content_words(" ".join((passage.title, *passage.heading, head))))
+    left = {stem for stem in wanted if not stands_in(stem, above)}
+    if aggregation_of(question) and left & set(thing_picked(question)):
+        return False  # four rows with "minibus" in a cell need not be four minibuses
+    rows = [unit for one in quotations for unit in one.units]
+    if bool(wanted) and _names_each(left, rows):
+        return True
+    counted = COUNTED.search(question) and set(content_words(cells_of(head)[0])) <= wanted
+    left -= _HAS if counted else frozenset()  # "how many destinations does Kestrane serve"
+    return bool(wanted) and all(stands_in(stem, content_words(row.text)) for row in rows for stem in left)
+
+
+def _names_each(left: AbstractSet[str], rows: Sequence[Unit]) -> bool:
+    """Whether what is left of a question are the names of these rows, each of them and no other."""
+    keys = [set(content_words(cells_of(row.text)[0])) for row in rows]
+    return len(rows) >= FEWEST and all(left & key for key in keys) and left <= set().union(*keys)
+
+
+def names_what_is_added(question: str, first: Quotation) -> bool:
+    """Whether a question for a sum names a column and also of what it is: "beds over all sites", where rows are sites.
+
+    "How many cages do we own altogether" is not answered by how many each round may take.
+    """
+    passage, wanted = first.evidence.passage, set(topic_words(without_sum(question)))
+    places = (" ".join((passage.title, *passage.heading)), *cells_of(first.units[0].head[0]))
+    said = (frozenset(wanted & set(content_words(place))) for place in places)
+    return len({stems for stems in said if stems}) > 1
+
+
+def picks_rows(question: str, asked: Aggregation, first: Quotation) -> bool:
+    """Whether the rows are what the question picks one of: "vessel" where each row is a vessel, or is said to be one.
+
+    Where they are compared by prices, weights or the like the rows may be called otherwise; by dates they may not.
+    """
+    by_date = "date" in asked.column
+    by_column = bool(asked.column) and not by_date
+    passage, row = first.evidence.passage, first.units[0]
+    names, cells = cells_of(row.head[0]), cells_of(row.text)
+    picked = set(thing_picked(question) or content_words(asked.picked))
+    if any(stands_in(stem, content_words(" ".join((passage.title, *passage.heading, names[0])))) for stem in picked):
+        return True
+    if by_date:  # "which lorry leaves earliest", where the row says that it is one
+        kind = picked - set(content_words(" ".join(names)))
+        return bool(kind) and any(kind <= set(content_words(cell)) for cell in cells)
+    is_said = any(picked == set(content_words(cell)) for cell in cells)
+    return by_column and (is_said or not picked & set(content_words(" ".join(names[1:]))))

@@ -1,0 +1,108 @@
+"""Proper names without a parser: runs of capitalised words."""
+
+import re
+from functools import lru_cache
+
+from core.model.text import STOPWORDS
+
+
+def word_list(text: str) -> frozenset[str]:
+    """The words of a text that lists them."""
+    return frozenset(text.split())
+
+
+QUESTION_WORDS = word_list(
+    """
+    who whom whose what which where when why how whats whos wheres whens hows
+    """
+)
+PRONOUNS = word_list(
+    """
+    i you we he she it they me us him her them his hers its their theirs my your our this that these those
+    """
+)
+# Words that open sentences or carry no topic, beyond the stop words.
+_PALE = word_list(
+    """
+    thing things way ways kind kinds type types lot lots bit example examples detail details information info
+    question questions answer answers one ones mean means meant use used using uses make makes made making know
+    known think thought happen happened happens happening work works worked start started help helped take takes
+    took taken come came keep kept like interesting important good bad better best great big large new old
+    different main major common many several various actually really currently however although since yes okay
+    ok oh wow hi hello thanks hmm sure people person someone anyone something anything everything nothing aspect
+    aspects article part parts explain describe discuss list define name find show learn hear heard understand
+    somebody anybody nobody everybody everyone omg
+    want wanted wonder curious looking look today now besides behind aside typical normal overall
+    """
+)
+_TOKEN = re.compile(r"[^\W_]+(?:[.'’&+#/-][^\W_]+)*|[.,;:!?()\"“”]")
+_LINKS = word_list(
+    """
+    of the and de la van von der for in on to & at
+    """
+)
+_SENTENCE_END = frozenset(".!?:")
+_LONGEST = 5  # words; a longer run is a list or a web page's menu
+
+
+def tokens(text: str) -> tuple[str, ...]:
+    """Words and the punctuation that ends phrases."""
+    return tuple(_TOKEN.findall(text))
+
+
+def _capital(token: str) -> bool:
+    return token[:1].isupper() or (len(token) > 1 and any(c.isupper() for c in token[1:]))
+
+
+def _initial(found: tuple[str, ...], at: int) -> bool:
+    return at == 0 or found[at - 1] in _SENTENCE_END
+
+
+def _opens_name(found: tuple[str, ...], at: int) -> bool:
+    token = found[at]
+    bare = token.casefold()
+    if not _capital(token) or bare in STOPWORDS or bare in _PALE or bare in QUESTION_WORDS or bare in PRONOUNS:
+        return False
+    if bare.split("'")[0].split("’")[0] in STOPWORDS | PRONOUNS:
+        return False
+    if not _initial(found, at):
+        return True
+    # The first word of a sentence is capitalised anyway: a name only with another capital inside or after it.
+    return any(c.isupper() or c.isdigit() for c in token[1:]) or (at + 1 < len(found) and _capital(found[at + 1]))
+
+
+def _name_end(found: tuple[str, ...], start: int) -> int:
+    end = start + 1
+    while end < len(found):
+        if _capital(found[end]) or (found[end].isdigit() and found[end - 1] not in _LINKS):
+            end += 1
+            continue
+        ahead = end
+        while ahead < len(found) and found[ahead].casefold() in _LINKS and ahead - end < 2:
+            ahead += 1
+        linked = found[end].casefold() in {"of", "de", "la", "van", "von", "der", "the", "&"}
+        if linked and ahead < len(found) and ahead > end and _capital(found[ahead]):
+            end = ahead + 1
+            continue
+        break
+    return end
+
+
+@lru_cache(maxsize=4096)
+def names(text: str) -> tuple[str, ...]:
+    """The proper names of a text, in order, without repeats."""
+    found = tokens(text)
+    kept: dict[str, None] = {}
+    at = 0
+    while at < len(found):
+        if not _opens_name(found, at):
+            at += 1
+            continue
+        end = _name_end(found, at)
+        parts = [part for part in found[at:end] if part[0].isalnum() or part == "&"]
+        if len(parts) > _LONGEST + 2:
+            at = end
+            continue
+        kept[" ".join(parts).removesuffix("'s").removesuffix("’s")] = None
+        at = end
+    return tuple(kept)
