@@ -61,7 +61,7 @@ def describe_event(event: AgentEvent) -> str:  # noqa: C901, PLR0911, PLR0912 - 
             return f"{event.citations} citations, {event.tokens} tokens, {event.duration_ms:.0f} ms"
         case HallucinationChecked():
             bad = "; ".join(event.hallucinated_claims)
-            held = "quoted word for word" if event.word_for_word else "every sentence holds"
+            held = "quoted word for word" if event.word_for_word else "every sentence is supported"
             verdict = held if event.is_grounded else f"did not hold: {bad}"
             return f"{verdict} (grounding {event.confidence:.2f}, {event.duration_ms:.0f} ms)"
         case Noticed():

@@ -61,10 +61,10 @@ MOST_RUNS = 8  # a delivery whose runs have killed this many workers is given up
 HAND_BACK_SECONDS = 1.0  # before what comes from a platform that is not connected here is offered to others
 LAST_WORDS = 3  # more runs to say that it was given up
 WARM_SECONDS = 300.0  # an index of a million passages takes about two minutes
-WARMING_UP = "I am still warming up. Your question is kept, and I answer as soon as I can."
-SLASH_HINT = "Commands are not answered in a message that mentions me. Type / in an empty message and choose one there."
+WARMING_UP = "I am still starting. I have your question and answer as soon as I am ready."
+SLASH_HINT = "I can't run a command from a message that mentions me. Type / in an empty message and choose it there."
 _SLASH_COMMAND = re.compile(r"\s*/(?:footnote|kb|ask)\b", re.IGNORECASE)
-GIVEN_UP = "I have tried this several times and did not get through. Please ask again."
+GIVEN_UP = "I tried this several times without success. Please ask again."
 DELETED = "deleted"  # the outcome of a question that was deleted, whatever it was before
 AWAY = (StoreUnavailable, PlatformUnavailable)  # the delivery is kept, and tried again when they are back
 
@@ -354,7 +354,7 @@ class MessageHandler:
             return
         choice = parked.checkpoint.choice(pressed.choice)
         if choice is None:
-            await platform.tell(pressed, "That is not one of the choices here.")
+            await platform.tell(pressed, "There is no such choice here.")
             return
         is_admin = await self._chooses_as_admin(platform, pressed, parked)
         if not parked.checkpoint.may_be_answered_by(pressed.person, is_admin=is_admin):

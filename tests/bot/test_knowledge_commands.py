@@ -157,9 +157,9 @@ def test_a_command_without_a_subcommand_shows_what_there_is(terminal: Terminal) 
 
 def test_nothing_yet_is_said_as_such(terminal: Terminal) -> None:
     assert terminal("kb", "list").out == "Knowledge bases\nThere is no knowledge base yet.\n"
-    assert terminal("kb", "jobs").out == "Jobs\nThere was no job yet.\n"
-    assert terminal("kb", "proposals").out == "Proposals\nNothing waits to be looked at.\n"
-    assert terminal("kb", "restore").out == "Can be restored\nNothing was removed in the last 7 days.\n"
+    assert terminal("kb", "jobs").out == "Jobs\nThere are no jobs yet.\n"
+    assert terminal("kb", "proposals").out == "Proposals\nNo proposals are waiting for review.\n"
+    assert terminal("kb", "restore").out == "Removed in the last 7 days\nNothing was removed in the last 7 days.\n"
     assert terminal("kb", "status").out == "0 jobs in line or under way.\n"
 
 
@@ -197,7 +197,7 @@ def filled(terminal: Terminal) -> Terminal:
 def test_removing_asks_and_no_means_no(filled: Terminal) -> None:
     printed = filled("kb", "remove", "refunds", "--kb", "rules", answers="n\n")
     assert printed.code == 1
-    assert "Remove “Refunds” from rules? It can be restored for 7 days. [y/N]:" in printed.out + printed.err
+    assert "Remove “Refunds” from rules? You can restore it within 7 days. [y/N]:" in printed.out + printed.err
     assert printed.err.endswith("Nothing was done.\n")
     assert "Refunds" in filled("kb", "list", "--kb", "rules").out
 
@@ -212,7 +212,7 @@ def test_removing_asks_and_yes_means_yes_shown_by_a_search(filled: Terminal) -> 
 def test_where_nobody_can_be_asked_removing_wants_yes(filled: Terminal) -> None:
     printed = filled("kb", "remove", "refunds", "--kb", "rules")
     assert printed.code == 1
-    assert printed.err == "Remove “Refunds” from rules? It can be restored for 7 days. Say so with --yes.\n"
+    assert printed.err == "Remove “Refunds” from rules? You can restore it within 7 days. Say so with --yes.\n"
     assert filled("kb", "remove", "refunds", "--kb", "rules", "--yes").code == 0
     assert "Refunds, until" not in filled("kb", "restore").out.splitlines()[0]
     assert "Refunds of rules, until" in filled("kb", "restore").out
@@ -252,7 +252,7 @@ def test_a_link_is_scheduled_fetched_at_once_and_taken_off_again(terminal: Termi
     assert "1 added" in printed.out
     assert "daily, next" in terminal("kb", "status").out
     wrong = terminal("kb", "schedule", "https://docs.example/a", "sometimes")
-    assert (wrong.code, wrong.err) == (1, "How often should it be fetched? Choose daily, weekly, on-change or never.\n")
+    assert (wrong.code, wrong.err) == (1, "How often should I fetch it? Choose daily, weekly, on-change or never.\n")
     assert "not fetched again" in terminal("kb", "schedule", "https://docs.example/a", "never").out
     assert "daily" not in terminal("kb", "status").out
 
@@ -310,7 +310,7 @@ def test_a_job_is_shown_cancelled_and_an_unknown_one_is_not_found(filled: Termin
     done = asyncio.run(room.jobs.recent(1))[0]
     assert f"{done.id} Adding 2 files to “rules”: Done" in filled("kb", "jobs").out
     assert filled("kb", "jobs", done.id).out.endswith(f"job {done.id}\n")
-    assert filled("kb", "cancel", done.id).err == "That job is over.\n"
+    assert filled("kb", "cancel", done.id).err == "That job has already ended.\n"
     assert filled("kb", "cancel", "none").err == "There is no such job. The list of jobs shows them.\n"
     waiting = asyncio.run(room.job_queue.ingest_site("https://docs.example/", 5, "rules", room.caller(MEMBER)))
     assert "1 job in line or under way." in filled("kb", "status").out

@@ -304,7 +304,7 @@ async def test_something_else_is_typed_into_a_field(bot: Bot, driver: PlatformDr
     await driver.presses("alice", card, "Something else")
     form = await driver.form("alice")
     assert "Something else" in f"{form.text} {form.raw.title}"
-    assert "What exactly are you after?" in form.text
+    assert "What exactly do you want to know?" in form.text
     assert "You asked: “refunds?”" in form.text
     await driver.submits("alice", form, {"text": "how long do refunds take?"})
     await driver.reply(said, containing=REFUNDS)

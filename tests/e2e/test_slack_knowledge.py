@@ -127,7 +127,7 @@ class TestTheForm:
         assert word.markdown.splitlines() == [
             "*Adding 2 documents to “handbook”*",
             "What it adds is open to everybody.",
-            "Our direct message shows how far it is.",
+            "I show the progress in our direct message.",
         ]
         card = await room.card("ada", await room.newest())
         assert "Queued." in card.markdown
@@ -141,7 +141,7 @@ class TestTheForm:
     async def test_it_says_what_is_missing_and_stays_open(self, slack: FakeSlack, room: SlackRoom) -> None:
         form = await opened(slack, words="ingest")
         await slack.person("ada").submits(form)
-        assert form.errors == {"link": "Attach a file, give a link, or choose this channel."}
+        assert form.errors == {"link": "Attach a file, enter a link, or choose this channel."}
         await slack.person("ada").submits(form, {"link": "handbook.pdf"})
         assert "no link" in form.errors["link"]
         assert not await room.jobs.recent()
@@ -251,7 +251,7 @@ class TestFiles:
         assert "Give the command where it is shared" in (await told(slack, "ada", f"ingest {link}")).markdown
         form = await opened(slack)
         await slack.person("ada").submits(form, {"link": link})
-        assert "I do not know that you may read that." in form.errors["link"]
+        assert "I can't tell whether you have permission to read that." in form.errors["link"]
         slack.channel("hidden", private=True, members=["bob"], bot=False)
         other = await slack.person("bob").writes_canvas("More", "<p>Secret.</p>", "hidden")
         word = await told(slack, "ada", f"ingest {other.link(slack.world.domain, slack.team_id)}")
@@ -267,7 +267,7 @@ class TestFiles:
         board = slack.channel("board", private=True, members=["bob"])
         secret = await slack.person("bob").says("We sell the company.", board)
         word = await told(slack, "ada", f"ingest {slack.world.permalink(secret)}")
-        assert "I do not know that you may read that." in word.markdown
+        assert "I can't tell whether you have permission to read that." in word.markdown
         refused = [one for one in await room.bot.audit.recent() if not one.allowed]
         assert [one.target for one in refused] == [board.id]
 
@@ -402,7 +402,7 @@ class TestProposals:
         approve, reject = button(listed, "Approve", 0), button(listed, "Reject", 1)
         await asyncio.gather(*(ada.clicks(listed, approve) for _ in range(3)))
         await slack.until(lambda: "Adding Refunds take 30 days" in listed.markdown, what="the outcome")
-        assert "Our direct message shows how far it is." in listed.markdown
+        assert "I show the progress in our direct message." in listed.markdown
         assert "Lunch is at noon." in listed.markdown
         await ada.clicks(listed, approve, stale=True)
         await ada.clicks(listed, button(listed, "Reject", 0))
@@ -472,14 +472,14 @@ class TestProposals:
         await alice.opens_home()
         assert "Proposals" not in (await alice.home_shows("What I know")).markdown
         await ada.opens_home()
-        tab = await ada.home_shows("Proposals to look at")
+        tab = await ada.home_shows("Proposals to review")
         assert "Refunds take 30 days since May." in tab.markdown
         assert tab.buttons()[-2:] == ["Approve", "Reject"]
         assert "goes into “handbook”, open to everybody" in tab.markdown
         await asyncio.gather(*(ada.clicks(tab, "Approve") for _ in range(2)))
         after = await ada.home_shows("Adding Refunds take 30 days since May. to “handbook”")
         assert "Approve" not in after.buttons()
-        assert "Proposals to look at" not in after.markdown
+        assert "Proposals to review" not in after.markdown
         await room.works()
         assert "1 added" in (await room.card("ada", await room.newest())).markdown
         assert len(await room.jobs.recent()) == 1

@@ -189,10 +189,10 @@ def _source(citation: Citation) -> str:
 
 def quote_blocks(question: str, citations: Sequence[Citation], withheld: int) -> str:
     """The exact passages behind an answer, each below its source, as one Markdown text."""
-    head = f"**The passages behind the answer to “{escape(clip(question, 200))}”**"
+    head = f"**Passages behind the answer to “{escape(clip(question, 200))}”**"
     blocks = [head, *(f"{_source(one)}\n{_block_quote(one.quote)}" for one in citations)]
     if withheld:
-        blocks.append(f"-# {withheld} more from knowledge that you may not read now.")
+        blocks.append(f"-# {withheld} more from documents that you don't have permission to read.")
     return "\n\n".join(blocks)
 
 

@@ -29,7 +29,8 @@ from core.ports.message_state import CancelReason
 from core.ports.platform import MessageState
 from core.service.actions.checkpoint_choices import CheckpointChoices
 from core.service.actions.memory_controls import MemoryControls
-from core.service.actions.wording import CARD_OVER, EDITED_LATE, THREAD_FORGOTTEN
+from core.service.actions.outcomes import ThreadForgotten
+from core.service.actions.wording import CARD_OVER, EDITED_LATE, outcome_text
 from core.service.deletions import take_in_deletion
 from core.service.delivery_codec import delivery
 from core.service.help import HELP_TEXT
@@ -496,7 +497,7 @@ async def test_the_words_of_the_help_work_when_they_are_typed(room: Room) -> Non
     assert len(room.paper.visible) == 1
     assert room.paper.told[0] == HELP_TEXT
     assert "/footnote settings" in room.paper.told[1]
-    assert room.paper.told[2] == THREAD_FORGOTTEN
+    assert room.paper.told[2] == outcome_text(ThreadForgotten(was_kept=True))
     assert room.paper.told[3].startswith("I have forgotten everything you asked me")
     assert (await room.scene.memory.recall(THREAD)).total == 0
 
@@ -873,7 +874,7 @@ async def test_typed_commands_are_done_and_others_said_to_be_commands(room: Room
     settings, slash, thread, person = room.paper.told
     assert "`/footnote settings`" in settings
     assert "choose one" in slash
-    assert thread == THREAD_FORGOTTEN
+    assert thread == outcome_text(ThreadForgotten(was_kept=True))
     assert person.startswith("I have forgotten everything you asked me")
     assert (await room.scene.memory.recall(first.thread)).turns == ()
     assert len(room.scene.script.calls_of("understand")) == 1
@@ -931,7 +932,7 @@ async def test_why_is_not_told_of_what_not_everybody_there_may_read(room: Room) 
             await room.scene.catalog.save_base(replace(base, grants=frozenset({"managers"})))
         await room.asks("why")
         await room.settled()
-    assert room.paper.told == ["I have not answered anything here that I could explain."]
+    assert room.paper.told == ["There is no answer of mine here that I can explain."]
 
 
 async def test_where_answers_are_for_their_asker_alone_why_explains_only_ones_own() -> None:
@@ -944,5 +945,5 @@ async def test_where_answers_are_for_their_asker_alone_why_explains_only_ones_ow
         await room.asks("why", BOB)
         await room.asks("why", ALICE)
         await room.settled()
-    assert room.paper.told[0] == "I have not answered anything here that I could explain."
+    assert room.paper.told[0] == "There is no answer of mine here that I can explain."
     assert room.paper.told[1].startswith("“How long do refunds take?”")

@@ -172,7 +172,7 @@ async def test_a_proposal_is_shown_with_its_buttons_and_what_comes_of_one_above_
     approved = await pressed(room, rejected, 0, "Approve")
     assert isinstance(approved, ProposalDecided)
     assert "Adding Question 1 to “default”" in words(approved.outcome)
-    assert "Nothing waits to be looked at." in words(approved.remaining)
+    assert "No proposals are waiting for review." in words(approved.remaining)
     await room.works()
     assert await room.finds("working days fridays", "default") == ["Question 1"]
 
