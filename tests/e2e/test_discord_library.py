@@ -299,7 +299,7 @@ async def test_an_admin_decides_by_buttons_and_the_outcome_takes_the_place_of_th
     assert "Lunch is at noon." in listed.text
     assert card is not listed
     await ada.clicks(listed, "Reject")
-    await discord.until(lambda: "“Lunch is at noon.” is not added." in listed.text, what="the other one")
+    await discord.until(lambda: "Rejected the proposal “Lunch is at noon.”." in listed.text, what="the other one")
     assert listed.buttons() == []
     assert await library.titles() == ["Refunds take 30 days since May."]
     assert len(await library.jobs.recent()) == 1
@@ -312,7 +312,7 @@ async def test_what_another_admin_decided_is_said(discord: FakeDiscord, library:
     root = discord.person("root", admin=True)
     lists = [await discord.reply_to(await one.slash("kb proposals list")) for one in (ada, root)]
     await ada.clicks(lists[0], "Reject")
-    await discord.until(lambda: "is not added." in lists[0].text, what="the outcome")
+    await discord.until(lambda: "Rejected the proposal" in lists[0].text, what="the outcome")
     await root.clicks(lists[1], "Approve")
     await discord.until(lambda: "Ada rejected this already, just now." in lists[1].text, what="who it was")
     assert lists[1].buttons() == []
@@ -344,7 +344,7 @@ async def test_a_full_page_of_long_proposals_fits_a_message_and_is_turned(discor
 async def test_an_admin_is_told_at_the_next_command_that_something_waits(discord: FakeDiscord, ada: Person) -> None:
     await proposed(discord, "Refunds take 30 days since May.")
     status = await discord.reply_to(await ada.slash("kb status"))
-    assert "1 proposal to look at: /kb proposals" in status.text
+    assert "1 proposal to review: /kb proposals" in status.text
     assert ada.dm_channel.posts() == []
     await ada.clicks(status, "Look at them")
     await discord.until(lambda: status.buttons() == ["Approve", "Reject"], what="the list")
@@ -377,7 +377,7 @@ async def test_a_job_is_cancelled_from_its_card(discord: FakeDiscord, library: L
     (choice,) = await ada.autocompletes("kb jobs cancel", option="id", typed="")
     assert choice.name.startswith("Adding router.md")
     pressed = await ada.clicks(card, "Cancel")
-    await discord.until(lambda: "Cancelling job" in pressed.text, what="a word about it")
+    await discord.until(lambda: "Cancelling." in pressed.text, what="a word about it")
     await card_of(discord, given, "Cancelled")
     assert await ada.autocompletes("kb jobs cancel", option="id", typed="") == []
     assert card.buttons() == []
@@ -391,7 +391,7 @@ async def test_a_job_goes_on_in_the_next_process_and_on_the_same_card(discord: F
     library.parser.opened.clear()
     async with office.open():
         given = await add_files(ada, ("router.md", ROUTER.encode()))
-        card = await card_of(discord, given, "Under way")
+        card = await card_of(discord, given, "Running")
     assert await library.titles() == []
     library.parser.opened.set()
     async with office.open():

@@ -282,7 +282,7 @@ async def test_a_checkpoint_waits_for_its_asker_and_goes_on_after_a_restart(driv
         assert "chose" in seen[0].text
         assert "How long do refunds take?" not in seen[0].buttons
         await driver.presses("alice", card, "How long do refunds take?", stale=True)
-        assert "made already" in (await driver.private("alice")).text
+        assert "already been made" in (await driver.private("alice")).text
         await bot.settled()
         assert len(await driver.replies(said)) == len(seen)
     assert any(not entry.allowed for entry in await bot.audit.recent())
@@ -347,7 +347,7 @@ async def test_the_words_of_the_help_work_when_they_are_typed(bot: Bot, driver: 
     await driver.says("alice", "help", thread=said)
     assert "mention me in a channel" in (await driver.private("alice")).text
     await driver.says("alice", "forget", thread=said)
-    assert "I have forgotten that thread." in (await driver.private("alice")).text
+    assert "I have deleted everything I stored about this thread." in (await driver.private("alice")).text
     assert len(bot.reasoner.calls_of("understand")) == 1
 
 

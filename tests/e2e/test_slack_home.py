@@ -40,7 +40,7 @@ async def bot(slack: FakeSlack) -> AsyncIterator[Bot]:
         yield bot
 
 
-async def home(slack: FakeSlack, name: str, text: str = "What I know") -> View:
+async def home(slack: FakeSlack, name: str, text: str = "Knowledge bases") -> View:
     person = slack.person(name, admin=name == "ada")
     await person.opens_home()
     return await person.home_shows(text)
@@ -65,7 +65,7 @@ async def test_it_shows_what_one_asked_oneself_with_a_link_until_it_is_forgotten
 async def test_only_admins_have_buttons_there(slack: FakeSlack, bot: Bot) -> None:
     assert labels(await home(slack, "alice")) == set()
     assert labels(await home(slack, "ada", "For admins")) == {
-        "Add knowledge",
+        "Add documents",
         "Channel settings",
         "Unanswered questions",
         "Remind me of proposals daily",
@@ -74,9 +74,9 @@ async def test_only_admins_have_buttons_there(slack: FakeSlack, bot: Bot) -> Non
 
 async def test_add_knowledge_opens_the_form_without_a_channel(slack: FakeSlack, bot: Bot) -> None:
     ada = slack.person("ada", admin=True)
-    await ada.clicks(await home(slack, "ada", "For admins"), "Add knowledge")
+    await ada.clicks(await home(slack, "ada", "For admins"), "Add documents")
     form = await ada.next_modal()
-    assert form.payload["title"]["text"] == "Add knowledge"
+    assert form.payload["title"]["text"] == "Add documents"
     assert "This channel" not in form.markdown
     await ada.submits(form, {"files": [("travel.md", b"# Travel\n\nTrains come first.")]})
     assert not form.open
@@ -90,7 +90,7 @@ async def test_settings_are_those_of_the_channel_that_is_picked(slack: FakeSlack
     await ada.clicks(await home(slack, "ada", "For admins"), "Channel settings")
     form = await ada.next_modal()
     await ada.submits(form, {"channel": general.id})
-    assert "What applies in #general" in form.markdown
+    assert "These settings apply in #general" in form.markdown
     await ada.submits(form, {"profile": "quick", "follow_ups": ["yes"]})
     assert "Saved." in (await ada.next_private()).markdown
     chosen = await bot.user_actions.settings.store.read(f"slack:channel:{slack.team_id}/{general.id}")

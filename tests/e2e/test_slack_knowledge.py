@@ -406,7 +406,7 @@ class TestProposals:
         assert "Lunch is at noon." in listed.markdown
         await ada.clicks(listed, approve, stale=True)
         await ada.clicks(listed, button(listed, "Reject", 0))
-        await slack.until(lambda: "“Lunch is at noon.” is not added." in listed.markdown, what="the other one")
+        await slack.until(lambda: "Rejected the proposal “Lunch is at noon.”." in listed.markdown, what="the other one")
         assert listed.buttons() == []
         assert "Nothing waits" in listed.markdown
         assert reject not in [one.action_id for one in buttons_of(listed.blocks)]
@@ -456,10 +456,10 @@ class TestProposals:
         assert slack.visible(slack.person("ada").dm) == []
         assert slack.pings() == []
         for words in ("status", "list", "please"):
-            assert "1 proposal to look at: /kb proposals" in (await told(slack, "ada", words)).markdown
-            assert "to look at" not in (await told(slack, "alice", words)).markdown
+            assert "1 proposal to review: /kb proposals" in (await told(slack, "ada", words)).markdown
+            assert "to review" not in (await told(slack, "alice", words)).markdown
         form = await opened(slack)
-        assert "1 proposal to look at: /kb proposals" in form.markdown
+        assert "1 proposal to review: /kb proposals" in form.markdown
         status = await told(slack, "ada", "status")
         await slack.person("ada").clicks(status, "Look at them")
         await slack.until(lambda: status.buttons() == ["Approve", "Reject"], what="the list")
@@ -470,7 +470,7 @@ class TestProposals:
         await self.proposed(slack)
         ada, alice = slack.person("ada"), slack.person("alice")
         await alice.opens_home()
-        assert "Proposals" not in (await alice.home_shows("What I know")).markdown
+        assert "Proposals" not in (await alice.home_shows("Knowledge bases")).markdown
         await ada.opens_home()
         tab = await ada.home_shows("Proposals to review")
         assert "Refunds take 30 days since May." in tab.markdown
@@ -509,7 +509,7 @@ class TestCards:
         await slack.person("ada").submits(await opened(slack), {"files": [("refunds.md", HANDBOOK)]})
         card = await room.card("ada", await room.newest())
         await slack.person("ada").clicks(card, "Cancel")
-        await slack.until(lambda: "Cancelling job" in card.markdown, what="a word on the card")
+        await slack.until(lambda: "Cancelling." in card.markdown, what="a word on the card")
         assert card.buttons() == []
         await room.works()
         assert "Cancelled; nothing was changed." in card.markdown
@@ -547,7 +547,7 @@ class TestCards:
             progress = JobProgress(JobStage.EMBEDDING, "refunds.md", number, 40)
             await shown.show(replace(job, state=JobState.RUNNING, progress=progress))
         assert 1 <= len(slack.calls_of("chat.update")) <= EDITS
-        assert "embedding" in card.markdown
+        assert "indexing" in card.markdown
         await shown.show(job.at_end(room.clock.now(), JobState.DONE))
         assert "Done" in card.markdown
         assert len(slack.calls_of("chat.update")) <= EDITS + 1

@@ -143,7 +143,7 @@ async def a_proposal_and_a_correction(office: Office) -> None:
     said = await office.alice.says("The lift is inspected by the facility team each spring.", "general")
     await office.alice.shortcut("footnote_add_to_knowledge", said)
     assert "An admin will look at it" in (await office.alice.next_private(30)).markdown
-    assert "1 proposal to look at" in (await office.told("status")).markdown
+    assert "1 proposal to review" in (await office.told("status")).markdown
     listed = await office.told("proposals")
     await asyncio.gather(*(office.ada.clicks(listed, "Approve") for _ in range(3)))
     await office.slack.until(lambda: "Nothing waits" in listed.markdown, 30, what="the outcome")

@@ -373,7 +373,7 @@ async def test_a_second_press_and_a_strangers_press_explain_themselves(room: Roo
         await room.settled()
         await room.arrives(IncomingChoice(checkpoint.id, "2", ALICE, THREAD), "press-late")
         await room.settled()
-    assert "has been made already" in room.paper.told[-1]
+    assert "already been made" in room.paper.told[-1]
     assert page.text == f"{REFUNDS} [1]"
 
 
@@ -498,7 +498,7 @@ async def test_the_words_of_the_help_work_when_they_are_typed(room: Room) -> Non
     assert room.paper.told[0] == HELP_TEXT
     assert "/footnote settings" in room.paper.told[1]
     assert room.paper.told[2] == outcome_text(ThreadForgotten(was_kept=True))
-    assert room.paper.told[3].startswith("I have forgotten everything you asked me")
+    assert room.paper.told[3].startswith("I have deleted everything you asked me")
     assert (await room.scene.memory.recall(THREAD)).total == 0
 
 
@@ -875,7 +875,7 @@ async def test_typed_commands_are_done_and_others_said_to_be_commands(room: Room
     assert "`/footnote settings`" in settings
     assert "choose one" in slash
     assert thread == outcome_text(ThreadForgotten(was_kept=True))
-    assert person.startswith("I have forgotten everything you asked me")
+    assert person.startswith("I have deleted everything you asked me")
     assert (await room.scene.memory.recall(first.thread)).turns == ()
     assert len(room.scene.script.calls_of("understand")) == 1
 

@@ -161,7 +161,7 @@ async def test_a_proposal_is_shown_with_its_buttons_and_what_comes_of_one_above_
     listed = await room.says(KbVerb.PROPOSALS)
     first, second = waiting_in(listed).proposals
     assert [[one.label for one in proposal.actions] for proposal in (first, second)] == [["Approve", "Reject"]] * 2
-    goes = "What is approved goes into “default”, open to everybody, unless another is named."
+    goes = "Approved proposals go into “default”, open to everybody, unless you name another knowledge base."
     assert words(listed).startswith(f"Proposals\n{goes}\n")
     assert first.title == "Question 0"
     assert "On Fridays." in second.beginning
@@ -241,17 +241,17 @@ async def test_proposals_are_turned_page_by_page_also_after_one_is_decided(room:
 
 async def test_an_admin_is_told_at_the_next_command_that_something_waits_and_nobody_else_is(room: Room) -> None:
     for verb in (KbVerb.LIST, KbVerb.STATUS):
-        assert "to look at" not in words(await room.says(verb))
+        assert "to review" not in words(await room.says(verb))
     await proposed(room, "Five working days.", "On Fridays.")
     for verb in (KbVerb.LIST, KbVerb.STATUS):
         reply = await room.says(verb)
         assert isinstance(reply, BaseList | QueueStatus)
-        assert words(reply).endswith("2 proposals to look at: /kb proposals")
+        assert words(reply).endswith("2 proposals to review: /kb proposals")
         assert reply.waiting is not None
         assert reply.waiting.look is not None
         assert waiting_in(await room.kb_service.handle(reply.waiting.look.command, room.caller(ADMIN))).proposals
         assert "working days" not in words(reply)
-        assert "to look at" not in words(await room.says(verb, MEMBER))
+        assert "to review" not in words(await room.says(verb, MEMBER))
         public = await room.says(verb, private=False)
         assert isinstance(public, BaseList | QueueStatus)
         assert public.waiting == ProposalsWaiting(2)  # how many there are, and no way to their words

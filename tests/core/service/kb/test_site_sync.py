@@ -139,7 +139,7 @@ async def test_a_site_is_refreshed_by_walking_it_again_and_other_links_one_by_on
     room.site.pages["https://docs.example/apart"] = "# apart\n\nStill alone."
     reply = await room.says(KbVerb.REFRESH, base="handbook")
     first, second = accepted_jobs(reply)
-    assert "1 document of handbook did not come from links and stay" in words(reply)
+    assert "1 document of “handbook” did not come from links and stay" in words(reply)
     await room.works()
     site, links = await room.job(first.id), await room.job(second.id)
     assert site.counts == {ItemState.UPDATED: 1, ItemState.UNCHANGED: 1, ItemState.ADDED: 1}
