@@ -305,7 +305,7 @@ def test_what_people_propose_is_looked_at_and_decided(terminal: Terminal) -> Non
     assert "2 proposals to review: footnote kb proposals" in terminal("kb", "status").out
     assert "1 added" in terminal("kb", "approve", first, "--kb", "default").out
     assert terminal("kb", "reject", second).out == "Rejected the proposal “Refunds 1?”.\n"
-    assert terminal("kb", "approve", second).err == "You rejected this already, just now.\n"
+    assert terminal("kb", "approve", second).err == "You already rejected this, just now.\n"
 
 
 def test_a_job_is_shown_cancelled_and_an_unknown_one_is_not_found(filled: Terminal) -> None:

@@ -375,7 +375,7 @@ class TestWhoMay:
         said = await slack.person("bob").says("Refunds take 30 days since May.", "general")
         await slack.person("ada").says("And 14 before that.", "general", thread=said)
         await slack.person("alice").shortcut("footnote_add_to_knowledge", said)
-        assert "An admin will look at it" in (await slack.person("alice").next_private()).markdown
+        assert "waits for an admin" in (await slack.person("alice").next_private()).markdown
         assert await room.documents() == {}
         waiting = (await told(slack, "ada", "proposals")).markdown
         (proposal,) = await room.proposal_store.proposals()
@@ -424,8 +424,8 @@ class TestProposals:
         await slack.person("ada").clicks(lists["ada"], "Approve")
         await slack.until(lambda: "Adding Refunds" in lists["ada"].markdown, what="the outcome")
         await root.clicks(lists["root"], "Reject")
-        await slack.until(lambda: "approved this already, for handbook" in lists["root"].markdown, what="who it was")
-        assert lists["root"].markdown.startswith("ada approved this already, for handbook, just now.")
+        await slack.until(lambda: "already approved this, for handbook" in lists["root"].markdown, what="who it was")
+        assert lists["root"].markdown.startswith("ada already approved this, for handbook, just now.")
         assert lists["root"].buttons() == []
         assert len(await room.jobs.recent()) == 1
 
@@ -708,7 +708,7 @@ class TestCorrections:
             await alice.clicks(answer, "👎")
             form = await alice.next_modal()
             sent = await alice.submits(form, {"answer": "Refunds take 30 days since May."})
-            assert "An admin will look at it" in (await alice.next_private()).markdown
+            assert "waits for an admin" in (await alice.next_private()).markdown
             again = slack.courier.send("interactive", sent.payload)
             await again.finished.wait()
             await room.bot.rated(1)

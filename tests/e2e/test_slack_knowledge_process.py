@@ -142,7 +142,7 @@ async def a_removal_pressed_twice(office: Office) -> None:
 async def a_proposal_and_a_correction(office: Office) -> None:
     said = await office.alice.says("The lift is inspected by the facility team each spring.", "general")
     await office.alice.shortcut("footnote_add_to_knowledge", said)
-    assert "An admin will look at it" in (await office.alice.next_private(30)).markdown
+    assert "waits for an admin" in (await office.alice.next_private(30)).markdown
     assert "1 proposal to review" in (await office.told("status")).markdown
     listed = await office.told("proposals")
     await asyncio.gather(*(office.ada.clicks(listed, "Approve") for _ in range(3)))
@@ -153,7 +153,7 @@ async def a_proposal_and_a_correction(office: Office) -> None:
     await office.alice.clicks(answer, "👎")
     form = await office.alice.next_modal()
     await office.alice.submits(form, {"answer": "The lift is inspected by an outside firm."})
-    assert "An admin will look at it" in (await office.alice.next_private(30)).markdown
+    assert "waits for an admin" in (await office.alice.next_private(30)).markdown
     assert "who inspects the lift?" in (await office.told("proposals")).markdown
 
 

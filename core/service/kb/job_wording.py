@@ -47,7 +47,7 @@ def job_state(job: JobSummary) -> str:
             ended = "Done" if not counts or any(state is not ItemState.FAILED for state, _ in job.counts) else "Failed"
             return f"{ended}{_took(job)}: {counts or 'nothing to do'}."
         case JobState.FAILED:
-            return f"Failed{_took(job)}." if not counts else f"Failed{_took(job)}. Before that: {counts}."
+            return f"Failed{_took(job)}." if not counts else f"Failed{_took(job)}: {counts}."
         case JobState.CANCELLED:
             return f"Cancelled. {counts or 'Nothing was changed'}."
         case unknown:

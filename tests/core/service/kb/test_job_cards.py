@@ -43,7 +43,7 @@ def test_a_card_says_why_the_job_failed_and_what_is_to_be_said_of_single_sources
     shown = job_card(summarize_job(replace(JOB, state=JobState.FAILED, reason="No room.", items=(failed,))))
     assert [line_text(line) for line in shown.lines] == [
         "Adding 2 documents to “handbook”",
-        "Failed after 1 failed.",
+        "Failed: 1 failed.",
         "No room.",
         "• a.pdf: It is locked.",
     ]

@@ -43,7 +43,7 @@ async def test_what_was_removed_can_be_restored_as_it_was_for_seven_days(room: R
     await room.says(KbVerb.REMOVE, target="refunds", confirmed=True)
     read = len(room.parser.read)
     reply = await room.says(KbVerb.RESTORE, target="refunds")
-    assert "is back" in words(reply)
+    assert "Restored “" in words(reply)
     assert await room.catalog.document(before.id) == before
     assert await room.finds("refunds") == ["Refunds"]
     assert len(room.parser.read) == read
@@ -76,7 +76,7 @@ async def test_a_document_that_is_removed_while_a_job_brings_it_in_stays_out(roo
     room.clock.advance(1)
     await room.says(KbVerb.REMOVE, target="refunds", confirmed=True)
     await room.works()
-    assert "removed while" in (await room.job(job_in(reply).id)).failed_items[0].reason
+    assert "removed it while" in (await room.job(job_in(reply).id)).failed_items[0].reason
     assert await room.finds("refunds") == []
     assert await room.index.count() == 0
 
