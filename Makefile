@@ -70,7 +70,7 @@ containers: $(STAMP)
 	$(BIN)/pytest -m containers tests/containers
 
 bench: $(STAMP)
-	$(BIN)/footnote bench
+	$(BIN)/python -m research.benchmark
 
 eval: $(STAMP)
 	$(BIN)/footnote eval bot/samples/eval --agent --baseline bot/samples/eval/baseline.json

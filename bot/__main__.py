@@ -105,7 +105,8 @@ def _wrongly_called(error: Any) -> NoReturn:
         error.show()
         sys.exit(2)
     called = error.ctx.command_path if error.ctx is not None else "footnote"
-    _fail(f"{message.rstrip('.')}.", f"See: {called} --help", code=2)
+    ended = message.rstrip(".")
+    _fail(ended if ended.endswith(("?", "!")) else f"{ended}.", f"See: {called} --help", code=2)
 
 
 if __name__ == "__main__":

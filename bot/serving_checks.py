@@ -54,7 +54,8 @@ def processes_check(serving: Sequence[ServingProcess]) -> Check:
     roles = Counter(one.role for one in serving)
     if not roles:
         return Check("processes", Health.OK, "none serves now")
-    said = ", ".join(f"{count} {role}" for role, count in sorted(roles.items()))
+    does = {"all": "answer and listen", "platform": "listen", "worker": "answer"}
+    said = ", ".join(f"{count} that {does.get(role, role)}" for role, count in sorted(roles.items()))
     if roles["platform"] and not roles["worker"] and not roles["all"]:
         return Check("processes", Health.FAILED, f"{said}: nobody answers", "footnote serve --role worker")
     if roles["worker"] and not roles["platform"] and not roles["all"]:

@@ -30,9 +30,9 @@ import aiohttp
 from adapters.reasoners.openai import prompts
 from adapters.reasoners.openai.structured_output import MISSING
 from adapters.redis.embedded_server import EmbeddedValkey
-from adapters.testing.endpoint import RecordedRequest, Says, ScriptedEndpoint
-from adapters.testing.obedient_model import ObedientModel
 from bot.demo import SAMPLES
+from tests.fakes.model.endpoint import RecordedRequest, Says, ScriptedEndpoint
+from tests.fakes.model.obedient_model import ObedientModel
 
 STARTING = 180.0  # seconds, while the packaged model loads
 ANSWERING = 60.0  # seconds

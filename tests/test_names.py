@@ -12,13 +12,13 @@ PACKAGES = ("core", "adapters", "bot")
 PAGES = ("CONTRIBUTING.md", "docs/architecture.md", "docs/glossary.md", "docs/vendor-hooks.md", "docs/extractive.md")
 OF_VENDORS = {"AsyncMilvusClient", "hybrid_search", "sentinel_username", "sentinel_password"}  # not called here
 _NAMED = re.compile(r"``([A-Za-z_]\w*(?:\.\w+)*)``")
-_PATH = re.compile(r"`((?:core|adapters|bot|tests|docs|deploy)/[\w./*{},-]*)`")
-_PYTHON = re.compile(r"\b((?:core|adapters|bot)(?:\.\w+)+)\b")
+_PATH = re.compile(r"`((?:core|adapters|bot|research|tests|docs|deploy)/[\w./*{},-]*)`")
+_PYTHON = re.compile(r"\b((?:core|adapters|bot|research)(?:\.\w+)+)\b")
 
 
 @cache
 def _trees() -> dict[Path, ast.Module]:
-    paths = [path for package in (*PACKAGES, "tests") for path in sorted((ROOT / package).rglob("*.py"))]
+    paths = [path for package in (*PACKAGES, "research", "tests") for path in sorted((ROOT / package).rglob("*.py"))]
     return {path: ast.parse(path.read_text(encoding="utf-8")) for path in paths}
 
 

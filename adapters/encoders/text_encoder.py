@@ -8,7 +8,7 @@ memory.
 Queries that come while one is encoded go together after it: fifty at once cost the processor what ten do one by one.
 All run in bfloat16 where the processor computes in it: three times as many passages a second as ``encode`` with its
 defaults, a query in 0.7 of its time, at a cosine of 0.9999 and nDCG@10 within 0.002 of float32
-(tests/measure/encoding.py).
+(research/measure/encoding.py).
 """
 
 import asyncio

@@ -109,8 +109,8 @@ async def _socket_mode(web: WebClient, app_token: str) -> SlackCheck:
         await web.client.apps_connections_open(app_token=app_token)
     except SlackApiError as error:
         return SlackCheck("Slack Socket Mode", False, f"refused: {error_word(error) or 'no answer'}", remedy)
-    except OSError as error:
-        return SlackCheck("Slack Socket Mode", False, type(error).__name__, "Check the network.")
+    except OSError:
+        return SlackCheck("Slack Socket Mode", False, "Slack could not be reached", "Check the network.")
     return SlackCheck("Slack Socket Mode", True, "a connection was offered")
 
 

@@ -1,7 +1,12 @@
-"""The prompt of ``chat``: a line editor with history, Ctrl-C that stops an answer, Ctrl-D that leaves."""
+"""The prompt of ``chat``: a line editor with history, Ctrl-C that stops an answer, Ctrl-D that leaves.
+
+Without a terminal, the lines of standard input are read one after another, without an editor.
+"""
 
 import asyncio
 import signal
+import sys
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 from prompt_toolkit import PromptSession
@@ -11,9 +16,14 @@ from rich.text import Text
 from adapters.terminal.chat import Chat
 from core.model.errors import FootnoteError
 
+Ask = Callable[[str], Awaitable[str]]  # a line that the person types after this prompt
+
 
 async def converse(chat: Chat) -> None:
     """Read lines and answer them until the person leaves."""
+    if not sys.stdin.isatty():
+        await _read_pipe(chat)
+        return
     session: PromptSession[str] = PromptSession()
     chat.console.print(Text("Ask a question. /help lists the commands, Ctrl-D leaves.", style="dim"))
     while True:
@@ -24,13 +34,28 @@ async def converse(chat: Chat) -> None:
             continue
         except EOFError:
             return
-        if not await _stoppable(chat, line, session):
+        if not await _stoppable(chat, line, session.prompt_async):
             return
 
 
-async def _stoppable(chat: Chat, line: str, session: "PromptSession[str]") -> bool:
+async def _read_pipe(chat: Chat) -> None:
+    """Answer each line of standard input; a choice that needs words takes the next line."""
+
+    async def next_line() -> str:
+        line: str = await asyncio.to_thread(sys.stdin.readline)
+        if not line:
+            raise EOFError
+        return line.strip()
+
+    with suppress(EOFError):
+        while True:
+            if (line := await next_line()) and not await _stoppable(chat, line, lambda _: next_line()):
+                return
+
+
+async def _stoppable(chat: Chat, line: str, ask: Ask) -> bool:
     """Work on one line; Ctrl-C cancels the work and keeps the conversation."""
-    work = asyncio.ensure_future(_say(chat, line, session))
+    work = asyncio.ensure_future(_say(chat, line, ask))
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGINT, work.cancel)
     try:
@@ -48,12 +73,12 @@ async def _stoppable(chat: Chat, line: str, session: "PromptSession[str]") -> bo
         loop.remove_signal_handler(signal.SIGINT)
 
 
-async def _say(chat: Chat, line: str, session: "PromptSession[str]") -> bool:
+async def _say(chat: Chat, line: str, ask: Ask) -> bool:
     open_checkpoint = chat.open_checkpoint
     choice = open_checkpoint.choice(line) if open_checkpoint else None
     if choice is not None and choice.asks_text:
         with suppress(EOFError, KeyboardInterrupt):
-            said = (await session.prompt_async(f"  {choice.label}: ")).strip()
+            said = (await ask(f"  {choice.label}: ")).strip()
             if said:  # nothing said: the checkpoint stays open
                 await chat.press(choice, said)
         return True

@@ -8,7 +8,6 @@ EXAMPLES: dict[str, str] = {
     "ask": 'footnote ask "Who approves refunds?"',
     "audit": "footnote audit -n 20",
     "backup": "footnote backup /backups/today",
-    "bench": "footnote bench --only search,load",
     "chat": "footnote chat --kb handbook",
     "demo": "footnote demo",
     "doctor": "footnote doctor",

@@ -1,7 +1,5 @@
-"""Measuring: ``eval``, ``bench``, and ``feedback export``, which makes a dataset of what people thought of answers."""
+"""Measuring: ``eval``, and ``feedback export``, which makes a dataset of what people thought of answers."""
 
-import shutil
-import sys
 from collections.abc import Sequence
 from contextlib import aclosing
 from pathlib import Path
@@ -20,7 +18,6 @@ feedback = typer.Typer(help="What people thought of answers.", no_args_is_help=T
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
     app.command("eval")(evaluate)
-    app.command()(bench)
     app.add_typer(feedback, name="feedback")
 
 
@@ -156,49 +153,6 @@ def _must_be_writable(*paths: Path | None) -> None:
         path.open("ab").close()
         if not there:
             path.unlink()
-
-
-def bench(
-    passages: Annotated[int, typer.Option(min=1_000, help="How many passages to search in.")] = 10_000,
-    only: Annotated[str, typer.Option(help="Of search, encoding, ingest, load.")] = "search,encoding,ingest,load",
-    answers: Annotated[int, typer.Option(min=1, help="How many answers, for load.")] = 100,
-    texts: Annotated[
-        Path | None, typer.Option(help="Search in texts of data sets in BEIR's layout below here.", file_okay=False)
-    ] = None,
-    keep: Annotated[Path | None, typer.Option(help="Build the index here and keep it.", file_okay=False)] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
-    """Measure speed, each figure beside its baseline in the same run. A missed target is said to be missed."""
-    from bot.benchmark import PARTS
-
-    parts = [name.strip() for name in only.split(",") if name.strip()]
-    unknown = [name for name in parts if name not in PARTS]
-    if unknown or not parts:
-        raise typer.BadParameter(f"There is no part {', '.join(unknown) or '(none)'}; there are {', '.join(PARTS)}.")
-    finish(_bench(passages, parts, answers, texts, keep, as_json))
-
-
-async def _bench(
-    passages: int, parts: list[str], answers: int, texts: Path | None, keep: Path | None, as_json: bool
-) -> int:
-    from dataclasses import asdict
-
-    from bot.benchmark import measure
-    from bot.settings import load_settings
-
-    rows = []
-    measuring = measure(load_settings(), passages, parts=parts, texts=texts, answers=answers, keep=keep)
-    async with aclosing(measuring):
-        async for row in measuring:
-            rows.append(row)
-            if not as_json:
-                met = {True: "reached", False: "MISSED", None: ""}[row.met]
-                line = f"{row.what:42} {row.value:18} {row.against:56} {row.target:14} {met}"
-                fits = not sys.stdout.isatty() or len(line) <= shutil.get_terminal_size().columns
-                say(line if fits else "\n  ".join(filter(None, (row.what, row.value, row.against, row.target, met))))
-    if as_json:
-        print_json([asdict(row) for row in rows])
-    return 0
 
 
 @feedback.command("export")

@@ -25,13 +25,13 @@ def register(app: typer.Typer) -> None:
 
 def web(
     port: Annotated[int | None, typer.Option(help="Listen there instead of on HTTP_PORT.", min=0, max=65535)] = None,
-    make_hash: Annotated[bool, typer.Option("--hash", help="Ask for a password and print its hash.")] = False,
+    make_hash: Annotated[
+        bool, typer.Option("--hash", help="Ask for a password and print the setting with its hash.")
+    ] = False,
 ) -> None:
     """A page to ask, read sources, and look after the knowledge."""
     if make_hash:
-        from adapters.web.access.rules import hash_password
-
-        typer.echo(hash_password(typer.prompt("Password", hide_input=True, confirmation_prompt=True)))
+        _print_password_hash()
         return
     from bot.server import run_page
 
@@ -41,6 +41,17 @@ def web(
         say("\n  The link signs you in, once.\n  Ctrl-C ends it.\n")
 
     finish(run_page(port, announce), quiet=False)
+
+
+def _print_password_hash() -> None:
+    """Ask for a password and print the line for ``.env``. Raises BadParameter where it is too short."""
+    from adapters.web.access.rules import SHORTEST_PASSWORD, hash_password
+
+    password = typer.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
+    if len(password) < SHORTEST_PASSWORD:
+        raise typer.BadParameter(f"The password is too short. Use at least {SHORTEST_PASSWORD} characters.")
+    say("Put this line into .env, with its quotes. For readers, name it WEB_READER_PASSWORD_HASH.", err=True)
+    typer.echo(f"WEB_PASSWORD_HASH='{hash_password(password)}'")
 
 
 def serve(

@@ -9,9 +9,9 @@ from typing import Any
 from bot.container import Footnote
 from bot.evaluation.case_report import SNIPPET, Excerpts, case, excerpts
 from bot.evaluation.dataset_loader import Dataset
+from bot.evaluation.datasets import Query
+from bot.evaluation.metrics import JudgedAnswer, agent_figures, contains, thresholds
 from bot.evaluation.retrieval import documents_of
-from core.evaluation.datasets import Query
-from core.evaluation.metrics import JudgedAnswer, agent_figures, contains, thresholds
 from core.model.answer import Answer, Citation, Outcome
 from core.model.conversation import Audience, Person, Thread, ThreadKey, Turn
 from core.model.events import AgentCompleted, CheckpointReached

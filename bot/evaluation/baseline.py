@@ -5,12 +5,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bot.evaluation.metrics import regressions
 from bot.evaluation.question_runs import verdict_lines
 from bot.evaluation.retrieval import ALL_EVIDENCE, METRICS
-from bot.evaluation.rewrites import HUMAN, PARTS, RAW, RETRIEVAL_METRICS, REWRITTEN
 from bot.evaluation.runner import DatasetFigures
-from core.evaluation.claims import VERDICTS
-from core.evaluation.metrics import regressions
 from core.model.errors import ConfigurationError
 
 NOT_A_FIGURE = ("by_grade", "worst", "stages", "nowhere_answered")  # of the agent's; they have places of their own
@@ -25,10 +23,6 @@ def lines_of(measured: DatasetFigures) -> Iterator[str]:
         yield from _legs(measured.legs)
     if measured.agent:
         yield from _agent(measured.agent)
-    if measured.conversations:
-        yield from _conversations(measured.conversations)
-    if measured.claims:
-        yield from _claims(measured.claims)
     if measured.verdicts:
         yield from verdict_lines(measured.verdicts["counts"])
     yield from measured.notes
@@ -68,32 +62,6 @@ def _agent(agent: Mapping[str, Any]) -> Iterator[str]:
         yield f"  {name:20} {shown}"
     stages = ", ".join(f"{name} {value:.1f}" for name, value in agent["stages"].items())
     yield f"  {'median ms by stage':20} {stages}"
-
-
-def _conversations(found: Mapping[str, Any]) -> Iterator[str]:
-    yield f"  {found['questions']} follow-ups against a person's rewrite (content-word precision / recall / F1)"
-    needing = found["needing context"]
-    for told, part in (("", found), (f" of the {needing['questions']} that need context", needing)):
-        for wording in (RAW, REWRITTEN):
-            yield f"  {wording + told:45}" + " / ".join(f"{part[wording][name]['mean']:.3f}" for name in PARTS)
-    yield f"  {'F1 over as asked':45}{interval(found['f1 over as asked'])}"
-    free = found["no context needed"]
-    yield f"  {'left alone where no context is needed':45}{free['left alone']} of {free['questions']}"
-    if kept := found["retrieval"]:
-        for wording in (RAW, REWRITTEN, HUMAN):
-            shown = ", ".join(f"{name} {kept[wording][name]['mean']:.3f}" for name in RETRIEVAL_METRICS)
-            yield f"  found by one search, {wording:24}{shown}"
-        yield f"  {'nDCG@10 over as asked':45}{interval(kept['nDCG@10 over as asked'])}"
-
-
-def _claims(found: Mapping[str, Any]) -> Iterator[str]:
-    yield f"  {found['questions']} claims{'':22}" + "".join(f"{verdict:>14}" for verdict in VERDICTS)
-    for label, counts in found["counts"].items():
-        total = sum(counts.values())
-        yield f"  {f'{label} ({total})':32}" + "".join(f"{counts[verdict] / total:14.3f}" for verdict in VERDICTS)
-    for name in ("precision", "recall"):
-        if found[name] is not None:
-            yield f"  {f'{name} of “supported”':32}{found[name]:14.3f}"
 
 
 def keep_baseline(path: Path, results: Sequence[DatasetFigures]) -> None:

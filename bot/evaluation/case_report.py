@@ -8,9 +8,9 @@ from typing import Any
 
 from bot.container import Footnote
 from bot.evaluation.dataset_loader import Dataset
+from bot.evaluation.datasets import Query
+from bot.evaluation.metrics import contains
 from bot.evaluation.retrieval import scope_of
-from core.evaluation.datasets import Query
-from core.evaluation.metrics import contains
 from core.model.text import content_words
 
 SNIPPET = 500  # characters

@@ -1,22 +1,15 @@
-"""Reads a folder as something to measure: questions with a corpus, follow-ups, labelled claims, or several of these.
+"""Reads a folder as something to measure: questions with a corpus, questions with expected facts, or both."""
 
-What a line of each file means is ``core.evaluation``'s; bringing the corpus into an index is ``temp_index``'s.
-"""
-
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
 from adapters.documents.folders import files_in
-from core.evaluation.claims import LabelledClaim, load_grounding_pairs, replies_from
-from core.evaluation.conversations import FollowUpCase, follow_ups_from
-from core.evaluation.datasets import CorpusDocument, Query, documents_from, grades_from, queries_from, spread
-from core.evaluation.question_sets import QuestionSet, question_set_from
+from bot.evaluation.datasets import CorpusDocument, Query, documents_from, grades_from, queries_from, spread
+from bot.evaluation.question_sets import QuestionSet, question_set_from
 from core.model.errors import ConfigurationError, NotFound
 
 LAYOUTS = (
-    "queries.jsonl with qrels.tsv (BEIR), with rewrites or with knowledge; conversations.jsonl; grounding.jsonl; "
-    "questions.jsonl with documents.json and the folder documents"
+    "queries.jsonl with qrels.tsv and corpus.jsonl (BEIR); questions.jsonl with documents.json and the folder documents"
 )
 
 
@@ -28,8 +21,6 @@ class Dataset:
     queries: tuple[Query, ...] = ()
     documents: tuple[CorpusDocument, ...] = ()
     files: tuple[tuple[Path, str], ...] = ()
-    follow_ups: tuple[FollowUpCase, ...] = ()
-    claims: tuple[LabelledClaim, ...] = ()
     questions: QuestionSet | None = None
 
     @property
@@ -49,9 +40,9 @@ def read(folder: Path, limit: int | None) -> Dataset:
         raise ConfigurationError(
             f"{folder} is not in a layout I know: {error!r}.", remedy=f"Known: {LAYOUTS}."
         ) from None
-    if not (found.queries or found.follow_ups or found.claims or found.questions):
+    if not (found.queries or found.questions):
         raise NotFound(f"There is nothing to measure in {folder}.", remedy=f"A dataset has {LAYOUTS}.")
-    if (found.queries or found.questions) and not found.has_corpus:
+    if not found.has_corpus:
         raise NotFound(f"There is no corpus.jsonl in {folder}, and no documents folder beside it.")
     return found
 
@@ -61,26 +52,11 @@ def _read(folder: Path, limit: int | None) -> Dataset:
     questions = _question_set(folder, limit)
     beside = (folder.absolute() if questions else folder.absolute().parent) / "documents"
     files = () if documents else tuple((p, str(Path(s).relative_to(beside.name))) for p, s in files_in([beside]))
-    lines = _lines(folder / "queries.jsonl")
     queries: tuple[Query, ...] = ()
-    follow_ups = follow_ups_from(_lines(folder / "conversations.jsonl"))
-    claims = load_grounding_pairs(_lines(folder / "grounding.jsonl"), documents)
     if (folder / "qrels.tsv").is_file():
-        queries = queries_from(lines, grades_from(_lines(folder / "qrels.tsv")))
-    elif lines:
-        about = json.loads(lines[0]).get("metadata") or {}
-        if "rewrite" in about:
-            follow_ups += follow_ups_from(lines)
-        elif "knowledge" in about:
-            claims += replies_from(lines)
+        queries = queries_from(_lines(folder / "queries.jsonl"), grades_from(_lines(folder / "qrels.tsv")))
     return Dataset(
-        folder.resolve().name,
-        spread(queries, limit),
-        documents,
-        files if queries or follow_ups or questions else (),
-        spread(follow_ups, limit),
-        spread(claims, limit),
-        questions,
+        folder.resolve().name, spread(queries, limit), documents, files if queries or questions else (), questions
     )
 
 

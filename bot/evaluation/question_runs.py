@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.container import Footnote
+from bot.evaluation.answer_scoring import AnswerVerdict, Prediction, ScoredReply, score_reply, states
 from bot.evaluation.answers import pursue_question, turn_of
 from bot.evaluation.dataset_loader import Dataset
-from core.evaluation.answer_scoring import AnswerVerdict, Prediction, ScoredReply, score_reply, states
-from core.evaluation.question_sets import DocumentKind, LabelledQuestion, QuestionSet
+from bot.evaluation.question_sets import DocumentKind, LabelledQuestion, QuestionSet
 from core.model.answer import Answer, Outcome
 from core.model.conversation import Thread, ThreadKey
 

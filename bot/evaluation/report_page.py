@@ -8,9 +8,7 @@ from typing import Any
 from bot.container import CONFIDENT
 from bot.evaluation.baseline import agent_rows, interval
 from bot.evaluation.plots import bars, curves, stages
-from bot.evaluation.rewrites import HUMAN, PARTS, RAW, RETRIEVAL_METRICS, REWRITTEN
 from bot.evaluation.runner import DatasetFigures
-from core.evaluation.claims import VERDICTS
 from core.model.inquiry import CUTOFFS, Behaviour
 
 _STYLE = """
@@ -73,8 +71,6 @@ def _section(number: int, one: DatasetFigures) -> str:
             *_abstention_section(one),
             *(_agent(one.agent) if one.agent else ()),
             *_times(one),
-            *(_conversations(one.conversations) if one.conversations else ()),
-            *(_claims(one.claims) if one.claims else ()),
             *_cases("Worst found", "Wanted", "Found", one.worst),
             *(f'<p class="soft">{escape(note)}</p>' for note in one.notes),
             "</section>",
@@ -141,45 +137,6 @@ def _times(one: DatasetFigures) -> Iterator[str]:
         yield stages(one.agent["stages"], "Time of an answer by stage")
 
 
-def _conversations(found: Mapping[str, Any]) -> Iterator[str]:
-    yield "<h3>Follow-ups: closeness to a person's rewrite</h3>"
-    needing, free = found["needing context"], found["no context needed"]
-    yield bars([(wording, found[wording]["f1"]) for wording in (RAW, REWRITTEN)], "F1 against a person's rewrite")
-    rows = [
-        (f"{wording}{told}", [_three(part[wording][name]["mean"]) for name in PARTS])
-        for told, part in (("", found), (", where context is needed", needing))
-        for wording in (RAW, REWRITTEN)
-    ]
-    yield _table([name.capitalize() for name in PARTS], rows)
-    yield _line(
-        f"{found['questions']} follow-ups, {needing['questions']} need context. Content words, as sets. "
-        f"F1 over as asked: {interval(found['f1 over as asked'])}. "
-        f"Left alone where no context is needed: {free['left alone']} of {free['questions']}."
-    )
-    if kept := found["retrieval"]:
-        yield "<h3>Follow-ups: what one search finds with each wording</h3>"
-        wordings = (RAW, REWRITTEN, HUMAN)
-        yield bars([(wording, kept[wording]["nDCG@10"]) for wording in wordings], "nDCG@10 by wording")
-        yield _table(
-            list(RETRIEVAL_METRICS),
-            [(wording, [_three(kept[wording][name]["mean"]) for name in RETRIEVAL_METRICS]) for wording in wordings],
-        )
-        yield _line(f"nDCG@10 of the rewritten over as asked: {interval(kept['nDCG@10 over as asked'])}")
-    yield from _cases("Worst rewrites", "By a person", "Rewritten", found["worst"])
-
-
-def _claims(found: Mapping[str, Any]) -> Iterator[str]:
-    yield "<h3>Claims: a person's label, and the verifier's verdict</h3>"
-    rows = []
-    for label, counts in found["counts"].items():
-        total = sum(counts.values())
-        rows.append((f"{label} ({total})", [f"{counts[verdict] / total:.3f}" for verdict in VERDICTS]))
-    yield _table(list(VERDICTS), rows)
-    known = [f"{name} of “supported” {found[name]:.3f}" for name in ("precision", "recall") if found[name] is not None]
-    yield _line(", ".join(known))
-    yield from _cases("Called supported, and not", "Evidence", "Claim", found["worst"])
-
-
 def _table(names: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> str:
     head = "".join(f"<th>{escape(name)}</th>" for name in names)
     body = "".join(
@@ -205,10 +162,6 @@ def _cases(title: str, wanted: str, found: str, cases: Sequence[Mapping[str, Any
 def _side(title: str, texts: Sequence[Mapping[str, str]]) -> str:
     inside = "".join(f"<b>{escape(text['id'])}</b><p>{escape(text['text']) or '—'}</p>" for text in texts)
     return f'<div><span class="soft">{escape(title)}</span>{inside or "<p>—</p>"}</div>'
-
-
-def _line(text: str) -> str:
-    return f'<p class="soft">{escape(text)}</p>'
 
 
 def _three(value: float) -> str:

@@ -10,8 +10,8 @@ from typing import Any
 
 from bot.container import Footnote
 from bot.evaluation.dataset_loader import Dataset
-from core.evaluation.datasets import Query
-from core.evaluation.metrics import all_evidence, bootstrap, medians, paired_difference
+from bot.evaluation.datasets import Query
+from bot.evaluation.metrics import all_evidence, bootstrap, medians, paired_difference
 from core.model.errors import ConfigurationError
 from core.model.knowledge import Passage
 from core.ports.index import Scope

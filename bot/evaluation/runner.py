@@ -11,8 +11,9 @@ from typing import Any
 from bot.container import Footnote
 from bot.evaluation.answers import ask_all
 from bot.evaluation.case_report import SNIPPET, Excerpts, case, excerpts
-from bot.evaluation.claim_verdicts import measure_claims
 from bot.evaluation.dataset_loader import Dataset, read
+from bot.evaluation.datasets import Query, needs_several, spread
+from bot.evaluation.metrics import Figure, thresholds
 from bot.evaluation.question_runs import ask_question_set, count_verdicts
 from bot.evaluation.retrieval import (
     METRICS,
@@ -23,11 +24,8 @@ from bot.evaluation.retrieval import (
     scope_of,
     search_all,
 )
-from bot.evaluation.rewrites import REWRITTEN, measure_rewrites
 from bot.evaluation.temp_index import fill, open_temporary
 from bot.settings import Settings
-from core.evaluation.datasets import Query, needs_several, spread
-from core.evaluation.metrics import Figure, thresholds
 from core.model.knowledge import Passage
 from core.retrieval.hybrid import POOL
 
@@ -49,8 +47,6 @@ class DatasetFigures:
     several: bool = False  # every question needs all of at least two documents
     legs: dict[str, dict[str, Any]] = field(default_factory=dict)
     agent: dict[str, Any] | None = None
-    conversations: dict[str, Any] | None = None
-    claims: dict[str, Any] | None = None
     verdicts: dict[str, Any] | None = None  # of questions with expected facts: how many of which kind, and each
     curve: list[dict[str, Any]] = field(default_factory=list)
     foreign: int = 0  # questions of the curve that nothing here answers
@@ -74,13 +70,6 @@ class DatasetFigures:
         if self.agent:
             found["agent right refusals"] = Figure(1 - self.agent["wrong_refusals"], self.agent["answerable"])
             found["agent right answers"] = Figure(1 - self.agent["wrong_answers"], self.agent["questions"])
-        if self.conversations:
-            count = self.conversations["questions"]
-            found["follow-ups F1"] = Figure(self.conversations[REWRITTEN]["f1"]["mean"], count)
-            if kept := self.conversations["retrieval"]:
-                found["follow-ups nDCG@10"] = Figure(kept[REWRITTEN]["nDCG@10"]["mean"], kept["questions"])
-        if self.claims and self.claims["precision"] is not None:
-            found["claims precision"] = Figure(self.claims["precision"], self.claims["questions"])
         if self.verdicts:
             counts = self.verdicts["counts"]["all"]
             asked = sum(counts.values())
@@ -115,7 +104,7 @@ def _samples() -> Dataset:
 async def measure(
     footnote: Footnote, dataset: Dataset, legs: Sequence[str], foreign: Sequence[Query] = ()
 ) -> DatasetFigures:
-    """Measure these legs, the conversations and the claims of a dataset whose corpus is in the index."""
+    """Measure these legs of a dataset whose corpus is in the index."""
     measured = DatasetFigures(
         dataset.name,
         await footnote.index.count(scope_of(dataset)),
@@ -124,10 +113,6 @@ async def measure(
     )
     if dataset.queries:
         await _measure_questions(footnote, dataset, legs, foreign, measured)
-    if dataset.follow_ups:
-        measured.conversations = await measure_rewrites(footnote, dataset)
-    if dataset.claims:
-        measured.claims = await measure_claims(footnote, dataset)
     if dataset.questions and "agent" in legs:
         scored = await ask_question_set(footnote, dataset)
         measured.questions += len(scored)

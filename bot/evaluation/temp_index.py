@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from bot.container import Footnote, open_footnote
 from bot.evaluation.dataset_loader import Dataset
-from bot.evaluation.encoder_wrapper import WrappedEncoder
 from bot.evaluation.temp_home import temporary_home
 from bot.settings import Settings
 from core.ingestion.ingestor import Change, Ingestor
@@ -37,6 +36,41 @@ class CorpusParser(Parser):
     async def parse(self, name: str, data: bytes, progress: PageProgress | None = None) -> ParsedDocument:
         """The text as one block, as corpora hold it."""
         return ParsedDocument(name, (Block(data.decode()),), "text/plain")
+
+
+class WrappedEncoder(Encoder):
+    """An encoder around another one: what a measurement changes it overrides, the rest is the wrapped one's."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        """Around this one."""
+        self._encoder = encoder
+
+    @property
+    def name(self) -> str:
+        """The model."""
+        return self._encoder.name
+
+    @property
+    def dimension(self) -> int:
+        """The length of a vector."""
+        return self._encoder.dimension
+
+    @property
+    def window(self) -> int:
+        """How many tokens of a text the model reads."""
+        return self._encoder.window
+
+    async def encode_queries(self, texts: Sequence[str]) -> "Vectors":
+        """(n, dimension), float32, unit length."""
+        return await self._encoder.encode_queries(texts)
+
+    async def encode_passages(self, texts: Sequence[str]) -> "Vectors":
+        """(n, dimension), float32, unit length."""
+        return await self._encoder.encode_passages(texts)
+
+    async def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
+        """Tokens of each text."""
+        return await self._encoder.count_tokens(texts)
 
 
 class KeptVectors(WrappedEncoder):

@@ -124,7 +124,10 @@ def _documents(dialogue: Dialogue, ingest: Ingest) -> None:
         if path.exists():
             ingest([path])
             return
-        dialogue.say(f"There is no file or folder {path}.")
+        if named.strip("\"'").startswith(("xoxb-", "xoxp-", "xapp-")):  # not repeated on the screen
+            dialogue.say("That is a Slack token, not a folder. Enter the path of a folder, or press Enter to skip.")
+        else:
+            dialogue.say(f"There is no file or folder {path}.")
 
 
 def _keep_running(dialogue: Dialogue, guide: InstallationSetup) -> None:

@@ -43,7 +43,7 @@ class Phase(StrEnum):
     DONE = "done"
 
 
-# Grades run from 1 to 10; below the cutoff a passage is no evidence. Calibrated by tests/measure/abstention.py.
+# Grades run from 1 to 10; below the cutoff a passage is no evidence. Calibrated by research/measure/abstention.py.
 CUTOFFS = {Behaviour.CONSERVATIVE: 6, Behaviour.BALANCED: 5, Behaviour.THOROUGH: 4}
 
 

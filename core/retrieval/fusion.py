@@ -5,7 +5,7 @@ of what each leg says of a passage: its score divided by that leg's best, and a 
 Cormack et al. 2009), which holds where a leg's scores lie close together. A long question gives the lexical leg more to
 match, so that the dense leg weighs less there. What the legs found is told by its nearest sentence as well (MaxP: Dai
 and Callan, "Deeper Text Understanding for IR with Contextual Neural Language Modeling", 2019): the
-vector of a whole passage hides the one that answers. ``tests/measure/fusion.py`` derives the
+vector of a whole passage hides the one that answers. ``research/measure/fusion.py`` derives the
 constants: on each of nine sets nDCG@10 is at or above min-max halves, min-max .7 to .3 and reciprocal ranks alone, and
 on eight of them where the constants come from the other eight. How sharply either leg's scores fall, the best cosine,
 how many hits both legs have in common, and how many of the question's words the best hit has, said nothing more about
@@ -35,7 +35,7 @@ _LEAST, _MOST = 0.2, 0.8  # of the dense weight, however long the question
 
 # A logistic regression over the nine sets and questions that belong to other sets: is this hit relevant? Fitted on
 # eight sets and tried on the ninth, before the nearest sentence counted, its mean error of calibration is 0.05 and its
-# AUC 0.86 (tests/measure/fusion.py).
+# AUC 0.86 (research/measure/fusion.py).
 _INTERCEPT = -11.8
 _PER_COSINE = 5.7  # of the best hit
 _PER_COVERAGE = 1.75  # share of the question's words in the best hit

@@ -19,11 +19,11 @@ import structlog
 
 from adapters.documents.folders import files_in
 from bot.demo import SAMPLES
+from bot.evaluation.answer_scoring import comparable, states
 from bot.evaluation.answers import pursue_question
 from bot.evaluation.dataset_loader import Dataset
 from bot.evaluation.temp_index import fill, open_temporary
 from bot.settings import Settings
-from core.evaluation.answer_scoring import comparable, states
 from core.model.answer import Answer, Outcome
 from core.model.conversation import Thread, ThreadKey
 

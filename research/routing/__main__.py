@@ -25,9 +25,6 @@ from rich.console import Console
 
 from adapters.documents.folders import files_in
 from adapters.terminal.ingest_view import ingest_files
-from adapters.testing.message_state import InProcessMessageStateStore
-from adapters.testing.platform import RecordedPlatform
-from adapters.testing.stores import InProcessState
 from bot.container import Footnote
 from bot.demo import SAMPLES
 from bot.evaluation.temp_index import open_temporary
@@ -41,6 +38,9 @@ from core.service.message_router import MessageRouter
 from core.service.message_routing import RoutingDecision, could_be_answered
 from core.service.question_service import CERTAIN, OpenThread, Question
 from research.routing.parsing import PARSERS, Line
+from tests.fakes.memory.message_state import InProcessMessageStateStore
+from tests.fakes.memory.platform import RecordedPlatform
+from tests.fakes.memory.stores import InProcessState
 
 LINES = Path(__file__).with_name("threads.jsonl")
 QUIET = (MessageRoute.KEEP_QUIET, MessageRoute.THANKED)

@@ -14,13 +14,11 @@ from adapters.documents.folders import files_in
 from adapters.encoders.answer_reader import LowRankAnswerReader
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.reasoners.fallback import FallbackReasoner
-from adapters.testing.endpoint import ScriptedEndpoint
 from bot.container import CONFIDENT, MET_AT, Footnote, model_endpoint
 from bot.demo import SAMPLES
 from bot.evaluation.answers import pursue_question
 from bot.evaluation.dataset_loader import Dataset
-from bot.evaluation.encoder_wrapper import WrappedEncoder
-from bot.evaluation.temp_index import fill, open_temporary
+from bot.evaluation.temp_index import WrappedEncoder, fill, open_temporary
 from bot.settings import Settings
 from core.agent.agent import Agent
 from core.agent.run import AgentDeps
@@ -32,6 +30,7 @@ from core.ports.encoder import Encoder, Reranker, Vectors
 from core.ports.index import Index, Scope
 from core.retrieval.hybrid import Retrieval, Retriever
 from research.verification.judging import Judgement, judge, tokens_of
+from tests.fakes.model.endpoint import ScriptedEndpoint
 from tests.fakes.model.model import Conversation, ScriptedModel
 from tests.fakes.model.pairs import Pair, read_pairs
 

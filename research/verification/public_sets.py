@@ -15,7 +15,7 @@ from adapters.reasoners.extractive.answer.claims import judge_claim
 from core.model.answer import Support
 from core.model.knowledge import Passage
 from core.values import value_faults
-from tests.measure.shelf import DATA, rows
+from research.measure.shelf import DATA, rows
 
 
 def scifact() -> Iterator[tuple[str, str, str]]:

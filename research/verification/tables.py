@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from bot.evaluation.rows import percentile
+from research.benchmark.rows import percentile
 from research.verification.asking import Asked
 from research.verification.judging import Fate
 

@@ -14,9 +14,11 @@ import pytest
 from rich.padding import Padding
 from rich.table import Table
 from typer.main import get_command
+from typer.testing import CliRunner
 
 from adapters.terminal.console import SafeConsole
 from adapters.terminal.markdown import AnswerMarkdown
+from adapters.web.access.rules import fits
 from bot.__main__ import app
 from bot.cli.examples import EXAMPLES, commands_of
 from bot.cli.inspect import _forget
@@ -52,6 +54,24 @@ def footnote(home: Path, *words: str, **env: str) -> "subprocess.CompletedProces
         check=False,
         timeout=120,
     )
+
+
+def test_a_misspelled_command_is_answered_in_whole_sentences(tmp_path: Path) -> None:
+    assert footnote(tmp_path, "aks").stderr == "No such command 'aks'. Did you mean 'ask'? See: footnote --help\n"
+
+
+def test_a_password_becomes_a_quoted_line_for_env() -> None:
+    made = CliRunner().invoke(app, ["web", "--hash"], input="long enough\nlong enough\n")
+    line = made.stdout.splitlines()[-1]
+    assert re.fullmatch(r"WEB_PASSWORD_HASH='scrypt\$[^']+'", line)
+    assert fits("long enough", line.split("'")[1])
+
+
+def test_a_password_of_three_characters_is_refused() -> None:
+    refused = CliRunner().invoke(app, ["web", "--hash"], input="abc\nabc\n")
+    assert refused.exit_code == 2
+    assert "at least 8 characters" in refused.output
+    assert "scrypt" not in refused.output
 
 
 def test_help_ends_with_the_example(tmp_path: Path) -> None:

@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 import pytest
 
-from adapters.testing.clock import ManualClock
-from adapters.testing.encoder import HashingEncoder
-from adapters.testing.proposal_store import InProcessProposalStore
-from adapters.testing.stores import InProcessAudit
 from bot.__main__ import main
 from core.service.gaps.drafts import GapDrafts
 from tests.core.service.gaps.planted import EVERYTHING, House
+from tests.fakes.memory.clock import ManualClock
+from tests.fakes.memory.encoder import HashingEncoder
+from tests.fakes.memory.proposal_store import InProcessProposalStore
+from tests.fakes.memory.stores import InProcessAudit
 
 PARKING = "Where may I park?"
 

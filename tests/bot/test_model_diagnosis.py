@@ -9,10 +9,6 @@ from pydantic import SecretStr, ValidationError
 
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.reasoners.fallback import FallbackReasoner
-from adapters.testing.clock import ManualClock
-from adapters.testing.encoder import HashingEncoder
-from adapters.testing.endpoint import ScriptedEndpoint
-from adapters.testing.obedient_model import ObedientModel
 from bot.container import model_with_standby
 from bot.doctor import endpoint_checks
 from bot.health import application
@@ -20,6 +16,10 @@ from bot.settings import Settings
 from core.model.answer import Outcome
 from core.model.event_text import describe_event
 from tests.core.scene import Scene
+from tests.fakes.memory.clock import ManualClock
+from tests.fakes.memory.encoder import HashingEncoder
+from tests.fakes.model.endpoint import ScriptedEndpoint
+from tests.fakes.model.obedient_model import ObedientModel
 
 CAUSE = "does not accept our key (401). Check LLM_API_KEY."
 

@@ -40,8 +40,8 @@ def test_what_is_wrong_with_it_is_named(status: CollectionStatus, health: Health
     ("roles", "health", "said"),
     [
         ([], Health.OK, "none serves now"),
-        (["all"], Health.OK, "1 all"),
-        (["platform", "worker", "worker"], Health.OK, "1 platform, 2 worker"),
+        (["all"], Health.OK, "1 that answer and listen"),
+        (["platform", "worker", "worker"], Health.OK, "1 that listen, 2 that answer"),
         (["platform"], Health.FAILED, "nobody answers"),
         (["worker"], Health.FAILED, "nobody listens"),
     ],

@@ -6,7 +6,6 @@ from redis.asyncio import Redis
 from adapters.redis.answer_stream import RedisAnswerStream
 from adapters.redis.memory import RedisMemory
 from adapters.redis.message_state import RedisMessageStateStore
-from adapters.testing.answer_stream import InProcessAnswerStream
 from adapters.web.ask.question_state import WebQuestionState
 from core.model.conversation import ThreadKey
 from core.ports.answer_stream import (
@@ -20,6 +19,7 @@ from core.ports.answer_stream import (
     TextVoided,
 )
 from core.ports.answer_view import Step, StepState
+from tests.fakes.memory.answer_stream import InProcessAnswerStream
 
 THREAD = ThreadKey("web", "", "web:operator", "1 {odd}")
 EVERY: list[AnswerUpdate] = [

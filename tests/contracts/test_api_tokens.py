@@ -7,9 +7,9 @@ import pytest
 from redis.asyncio import Redis
 
 from adapters.redis.api_tokens import RedisApiTokens
-from adapters.testing.stores import InProcessApiTokens
 from core.model.errors import Busy
 from core.ports.api_tokens import ApiToken, ApiTokens, KeptToken, TokenScope
+from tests.fakes.memory.stores import InProcessApiTokens
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 TOKEN = ApiToken(

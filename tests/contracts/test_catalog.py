@@ -6,9 +6,9 @@ import pytest
 from redis.asyncio import Redis
 
 from adapters.redis.catalog import RedisCatalog
-from adapters.testing.stores import InProcessCatalog
 from core.model.knowledge import Document, KnowledgeBase
 from core.ports.catalog import Catalog
+from tests.fakes.memory.stores import InProcessCatalog
 
 LEAVE = Document("d1", "handbook", "leave.md", "Leave", "v1", "text/markdown", 4, notes=("a table was flattened",))
 TRAVEL = Document("d2", "handbook", "travel.md", "Expenses", "v1", "text/markdown", 2)

@@ -4,11 +4,11 @@ import pytest
 from redis.asyncio import Redis
 
 from adapters.redis.settings import RedisAudit, RedisChannelSettingsStore
-from adapters.testing.stores import InProcessAudit, InProcessChannelSettingsStore
 from core.model.channel_settings import ChosenSettings
 from core.model.inquiry import Profile
 from core.ports.audit import Audit
 from core.ports.channel_settings import ChannelSettingsStore
+from tests.fakes.memory.stores import InProcessAudit, InProcessChannelSettingsStore
 
 PLACE = "slack:channel:T1/C1"
 

@@ -9,10 +9,10 @@ from redis.asyncio import Redis
 
 from adapters.redis.checkpoints import RedisCheckpoints
 from adapters.redis.memory import RedisMemory
-from adapters.testing.stores import InProcessCheckpoints, InProcessMemory, InProcessState
 from core.ports.checkpoints import Checkpoints
 from core.ports.memory import Memory
 from tests.contracts.conversations import NOW, OTHER_THREAD, THREAD, asking_back, parked
+from tests.fakes.memory.stores import InProcessCheckpoints, InProcessMemory, InProcessState
 
 
 class Stores(NamedTuple):

@@ -7,9 +7,9 @@ import pytest
 from redis.asyncio import Redis
 
 from adapters.redis.feedback import RedisFeedbackStore
-from adapters.testing.stores import InProcessFeedbackStore
 from core.ports.feedback import Feedback, FeedbackStore
 from tests.contracts.conversations import ANA, BEN, NOW, turn
+from tests.fakes.memory.stores import InProcessFeedbackStore
 
 WORD = Feedback("t1", ANA, helpful=False, reason="outdated", citations=turn("t1", cites=(1,)).citations, at=NOW)
 

@@ -8,9 +8,9 @@ import pytest
 from redis.asyncio import Redis
 
 from adapters.redis.inbox import RedisInbox
-from adapters.testing.inbox import InProcessInbox
 from core.model.errors import Busy, LeaseLost
 from core.ports.inbox import Delivery, Inbox, Lease
+from tests.fakes.memory.inbox import InProcessInbox
 
 WAIT = timedelta(seconds=5)
 AT_ONCE = timedelta()

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from adapters.milvus.index import MilvusIndex
-from adapters.testing.encoder import HashingEncoder
-from adapters.testing.index import InProcessIndex
 from core.ingestion.passage_vectors import vectors_of
 from core.model.errors import DocumentRejected
 from core.model.knowledge import Locator, Passage
 from core.model.passage_units import texts_of_units
 from core.model.sentence_vectors import NO_SENTENCES
 from core.ports.index import Index, PassageVectors, Scope
+from tests.fakes.memory.encoder import HashingEncoder
+from tests.fakes.memory.index import InProcessIndex
 
 ENCODER = HashingEncoder()
 ODD_NAMES = (

@@ -13,7 +13,6 @@ from adapters.files.blob_store import FolderBlobStore
 from adapters.files.object_store import ObjectBlobStore
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.job_store import RedisJobStore
-from adapters.testing.job_store import InProcessBlobStore, InProcessJobStore
 from core.model.conversation import Person
 from core.model.errors import ConfigurationError, DocumentRejected, StoreUnavailable
 from core.model.jobs import ItemKind, ItemState, Job, JobItem, JobKind, JobState
@@ -22,6 +21,7 @@ from core.ports.blob_store import BlobStore
 from core.ports.inbox import Delivery
 from core.ports.job_store import JobStore
 from tests.adapters.documents.sources.servers import s3_server
+from tests.fakes.memory.job_store import InProcessBlobStore, InProcessJobStore
 
 ADA = Person("slack:T1/U1", "Ada")
 NOW = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)

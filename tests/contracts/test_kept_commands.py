@@ -8,14 +8,14 @@ import pytest
 
 from adapters.discord.kb.kept_commands import ButtonUse, DiscordKeptCommand
 from adapters.slack.kb.kept_commands import SlackKeptCommand
-from adapters.testing.clock import ManualClock
-from adapters.testing.message_state import InProcessMessageStateStore
-from adapters.testing.stores import InProcessAudit, InProcessState
 from core.model.errors import AlreadyDone, NotFound
 from core.model.json_codec import to_json
 from core.service.kb.commands import KbCommand, KbVerb
 from core.service.kb.kept_commands import KeptCommand, KeptCommands
 from core.service.one_time_actions import LOST_SECONDS, PressOutcome
+from tests.fakes.memory.clock import ManualClock
+from tests.fakes.memory.message_state import InProcessMessageStateStore
+from tests.fakes.memory.stores import InProcessAudit, InProcessState
 
 ADA, EVE = "slack:user:T/ADA", "slack:user:T/EVE"
 LISTED = KbCommand(KbVerb.LIST)

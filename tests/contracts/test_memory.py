@@ -15,16 +15,6 @@ from adapters.redis.memory import RedisMemory
 from adapters.redis.message_state import RedisMessageStateStore
 from adapters.redis.proposal_store import RedisProposalStore
 from adapters.redis.trace_store import RedisTraceStore
-from adapters.testing.inbox import InProcessInbox
-from adapters.testing.message_state import InProcessMessageStateStore
-from adapters.testing.proposal_store import InProcessProposalStore
-from adapters.testing.stores import (
-    InProcessCheckpoints,
-    InProcessFeedbackStore,
-    InProcessMemory,
-    InProcessState,
-    InProcessTraceStore,
-)
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import LeaseLost
 from core.model.events import Noticed, TracedEvent
@@ -41,6 +31,16 @@ from core.ports.trace_store import TraceStore
 from tests.contracts.conversations import ANA, BEN, NOW, OTHER_THREAD, THREAD, evidence, parked, turn
 from tests.contracts.records import WORDS, product_types, sample
 from tests.contracts.test_inbox import AT_ONCE, WAIT
+from tests.fakes.memory.inbox import InProcessInbox
+from tests.fakes.memory.message_state import InProcessMessageStateStore
+from tests.fakes.memory.proposal_store import InProcessProposalStore
+from tests.fakes.memory.stores import (
+    InProcessCheckpoints,
+    InProcessFeedbackStore,
+    InProcessMemory,
+    InProcessState,
+    InProcessTraceStore,
+)
 
 EVENT = TracedEvent(1.0, Noticed("hello"))
 

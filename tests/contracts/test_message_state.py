@@ -10,15 +10,15 @@ from redis.asyncio import Redis
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.keys import record_key
 from adapters.redis.message_state import RedisMessageStateStore
-from adapters.testing.inbox import InProcessInbox
-from adapters.testing.message_state import InProcessMessageStateStore
-from adapters.testing.stores import InProcessState
 from core.model.conversation import ThreadKey
 from core.model.errors import LeaseLost
 from core.model.message_records import QuestionState
 from core.model.records import NUMBERED, PERSON, Record
 from core.ports.inbox import Delivery, Inbox
 from core.ports.message_state import CancelReason, MessageStateStore
+from tests.fakes.memory.inbox import InProcessInbox
+from tests.fakes.memory.message_state import InProcessMessageStateStore
+from tests.fakes.memory.stores import InProcessState
 
 THREAD = ThreadKey("paper", "T", "C", "1 {odd}")
 ALICE = "paper:alice"

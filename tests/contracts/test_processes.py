@@ -9,10 +9,10 @@ from redis.asyncio import Redis
 
 from adapters.redis.named_leases import RedisNamedLeases
 from adapters.redis.process_registry import RedisProcessRegistry
-from adapters.testing.clock import ManualClock
-from adapters.testing.processes import InProcessNamedLeases, InProcessProcessRegistry
 from core.ports.named_leases import NamedLeases
 from core.ports.process_registry import ProcessRegistry, ServingProcess
+from tests.fakes.memory.clock import ManualClock
+from tests.fakes.memory.processes import InProcessNamedLeases, InProcessProcessRegistry
 
 LONG, SHORT = timedelta(hours=1), timedelta(milliseconds=50)
 ONE = ServingProcess("one", "worker", "index 1", "files 1")

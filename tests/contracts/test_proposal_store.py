@@ -7,12 +7,12 @@ import pytest
 from redis.asyncio import Redis
 
 from adapters.redis.proposal_store import RedisProposalStore
-from adapters.testing.proposal_store import InProcessProposalStore
 from core.model.conversation import Person
 from core.model.errors import Busy
 from core.model.jobs import Job, JobKind
 from core.model.reply_target import ReplyTarget
 from core.ports.proposal_store import Decision, Proposal, ProposalStore
+from tests.fakes.memory.proposal_store import InProcessProposalStore
 
 ADA = Person("slack:T1/U1", "Ada")
 NOW = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)

@@ -9,11 +9,11 @@ from redis.asyncio import Redis
 
 from adapters.redis.memory import RedisMemory
 from adapters.redis.question_log import RedisQuestionLog
-from adapters.testing.stores import InProcessMemory, InProcessQuestionLog, InProcessState
 from core.model.answer import Outcome
 from core.ports.memory import Memory
 from core.ports.question_log import DocumentReference, LoggedQuestion, QuestionLog, QuestionVector
 from tests.contracts.conversations import ANA, BEN, OTHER_THREAD, THREAD
+from tests.fakes.memory.stores import InProcessMemory, InProcessQuestionLog, InProcessState
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 LEAVE, TRAVEL = DocumentReference("d1", "handbook", "Leave"), DocumentReference("d2", "handbook", "Travel")

@@ -7,9 +7,9 @@ import pytest
 from redis.asyncio import Redis
 
 from adapters.redis.schedule_store import RedisScheduleStore
-from adapters.testing.schedule_store import InProcessScheduleStore
 from core.model.conversation import Person
 from core.ports.schedule_store import Every, Schedule, ScheduleStore
+from tests.fakes.memory.schedule_store import InProcessScheduleStore
 
 ADA = Person("slack:T1/U1", "Ada")
 NOW = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)

@@ -7,10 +7,10 @@ import pytest
 from redis.asyncio import Redis
 
 from adapters.redis.site_store import RedisSiteStore
-from adapters.testing.site_store import InProcessSiteStore
 from core.model.conversation import Person
 from core.model.sites import Site
 from core.ports.site_store import SiteStore
+from tests.fakes.memory.site_store import InProcessSiteStore
 
 ADA = Person("slack:T1/U1", "Ada")
 NOW = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)

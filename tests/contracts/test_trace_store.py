@@ -4,7 +4,6 @@ import pytest
 from redis.asyncio import Redis
 
 from adapters.redis.trace_store import RedisTraceStore
-from adapters.testing.stores import InProcessTraceStore
 from core.model.answer import Answer, Claim, ClaimVerdict, Outcome, Support, Verdict
 from core.model.events import (
     AgentCompleted,
@@ -29,6 +28,7 @@ from core.model.events import (
 from core.model.usage import UsageCounts
 from core.ports.trace_store import TraceStore
 from tests.contracts.conversations import parked
+from tests.fakes.memory.stores import InProcessTraceStore
 
 VERDICT = Verdict((ClaimVerdict(Claim("Thirty days.", (1,)), Support.CONTRADICTED, 0.4, "Forty days."),))
 ANSWER = Answer(Outcome.ANSWERED, "Thirty days [1].", verdict=VERDICT, timings=(("search", 0.25),))

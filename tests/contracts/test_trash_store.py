@@ -7,10 +7,10 @@ import pytest
 from redis.asyncio import Redis
 
 from adapters.redis.trash_store import RedisTrashStore
-from adapters.testing.trash_store import InProcessTrashStore
 from core.model.conversation import Person
 from core.model.knowledge import Document, KnowledgeBase
 from core.ports.trash_store import RemovedDocument, TrashStore
+from tests.fakes.memory.trash_store import InProcessTrashStore
 
 ADA = Person("slack:T1/U1", "Ada")
 NOW = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)

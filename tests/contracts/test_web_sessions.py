@@ -6,9 +6,9 @@ import pytest
 from redis.asyncio import Redis
 
 from adapters.redis.web_sessions import RedisWebSessions
-from adapters.testing.web_sessions import InProcessWebSessions
 from core.model.conversation import Person
 from core.ports.web_sessions import SignInMethod, WebSession, WebSessions
+from tests.fakes.memory.web_sessions import InProcessWebSessions
 
 ADA = WebSession(Person("web:user/ada", "ada"), SignInMethod.PROXY, is_admin=True, csrf="c")
 

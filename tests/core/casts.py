@@ -13,8 +13,6 @@ from typing import Any
 
 from adapters.reasoners.openai import prompts
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
-from adapters.testing.endpoint import Fails, RecordedRequest, Says, Scripted, ScriptedEndpoint
-from adapters.testing.scripted_reasoner import ScriptedReasoner
 from core.model.answer import Claim, ClaimVerdict
 from core.model.budget import Meter
 from core.model.conversation import Thread, Turn
@@ -39,6 +37,8 @@ from core.model.inquiry import (
     Sufficient,
 )
 from core.ports.reasoner import DraftDeclined, DraftPart, GradesWithDecision, Reasoner
+from tests.fakes.memory.scripted_reasoner import ScriptedReasoner
+from tests.fakes.model.endpoint import Fails, RecordedRequest, Says, Scripted, ScriptedEndpoint
 
 IN_PROCESS, OVER_HTTP = "in process", "over http"
 _DOCUMENT = re.compile(r'<document-[0-9a-f]{8} id="(\d+)"')

@@ -4,23 +4,6 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from adapters.testing.clock import ManualClock
-from adapters.testing.encoder import HashingEncoder
-from adapters.testing.inbox import InProcessInbox
-from adapters.testing.index import InProcessIndex
-from adapters.testing.message_state import InProcessMessageStateStore
-from adapters.testing.scripted_reasoner import ScriptedReasoner
-from adapters.testing.stores import (
-    InProcessAudit,
-    InProcessCatalog,
-    InProcessChannelSettingsStore,
-    InProcessCheckpoints,
-    InProcessFeedbackStore,
-    InProcessMemory,
-    InProcessQuestionLog,
-    InProcessState,
-    InProcessTraceStore,
-)
 from core.agent.agent import Agent
 from core.agent.run import AgentDeps
 from core.ingestion.passage_vectors import vectors_of
@@ -45,6 +28,23 @@ from core.retrieval.hybrid import Retriever
 from core.service.actions.user_actions import UserActions
 from core.service.question_recorder import QuestionRecorder
 from core.service.question_service import Question, QuestionService
+from tests.fakes.memory.clock import ManualClock
+from tests.fakes.memory.encoder import HashingEncoder
+from tests.fakes.memory.inbox import InProcessInbox
+from tests.fakes.memory.index import InProcessIndex
+from tests.fakes.memory.message_state import InProcessMessageStateStore
+from tests.fakes.memory.scripted_reasoner import ScriptedReasoner
+from tests.fakes.memory.stores import (
+    InProcessAudit,
+    InProcessCatalog,
+    InProcessChannelSettingsStore,
+    InProcessCheckpoints,
+    InProcessFeedbackStore,
+    InProcessMemory,
+    InProcessQuestionLog,
+    InProcessState,
+    InProcessTraceStore,
+)
 
 E = TypeVar("E")
 ALICE = Person("test:alice", "Alice")

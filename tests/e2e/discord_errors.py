@@ -2,7 +2,7 @@
 
 Each trouble has a channel and a person of its own, so that all of a route's can be played at once against one server
 and one installation. Shared by the suite, which plays those that are told apart, and by
-``python -m tests.measure.discord_errors``, which plays all there are.
+``python -m research.measure.discord_errors``, which plays all there are.
 """
 
 import asyncio

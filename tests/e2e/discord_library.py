@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-from adapters.testing.inbox import InProcessInbox
-from adapters.testing.stores import InProcessAudit
 from core.ports.index import Scope
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.ports.proposal_store import Proposal
@@ -11,6 +9,8 @@ from core.service.kb.job_worker import JobWorker
 from tests.core.scene import Scene
 from tests.core.service.kb.knowledge_room import Room
 from tests.fakes.discord import Interaction, Person
+from tests.fakes.memory.inbox import InProcessInbox
+from tests.fakes.memory.stores import InProcessAudit
 
 
 class Library:

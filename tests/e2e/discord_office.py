@@ -10,9 +10,6 @@ from contextlib import asynccontextmanager
 
 from adapters.discord.outbound.answer_messages import Pauses
 from adapters.discord.platform import DiscordPlatform
-from adapters.testing.inbox import InProcessInbox
-from adapters.testing.message_state import InProcessMessageStateStore
-from adapters.testing.stores import InProcessAudit, InProcessChannelSettingsStore, InProcessFeedbackStore
 from core.model.channel_settings import ChannelSettings
 from core.model.parsed_document import Block, ParsedDocument
 from core.service.actions.memory_controls import MemoryControls
@@ -25,6 +22,9 @@ from tests.core.scene import Scene
 from tests.e2e.discord_library import Library
 from tests.e2e.work_count import WorkCount
 from tests.fakes.discord import FakeDiscord
+from tests.fakes.memory.inbox import InProcessInbox
+from tests.fakes.memory.message_state import InProcessMessageStateStore
+from tests.fakes.memory.stores import InProcessAudit, InProcessChannelSettingsStore, InProcessFeedbackStore
 
 NO_LATE_EDITS = PacingLimits(late=())  # the fake applies an edit before it answers, unless a test holds it
 SOON = Pauses(opening=(0.02,), editing=(0.02, 0.02), posting=(0.02, 0.05, 0.1))  # scenes do not wait as people do

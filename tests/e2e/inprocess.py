@@ -6,10 +6,6 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
-from adapters.testing.inbox import InProcessInbox
-from adapters.testing.message_state import InProcessMessageStateStore
-from adapters.testing.scripted_reasoner import ScriptedReasoner
-from adapters.testing.stores import InProcessAudit, InProcessChannelSettingsStore, InProcessFeedbackStore
 from core.model.budget import Meter
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Thread
@@ -24,6 +20,10 @@ from core.service.message_handler import MessageHandler
 from core.service.queue_worker import Worker
 from tests.core.scene import Scene
 from tests.e2e.driver import PlatformDriver, Running
+from tests.fakes.memory.inbox import InProcessInbox
+from tests.fakes.memory.message_state import InProcessMessageStateStore
+from tests.fakes.memory.scripted_reasoner import ScriptedReasoner
+from tests.fakes.memory.stores import InProcessAudit, InProcessChannelSettingsStore, InProcessFeedbackStore
 
 REFUNDS = "Refunds are paid within 14 days."
 

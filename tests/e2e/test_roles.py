@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from adapters.testing.processes import InProcessNamedLeases
 from bot.container import SystemClock
 from core.service.leader_lease import NamedLeaderLease, NeverLeader
 from tests.e2e.discord_driver import DiscordDriver
@@ -32,6 +31,7 @@ from tests.e2e.test_scenes import (  # the scenes in which the two processes hav
     test_stop_offers_what_was_found,
 )
 from tests.fakes.discord import SPECIFICATION, FakeDiscord
+from tests.fakes.memory.processes import InProcessNamedLeases
 from tests.fakes.slack import FakeSlack, specs_are_here
 
 pytestmark = [

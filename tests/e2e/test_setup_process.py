@@ -12,8 +12,8 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from adapters.testing.endpoint import Fails, RecordedRequest, Says, ScriptedEndpoint
 from tests.fakes.discord import SPECIFICATION, FakeDiscord
+from tests.fakes.model.endpoint import Fails, RecordedRequest, Says, ScriptedEndpoint
 from tests.fakes.slack import FakeSlack, specs_are_here
 
 ROOT = Path(__file__).parents[2]

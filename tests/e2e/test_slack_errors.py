@@ -1,14 +1,14 @@
 """Slack's documented errors, each played for one question: one visible outcome, whatever is refused.
 
-A sample here; ``python -m tests.measure.slack_errors`` plays all of them.
+A sample here; ``python -m research.measure.slack_errors`` plays all of them.
 """
 
 from collections.abc import Iterator
 
 import pytest
 
+from research.measure.slack_errors import SITUATIONS, Case, cases, played
 from tests.fakes.slack import specs_are_here
-from tests.measure.slack_errors import SITUATIONS, Case, cases, played
 
 pytestmark = [
     pytest.mark.e2e,

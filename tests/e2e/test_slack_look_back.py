@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator
 import pytest
 from structlog.testing import capture_logs
 
-from adapters.testing.inbox import InProcessInbox
 from core.model.conversation import ThreadKey
 from core.service.backfill import MOST_PLACES, ActivePlace, BackfillCursor
 from tests.e2e.inprocess import REFUNDS, Bot
 from tests.e2e.slack_driver import SlackDriver
+from tests.fakes.memory.inbox import InProcessInbox
 from tests.fakes.slack import FakeSlack, Message, specs_are_here
 from tests.fakes.slack import events as slack_events
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.benchmark import measure
+from research.benchmark import measure
 from tests.live.conftest import settings_for
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(400)]

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.benchmark.load import load_rows
-from bot.benchmark.yardstick import Yardstick
+from research.benchmark.load import load_rows
+from research.benchmark.yardstick import Yardstick
 from tests.live.conftest import settings_for
 
 pytestmark = pytest.mark.live

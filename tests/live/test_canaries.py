@@ -11,16 +11,6 @@ from dataclasses import dataclass, field, replace
 import pytest
 import pytest_asyncio
 
-from adapters.testing.message_state import InProcessMessageStateStore
-from adapters.testing.scripted_reasoner import ScriptedReasoner
-from adapters.testing.stores import (
-    InProcessChannelSettingsStore,
-    InProcessCheckpoints,
-    InProcessFeedbackStore,
-    InProcessMemory,
-    InProcessState,
-    InProcessTraceStore,
-)
 from bot.container import Footnote
 from core.agent.agent import Agent
 from core.agent.run import AgentDeps
@@ -57,6 +47,16 @@ from core.service.kb.service import KnowledgeService
 from core.service.question_service import Question, QuestionService
 from core.service.visible_memory import VisibleMemory
 from tests.core.service.kb.knowledge_room import Room, words
+from tests.fakes.memory.message_state import InProcessMessageStateStore
+from tests.fakes.memory.scripted_reasoner import ScriptedReasoner
+from tests.fakes.memory.stores import (
+    InProcessChannelSettingsStore,
+    InProcessCheckpoints,
+    InProcessFeedbackStore,
+    InProcessMemory,
+    InProcessState,
+    InProcessTraceStore,
+)
 
 BOARD = Audience(frozenset({"paper:channel:T/BOARD"}))
 PUBLIC = Audience(frozenset({"paper:channel:T/PUBLIC"}))

@@ -10,12 +10,12 @@ from adapters.reasoners.openai.reasoner import OpenAIReasoner
 from adapters.redis.client import connect
 from adapters.redis.daily_budget import RedisDailyBudget
 from adapters.redis.embedded_server import EmbeddedValkey
-from adapters.testing.clock import ManualClock
-from adapters.testing.endpoint import ScriptedEndpoint
-from adapters.testing.obedient_model import ObedientModel
-from adapters.testing.scripted_reasoner import ScriptedReasoner
 from core.model.budget import Prices
 from tests.core.scene import Scene
+from tests.fakes.memory.clock import ManualClock
+from tests.fakes.memory.scripted_reasoner import ScriptedReasoner
+from tests.fakes.model.endpoint import ScriptedEndpoint
+from tests.fakes.model.obedient_model import ObedientModel
 
 pytestmark = pytest.mark.live
 

@@ -5,7 +5,7 @@ import pytest
 from bot.container import Footnote
 from core.model.answer import Outcome
 from core.service import follow_ups
-from tests.measure.follow_ups import ask, is_from, names_document
+from research.measure.follow_ups import ask, is_from, names_document
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
 

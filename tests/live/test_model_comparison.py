@@ -6,16 +6,16 @@ import pytest
 from pydantic import SecretStr
 
 from adapters.reasoners.openai.verifier_trust import control_claims
-from adapters.testing.endpoint import ScriptedEndpoint
-from adapters.testing.obedient_model import ObedientModel
+from bot.evaluation.answer_scoring import AnswerVerdict
 from bot.evaluation.dataset_loader import read
 from bot.evaluation.model_comparison import compare_model, lines_of
 from bot.settings import Settings
-from core.evaluation.answer_scoring import AnswerVerdict
 from core.model.errors import ConfigurationError
+from tests.fakes.model.endpoint import ScriptedEndpoint
+from tests.fakes.model.obedient_model import ObedientModel
 
 SAMPLES = Path(__file__).parents[2] / "bot" / "samples" / "eval"
-QUESTIONS = Path(__file__).parents[1] / "questions" / "tune"
+QUESTIONS = Path(__file__).parents[2] / "research" / "questions" / "tune"
 pytestmark = pytest.mark.live
 
 

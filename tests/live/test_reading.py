@@ -6,7 +6,7 @@ import pytest
 
 from bot.container import Footnote
 from core.model.answer import Outcome
-from tests.measure.follow_ups import ask
+from research.measure.follow_ups import ask
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
 

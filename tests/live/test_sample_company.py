@@ -1,5 +1,6 @@
 """One home: what the demo brought in answers in the terminal, until there are documents of one's own."""
 
+import io
 import json
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -72,3 +73,14 @@ async def test_the_sample_company_uses_no_server_or_bucket_that_is_configured(tm
     apart = sample_settings(settings_for(tmp_path, **more).model_copy(update={"milvus_uri": "http://ours:19530"}))
     assert (apart.redis_url, apart.milvus_uri, apart.milvus_token, apart.blob_store_url) == (None, None, None, None)
     assert apart.home == tmp_path / "demo"
+
+
+async def test_a_piped_conversation_is_answered_line_by_line_without_an_editor(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await _demo(tmp_path / "home")
+    monkeypatch.setattr("sys.stdin", io.StringIO("How long are driver positions kept?\n\nWhat is a dragon?\n"))
+    out, err = await run(asking._chat(None))
+    assert "90 days" in out
+    assert "not a terminal" not in out + err
+    assert out.count("trace") == 2

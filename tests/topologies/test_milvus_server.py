@@ -11,13 +11,13 @@ from pymilvus import MilvusClient
 
 from adapters.milvus.index import MilvusIndex
 from adapters.milvus.rows import VARCHAR_BYTES
-from adapters.testing.encoder import HashingEncoder
 from bot.serving_checks import milvus_server_check
 from core.model.errors import ConfigurationError
 from core.model.health import Health
 from core.ports.index import Scope
 from tests.contracts import test_index as shared
 from tests.contracts.test_index import ODD_NAMES, add, find, passage
+from tests.fakes.memory.encoder import HashingEncoder
 from tests.topologies.milvus_server import AVAILABLE, DenseMilvusIndex, milvus_server
 
 pytestmark = [

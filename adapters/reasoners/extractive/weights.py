@@ -43,7 +43,7 @@ class Features:
 
 
 # --- does this sentence answer? One logistic function for what is quoted and for whether anything is ----------------
-# Fitted on the question sets for choosing and on the samples (tests/measure/sentences.py).
+# Fitted on the question sets for choosing and on the samples (research/measure/sentences.py).
 ANSWERING = Features(
     cosine=1.25,
     passage_cosine=2.0,

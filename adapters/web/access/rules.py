@@ -20,6 +20,7 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 # scrypt as RFC 7914 parametrises it for interactive logins, a little more: 32 MB and about a tenth of a second.
 _N, _R, _P, _MEMORY = 2**15, 8, 1, 64 * 1024 * 1024
 _LONGEST_PASSWORD = 1_000
+SHORTEST_PASSWORD = 8  # characters, as NIST SP 800-63B requires at least
 _LONGEST_ADDRESS = 60  # an IPv6 address, with a port
 
 

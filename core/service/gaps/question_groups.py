@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 else:
     Groups = object
 
-# Where groups end, and from how many questions on their mean says anything: tests/measure/question_groups.py, taken
-# from tests/questions/gaps/calibration.tsv (V-measure .934 at .74 against .921 at best without taking the mean off).
+# Where groups end, and from how many questions on their mean says anything: research/measure/question_groups.py, taken
+# from research/questions/gaps/calibration.tsv (V-measure .934 at .74 against .921 at best without taking the mean off).
 DISTANCE = 0.74
 DISTANCE_OF_FEW = 0.64
 ENOUGH = 50

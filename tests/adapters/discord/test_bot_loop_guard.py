@@ -1,7 +1,7 @@
 """Bots that may ask: a few times in a row, and then not until a person speaks or an hour has passed."""
 
 from adapters.discord.inbound.bot_loop_guard import MOST_TURNS, BotLoopGuard
-from adapters.testing.clock import ManualClock
+from tests.fakes.memory.clock import ManualClock
 
 HERE, THERE = 1, 2
 

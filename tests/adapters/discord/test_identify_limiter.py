@@ -8,7 +8,7 @@ from structlog.testing import capture_logs
 
 from adapters.discord.inbound.identify_limiter import DAY, PACES, SLOWEST, IdentifyLimiter, IdentifyTimes
 from adapters.discord.preflight import sessions_check
-from adapters.testing.message_state import InProcessMessageStateStore
+from tests.fakes.memory.message_state import InProcessMessageStateStore
 
 
 def most_in_a_day() -> int:

@@ -10,9 +10,6 @@ from adapters.discord.kb.job_cards import JobCards
 from adapters.discord.outbound.layouts import layout_text
 from adapters.discord.outbound.messages import Messages, Spot
 from adapters.discord.outbound.sanitizer import SanitizedView
-from adapters.testing.clock import ManualClock
-from adapters.testing.message_state import InProcessMessageStateStore
-from adapters.testing.stores import InProcessState
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import NotFound, PlatformUnavailable
 from core.model.incoming_events import Permissions
@@ -21,6 +18,9 @@ from core.model.reply_target import ReplyMode, ReplyTarget
 from core.service.kb.commands import Caller
 from core.service.kb.summaries import summarize_job
 from core.service.kb.text_spans import plain, principal
+from tests.fakes.memory.clock import ManualClock
+from tests.fakes.memory.message_state import InProcessMessageStateStore
+from tests.fakes.memory.stores import InProcessState
 
 CARD, DIRECT, ADA = 11, 22, 33
 MINUTES = 60

@@ -11,7 +11,6 @@ from mcp import Client
 
 from adapters.mcp.server import build_server
 from adapters.mcp.tools import KnowledgeTools
-from adapters.testing.stores import InProcessApiTokens, InProcessAudit
 from core.model.answer import Support
 from core.model.conversation import Person
 from core.model.errors import ModelUnavailable
@@ -21,6 +20,7 @@ from core.retrieval.hybrid import Retriever
 from core.service.api_clients import ApiClient, ApiClients, local_owner
 from core.service.knowledge_reader import KnowledgeReader
 from tests.core.scene import Scene
+from tests.fakes.memory.stores import InProcessApiTokens, InProcessAudit
 
 REFUNDS = "Refunds are paid within 14 days."
 QUESTION = "How long do refunds take?"

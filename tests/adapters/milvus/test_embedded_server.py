@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from adapters.milvus.index import IndexState, MilvusIndex
-from adapters.testing.encoder import HashingEncoder
 from core.ingestion.passage_vectors import vectors_of
 from core.model.errors import ConfigurationError, IndexMismatch, StoreUnavailable
 from core.model.knowledge import Passage
 from core.ports.index import Scope
+from tests.fakes.memory.encoder import HashingEncoder
 
 pytestmark = pytest.mark.live
 
@@ -31,7 +31,7 @@ from adapters.milvus.index import MilvusIndex
 from core.ingestion.passage_vectors import vectors_of
 from core.model.knowledge import Passage
 from core.ports.index import Scope
-from adapters.testing.encoder import HashingEncoder
+from tests.fakes.memory.encoder import HashingEncoder
 
 async def main():
     encoder = HashingEncoder()

@@ -5,7 +5,6 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from adapters.observability.opentelemetry import TracingStore
-from adapters.testing.stores import InProcessTraceStore
 from core.model.answer import Answer, Outcome, ResourceUsage
 from core.model.events import (
     AgentCompleted,
@@ -15,6 +14,7 @@ from core.model.events import (
     RetrievalCompleted,
     TracedEvent,
 )
+from tests.fakes.memory.stores import InProcessTraceStore
 
 RUN: tuple[AgentEvent, ...] = (
     AgentStarted("t1", "A private question?", "balanced", "extractive"),

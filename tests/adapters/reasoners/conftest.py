@@ -3,8 +3,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
-from adapters.testing.endpoint import ScriptedEndpoint
 from tests.adapters.reasoners.scene import opened
+from tests.fakes.model.endpoint import ScriptedEndpoint
 
 
 @pytest.fixture

@@ -7,8 +7,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
-from adapters.testing.clock import ManualClock
-from adapters.testing.endpoint import ScriptedEndpoint
 from core.model.answer import Citation, Outcome
 from core.model.budget import Meter
 from core.model.conversation import Audience, Person, Thread, ThreadKey, Turn
@@ -16,6 +14,8 @@ from core.model.evidence import EvidenceLibrary, Grade, Hit
 from core.model.inquiry import Inquiry, Limits
 from core.model.knowledge import KnowledgeBase, Passage
 from core.ports.reasoner import DraftPart, VerifierRecords
+from tests.fakes.memory.clock import ManualClock
+from tests.fakes.model.endpoint import ScriptedEndpoint
 
 SECRET = "sk-very-secret-key"
 KEY = ThreadKey("console", "", "terminal", "1")

@@ -9,13 +9,13 @@ from adapters.reasoners.extractive.evidence.about_itself import asked_of_documen
 from adapters.reasoners.extractive.evidence.scoring import says_something
 from adapters.reasoners.extractive.question.intent import split_question
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
-from adapters.testing.encoder import HashingEncoder
 from core.model.answer import Outcome
 from core.model.evidence import Evidence, EvidenceLibrary, Hit
 from core.model.inquiry import Investigate, Search, SearchSource
 from core.model.passage_units import Form, Unit
 from tests.adapters.reasoners.scene import inquiry, passage
 from tests.core.scene import Scene
+from tests.fakes.memory.encoder import HashingEncoder
 
 
 def found(text: str, title: str = "Bonfire policy 2025") -> Evidence:

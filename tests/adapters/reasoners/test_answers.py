@@ -9,9 +9,15 @@ from adapters.reasoners.circuit_breaker import BreakerState
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.reasoners.fallback import QUOTING, FallbackReasoner, Reserves
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
-from adapters.testing.clock import ManualClock
-from adapters.testing.encoder import HashingEncoder
-from adapters.testing.endpoint import (
+from core.model.answer import Outcome
+from core.model.events import AgentFailed
+from core.model.inquiry import AnswerPolicy, Profile
+from tests.adapters.reasoners.scene import opened
+from tests.core.scene import Scene, within
+from tests.fakes.memory.clock import ManualClock
+from tests.fakes.memory.encoder import HashingEncoder
+from tests.fakes.memory.scripted_reasoner import ScriptedReasoner
+from tests.fakes.model.endpoint import (
     Drips,
     Fails,
     Garbles,
@@ -22,13 +28,7 @@ from adapters.testing.endpoint import (
     ScriptedEndpoint,
     Truncates,
 )
-from adapters.testing.obedient_model import ObedientModel
-from adapters.testing.scripted_reasoner import ScriptedReasoner
-from core.model.answer import Outcome
-from core.model.events import AgentFailed
-from core.model.inquiry import AnswerPolicy, Profile
-from tests.adapters.reasoners.scene import opened
-from tests.core.scene import Scene, within
+from tests.fakes.model.obedient_model import ObedientModel
 
 REFUNDS = "Refunds stay open for 30 days after the purchase. Annual plans are refunded in part."
 FAQ = "How long do refunds stay open? Refunds stay open for 30 days."  # so near to the question that it convinces

@@ -8,11 +8,11 @@ from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.changelog import change_asked
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
-from adapters.testing.encoder import HashingEncoder
 from core.model.evidence import Evidence, EvidenceLibrary, Grade, Hit
 from core.model.inquiry import Insufficient, Investigate, Search, SearchKnowledge
 from core.model.passage_units import units
 from tests.adapters.reasoners.scene import inquiry, meter, passage, thread
+from tests.fakes.memory.encoder import HashingEncoder
 
 LAMP = "which firmware introduced the amber lamp?"
 

@@ -13,7 +13,6 @@ from adapters.reasoners.extractive.evidence.similarity import Similarity
 from adapters.reasoners.extractive.question.answer_type import fits, is_broad, lacks, thing_asked
 from adapters.reasoners.extractive.question.intent import final_question
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
-from adapters.testing.encoder import HashingEncoder
 from core.model.evidence import EvidenceLibrary, Grade, Hit
 from core.model.inquiry import Investigate
 from core.model.knowledge import Passage
@@ -21,6 +20,7 @@ from core.model.passage_units import Form, befores, in_context, units
 from core.model.text import content_words
 from core.ports.encoder import Vectors
 from tests.adapters.reasoners.scene import inquiry, meter, passage, thread
+from tests.fakes.memory.encoder import HashingEncoder
 
 FAQ = (
     "Do drivers need a special phone?\nNo. The app runs on ordinary phones. Photos are kept for three days without a "

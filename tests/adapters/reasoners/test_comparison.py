@@ -4,9 +4,9 @@ import pytest
 
 from adapters.reasoners.extractive.question.comparison import sides_of
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
-from adapters.testing.encoder import HashingEncoder
 from core.model.inquiry import Investigate
 from tests.adapters.reasoners.scene import inquiry, meter, thread
+from tests.fakes.memory.encoder import HashingEncoder
 
 
 @pytest.mark.parametrize(

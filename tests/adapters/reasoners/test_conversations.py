@@ -12,7 +12,6 @@ from adapters.reasoners.extractive.question.aggregation import aggregation_of
 from adapters.reasoners.extractive.question.follow_up import resolve
 from adapters.reasoners.extractive.question.intent import Intent, final_question, kind_of
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner, exchanges
-from adapters.testing.encoder import HashingEncoder
 from core.model.answer import Outcome
 from core.model.conversation import Exchange
 from core.model.evidence import EvidenceLibrary, Grade, Hit
@@ -20,6 +19,7 @@ from core.model.inquiry import Investigate
 from core.model.knowledge import Passage
 from tests.adapters.reasoners.scene import inquiry, meter, passage, thread, turn
 from tests.core.scene import Scene
+from tests.fakes.memory.encoder import HashingEncoder
 
 APPROVALS = (
     "| Amount | Approved by |\n|---|---|\n| Up to €250 | The agent |\n| Above €250 and up to €2,000 | The head |\n"

@@ -9,12 +9,12 @@ from dataclasses import replace
 import pytest
 
 from adapters.reasoners.openai import prompts
-from adapters.testing.endpoint import RecordedRequest, Says, ScriptedEndpoint
-from adapters.testing.obedient_model import ObedientModel
 from core.model.answer import Outcome
 from core.model.inquiry import AnswerPolicy, Profile
 from tests.adapters.reasoners.scene import opened
 from tests.core.scene import Scene
+from tests.fakes.model.endpoint import RecordedRequest, Says, ScriptedEndpoint
+from tests.fakes.model.obedient_model import ObedientModel
 
 CONFIDENT = 0.06
 SIMPLE = "How many days until refunds are paid?"

@@ -7,10 +7,10 @@ import pytest
 
 from adapters.reasoners.extractive.evidence.definitions import definition_asked
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
-from adapters.testing.encoder import HashingEncoder
 from core.model.evidence import EvidenceLibrary, Hit
 from core.model.knowledge import Passage
 from tests.adapters.reasoners.scene import passage
+from tests.fakes.memory.encoder import HashingEncoder
 
 CODE = "```\nuv run tidewatch serve --port 7070\n```"
 

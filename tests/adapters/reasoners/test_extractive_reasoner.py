@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
-from adapters.testing.encoder import HashingEncoder
 from core.model.answer import Claim, Outcome, Support
 from core.model.conversation import Turn
 from core.model.errors import Unavailable
@@ -17,6 +16,7 @@ from core.model.inquiry import AskBack, CheckpointKind, Investigate, Plan, Reply
 from core.ports.encoder import Vectors
 from core.ports.reasoner import DraftPart
 from tests.adapters.reasoners.scene import ADA, NOW, inquiry, library, meter, passage, thread, turn
+from tests.fakes.memory.encoder import HashingEncoder
 
 KEPT = "Driver positions are kept for 90 days and are then deleted. Photos are kept for 18 months."
 

@@ -9,15 +9,15 @@ import pytest
 
 from adapters.reasoners.circuit_breaker import BreakerState
 from adapters.reasoners.fallback import CAPPED, OF_THIS_QUESTION, QUOTING, STOOD_IN, FallbackReasoner, Reserves
-from adapters.testing.clock import ManualClock
-from adapters.testing.endpoint import ScriptedEndpoint
-from adapters.testing.scripted_reasoner import ScriptedReasoner
 from core.model.answer import Claim
 from core.model.budget import Meter
 from core.model.errors import BudgetExhausted, ModelFailure, ModelMisbehaved, ModelUnavailable
 from core.model.inquiry import Inquiry, Insufficient, Investigate, Reply, Sufficient
 from core.ports.reasoner import DraftDeclined, DraftRestarted
 from tests.adapters.reasoners.scene import inquiry, library, meter, opened, thread, turn
+from tests.fakes.memory.clock import ManualClock
+from tests.fakes.memory.scripted_reasoner import ScriptedReasoner
+from tests.fakes.model.endpoint import ScriptedEndpoint
 
 DOWN = ModelUnavailable("The model endpoint at example.com cannot be reached.")
 

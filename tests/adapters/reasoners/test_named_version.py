@@ -8,10 +8,10 @@ from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.named_version import NamedVersion, version_named
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
-from adapters.testing.encoder import HashingEncoder
 from core.model.evidence import Evidence, EvidenceLibrary, Hit
 from core.model.passage_units import units
 from tests.adapters.reasoners.scene import passage
+from tests.fakes.memory.encoder import HashingEncoder
 
 LIMITS = {
     "Parcels API, version 1": "30 requests a minute for each partner.",

@@ -10,11 +10,11 @@ from adapters.reasoners.extractive.evidence.other_languages import (
 )
 from adapters.reasoners.extractive.question.query_translation import dictionary_of, foreign_words_of
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
-from adapters.testing.encoder import HashingEncoder
 from core.model.evidence import EvidenceLibrary, Grade, Hit
 from core.model.inquiry import Inquiry, Insufficient, Investigate, SearchKnowledge, SearchSource, Sufficient
 from core.model.passage_units import units
 from tests.adapters.reasoners.scene import inquiry, meter, passage, thread
+from tests.fakes.memory.encoder import HashingEncoder
 
 GERMAN = "Die Warteliste führt Mareike Thoms. Der Schlüssel ist im Büro und die Kaution beträgt 1.480 Euro."
 ENGLISH = "The waiting list of the depot in Leith is kept by Ada Lund. The depot is open until five."

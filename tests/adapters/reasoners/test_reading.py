@@ -11,13 +11,13 @@ from adapters.reasoners.extractive.evidence.reading import AnswerReader, text_of
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage
 from adapters.reasoners.extractive.evidence.surroundings import stretch_around
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner, leaning_of
-from adapters.testing.encoder import HashingEncoder
 from core.model.conversation import Exchange
 from core.model.errors import ModelUnavailable
 from core.model.inquiry import Investigate
 from core.model.passage_units import units
 from tests.adapters.reasoners.scene import inquiry, library, meter, thread
 from tests.adapters.reasoners.scene import text_of as text_of_parts
+from tests.fakes.memory.encoder import HashingEncoder
 
 DOUBTED = weights.READ * 4  # less than what is read of -6 in place of 6 takes off
 NEVER = -30.0  # odds that no words of the question outweigh

@@ -9,12 +9,12 @@ from adapters.reasoners.extractive.evidence.layered import known_by_name
 from adapters.reasoners.extractive.evidence.leaning import Leaning
 from adapters.reasoners.extractive.evidence.source_searches import leant_on
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
-from adapters.testing.encoder import HashingEncoder
 from core.model.answer import Outcome
 from core.model.conversation import Exchange
 from core.model.evidence import Evidence, EvidenceLibrary, Grade, Hit
 from core.model.inquiry import Decision, Insufficient, Investigate, Search, SearchKnowledge, SearchSource, Sufficient
 from tests.adapters.reasoners.scene import inquiry, library, meter, passage, thread, turn
+from tests.fakes.memory.encoder import HashingEncoder
 
 BORN = "When was the director of the film Free Guy born?"
 DIRECTED = "Free Guy is a comedy film directed by Shawn Levy."

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from adapters.reasoners.extractive.evidence.similarity import Similarity
-from adapters.testing.encoder import HashingEncoder
-from adapters.testing.index import InProcessIndex
 from core.ingestion.passage_vectors import vectors_of
 from core.model.errors import StoreUnavailable
 from core.model.knowledge import Passage
 from core.model.passage_units import texts_of_units, units
 from core.ports.index import PassageVectors
+from tests.fakes.memory.encoder import HashingEncoder
+from tests.fakes.memory.index import InProcessIndex
 
 if TYPE_CHECKING:
     from core.ports.encoder import Vectors

@@ -3,9 +3,9 @@
 import pytest
 
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
-from adapters.testing.encoder import HashingEncoder
 from core.model.answer import Outcome
 from tests.core.scene import Scene
+from tests.fakes.memory.encoder import HashingEncoder
 
 SMALL_TALK = [
     "hi",

@@ -14,12 +14,12 @@ from adapters.reasoners.extractive.question.spelling import (
     without_haste,
 )
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
-from adapters.testing.encoder import HashingEncoder
 from core.model.events import QueryRefined
 from core.model.inquiry import Insufficient, Investigate, Search, SearchKnowledge
 from core.model.languages import language_of
 from tests.adapters.reasoners.scene import inquiry, library, meter, thread
 from tests.core.scene import Scene
+from tests.fakes.memory.encoder import HashingEncoder
 
 PASSAGE = (
     "The price of the hot-water diverter is £6, that of webhooks nothing. Call the duty line on 0131 496 0155; "

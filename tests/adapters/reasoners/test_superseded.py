@@ -5,10 +5,10 @@ import pytest
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage, Words, rarity_of
 from adapters.reasoners.extractive.evidence.superseded import prefer_current
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
-from adapters.testing.encoder import HashingEncoder
 from core.model.evidence import Evidence, Hit
 from core.model.passage_units import units
 from tests.adapters.reasoners.scene import passage
+from tests.fakes.memory.encoder import HashingEncoder
 
 OLD = "| Code | Product | Price |\n| --- | --- | --- |\n| B205 | Burger bun | 15.12 |\n| B118 | Farl | 12.60 |\n"
 NEW = "| code | product | price_gbp |\n| --- | --- | --- |\n| B205 | Burger bun | 15.84 |\n"

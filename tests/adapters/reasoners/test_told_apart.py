@@ -15,7 +15,6 @@ from adapters.reasoners.extractive.evidence.versions import calls_itself_outdate
 from adapters.reasoners.extractive.question.about_knowledge import overview_of
 from adapters.reasoners.extractive.question.aggregation import Aggregate, aggregation_of
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
-from adapters.testing.encoder import HashingEncoder
 from core.agent.understand import UNREADABLE
 from core.model.conversation import Audience, ContextMessage
 from core.model.evidence import Evidence, Grade, Hit
@@ -25,6 +24,7 @@ from core.model.text import sentences
 from core.service.question_service import Question
 from tests.adapters.reasoners.scene import inquiry, passage
 from tests.core.scene import ALICE, Scene, told
+from tests.fakes.memory.encoder import HashingEncoder
 
 PLANS = """| Plan | Price a month | Battery |
 |---|---|---|

@@ -13,7 +13,6 @@ from adapters.reasoners.extractive.evidence.similarity import Similarity
 from adapters.reasoners.extractive.evidence.word_coverage import coverage
 from adapters.reasoners.extractive.question.answer_type import fits
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
-from adapters.testing.encoder import HashingEncoder
 from core.model.answer import Claim, Outcome, Support
 from core.model.conversation import Turn
 from core.model.errors import Unavailable
@@ -21,6 +20,7 @@ from core.model.evidence import EvidenceLibrary, Grade, Hit
 from core.model.inquiry import Insufficient, Investigate, Reply, Search, SearchKnowledge, SearchSource
 from core.ports.encoder import Vectors
 from tests.adapters.reasoners.scene import inquiry, library, meter, passage, thread, turn
+from tests.fakes.memory.encoder import HashingEncoder
 
 RULE = "Access to a service is approved by the lead of the team that owns it. Nobody has standing access."
 SERVICES = (

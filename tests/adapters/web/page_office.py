@@ -12,11 +12,6 @@ import aiohttp
 from aiohttp import web
 from aiohttp.test_utils import BaseTestServer, TestServer
 
-from adapters.testing.answer_stream import InProcessAnswerStream
-from adapters.testing.inbox import InProcessInbox
-from adapters.testing.message_state import InProcessMessageStateStore
-from adapters.testing.stores import InProcessChannelSettingsStore, InProcessFeedbackStore
-from adapters.testing.web_sessions import InProcessWebSessions
 from adapters.web.access.rules import AccessRules
 from adapters.web.ask.conversations import Conversations
 from adapters.web.ask.live_streams import LiveStreams
@@ -40,6 +35,11 @@ from core.service.actions.user_actions import UserActions
 from core.service.message_handler import MessageHandler
 from tests.core.scene import Scene
 from tests.core.service.kb.knowledge_room import Room
+from tests.fakes.memory.answer_stream import InProcessAnswerStream
+from tests.fakes.memory.inbox import InProcessInbox
+from tests.fakes.memory.message_state import InProcessMessageStateStore
+from tests.fakes.memory.stores import InProcessChannelSettingsStore, InProcessFeedbackStore
+from tests.fakes.memory.web_sessions import InProcessWebSessions
 
 if TYPE_CHECKING:
     from adapters.web.routing import Screen

@@ -14,10 +14,6 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import BaseTestServer, TestServer
 
-from adapters.testing.encoder import HashingEncoder
-from adapters.testing.proposal_store import InProcessProposalStore
-from adapters.testing.stores import InProcessAudit
-from adapters.testing.web_sessions import InProcessWebSessions
 from adapters.web.access.guard import COOKIE, Guard
 from adapters.web.access.rules import AccessRules
 from adapters.web.gaps.screen import GapScreen
@@ -27,6 +23,10 @@ from core.ports.web_sessions import SignInMethod, WebSession
 from core.service.gaps.drafts import GapDrafts
 from core.service.kb.queries import KnowledgeQueries
 from tests.core.service.gaps.planted import House
+from tests.fakes.memory.encoder import HashingEncoder
+from tests.fakes.memory.proposal_store import InProcessProposalStore
+from tests.fakes.memory.stores import InProcessAudit
+from tests.fakes.memory.web_sessions import InProcessWebSessions
 
 pytestmark = [pytest.mark.e2e, pytest.mark.filterwarnings("ignore:It is recommended to use web.RequestKey")]
 

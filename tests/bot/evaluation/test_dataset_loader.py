@@ -22,36 +22,12 @@ def test_questions_with_a_corpus_and_grades_are_measured_by_retrieval(tmp_path: 
     found = read(tmp_path, None)
     assert [query.id for query in found.queries] == ["q1"]
     assert found.has_corpus
-    assert not found.follow_ups
 
 
-def test_questions_with_rewrites_are_follow_ups_and_need_no_corpus(tmp_path: Path) -> None:
-    about = {"user_turns": ["a", "b"], "rewrite": "b of a"}
-    put(tmp_path, "queries.jsonl", *({"_id": str(n), "text": "b", "metadata": about} for n in range(5)))
-    found = read(tmp_path, 2)
-    assert len(found.follow_ups) == 2
-    assert not found.has_corpus
-
-
-def test_replies_with_the_knowledge_they_had_are_claims(tmp_path: Path) -> None:
-    about = {"knowledge": "It is so.", "label": "Fully attributable"}
-    put(tmp_path, "queries.jsonl", {"_id": "r", "text": "So it is.", "metadata": about})
-    assert [claim.label for claim in read(tmp_path, None).claims] == ["Fully attributable"]
-
-
-def test_labelled_pairs_beside_a_corpus_are_claims_too(tmp_path: Path) -> None:
-    put(tmp_path, "corpus.jsonl", {"_id": "d1", "title": "T", "text": "words"})
-    put(tmp_path, "grounding.jsonl", {"claim_id": "c", "claim": "words", "doc_id": "d1", "label": "SUPPORT"})
-    assert len(read(tmp_path, None).claims) == 1
-
-
-def test_the_samples_hold_questions_files_and_conversations() -> None:
+def test_the_samples_hold_questions_and_files() -> None:
     found = read(SAMPLES / "eval", None)
     assert found.queries
-    assert found.follow_ups
-    sources = {source for _, source in found.files}
-    assert {name for one in found.follow_ups for name in one.relevant} <= sources
-    assert {title for one in found.follow_ups for said in one.earlier for title in said.titles} <= sources
+    assert found.files
 
 
 def test_a_folder_with_nothing_to_measure_is_refused(tmp_path: Path) -> None:
@@ -69,6 +45,6 @@ def test_questions_without_anything_to_search_in_are_refused(tmp_path: Path) -> 
 
 
 def test_a_line_that_is_not_in_the_layout_is_refused_in_one_line(tmp_path: Path) -> None:
-    put(tmp_path, "conversations.jsonl", {"_id": "f", "text": "And?", "metadata": {"turns": []}})
+    put(tmp_path, "corpus.jsonl", {"_id": "d1", "title": "a text is missing"})
     with pytest.raises(ConfigurationError, match="layout"):
         read(tmp_path, None)

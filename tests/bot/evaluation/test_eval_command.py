@@ -63,5 +63,5 @@ def test_two_folders_of_one_name_are_refused(again: str) -> None:
 
 
 def test_questions_with_expected_facts_are_not_measured_without_the_agent() -> None:
-    questions = Path(__file__).parents[2] / "questions" / "tune"
+    questions = Path(__file__).parents[3] / "research" / "questions" / "tune"
     assert "The questions of tune are for the agent: add --agent" in refused(str(questions))

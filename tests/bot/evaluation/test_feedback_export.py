@@ -6,9 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from adapters.testing.encoder import HashingEncoder
-from adapters.testing.index import InProcessIndex
-from adapters.testing.stores import InProcessCatalog, InProcessFeedbackStore, InProcessMemory
 from bot.evaluation.dataset_loader import read
 from bot.evaluation.feedback import export_feedback
 from core.ingestion.passage_vectors import vectors_of
@@ -16,6 +13,9 @@ from core.model.answer import Citation, Outcome
 from core.model.conversation import Person, ThreadKey, Turn
 from core.model.knowledge import Document, KnowledgeBase, Passage
 from core.ports.feedback import Feedback
+from tests.fakes.memory.encoder import HashingEncoder
+from tests.fakes.memory.index import InProcessIndex
+from tests.fakes.memory.stores import InProcessCatalog, InProcessFeedbackStore, InProcessMemory
 
 ANA, BEN = Person("slack:T1/U1"), Person("slack:T1/U2")
 NOW = datetime(2026, 3, 2, tzinfo=UTC)

@@ -14,12 +14,6 @@ from typer.testing import CliRunner
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.reasoners.openai import prompts
 from adapters.reasoners.openai.verifier_trust import ControlResult
-from adapters.testing.clock import ManualClock
-from adapters.testing.encoder import HashingEncoder
-from adapters.testing.endpoint import Fails, RecordedRequest, Says, Scripted, ScriptedEndpoint
-from adapters.testing.index import InProcessIndex
-from adapters.testing.obedient_model import ObedientModel
-from adapters.testing.stores import InProcessCatalog
 from bot.cli import measure as measuring
 from bot.container import model_with_standby
 from bot.demo import SAMPLES
@@ -37,6 +31,12 @@ from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import ConfigurationError
 from core.model.inquiry import AnswerPolicy, Inquiry, Profile
 from core.retrieval.hybrid import Retriever
+from tests.fakes.memory.clock import ManualClock
+from tests.fakes.memory.encoder import HashingEncoder
+from tests.fakes.memory.index import InProcessIndex
+from tests.fakes.memory.stores import InProcessCatalog
+from tests.fakes.model.endpoint import Fails, RecordedRequest, Says, Scripted, ScriptedEndpoint
+from tests.fakes.model.obedient_model import ObedientModel
 
 EVIDENCE = (("Leave", "Everyone has 27 days of annual leave a year. Unused days lapse on 31 March."),)
 RIGHT = LabelledAnswer("How much leave?", "The annual leave of everyone is 27 days a year [1].", True, EVIDENCE)

@@ -1,8 +1,8 @@
 """What is printed of a question set once it was asked."""
 
+from bot.evaluation.answer_scoring import AnswerVerdict, Prediction, ScoredReply
 from bot.evaluation.question_runs import ScoredQuestion, count_verdicts, question_lines, reply_of, verdict_lines
-from core.evaluation.answer_scoring import AnswerVerdict, Prediction, ScoredReply
-from core.evaluation.question_sets import DocumentKind, LabelledQuestion, QuestionKind
+from bot.evaluation.question_sets import DocumentKind, LabelledQuestion, QuestionKind
 from core.model.answer import Answer, Citation, Outcome
 
 RIGHT, HALF, REFUSED, WRONG = AnswerVerdict

@@ -11,11 +11,11 @@ from bot.demo import SAMPLES
 from bot.evaluation.baseline import keep_baseline, lines_of, worse_than
 from bot.evaluation.case_report import Excerpts, case
 from bot.evaluation.dataset_loader import Dataset, read
+from bot.evaluation.datasets import CorpusDocument, Query
+from bot.evaluation.metrics import JudgedAnswer, agent_figures, thresholds
 from bot.evaluation.report_page import page
 from bot.evaluation.retrieval import ALL_EVIDENCE, METRICS, PerQuestion, compare_legs
 from bot.evaluation.runner import DatasetFigures, foreign_to, pool_sets
-from core.evaluation.datasets import CorpusDocument, Query
-from core.evaluation.metrics import JudgedAnswer, agent_figures, thresholds
 from core.model.errors import ConfigurationError
 
 JUDGED = JudgedAnswer(

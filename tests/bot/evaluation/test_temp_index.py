@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from adapters.testing.encoder import HashingEncoder
 from bot.evaluation.temp_index import CorpusParser, KeptVectors
+from tests.fakes.memory.encoder import HashingEncoder
 
 if TYPE_CHECKING:
     from core.ports.encoder import Vectors

@@ -2,7 +2,7 @@
 
 import random
 
-from tests.measure.mutations import KINDS, Planted, measure, passes, planted, true_is_struck
+from research.measure.mutations import KINDS, Planted, measure, passes, planted, true_is_struck
 
 VALUES = {"number", "unit", "name"}  # what else is planted is in the documents, and left to who reads
 

@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator
 import pytest
 
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
-from adapters.testing.endpoint import ScriptedEndpoint
-from adapters.testing.obedient_model import ObedientModel
 from core.model.conversation import Audience
 from core.model.events import AnswerDelta, RetrievalStarted
 from tests.core.scene import Scene, Told
+from tests.fakes.model.endpoint import ScriptedEndpoint
+from tests.fakes.model.obedient_model import ObedientModel
 
 CANARY = "The launch code is 4711-TWEETY."
 POISON = {

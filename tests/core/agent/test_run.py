@@ -6,7 +6,6 @@ from contextlib import aclosing
 
 import pytest
 
-from adapters.testing.scripted_reasoner import ScriptedReasoner
 from core.agent.run import Run
 from core.model.budget import Meter
 from core.model.conversation import Audience, Thread
@@ -17,6 +16,7 @@ from core.model.inquiry import Inquiry
 from core.ports.reasoner import DraftDeclined, DraftPart
 from core.service.question_service import Question
 from tests.core.scene import ALICE, Scene, within
+from tests.fakes.memory.scripted_reasoner import ScriptedReasoner
 
 
 @pytest.fixture

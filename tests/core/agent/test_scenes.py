@@ -10,8 +10,6 @@ import pytest
 import pytest_asyncio
 
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
-from adapters.testing.endpoint import ScriptedEndpoint
-from adapters.testing.scripted_reasoner import ScriptedReasoner, Step
 from core.model.answer import Claim, ClaimVerdict, Outcome, Support
 from core.model.budget import Prices
 from core.model.conversation import Audience
@@ -55,6 +53,8 @@ from core.service.question_service import Question
 from tests.adapters.reasoners.scene import Believed
 from tests.core.casts import IN_PROCESS, OVER_HTTP, ModelOverHttp
 from tests.core.scene import ALICE, BOB, Scene, Told, within
+from tests.fakes.memory.scripted_reasoner import ScriptedReasoner, Step
+from tests.fakes.model.endpoint import ScriptedEndpoint
 
 REFUNDS = "Refunds are paid within 14 days."
 LEAVE = "Everyone has 27 days of annual leave."

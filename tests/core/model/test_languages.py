@@ -3,10 +3,10 @@
 import pytest
 
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
-from adapters.testing.encoder import HashingEncoder
 from core.model.answer import Outcome
 from core.model.languages import language_of
 from tests.core.scene import Scene
+from tests.fakes.memory.encoder import HashingEncoder
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pytest
 
-from adapters.testing.encoder import HashingEncoder
-from adapters.testing.index import InProcessIndex
 from core.ingestion.passage_vectors import vectors_of
 from core.model.errors import ModelUnavailable
 from core.model.evidence import Hit
@@ -16,6 +14,8 @@ from core.model.knowledge import Passage
 from core.ports.index import DenseAndBm25Hits, Scope
 from core.retrieval.fusion import fuse
 from core.retrieval.hybrid import FURTHER, Retrieval, Retriever, further_documents, spread
+from tests.fakes.memory.encoder import HashingEncoder
+from tests.fakes.memory.index import InProcessIndex
 
 if TYPE_CHECKING:
     from core.ports.catalog import Catalog

@@ -4,13 +4,13 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from adapters.testing.clock import ManualClock
-from adapters.testing.stores import InProcessApiTokens, InProcessAudit, InProcessCatalog
 from core.model.conversation import Audience, Person
 from core.model.errors import Busy, Denied, NotFound
 from core.model.knowledge import KnowledgeBase
 from core.ports.api_tokens import TokenScope
 from core.service.api_clients import ApiClient, ApiClients, Unauthenticated
+from tests.fakes.memory.clock import ManualClock
+from tests.fakes.memory.stores import InProcessApiTokens, InProcessAudit, InProcessCatalog
 
 ADA = Person("console:operator", "Ada")
 BOARD = frozenset({"slack:channel:T/BOARD"})

@@ -3,10 +3,10 @@
 import asyncio
 from datetime import timedelta
 
-from adapters.testing.clock import ManualClock
-from adapters.testing.processes import InProcessNamedLeases
 from core.model.errors import StoreUnavailable
 from core.service.leader_lease import NamedLeaderLease
+from tests.fakes.memory.clock import ManualClock
+from tests.fakes.memory.processes import InProcessNamedLeases
 
 SHORT = timedelta(milliseconds=40)
 

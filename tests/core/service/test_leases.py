@@ -6,11 +6,11 @@ from datetime import timedelta
 
 import pytest
 
-from adapters.testing.inbox import InProcessInbox
 from core.model.errors import StoreUnavailable
 from core.ports.inbox import Lease
 from core.service import leases
 from core.service.leases import REPEAT_SECONDS, work_off
+from tests.fakes.memory.inbox import InProcessInbox
 
 
 class Refusing(InProcessInbox):

@@ -10,10 +10,6 @@ from typing import Any
 
 import pytest
 
-from adapters.testing.inbox import InProcessInbox
-from adapters.testing.message_state import InProcessMessageStateStore
-from adapters.testing.platform import RecordedAnswerView, RecordedPlatform, VisibleMessage
-from adapters.testing.stores import InProcessAudit
 from core.model.answer import Answer
 from core.model.channel_settings import ChannelSettings, ReplyStyle
 from core.model.conversation import Person, ThreadKey
@@ -37,6 +33,10 @@ from core.service.help import HELP_TEXT
 from core.service.message_handler import MOST_RUNS, MessageHandler, trace_of
 from core.service.queue_worker import Worker
 from tests.core.scene import Scene
+from tests.fakes.memory.inbox import InProcessInbox
+from tests.fakes.memory.message_state import InProcessMessageStateStore
+from tests.fakes.memory.platform import RecordedAnswerView, RecordedPlatform, VisibleMessage
+from tests.fakes.memory.stores import InProcessAudit
 
 ALICE, BOB, ADA = Person("paper:alice", "Alice"), Person("paper:bob", "Bob"), Person("paper:ada", "Ada")
 THREAD = ThreadKey("paper", "T", "C", "1")

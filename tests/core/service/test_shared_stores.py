@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from adapters.files.blob_store import FolderBlobStore
-from adapters.testing.clock import ManualClock
-from adapters.testing.processes import InProcessNamedLeases, InProcessProcessRegistry
 from core.model.errors import ConfigurationError, StoreUnavailable
 from core.ports.process_registry import ServingProcess
 from core.service.shared_stores import SharedStores
+from tests.fakes.memory.clock import ManualClock
+from tests.fakes.memory.processes import InProcessNamedLeases, InProcessProcessRegistry
 
 
 class Machines:

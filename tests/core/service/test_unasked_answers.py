@@ -8,8 +8,6 @@ from itertools import count
 
 import pytest
 
-from adapters.testing.message_state import InProcessMessageStateStore
-from adapters.testing.platform import RecordedPlatform
 from core.model.answer import Answer, Citation, Claim, ClaimVerdict, Outcome, Support, Verdict
 from core.model.channel_settings import (
     NEVER,
@@ -24,6 +22,8 @@ from core.ports.daily_budget import DailyBudget
 from core.service.auto_answer_limiter import MOST_A_DAY, MOST_AN_HOUR, SHARE_OF_BUDGET, AutoAnswerLimiter
 from core.service.message_handler import MOST_RUNS
 from tests.core.service.test_message_handler import ADA, BOB, PATIENCE, REFUNDS, THREAD, Room, room
+from tests.fakes.memory.message_state import InProcessMessageStateStore
+from tests.fakes.memory.platform import RecordedPlatform
 
 __all__ = ["room"]
 

@@ -11,12 +11,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from adapters.testing.message_state import InProcessMessageStateStore
-from adapters.testing.stores import (
-    InProcessAudit,
-    InProcessChannelSettingsStore,
-    InProcessFeedbackStore,
-)
 from core.model.channel_settings import ChannelSettings, ChosenSettings
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import NotFound
@@ -35,6 +29,12 @@ from core.service.kb.queries import KnowledgeQueries
 from core.service.knowledge_reader import KnowledgeReader
 from core.service.visible_bases import VisibleBases
 from tests.core.scene import ALICE, BOB, Scene, user_actions
+from tests.fakes.memory.message_state import InProcessMessageStateStore
+from tests.fakes.memory.stores import (
+    InProcessAudit,
+    InProcessChannelSettingsStore,
+    InProcessFeedbackStore,
+)
 
 ROOT = Path(__file__).parents[3]
 BOARD = Audience(frozenset({"slack:channel:T/BOARD"}), public=True)

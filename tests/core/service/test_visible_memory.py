@@ -3,13 +3,13 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from adapters.testing.stores import InProcessCatalog, InProcessMemory
 from core.ingestion.ingestor import document_id_of
 from core.model.answer import Citation, Outcome
 from core.model.conversation import Person, ThreadKey, Turn
 from core.model.evidence import Evidence, Hit
 from core.model.knowledge import Document, Passage
 from core.service.visible_memory import TAKEN_OUT, VisibleMemory, still_visible
+from tests.fakes.memory.stores import InProcessCatalog, InProcessMemory
 
 KEY = ThreadKey("test", "T", "C", "t")
 WHEN = datetime(2026, 1, 5, tzinfo=UTC)

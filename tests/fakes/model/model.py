@@ -17,8 +17,8 @@ from pathlib import Path
 
 from adapters.reasoners.openai import prompts, verifier_trust
 from adapters.reasoners.openai.structured_output import MISSING
-from adapters.testing.endpoint import RecordedRequest, Says
-from adapters.testing.obedient_model import PromptBlock, blocks_in
+from tests.fakes.model.endpoint import RecordedRequest, Says
+from tests.fakes.model.obedient_model import PromptBlock, blocks_in
 from tests.fakes.model.pairs import Pair, without_marks, words_of
 from tests.fakes.model.reading import Control, Reader
 from tests.fakes.model.verifiers import VERIFIERS

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from adapters.testing.obedient_model import PromptBlock
+from tests.fakes.model.obedient_model import PromptBlock
 from tests.fakes.model.pairs import MARK, Pair, Support, find_words, without_marks, words_of
 
 SUPPORTED, CONTRADICTED, NOT_STATED, NO_CLAIM = "supported", "contradicted", "not stated", "no claim"

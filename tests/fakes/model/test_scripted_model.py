@@ -11,7 +11,7 @@ from aiohttp import ClientSession
 from adapters.reasoners.openai import prompts
 from adapters.reasoners.openai.prompts import Fence
 from adapters.reasoners.openai.structured_output import json_in
-from adapters.testing.endpoint import RecordedRequest, ScriptedEndpoint
+from tests.fakes.model.endpoint import RecordedRequest, ScriptedEndpoint
 from tests.fakes.model.model import ScriptedModel
 from tests.fakes.model.pairs import Pair, Support
 from tests.fakes.model.verifiers import REFUSAL, VERIFIERS

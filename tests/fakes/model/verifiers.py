@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import blake2b
 
-from adapters.testing.obedient_model import PromptBlock
+from tests.fakes.model.obedient_model import PromptBlock
 from tests.fakes.model.pairs import without_list_marks, without_marks, words_of
 from tests.fakes.model.reading import NO_CLAIM, NOT_STATED, SUPPORTED, Finding, Reader
 

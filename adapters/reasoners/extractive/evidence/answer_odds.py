@@ -3,7 +3,7 @@
 Which sentence is quoted is the order of its odds; whether anything is there at all is whether the best of them are
 good enough (``grading``). Fitted as one choice among all units of what was found and none of them, over questions whose
 answer is there, questions that nothing answers, and the former with their answer taken out
-(``tests/measure/sentences.py``).
+(``research/measure/sentences.py``).
 """
 
 import math

@@ -2,7 +2,7 @@
 
 Names that the best passages bring up and the question does not have are bridges to what one search cannot reach; the
 searches over them carry the part of the question that their passage leaves open. They are made only where documents
-are known by the names they are about: elsewhere they brought nothing (tests/measure/multihop.py counts it).
+are known by the names they are about: elsewhere they brought nothing (research/measure/multihop.py counts it).
 """
 
 from collections.abc import Sequence

@@ -2,7 +2,7 @@
 
 "Speaking of refunds, who approves them?" asks who approves refunds. Politeness and greetings, which come without a
 conversation too, are ``intent``'s; a remark with words of its own stays, because it may be what the question is about.
-People drop these frames when they make a question stand alone (``tests.measure.follow_up_words`` counts how many of
+People drop these frames when they make a question stand alone (``research.measure.follow_up_words`` counts how many of
 the words survive), and a search for "speaking" or "meant" finds nothing that is meant.
 """
 

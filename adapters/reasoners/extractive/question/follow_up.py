@@ -6,7 +6,7 @@ their words, and what they stand for is the most salient phrase of the thread.
 When a phrase pays: a question with F1 of F to a person's rewrite shares s = F(a + b)/2 of its a content words with the
 rewrite's b. With a word more, that belongs there with probability p, the expected F1 is 2(s + p)/(a + b + 1), which is
 above F exactly when p > F/2. Questions without a pronoun are close to their rewrite already, so little may be added to
-them; ``tests.measure.follow_up_words`` sets p beside F/2 where something is added, and where nothing is.
+them; ``research.measure.follow_up_words`` sets p beside F/2 where something is added, and where nothing is.
 Whether to search at all is left to ``intent``.
 """
 
@@ -479,7 +479,7 @@ def _second(question: str, window: Sequence[Exchange], topics: Sequence[Topic]) 
     """The topic of a few words asked right after the question that opened the thread, and that leave open of what.
 
     Only there does what is added belong more often than it costs (p above F/2) in each of the measuring sets; later in
-    a thread it does not, nor with three words (``tests.measure.follow_up_words``).
+    a thread it does not, nor with three words (``research.measure.follow_up_words``).
     """
     known = frozenset(content_words(question))
     if sum(bool(one.question) for one in window) != 1 or not 0 < len(known) <= _FEW:

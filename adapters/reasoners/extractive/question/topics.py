@@ -1,8 +1,8 @@
 """What a thread is about: the phrases of its questions, answers and cited titles, most salient first.
 
 Salience fades with every exchange; names count more than nouns, questions more than titles, titles more than answers.
-Other weights change nothing that can be told from noise (``tests.measure.rewrites`` on the halves not tuned on). What
-to do with a topic is ``follow_up``'s.
+Other weights change nothing that can be told from noise (``research.measure.rewrites`` on the halves not tuned on).
+What to do with a topic is ``follow_up``'s.
 """
 
 import re

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from adapters.reasoners.openai import prompts
-from adapters.testing.endpoint import FEATURES, Drips, Fails, Hangs, Raw, RecordedRequest, Says, Scripted, Truncates
+from tests.fakes.model.endpoint import FEATURES, Drips, Fails, Hangs, Raw, RecordedRequest, Says, Scripted, Truncates
 
 RIGHT = "Refunds stay open for 30 days after the purchase"
 FILE = f"{RIGHT}. Annual plans are refunded in part. Refunds above 2,000 euros are approved by Finance."

@@ -10,10 +10,10 @@ import pytest
 
 from adapters.reasoners.openai.client import MOST_REDIRECTS
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
-from adapters.testing.endpoint import Raw, ScriptedEndpoint
 from core.model.errors import ModelUnavailable
 from core.model.inquiry import Reply
 from tests.adapters.reasoners.scene import inquiry, library, meter, opened, text_of, thread
+from tests.fakes.model.endpoint import Raw, ScriptedEndpoint
 
 HELLO = json.dumps({"choices": [{"message": {"content": '{"action": "reply", "reply": "Hello!"}'}}]}).encode()
 WORDS = [{"choices": [{"delta": {"content": word}}]} for word in ("Thirty ", "days ", "[1].")]

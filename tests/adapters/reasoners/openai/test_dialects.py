@@ -6,14 +6,14 @@ import pytest
 
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.reasoners.fallback import FallbackReasoner
-from adapters.testing.clock import ManualClock
-from adapters.testing.encoder import HashingEncoder
-from adapters.testing.endpoint import RecordedRequest, Scripted, ScriptedEndpoint
-from adapters.testing.obedient_model import ObedientModel
 from core.model.answer import Outcome, Support
 from tests.adapters.reasoners.openai.dialects import FILE, QUESTION, RIGHT, ROWS, SECRETS
 from tests.adapters.reasoners.scene import opened
 from tests.core.scene import Scene, Told
+from tests.fakes.memory.clock import ManualClock
+from tests.fakes.memory.encoder import HashingEncoder
+from tests.fakes.model.endpoint import RecordedRequest, Scripted, ScriptedEndpoint
+from tests.fakes.model.obedient_model import ObedientModel
 
 MODEL = ObedientModel()
 IMPATIENT = {"hangs", "keep-alives alone", "empty chunks alone", "one character at a time, without end"}

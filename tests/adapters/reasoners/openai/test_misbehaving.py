@@ -11,15 +11,15 @@ from adapters.reasoners.openai.endpoint import ModelEndpoint
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
 from adapters.reasoners.openai.request import ModelRequest
 from adapters.reasoners.openai.tools import MOST_ACTIONS
-from adapters.testing.clock import ManualClock
-from adapters.testing.encoder import HashingEncoder
-from adapters.testing.endpoint import FEATURES, Fails, Garbles, Raw, RecordedRequest, Says, Scripted, ScriptedEndpoint
 from core.model.answer import Claim
 from core.model.budget import Meter, Prices
 from core.model.errors import BudgetExhausted, ModelMisbehaved, ModelUnavailable
 from core.model.inquiry import Insufficient, Investigate, ReadSection, Reply, SearchKnowledge, Sufficient
 from core.ports.daily_budget import DailyBudget
 from tests.adapters.reasoners.scene import SECRET, inquiry, library, meter, opened, text_of, thread, turn
+from tests.fakes.memory.clock import ManualClock
+from tests.fakes.memory.encoder import HashingEncoder
+from tests.fakes.model.endpoint import FEATURES, Fails, Garbles, Raw, RecordedRequest, Says, Scripted, ScriptedEndpoint
 
 SEARCH = '{"action": "search", "question": "How long?", "queries": ["refund window"]}'
 

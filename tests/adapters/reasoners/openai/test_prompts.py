@@ -7,10 +7,10 @@ import pytest
 
 from adapters.reasoners.openai import prompts, schemas
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
-from adapters.testing.endpoint import FEATURES, RecordedRequest, ScriptedEndpoint
-from adapters.testing.obedient_model import ObedientModel
 from core.model.answer import Claim
 from tests.adapters.reasoners.scene import inquiry, library, meter, opened, text_of, thread
+from tests.fakes.model.endpoint import FEATURES, RecordedRequest, ScriptedEndpoint
+from tests.fakes.model.obedient_model import ObedientModel
 
 EVIDENCE = library(grade=8)
 

@@ -7,12 +7,12 @@ import pytest
 
 from adapters.reasoners.openai.dialect import REASONING_ROOM, SUSPECTS
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
-from adapters.testing.endpoint import Fails, Raw, RecordedRequest, Says, Scripted, ScriptedEndpoint
-from adapters.testing.obedient_model import ObedientModel
 from core.model.budget import Meter, Prices
 from core.model.errors import ModelMisbehaved, ModelUnavailable
 from core.model.inquiry import Limits
 from tests.adapters.reasoners.scene import SECRET, Believed, inquiry, library, meter, text_of, thread
+from tests.fakes.model.endpoint import Fails, Raw, RecordedRequest, Says, Scripted, ScriptedEndpoint
+from tests.fakes.model.obedient_model import ObedientModel
 
 PLAN = '{"action": "search", "question": "How long?", "queries": ["refund window"]}'
 CACHED = (

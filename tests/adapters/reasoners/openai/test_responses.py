@@ -7,17 +7,17 @@ import pytest
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.reasoners.fallback import FallbackReasoner
 from adapters.reasoners.openai import prompts
-from adapters.testing.clock import ManualClock
-from adapters.testing.encoder import HashingEncoder
-from adapters.testing.endpoint import Fails, RecordedRequest, Says
-from adapters.testing.obedient_model import ObedientModel
-from adapters.testing.responses_endpoint import ResponsesEndpoint
 from core.model.answer import Outcome
 from core.model.errors import ModelUnavailable
 from core.model.inquiry import Investigate, Profile, Sufficient
 from tests.adapters.reasoners.openai.dialects import FILE, QUESTION, RIGHT
 from tests.adapters.reasoners.scene import inquiry, library, meter, opened, text_of, thread
 from tests.core.scene import Scene, Told
+from tests.fakes.memory.clock import ManualClock
+from tests.fakes.memory.encoder import HashingEncoder
+from tests.fakes.model.endpoint import Fails, RecordedRequest, Says
+from tests.fakes.model.obedient_model import ObedientModel
+from tests.fakes.model.responses_endpoint import ResponsesEndpoint
 
 MODEL = ObedientModel()
 

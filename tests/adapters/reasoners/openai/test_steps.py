@@ -5,7 +5,6 @@ import pytest
 from adapters.reasoners.openai import prompts
 from adapters.reasoners.openai.draft import DraftReader
 from adapters.reasoners.openai.reasoner import OpenAIReasoner
-from adapters.testing.endpoint import ScriptedEndpoint
 from core.model.answer import Claim, Support
 from core.model.conversation import ContextMessage
 from core.model.evidence import Grade, Hit
@@ -27,6 +26,7 @@ from core.model.inquiry import (
 )
 from core.ports.reasoner import DraftDeclined, GradesWithDecision
 from tests.adapters.reasoners.scene import REFUNDS, inquiry, library, meter, passage, text_of, thread, turn
+from tests.fakes.model.endpoint import ScriptedEndpoint
 
 
 async def test_a_follow_up_is_planned_in_one_call_that_shows_the_conversation(

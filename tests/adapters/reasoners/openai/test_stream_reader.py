@@ -8,7 +8,7 @@ import pytest
 
 from adapters.reasoners.openai.client import BoundedBody, open_client
 from adapters.reasoners.openai.stream_reader import ReportedError, StreamReader
-from adapters.testing.endpoint import ScriptedEndpoint
+from tests.fakes.model.endpoint import ScriptedEndpoint
 
 THOUGHT = {"choices": [{"delta": {"reasoning_content": "Hm."}}]}
 KEEP_ALIVE: dict[str, Any] = {"choices": []}

@@ -4,10 +4,6 @@ import pytest
 
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.reasoners.fallback import FallbackReasoner
-from adapters.testing.clock import ManualClock
-from adapters.testing.encoder import HashingEncoder
-from adapters.testing.endpoint import RecordedRequest, Scripted, ScriptedEndpoint
-from adapters.testing.obedient_model import ObedientModel
 from core.model.answer import Outcome
 from core.model.errors import ModelFailure
 from core.model.inquiry import AnswerPolicy, Profile
@@ -15,6 +11,10 @@ from tests.adapters.reasoners.openai.dialects import FILE, QUESTION, RIGHT
 from tests.adapters.reasoners.openai.vendor_errors import ERRORS
 from tests.adapters.reasoners.scene import opened
 from tests.core.scene import Scene, Told
+from tests.fakes.memory.clock import ManualClock
+from tests.fakes.memory.encoder import HashingEncoder
+from tests.fakes.model.endpoint import RecordedRequest, Scripted, ScriptedEndpoint
+from tests.fakes.model.obedient_model import ObedientModel
 
 MODEL = ObedientModel()
 

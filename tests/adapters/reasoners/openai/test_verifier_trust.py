@@ -6,10 +6,10 @@ import pytest
 
 from adapters.reasoners.openai import prompts
 from adapters.reasoners.openai.verifier_trust import control_claims
-from adapters.testing.endpoint import Fails, RecordedRequest, Says, ScriptedEndpoint
 from core.model.answer import Claim
 from core.model.errors import ModelFailure, ModelMisbehaved, ModelUnavailable
 from tests.adapters.reasoners.scene import Unasked, inquiry, library, meter, opened
+from tests.fakes.model.endpoint import Fails, RecordedRequest, Says, ScriptedEndpoint
 
 CLAIMS = [Claim("Refunds stay open for 30 days [1].", (1,))]
 

@@ -9,16 +9,16 @@ import pytest
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.reasoners.fallback import FallbackReasoner
 from adapters.reasoners.openai import prompts
-from adapters.testing.clock import ManualClock
-from adapters.testing.encoder import HashingEncoder
-from adapters.testing.endpoint import RecordedRequest, Says, ScriptedEndpoint
-from adapters.testing.obedient_model import ObedientModel, blocks_in
-from adapters.testing.scripted_reasoner import ScriptedReasoner
 from core.model.answer import Outcome
 from core.model.events import RetrievalStarted
 from core.model.inquiry import AnswerPolicy, Insufficient, Investigate, Profile, SearchKnowledge, Sufficient
 from tests.adapters.reasoners.scene import Unasked, opened
 from tests.core.scene import Scene
+from tests.fakes.memory.clock import ManualClock
+from tests.fakes.memory.encoder import HashingEncoder
+from tests.fakes.memory.scripted_reasoner import ScriptedReasoner
+from tests.fakes.model.endpoint import RecordedRequest, Says, ScriptedEndpoint
+from tests.fakes.model.obedient_model import ObedientModel, blocks_in
 
 TRIAL = "The trial of the planner lasts 21 days and asks for no card. After it, the account is read-only."
 FAQ = "Does a reset delete the readings?\nYes, a reset deletes the readings of the hub for good."

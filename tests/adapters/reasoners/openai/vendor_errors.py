@@ -9,8 +9,8 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from adapters.testing.endpoint import Raw, RecordedRequest
 from core.model.errors import ModelFailure
+from tests.fakes.model.endpoint import Raw, RecordedRequest
 
 JSON = "application/json"
 

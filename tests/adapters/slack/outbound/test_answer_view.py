@@ -11,11 +11,11 @@ from adapters.slack.outbound.agent_sessions import AgentSessions
 from adapters.slack.outbound.answer_messages import SlackQuestion
 from adapters.slack.outbound.answer_records import SlackQuestionState
 from adapters.slack.outbound.answer_view import STREAM_SECONDS, SlackAnswerView
-from adapters.testing.message_state import InProcessMessageStateStore
-from adapters.testing.stores import InProcessState
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Person, ThreadKey
 from core.ports.platform import MessageState
+from tests.fakes.memory.message_state import InProcessMessageStateStore
+from tests.fakes.memory.stores import InProcessState
 from tests.fakes.slack import FakeSlack, specs_are_here
 
 pytestmark = pytest.mark.skipif(not specs_are_here(), reason="Slack's method descriptions are not beside this checkout")

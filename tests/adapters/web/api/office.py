@@ -14,14 +14,6 @@ import jsonschema
 from aiohttp import web
 from aiohttp.test_utils import BaseTestServer, TestServer
 
-from adapters.testing.inbox import InProcessInbox
-from adapters.testing.message_state import InProcessMessageStateStore
-from adapters.testing.stores import (
-    InProcessApiTokens,
-    InProcessAudit,
-    InProcessChannelSettingsStore,
-    InProcessFeedbackStore,
-)
 from adapters.web.api.endpoints import Api
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Person
@@ -32,6 +24,14 @@ from core.service.actions.user_actions import UserActions
 from core.service.api_clients import ApiClients
 from core.service.knowledge_reader import KnowledgeReader
 from tests.core.scene import Scene
+from tests.fakes.memory.inbox import InProcessInbox
+from tests.fakes.memory.message_state import InProcessMessageStateStore
+from tests.fakes.memory.stores import (
+    InProcessApiTokens,
+    InProcessAudit,
+    InProcessChannelSettingsStore,
+    InProcessFeedbackStore,
+)
 
 OWNER = Person("console:operator", "you")
 BOTH = frozenset(TokenScope)

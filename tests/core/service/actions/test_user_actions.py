@@ -4,9 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.testing.inbox import InProcessInbox
-from adapters.testing.message_state import InProcessMessageStateStore
-from adapters.testing.stores import InProcessAudit, InProcessChannelSettingsStore, InProcessFeedbackStore
 from core.model.channel_settings import ChannelSettings, ChosenSettings, ReplyStyle
 from core.model.conversation import Audience, Person
 from core.model.errors import AlreadyDone, Denied, NotFound
@@ -17,6 +14,9 @@ from core.service.actions.outcomes import ActionOutcome, PersonForgotten, Thread
 from core.service.actions.user_actions import UserActions
 from core.service.actions.wording import STAYS, explanation_text, outcome_text
 from tests.core.scene import ALICE, BOB, Scene
+from tests.fakes.memory.inbox import InProcessInbox
+from tests.fakes.memory.message_state import InProcessMessageStateStore
+from tests.fakes.memory.stores import InProcessAudit, InProcessChannelSettingsStore, InProcessFeedbackStore
 
 OPEN = Audience(frozenset({"everyone"}))
 

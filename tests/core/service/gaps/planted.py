@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from adapters.testing.clock import ManualClock
-from adapters.testing.stores import InProcessCatalog, InProcessFeedbackStore, InProcessQuestionLog, InProcessState
 from core.model.answer import Outcome
 from core.model.conversation import Person, ThreadKey
 from core.model.knowledge import Document, KnowledgeBase
@@ -15,8 +13,10 @@ from core.ports.encoder import Encoder
 from core.ports.feedback import Feedback
 from core.ports.question_log import DocumentReference, LoggedQuestion, QuestionVector
 from core.service.gaps.analysis import GapAnalysis, Reader
+from tests.fakes.memory.clock import ManualClock
+from tests.fakes.memory.stores import InProcessCatalog, InProcessFeedbackStore, InProcessQuestionLog, InProcessState
 
-HERE = Path(__file__).parents[3] / "questions" / "gaps"
+HERE = Path(__file__).parents[4] / "research" / "questions" / "gaps"
 CANARY = "zanzibarcanary"
 UNTIL = datetime(2026, 3, 30, 12, tzinfo=UTC)
 HANDBOOK = DocumentReference("d1", "handbook", "Handbook")

@@ -5,14 +5,14 @@ from datetime import timedelta
 
 import pytest
 
-from adapters.testing.encoder import HashingEncoder
-from adapters.testing.stores import InProcessMemory
 from core.model.answer import Outcome
 from core.model.errors import NotFound
 from core.ports.question_log import QuestionVector
 from core.service.gaps.analysis import Reader
 from core.service.gaps.report import GapReason, GapReport, Trend
 from tests.core.service.gaps.planted import BOARD, EVERYTHING, HANDBOOK, House
+from tests.fakes.memory.encoder import HashingEncoder
+from tests.fakes.memory.stores import InProcessMemory
 
 DAY = timedelta(days=1)
 MONTH = 30 * DAY

@@ -5,13 +5,13 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from adapters.testing.encoder import HashingEncoder
-from adapters.testing.message_state import InProcessMessageStateStore
 from core.model.conversation import Audience, ThreadKey
 from core.model.errors import Denied, PlatformUnavailable
 from core.model.knowledge import KnowledgeBase
 from core.service.gaps.digest import WEEK, GapDigest
 from tests.core.service.gaps.planted import BOARD, HANDBOOK, House
+from tests.fakes.memory.encoder import HashingEncoder
+from tests.fakes.memory.message_state import InProcessMessageStateStore
 
 CHANNEL = ThreadKey("slack", "T", "C9", "")
 PARKING = "Where may I park?"

@@ -7,9 +7,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from adapters.testing.encoder import HashingEncoder
-from adapters.testing.proposal_store import InProcessProposalStore
-from adapters.testing.stores import InProcessAudit
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import Denied, NotFound
 from core.model.json_codec import from_json, to_json
@@ -19,6 +16,9 @@ from core.service.gaps.export import as_csv
 from core.service.gaps.report import Gap, GapReport
 from tests.core.service.gaps.planted import EVERYTHING, House
 from tests.core.service.kb.knowledge_room import RecordedPlatform
+from tests.fakes.memory.encoder import HashingEncoder
+from tests.fakes.memory.proposal_store import InProcessProposalStore
+from tests.fakes.memory.stores import InProcessAudit
 
 MONTH = timedelta(days=30)
 PARKING = "Where may I park?"

@@ -9,16 +9,6 @@ from adapters.documents.sources.file_stores import FsspecFileStores
 from adapters.documents.web.crawler import WebCrawler
 from adapters.documents.web.fetcher import Fetcher
 from adapters.terminal.operator import PLATFORM as TERMINAL
-from adapters.testing.clock import ManualClock
-from adapters.testing.encoder import HashingEncoder
-from adapters.testing.inbox import InProcessInbox
-from adapters.testing.index import InProcessIndex
-from adapters.testing.job_store import InProcessBlobStore, InProcessJobStore
-from adapters.testing.proposal_store import InProcessProposalStore
-from adapters.testing.schedule_store import InProcessScheduleStore
-from adapters.testing.site_store import InProcessSiteStore
-from adapters.testing.stores import InProcessAudit, InProcessCatalog
-from adapters.testing.trash_store import InProcessTrashStore
 from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import Ingestor
 from core.ingestion.originals import Originals
@@ -56,6 +46,16 @@ from core.service.kb.text_layout import lay_out
 from core.service.kb.text_spans import line_text
 from core.service.kb.wiring import KnowledgeDeps, wire_knowledge
 from core.service.kb.wording import outcome_lines
+from tests.fakes.memory.clock import ManualClock
+from tests.fakes.memory.encoder import HashingEncoder
+from tests.fakes.memory.inbox import InProcessInbox
+from tests.fakes.memory.index import InProcessIndex
+from tests.fakes.memory.job_store import InProcessBlobStore, InProcessJobStore
+from tests.fakes.memory.proposal_store import InProcessProposalStore
+from tests.fakes.memory.schedule_store import InProcessScheduleStore
+from tests.fakes.memory.site_store import InProcessSiteStore
+from tests.fakes.memory.stores import InProcessAudit, InProcessCatalog
+from tests.fakes.memory.trash_store import InProcessTrashStore
 
 ADMIN = Person("paper:ada", "Ada")
 GRACE = Person("paper:grace", "Grace")

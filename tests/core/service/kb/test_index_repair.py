@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from adapters.testing.index import InProcessIndex
-from adapters.testing.stores import InProcessCatalog
 from core.ingestion.ingestor import Change
 from core.ingestion.material import Material
 from core.ingestion.orphans import APART, FIRST_LOOK
@@ -17,6 +15,8 @@ from core.service.kb.commands import KbVerb
 from core.service.kb.results import is_success
 from tests.bot.test_interrupted import Screen, written
 from tests.core.service.kb.knowledge_room import ADMIN, MEMBER, Room, denied, job_in, words
+from tests.fakes.memory.index import InProcessIndex
+from tests.fakes.memory.stores import InProcessCatalog
 
 
 @pytest.fixture

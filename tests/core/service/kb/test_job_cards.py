@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from adapters.testing.message_state import InProcessMessageStateStore, R
 from core.model.conversation import Person
 from core.model.jobs import ItemKind, ItemState, Job, JobItem, JobKind, JobState
 from core.model.records import PERSON
@@ -14,6 +13,7 @@ from core.service.kb.job_cards import JobCardStates, KeptJobCard, job_card
 from core.service.kb.results import JobSummary
 from core.service.kb.summaries import summarize_job
 from core.service.kb.text_spans import line_text
+from tests.fakes.memory.message_state import InProcessMessageStateStore, R
 
 ADA = Person("paper:ada", "Ada")
 JOB = Job("abc", JobKind.INGEST, "handbook", ADA, datetime(2026, 1, 5, 9, tzinfo=UTC), subject="2 documents")

@@ -5,9 +5,6 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from adapters.testing.clock import ManualClock
-from adapters.testing.message_state import InProcessMessageStateStore
-from adapters.testing.stores import InProcessChannelSettingsStore, InProcessState
 from core.model.channel_settings import ChannelSettings, ChosenSettings
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import Denied, FootnoteError, PlatformUnavailable
@@ -16,6 +13,9 @@ from core.ports.proposal_store import Proposal, ProposalStore
 from core.service.kb.proposal_digest import ProposalDigest
 from core.service.one_time_actions import LOST_SECONDS
 from tests.core.service.kb.knowledge_room import Room
+from tests.fakes.memory.clock import ManualClock
+from tests.fakes.memory.message_state import InProcessMessageStateStore
+from tests.fakes.memory.stores import InProcessChannelSettingsStore, InProcessState
 
 ADMINS = "slack:channel:T/C9"
 

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from adapters.testing.stores import InProcessQuestionLog
 from core.model.answer import Outcome
 from core.model.conversation import Person
 from core.model.jobs import JobState
@@ -34,6 +33,7 @@ from tests.core.service.kb.knowledge_room import (
     job_in,
     words,
 )
+from tests.fakes.memory.stores import InProcessQuestionLog
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 

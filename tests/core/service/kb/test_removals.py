@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.testing.encoder import HashingEncoder
 from core.ingestion.passage_copy import copy_passages, pack, put_back, unpack
 from core.ingestion.trash import RESTORABLE
 from core.model.errors import NotFound, StoreUnavailable
@@ -14,6 +13,7 @@ from core.ports.encoder import Vectors
 from core.service.kb.commands import KbVerb
 from core.service.kb.results import is_success
 from tests.core.service.kb.knowledge_room import ADMIN, CHANNEL, Room, asked_in, job_in, words
+from tests.fakes.memory.encoder import HashingEncoder
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from adapters.testing.site_store import InProcessSiteStore
 from core.model.errors import StoreUnavailable
 from core.model.incoming_events import FileReference
 from core.model.jobs import ItemState, Job, JobState
@@ -16,6 +15,7 @@ from core.service.kb.results import is_success
 from tests.adapters.documents.sources.places import KINDS, Place, open_place
 from tests.core.service.kb.knowledge_room import Room, Stores, job_in, words
 from tests.core.service.kb.test_job_kills import Fuse, Killed, editions_found, process
+from tests.fakes.memory.site_store import InProcessSiteStore
 
 DAY = 86_401
 MINUTE = 61
