@@ -160,7 +160,7 @@ async def test_a_card_whose_job_is_being_ended_says_so_until_it_has_ended(
     assert "Cancelling." in shown
     await cards.show(replace(ending, state=JobState.CANCELLED))
     await cards.show_cancelling(summarize_job(ending), job.by.id)
-    assert [("Cancelled;" in text) for _, text in written.edits] == [False, True]
+    assert [("Cancelled. " in text) for _, text in written.edits] == [False, True]
 
 
 async def test_a_card_that_is_gone_is_no_end_of_the_news(cards: JobCards, job: Job, written: Written) -> None:

@@ -539,7 +539,7 @@ async def test_while_the_index_opens_the_question_is_kept_and_answered_when_it_c
         async with asyncio.timeout(PATIENCE):
             while not room.paper.steps:
                 await asyncio.sleep(0.01)
-        assert "warming up" in room.paper.steps[0].title
+        assert "still starting" in room.paper.steps[0].title
         assert room.scene.script.calls == []
         cold[0] = False
         await room.settled()
@@ -873,7 +873,7 @@ async def test_typed_commands_are_done_and_others_said_to_be_commands(room: Room
             await room.settled()
     settings, slash, thread, person = room.paper.told
     assert "`/footnote settings`" in settings
-    assert "choose one" in slash
+    assert "choose it there" in slash
     assert thread == outcome_text(ThreadForgotten(was_kept=True))
     assert person.startswith("I have deleted everything you asked me")
     assert (await room.scene.memory.recall(first.thread)).turns == ()

@@ -180,10 +180,10 @@ async def test_a_proposal_is_shown_with_its_buttons_and_what_comes_of_one_above_
 async def test_an_admin_reads_who_will_see_what_is_approved_before_approving_it(room: Room) -> None:
     await room.says(KbVerb.CREATE, base="board", principals=(CHANNEL,))
     await proposed(room, "Five working days.")
-    assert f"goes into “board”, for {CHANNEL}, unless" in words(await room.says(KbVerb.PROPOSALS))
+    assert f"go into “board”, for {CHANNEL}, unless" in words(await room.says(KbVerb.PROPOSALS))
     await room.says(KbVerb.CREATE, base="handbook")
     listed = await room.says(KbVerb.PROPOSALS)
-    assert "goes into “default”, open to everybody, unless" in words(listed)
+    assert "go into “default”, open to everybody, unless" in words(listed)
     assert await room.trash.base("default") is None  # to look makes nothing
     await pressed(room, listed, 0, "Approve")
     assert await room.trash.base("default") is not None
@@ -199,7 +199,7 @@ async def test_a_decision_holds_however_often_and_by_whomever_it_is_pressed(room
     room.admins.add(GRACE)
     room.clock.advance(120)
     told = await pressed(room, listed, 0, "Reject", by=GRACE)
-    assert words(told).startswith("Ada already approved this, for default, 2 minutes ago.")
+    assert words(told).startswith("Ada already approved this for “default”, 2 minutes ago.")
     assert not is_success(told)
 
 

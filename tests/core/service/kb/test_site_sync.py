@@ -155,7 +155,7 @@ async def test_a_file_is_not_refreshed_and_what_to_do_is_said_in_one_line(guide:
         reply = await room.says(KbVerb.REFRESH, base=base, target=target)
         assert not is_success(reply)
         assert "“Rules” did not come from a link, so it cannot be fetched again." in words(reply)
-        assert "Add the new file or conversation under the same name" in words(reply)
+        assert "To update one, add the new file or conversation under the same name." in words(reply)
         assert "\n" not in words(reply)
 
 
