@@ -36,10 +36,11 @@ from core.ports.memory import ThreadRecord
 from core.ports.message_state import CancelReason, MessageStateStore
 from core.ports.metrics import Metrics, NoMetrics
 from core.ports.platform import MessageState, Platform
+from core.service.actions.checkpoint_choices import keep_chosen
 from core.service.actions.memory_controls import MemoryControls
 from core.service.actions.wording import CHOICE_GONE, NOT_YOURS_TO_CHOOSE, explanation_text, outcome_text
 from core.service.answer_visibility import visibility_of
-from core.service.attached_files import ABOUT_FILES, FileReader
+from core.service.attached_files import FileReader, question_about_files
 from core.service.auto_answer_limiter import AutoAnswerLimiter
 from core.service.delivery_codec import decode_delivery
 from core.service.event_presenter import EventPresenter
@@ -55,6 +56,7 @@ from core.service.question_service import (
     QuestionService,
     has_turns_to_summarise,
 )
+from core.service.typed_choice import match_typed_choice
 
 WATCH_SECONDS = 0.4  # how soon a stop, an edit or a deletion is noticed
 MOST_RUNS = 8  # a delivery whose runs have killed this many workers is given up, with a word about it
@@ -198,6 +200,10 @@ class MessageHandler:
         unasked = decided.route is MessageRoute.ANSWER_IF_CERTAIN
         asked = _AskedQuestion(message, message_state, trace_id, opened.record, unasked=unasked)
         opened = OpenThread() if decided.standalone else opened
+        if not unasked and not await self._keep_typed_choice(message, opened, trace_id):
+            await platform.tell(message, CHOICE_GONE)
+            await message_state.settle(message_state.kept)
+            return
         events = self._ask(lease, platform, asked, opened)
         if unasked:
             certain = await self._certain(events, lease, trace_id)
@@ -205,6 +211,21 @@ class MessageHandler:
                 return
             events = certain
         await self._show(lease, platform, view, asked, events)
+
+    async def _keep_typed_choice(self, message: IncomingMessage, opened: OpenThread, trace_id: str) -> bool:
+        """Keep what a message chooses of the open card, as a button does; False when another choice was made first."""
+        parked = opened.parked
+        if parked is None or parked.inquiry.id == trace_id or parked.checkpoint.asker.id != message.asker.id:
+            return True
+        understood = match_typed_choice(message.text, parked.checkpoint)
+        if understood is None:
+            return True
+        card = parked.checkpoint
+        try:
+            await keep_chosen(self.message_states, card.thread, card.id, understood.choice.label)
+        except NotFound:
+            return False
+        return True
 
     async def _may_try(self, message: IncomingMessage) -> bool:
         """Whether a question that begins without naming us may cost something now; in our threads it always may."""
@@ -319,17 +340,19 @@ class MessageHandler:
         audience = await platform.audience(message)
         if visibility_of(message, settings).for_asker_alone:
             audience = replace(audience, public=False)
+        leans = _leans_on_thread(message, opened)
+        attachments = await FileReader(self.message_states).read(
+            platform, message, turns=opened.record.total, fence=lease.fence
+        )
         question = Question(
-            text=message.text or ABOUT_FILES,
+            text=question_about_files(message.text, attachments if leans else ()),
             thread=message.thread,
             asker=message.asker,
             audience=audience,
             policy=settings.policy,
             bases=_bases_to_search(settings.bases, message.bases),
-            context=await platform.context(message) if _leans_on_thread(message, opened) else (),
-            attachments=await FileReader(self.message_states).read(
-                platform, message, turns=opened.record.total, fence=lease.fence
-            ),
+            context=await platform.context(message) if leans else (),
+            attachments=attachments,
             trace_id=asked.trace_id,
             fence=lease.fence,
         )

@@ -197,7 +197,7 @@ def filled(terminal: Terminal) -> Terminal:
 def test_removing_asks_and_no_means_no(filled: Terminal) -> None:
     printed = filled("kb", "remove", "refunds", "--kb", "rules", answers="n\n")
     assert printed.code == 1
-    assert "Remove “Refunds” from rules? You can restore it within 7 days. [y/N]:" in printed.out + printed.err
+    assert "Remove “Refunds” from “rules”? You can restore it within 7 days. [y/N]:" in printed.out + printed.err
     assert printed.err.endswith("Nothing was done.\n")
     assert "Refunds" in filled("kb", "list", "--kb", "rules").out
 
@@ -212,7 +212,7 @@ def test_removing_asks_and_yes_means_yes_shown_by_a_search(filled: Terminal) -> 
 def test_where_nobody_can_be_asked_removing_wants_yes(filled: Terminal) -> None:
     printed = filled("kb", "remove", "refunds", "--kb", "rules")
     assert printed.code == 1
-    assert printed.err == "Remove “Refunds” from rules? You can restore it within 7 days. Say so with --yes.\n"
+    assert printed.err == "Remove “Refunds” from “rules”? You can restore it within 7 days. Say so with --yes.\n"
     assert filled("kb", "remove", "refunds", "--kb", "rules", "--yes").code == 0
     assert "Refunds, until" not in filled("kb", "restore").out.splitlines()[0]
     assert "Refunds of rules, until" in filled("kb", "restore").out
@@ -244,14 +244,16 @@ def test_links_are_fetched_again_and_files_are_told_apart(filled: Terminal) -> N
     assert "2 documents of “rules” did not come from links and stay unchanged." in printed.out
     refused = filled("kb", "refresh", "refunds", "--kb", "rules")
     assert refused.code == 1
-    assert refused.err.startswith("“Refunds” did not come from a link, so it cannot be fetched again. Add the new file")
+    assert refused.err.startswith(
+        "“Refunds” did not come from a link, so it cannot be fetched again. To update one, add the new file"
+    )
 
 
 def test_a_link_is_scheduled_fetched_at_once_and_taken_off_again(terminal: Terminal) -> None:
     terminal.room.site.pages["https://docs.example/a"] = "# A\n\nOld."
     printed = terminal("kb", "schedule", "https://docs.example/a", "daily")
     assert printed.code == 0
-    assert "https://docs.example/a in default: daily, next" in printed.out
+    assert "https://docs.example/a in default: fetched daily, next on" in printed.out
     assert "1 added" in printed.out
     assert "daily, next" in terminal("kb", "status").out
     wrong = terminal("kb", "schedule", "https://docs.example/a", "sometimes")
@@ -278,7 +280,7 @@ def test_a_base_is_created_described_granted_and_revoked(terminal: Terminal) -> 
     made = terminal("kb", "create", "sales", "What we sell", "--grant", "slack:channel:T/C")
     assert (made.code, made.out) == (0, "Created “sales”, for slack:channel:T/C.\n")
     assert terminal("kb", "create", "sales").err == "“sales” cannot be created: the name is taken. Choose another.\n"
-    assert terminal("kb", "describe", "sales", "All offers").out == "“sales”: All offers.\n"
+    assert terminal("kb", "describe", "sales", "All offers").out == "“sales” is now described as “All offers”.\n"
     assert "slack:group:T/S" in terminal("kb", "grant", "sales", "slack:group:T/S").out
     assert (
         "sales: All offers (0 documents, 0 passages, for slack:channel:T/C, slack:group:T/S)"

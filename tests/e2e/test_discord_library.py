@@ -346,7 +346,7 @@ async def test_an_admin_is_told_at_the_next_command_that_something_waits(discord
     status = await discord.reply_to(await ada.slash("kb status"))
     assert "1 proposal to review: /kb proposals" in status.text
     assert ada.dm_channel.posts() == []
-    await ada.clicks(status, "Look at them")
+    await ada.clicks(status, "Review proposals")
     await discord.until(lambda: status.buttons() == ["Approve", "Reject"], what="the list")
 
 

@@ -148,11 +148,11 @@ async def test_an_admin_is_told_daily_in_their_direct_message_while_they_want_it
     ada = slack.person("ada", admin=True)
     place = f"slack:channel:{slack.team_id}/{ada.dm.id}"
     await ada.clicks(await home(slack, "ada", "For admins"), "Remind me of proposals daily")
-    tab = await ada.home_shows("I tell you in our direct message")
+    tab = await ada.home_shows("Once a day I send you a direct message")
     assert (await bot.user_actions.settings.store.read(place)).proposal_digest
     assert place in await bot.user_actions.settings.store.places()
     await ada.clicks(tab, "Stop daily reminders")
-    await ada.home_shows("I do not tell you of proposals any more")
+    await ada.home_shows("I no longer remind you of proposals")
     assert not (await bot.user_actions.settings.store.read(place)).proposal_digest
 
 

@@ -248,7 +248,9 @@ class TestFiles:
         slack.channel("board", private=True, members=["bob"])
         canvas = await slack.person("bob").writes_canvas("Plans", "<p>Secret.</p>", "board")
         link = canvas.link(slack.world.domain, slack.team_id)
-        assert "Give the command where it is shared" in (await told(slack, "ada", f"ingest {link}")).markdown
+        assert (
+            "Run the command in the channel where it is shared" in (await told(slack, "ada", f"ingest {link}")).markdown
+        )
         form = await opened(slack)
         await slack.person("ada").submits(form, {"link": link})
         assert "I can't tell whether you have permission to read that." in form.errors["link"]
@@ -367,7 +369,7 @@ class TestWhoMay:
         for words in ("ingest", "ingest https://docs.example/", "remove handbook", "ingest --here"):
             word = await told(slack, "alice", words)
             assert word.markdown == "Only admins can do that. Ask one of them."
-        assert "Adding is for admins." in (await told(slack, "alice", "")).markdown
+        assert "Only admins can add documents." in (await told(slack, "alice", "")).markdown
         assert slack.person("alice").modal is None
         assert {one.allowed for one in await room.audit.recent() if one.action == "kb ingest"} == {False}
 
@@ -461,7 +463,7 @@ class TestProposals:
         form = await opened(slack)
         assert "1 proposal to review: /kb proposals" in form.markdown
         status = await told(slack, "ada", "status")
-        await slack.person("ada").clicks(status, "Look at them")
+        await slack.person("ada").clicks(status, "Review proposals")
         await slack.until(lambda: status.buttons() == ["Approve", "Reject"], what="the list")
 
     async def test_the_home_tab_shows_admins_what_waits_with_its_buttons(
@@ -871,7 +873,7 @@ class TestWhomABaseIsFor:
 
     async def test_a_name_that_slack_does_not_know_closes_no_base(self, slack: FakeSlack, room: SlackRoom) -> None:
         answer = await told(slack, "ada", "grant handbook #nowhere")
-        assert "cannot tell who “#nowhere” is" in answer.markdown
+        assert "I don't know who “#nowhere” is" in answer.markdown
         assert "opens a form" in answer.markdown
         assert await self.grants(room) == frozenset()
 

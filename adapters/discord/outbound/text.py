@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from urllib.parse import urlsplit
 
 from core.model.answer import Citation
-from core.model.markdown_lines import is_table_rule, with_fences
+from core.model.markdown_lines import is_table_rule, with_fences, without_marks
 from core.model.principals import Principal, PrincipalKind
 from core.service.text_splitter import split_markdown
 
@@ -197,4 +197,10 @@ def quote_blocks(question: str, citations: Sequence[Citation], withheld: int) ->
 
 
 def _block_quote(passage: str) -> str:
-    return "\n".join(f"> {without_mentions(line)}" for line in f"“{clip(passage.strip(), 1_500)}”".split("\n"))
+    shown = f"“{clip(without_marks(passage.strip()), 1_500)}”"
+    return "\n".join(f"> {_literal(line)}".rstrip() for line in shown.split("\n"))
+
+
+def _literal(line: str) -> str:
+    """A line of a passage as it is written: none of its signs comes alive as Markdown."""
+    return without_mentions(_SPECIAL.sub(r"\\\1", line))

@@ -270,7 +270,7 @@ def _sentences(outcome: _PlainOutcome) -> list[str]:  # noqa: C901, PLR0911, PLR
         case DocumentRestored(title=title, base=base, check=found):
             return [f"Restored “{title}” in “{base}”. {search_line(found)}"]
         case BaseDescribed(base=base, description=description):
-            return [f"“{base}” {f'is now described as: {description}' if description else 'has no description now.'}"]
+            return [f"“{base}” {f'is now described as “{description}”.' if description else 'has no description now.'}"]
         case CancelRequested():
             return ["Cancelling. Documents that are done stay done; the others are not changed."]
         case ProposalSent():

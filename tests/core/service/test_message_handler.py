@@ -26,7 +26,7 @@ from core.ports.platform import MessageState
 from core.service.actions.checkpoint_choices import CheckpointChoices
 from core.service.actions.memory_controls import MemoryControls
 from core.service.actions.outcomes import ThreadForgotten
-from core.service.actions.wording import CARD_OVER, EDITED_LATE, outcome_text
+from core.service.actions.wording import CARD_OVER, CHOICE_GONE, EDITED_LATE, outcome_text
 from core.service.deletions import take_in_deletion
 from core.service.delivery_codec import delivery
 from core.service.help import HELP_TEXT
@@ -485,6 +485,37 @@ async def test_of_two_buttons_at_once_the_card_names_the_one_that_is_answered(ro
     assert card is not None
     assert card.chosen == "label 0"
     assert await room.inbox.count_waiting() == 1
+
+
+async def test_a_typed_choice_is_kept_as_a_button_is_and_a_later_button_cannot_change_it(room: Room) -> None:
+    async with room.working():
+        page = await parked(room)
+        assert page.checkpoint is not None
+        first, second = page.checkpoint.choices[:2]
+        choices = CheckpointChoices(room.scene.checkpoints, room.message_states, room.inbox, InProcessAudit())
+        await room.asks("1", mentions_us=False)
+        await room.settled()
+        with pytest.raises(NotFound):
+            await choices.enqueue("press", IncomingChoice(page.checkpoint.id, second.id, ALICE, THREAD), second.label)
+    card = await room.message_states.read(CheckpointState(thread=THREAD, checkpoint=page.checkpoint.id))
+    assert card is not None
+    assert card.chosen == first.label
+
+
+async def test_a_choice_typed_after_another_button_was_pressed_is_refused(room: Room) -> None:
+    async with room.working():
+        page = await parked(room)
+        assert page.checkpoint is not None
+        pressed = page.checkpoint.choices[1]
+        await room.message_states.save(
+            CheckpointState(thread=THREAD, checkpoint=page.checkpoint.id, chosen=pressed.label)
+        )
+        await room.asks("1", mentions_us=False)
+        await room.settled()
+        assert room.paper.told[-1] == CHOICE_GONE
+        await room.arrives(IncomingChoice(page.checkpoint.id, pressed.id, ALICE, THREAD), "press")
+        await room.settled()
+    assert page.text == f"{REFUNDS} [1]"
 
 
 async def test_the_words_of_the_help_work_when_they_are_typed(room: Room) -> None:
