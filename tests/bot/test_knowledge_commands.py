@@ -215,7 +215,7 @@ def test_where_nobody_can_be_asked_removing_wants_yes(filled: Terminal) -> None:
     assert printed.err == "Remove “Refunds” from “rules”? You can restore it within 7 days. Say so with --yes.\n"
     assert filled("kb", "remove", "refunds", "--kb", "rules", "--yes").code == 0
     assert "Refunds, until" not in filled("kb", "restore").out.splitlines()[0]
-    assert "Refunds of rules, until" in filled("kb", "restore").out
+    assert "Refunds in “rules”, can be restored until" in filled("kb", "restore").out
     assert "Restored “Refunds” in “rules”." in filled("kb", "restore", "refunds").out
 
 

@@ -125,7 +125,7 @@ async def test_a_message_is_proposed_with_the_thread_that_hangs_on_it(discord: F
     await alice.starts_thread(question, "Router")
     await alice.says("Hold the button for ten seconds.", thread=question)
     pressed = await alice.context_menu("Add to knowledge base", question)
-    assert "it waits as proposal a1b2c3d4" in (await discord.reply_to(pressed)).text
+    assert "Your proposal waits for an admin" in (await discord.reply_to(pressed)).text
     ((conversation, caller),) = kb.proposed
     assert conversation.title == "Router"
     assert [(one.author, one.text) for one in conversation.messages] == [

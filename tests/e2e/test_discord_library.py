@@ -89,7 +89,7 @@ async def test_a_link_is_fetched_and_looked_at_again_at_no_cost(
 
 
 async def test_what_is_no_link_is_explained(discord: FakeDiscord, ada: Person) -> None:
-    assert "That is no link" in (await discord.reply_to(await ada.slash("kb add link", link="router"))).text
+    assert "That is not a link" in (await discord.reply_to(await ada.slash("kb add link", link="router"))).text
 
 
 async def test_a_form_for_files_names_the_base_that_was_chosen_and_takes_ten(
@@ -112,7 +112,7 @@ async def test_a_form_that_was_opened_long_ago_says_that_it_is_too_old(
     assert opened.modal is not None
     opened.modal.custom_id = f"footnote:files:{'0' * 24}"  # what it stands for is not kept any more
     sent = await ada.submits(opened, {"Files": [("router.md", ROUTER.encode())]})
-    assert "too old" in (await discord.reply_to(sent)).text
+    assert "has expired" in (await discord.reply_to(sent)).text
 
 
 async def test_a_channels_history_is_kept_by_thread_and_by_day(
@@ -171,10 +171,10 @@ async def test_a_removal_is_confirmed_and_acts_once_however_often_it_is_pressed(
 ) -> None:
     await card_of(discord, await add_files(ada, ("router.md", ROUTER.encode())), "Done")
     asked = await discord.reply_to(await ada.slash("kb sources remove", source="Router"))
-    assert "Remove “Router” from default?" in asked.text
+    assert "Remove “Router” from “default”?" in asked.text
     await ada.clicks(asked, "Remove it")
     again = await ada.clicks(asked, "Remove it", stale=True)
-    assert "done already" in (await discord.reply_to(again)).text
+    assert "already been done" in (await discord.reply_to(again)).text
     await discord.until(lambda: "Remove “Router”" not in asked.text, what="the outcome")
     assert asked.buttons() == []
     assert await library.titles() == []
@@ -257,7 +257,7 @@ async def proposed(discord: FakeDiscord, *words: str) -> None:
     bob = discord.person("bob")
     for text in words:
         given = await bob.context_menu("Add to knowledge base", await bob.says(text))
-        assert "it waits as proposal" in (await discord.reply_to(given)).text
+        assert "Your proposal waits for an admin" in (await discord.reply_to(given)).text
 
 
 async def test_a_button_made_for_somebody_else_does_nothing_and_is_on_record(
@@ -268,7 +268,7 @@ async def test_a_button_made_for_somebody_else_does_nothing_and_is_on_record(
     asked.ephemeral_for = None  # as if the button's id had leaked
     root = discord.person("root", admin=True)
     pressed = await root.clicks(asked, "Remove it")
-    assert "too old" in (await discord.reply_to(pressed)).text
+    assert "has expired" in (await discord.reply_to(pressed)).text
     assert await library.titles() == ["Router"]
     (refused,) = [one for one in await office.audit.recent() if not one.allowed]
     assert (refused.actor, refused.action) == (f"discord:user:{root.id}", "kb button")
@@ -293,7 +293,7 @@ async def test_an_admin_decides_by_buttons_and_the_outcome_takes_the_place_of_th
     approve = button(listed, "Approve", 0)
     pressed = await ada.clicks(listed, approve)
     again = await ada.clicks(listed, approve, stale=True)
-    assert "done already" in (await discord.reply_to(again)).text
+    assert "already been done" in (await discord.reply_to(again)).text
     card = await card_of(discord, pressed, "Done", "1 added")
     assert "Adding Refunds take 30 days" in listed.text
     assert "Lunch is at noon." in listed.text
@@ -361,10 +361,7 @@ async def test_grants_are_shown_by_the_names_that_people_know(discord: FakeDisco
 
 async def test_a_message_without_words_cannot_be_kept(discord: FakeDiscord, ada: Person) -> None:
     empty = await discord.bot("deploybot").says("deployed")
-    assert (
-        "nothing in that message"
-        in (await discord.reply_to(await ada.context_menu("Add to knowledge base", empty))).text
-    )
+    assert "has no text to add" in (await discord.reply_to(await ada.context_menu("Add to knowledge base", empty))).text
 
 
 # --- jobs

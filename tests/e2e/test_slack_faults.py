@@ -283,7 +283,7 @@ async def test_ask_a_person_calls_the_channels_group_once(slack: FakeSlack, bot:
     await slack.person("alice").clicks(answer, "Ask a person")
     await slack.until(lambda: slack.pings("group"))
     await slack.person("bob").clicks(answer, "Ask a person")
-    assert "asked about this answer already" in (await slack.person("bob").next_private()).markdown
+    assert "already been asked about this answer" in (await slack.person("bob").next_private()).markdown
     assert [ping.target for ping in slack.pings()] == [group.id]
     assert slack.violations == []
 

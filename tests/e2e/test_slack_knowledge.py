@@ -356,7 +356,7 @@ class TestButtons:
         root = slack.person("root", admin=True)
         asked.visible_to = root.id  # a forged press: the value is ada's
         await root.clicks(asked, "Remove it")
-        await slack.until(lambda: "too old" in asked.markdown, what="the refusal")
+        await slack.until(lambda: "has expired" in asked.markdown, what="the refusal")
         assert await room.documents() != {}
         (refused,) = [one for one in await room.bot.audit.recent() if one.action == "kb button"]
         assert (refused.actor.endswith(root.id), refused.allowed) == (True, False)
@@ -398,7 +398,7 @@ class TestProposals:
         for words in ("Refunds take 30 days since May.", "Lunch is at noon."):
             said = await slack.person("bob").says(words, "general")
             await slack.person("alice").shortcut("footnote_add_to_knowledge", said)
-            assert "it waits as proposal" in (await slack.person("alice").next_private()).markdown
+            assert "Your proposal waits for an admin" in (await slack.person("alice").next_private()).markdown
         listed = await told(slack, "ada", "proposals")
         assert listed.buttons() == ["Approve", "Reject"] * 2
         approve, reject = button(listed, "Approve", 0), button(listed, "Reject", 1)
@@ -448,7 +448,7 @@ class TestProposals:
         root = slack.person("root", admin=True)
         listed.visible_to = root.id  # a forged press: the value is ada's
         await root.clicks(listed, "Approve")
-        await slack.until(lambda: "too old" in listed.markdown, what="the refusal")
+        await slack.until(lambda: "has expired" in listed.markdown, what="the refusal")
         assert len(await room.proposal_store.proposals()) == 1
 
     async def test_admins_read_that_something_waits_where_they_look_and_nobody_is_written_to(
@@ -514,7 +514,7 @@ class TestCards:
         await slack.until(lambda: "Cancelling." in card.markdown, what="a word on the card")
         assert card.buttons() == []
         await room.works()
-        assert "Cancelled; nothing was changed." in card.markdown
+        assert "Cancelled. Nothing was changed." in card.markdown
         assert await room.documents() == {}
 
     async def test_what_an_admin_adds_from_a_message_has_its_card_too(self, slack: FakeSlack, room: SlackRoom) -> None:
@@ -561,7 +561,7 @@ class TestCards:
         await slack.person("ada").submits(await opened(slack), {"files": [("refunds.md", HANDBOOK)]})
         job = await room.newest()
         word = await slack.person("ada").next_private()
-        assert f"so `/kb jobs {job.id}` tells how far it is" in word.markdown
+        assert "`/kb jobs` shows the progress" in word.markdown
         await room.works()
         assert len(slack.calls_of("conversations.open")) == 1
         assert "Done" in (await told(slack, "ada", f"jobs {job.id}")).markdown
@@ -739,7 +739,7 @@ class TestInWords:
         said = await slack.person("bob").says("Refunds take 30 days since May.", "general")
         await slack.person("ada").says("And 14 before that.", "general", thread=said)
         await slack.person("alice").shortcut("footnote_add_to_knowledge", said)
-        assert "it waits as proposal" in (await slack.person("alice").next_private()).markdown
+        assert "Your proposal waits for an admin" in (await slack.person("alice").next_private()).markdown
         ((conversation, caller),) = kb.proposed
         assert [one.text for one in conversation.messages] == ["Refunds take 30 days since May.", "And 14 before that."]
         assert conversation.permalink

@@ -284,7 +284,7 @@ def _sentences(outcome: _PlainOutcome) -> list[str]:  # noqa: C901, PLR0911, PLR
 
 
 def _repair_lines(repair: RepairAccepted) -> list[str]:
-    lines = [f"{count(repair.left, 'document')} remain. Run the same command again to continue."] if repair.left else []
+    lines = [f"Still to repair: {count(repair.left, 'document')}. Run the same command again."] if repair.left else []
     if repair.lost:
         lines.append(
             f"The originals of {count(len(repair.lost), 'document')} are not stored. Add them again, or remove them:"
