@@ -2,7 +2,8 @@
 
 import io
 import sys
-from typing import Any, NoReturn
+from importlib.metadata import version
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -33,6 +34,22 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 INTERRUPTED = 130  # the exit code of a command that Ctrl-C ended, as shells have it
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"footnote {version('footnote')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    show_version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """Take the options that stand before any command."""
+
 
 for family in (
     asking,

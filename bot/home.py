@@ -2,8 +2,10 @@
 
 import os
 import stat
+import uuid
 from pathlib import Path
 
+INSTALLATION = "installation"  # the file with its id
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
@@ -22,6 +24,41 @@ def secure_home(home: Path) -> int:
         except (PermissionError, FileNotFoundError):
             continue
     return len(loose)
+
+
+def installation_id(home: Path) -> str:
+    """What tells this installation's folders from another's; made when it is first asked for. Raises OSError.
+
+    It stays with the data directory: a container that is made again has another host name, and the same home.
+    """
+    there = home / INSTALLATION
+    if not there.exists():
+        _write_once(there, uuid.uuid4().hex)
+    return there.read_text("utf-8").strip()
+
+
+def find_installation(home: Path) -> str:
+    """The same, or empty where none was made yet."""
+    there = home / INSTALLATION
+    return there.read_text("utf-8").strip() if there.exists() else ""
+
+
+def keep_installation(home: Path, installation: str) -> None:
+    """Go on as this installation, whose documents were restored here. Raises OSError."""
+    (home / INSTALLATION).unlink(missing_ok=True)
+    _write_once(home / INSTALLATION, installation)
+
+
+def _write_once(there: Path, text: str) -> None:
+    """Write a whole file, unless another process has just done so."""
+    whole = there.with_name(f".{there.name}-{os.getpid()}")
+    whole.write_text(f"{text}\n", "utf-8")
+    try:
+        os.link(whole, there)
+    except FileExistsError:
+        pass
+    finally:
+        whole.unlink()
 
 
 def open_to_others(place: Path) -> list[Path]:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from adapters.terminal.ingest_view import IngestClient
 from adapters.terminal.operator import PLATFORM as TERMINAL
 from adapters.terminal.operator import operator
 from adapters.web.routing import PLATFORM as PAGE
+from bot.home import installation_id
 from bot.settings import Settings
 from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import Ingestor
@@ -35,6 +37,7 @@ from core.ports.index import Index
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.ports.question_log import QuestionLog
 from core.retrieval.hybrid import Retriever
+from core.service.api_clients import API_PLATFORM
 from core.service.kb.item_sources import ItemSources
 from core.service.kb.job_runner import JobRunner
 from core.service.kb.job_worker import JobWorker
@@ -46,8 +49,8 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
 
 JOBS = "jobs"  # the inbox's namespace
-# What the terminal and the page ask for brings its bytes along: any process can do it, whether or not they run there.
-_SERVED_EVERYWHERE = {TERMINAL: PlatformCapabilities(), PAGE: PlatformCapabilities()}
+# What the terminal, the page and programs ask for brings its bytes along: any process can do it.
+_SERVED_EVERYWHERE = {name: PlatformCapabilities() for name in (TERMINAL, PAGE, API_PLATFORM)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +142,7 @@ def knowledge_stack(
         site_store=RedisSiteStore(redis),
         audit=audit,
         clock=clock,
+        installation=partial(installation_id, settings.home),
         questions=questions,
     )
     wired = wire_knowledge(deps)

@@ -9,6 +9,7 @@ from adapters.documents.page_pictures import SandboxedPagePictures
 from adapters.redis.answer_stream import RedisAnswerStream
 from adapters.redis.web_sessions import RedisWebSessions
 from adapters.web.access.rules import AccessRules
+from adapters.web.ask.attached_texts import AttachedTexts
 from adapters.web.ask.conversations import Conversations
 from adapters.web.ask.live_streams import LiveStreams
 from adapters.web.ask.screen import AskScreen
@@ -30,6 +31,7 @@ from core.model.channel_settings import ChannelSettings
 from core.model.file_content import FileContent
 from core.model.health import Check, Health
 from core.model.json_codec import from_json
+from core.service.example_questions import ExampleQuestions
 
 DOCTOR_SECONDS = 90.0
 _BY_HAND = "Run footnote doctor in a terminal: it says more."
@@ -51,6 +53,8 @@ async def open_page(settings: Settings, footnote: Footnote) -> AsyncIterator[Web
         inbox=footnote.inbox,
         actions=actions,
         kb=knowledge.kb_service,
+        attached=AttachedTexts(footnote.message_states, footnote.parser.parse_attachment),
+        examples=ExampleQuestions(knowledge.kb_service.queries),
     )
     queries = knowledge.kb_service.queries
     async with SandboxedPagePictures() as pictures:

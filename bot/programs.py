@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 from adapters.observability.prometheus import PrometheusMetrics
 from adapters.redis.api_tokens import RedisApiTokens
+from adapters.web.api.asking import Asking
 from adapters.web.api.endpoints import Api
 from bot.container import Footnote
 from bot.settings import Settings
 from core.model.errors import ConfigurationError
 from core.service.api_clients import ApiClient, ApiClients, Unauthenticated, local_owner
+from core.service.kb.program_documents import ProgramDocuments
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
@@ -31,10 +33,18 @@ def open_api(footnote: Footnote, warming: Callable[[], bool]) -> Api:
         checkpoints=footnote.checkpoints,
         actions=footnote.user_actions(),
         reader=footnote.knowledge_reader(),
+        documents=program_documents(footnote),
         policy=footnote.policy,
         version=version("footnote"),
-        metrics=PrometheusMetrics(),
-        warming=warming,
+        asking=Asking(footnote.question_service, PrometheusMetrics(), warming),
+    )
+
+
+def program_documents(footnote: Footnote) -> ProgramDocuments:
+    """The documents that programs add."""
+    deps, service = footnote.knowledge_stack.deps, footnote.knowledge_stack.kb_service
+    return ProgramDocuments(
+        deps.catalog, deps.trash, service.job_commands.job_queue, deps.jobs, deps.blobs, service.audit
     )
 
 

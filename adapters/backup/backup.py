@@ -51,6 +51,7 @@ class Backup:
     encoder: Encoder
     blob_stores: Mapping[str, BlobStore]
     clock: Clock
+    installation: str = ""
 
     async def make(self, folder: Path, progress: Progress) -> Manifest:
         """Write a backup. Raises ConfigurationError when the folder cannot take it, StoreUnavailable."""
@@ -68,7 +69,9 @@ class Backup:
                     await asyncio.to_thread(writer.add_file, f"{name}/{entry}", data)
             made = self.clock.now().isoformat(timespec="seconds")
             about = (self.encoder.name, self.encoder.dimension, SCHEMA)
-            manifest = Manifest(made, version("footnote"), *about, documents, passages, keys)
+            manifest = Manifest(
+                made, version("footnote"), *about, documents, passages, keys, installation=self.installation
+            )
             return await asyncio.to_thread(writer.finish, manifest)
         except OSError as error:
             raise ConfigurationError(f"{folder} cannot be written: {error.strerror or error}.") from error

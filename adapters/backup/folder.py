@@ -38,6 +38,7 @@ class Manifest:
     keys: int
     files: Mapping[str, str] = field(default_factory=dict)
     format: int = FORMAT
+    installation: str = ""  # whose folders its documents came from; empty where that is not known
 
 
 class BackupWriter:

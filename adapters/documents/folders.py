@@ -1,4 +1,4 @@
-"""Files below the paths a person names, each with the name it is known by as a source."""
+"""Files below the paths that a person names."""
 
 import os
 import stat
@@ -7,16 +7,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from core.model.file_content import LocalFile
+
 SKIPPED_NAMES = {"node_modules", "__pycache__", "Thumbs.db"}
 
 
 def files_in(paths: Iterable[Path]) -> list[tuple[Path, str]]:
     """(file, source) for every file, recursively, sorted; hidden files and folders are left out unless named.
 
-    The source of a file in a folder is its path below that folder's parent, so that moving the whole tree elsewhere
-    keeps every document's identity. Where two would have one source, both are named with more of their path. A folder
-    that may not be looked into is in the list as it is: whoever reads it finds out why, and says so. What is no file of
-    the folder's own is named by ``find_refused_files`` instead.
+    The source of a file in a folder is its path below that folder's parent. Where two would have one source, both are
+    named with more of their path. For files that go into a base, ``local_files`` and ``FileOrigins`` say which document
+    each is. A folder that may not be looked into is in the list as it is: reading it says why. What is no file of the
+    folder's own is named by ``find_refused_files`` instead.
     """
     found: dict[Path, str] = {}
     for path in paths:
@@ -27,6 +29,16 @@ def files_in(paths: Iterable[Path]) -> list[tuple[Path, str]]:
         for file in sorted(_below(root)):
             found.setdefault(file, str(Path(root.resolve().name) / file.relative_to(root)))
     return [(path, _as_text(source)) for path, source in _told_apart(found).items()]
+
+
+def local_files(paths: Iterable[Path]) -> list[LocalFile]:
+    """The same files, each with the folder or file that was named, as absolute paths that follow no links."""
+    found: dict[Path, LocalFile] = {}
+    for named in paths:
+        root = Path(os.path.normpath(named.absolute()))
+        for path in [root] if root.is_file() else sorted(_below(root)):
+            found.setdefault(path, LocalFile(path, root))
+    return list(found.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +63,6 @@ def find_refused_files(paths: Iterable[Path]) -> list[RefusedFile]:
         elif reason := _why_special(root):
             found.append(RefusedFile(_as_text(root.name), reason))
     return found
-
-
-def find_missing_sources(paths: Iterable[Path], found: Iterable[str], indexed: Iterable[str]) -> list[str]:
-    """Of the sources that are indexed, those that came from folders of these names and are not found there now."""
-    folders, there = {path.resolve().name for path in paths if path.is_dir()}, set(found)
-    return sorted(one for one in indexed if "/" in one and one.partition("/")[0] in folders and one not in there)
 
 
 def _entries(root: Path) -> Iterator[Path]:

@@ -24,6 +24,13 @@ redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 return earlier
 """
 
+# KEYS versions documents; ARGV id version json
+_REPUBLISH = """
+if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
+redis.call('HSET', KEYS[2], ARGV[1], ARGV[3])
+return 1
+"""
+
 # KEYS versions homes documents; ARGV id
 _WITHDRAW = """
 local earlier = redis.call('HGET', KEYS[3], ARGV[1])
@@ -54,6 +61,7 @@ class RedisCatalog(Catalog):
     def __init__(self, client: Redis) -> None:
         self._client = client
         self._publish = client.register_script(_PUBLISH)
+        self._republish = client.register_script(_REPUBLISH)
         self._withdraw = client.register_script(_WITHDRAW)
         self._remove_base = client.register_script(_REMOVE_BASE)
         self._visible = client.register_script(_VISIBLE)
@@ -100,6 +108,15 @@ class RedisCatalog(Catalog):
                 args=[document.id, document.version, document.knowledge_base, to_json(document)],
             )
         return None if earlier is None else _document(earlier)
+
+    async def republish(self, document: Document) -> bool:
+        """Replace what is known of a document at its visible version; False where another version is visible."""
+        async with bounded_call():
+            done = await self._republish(
+                keys=[VERSIONS, DOCUMENTS + document.knowledge_base],
+                args=[document.id, document.version, to_json(document)],
+            )
+        return bool(done)
 
     async def withdraw(self, document_id: str) -> Document | None:
         """Make a document invisible at once; what it was."""

@@ -17,9 +17,9 @@ class RedisTrashStore(TrashStore):
         self._client = client
 
     async def keep_removal(self, removed: RemovedDocument) -> None:
-        """Keep it, replacing an earlier removal of the same document."""
+        """Keep it in place of an earlier one of the same key."""
         async with bounded_call():
-            await self._client.hset(REMOVED, removed.document.id, to_json(removed))
+            await self._client.hset(REMOVED, removed.key, to_json(removed))
 
     async def removals(self) -> Sequence[RemovedDocument]:
         """Everything that is kept, the latest first."""
@@ -29,13 +29,13 @@ class RedisTrashStore(TrashStore):
         return sorted(found, key=lambda removed: removed.at, reverse=True)
 
     async def removal(self, document_id: str) -> RemovedDocument | None:
-        """The latest removal of this document."""
+        """The removal of this document; what was replaced is no removal."""
         async with bounded_call():
             stored = await self._client.hget(REMOVED, document_id)
         removed: RemovedDocument | None = None if stored is None else from_json(RemovedDocument, stored)
         return removed
 
-    async def forget_removal(self, document_id: str) -> None:
-        """It was put back, or its time is over."""
+    async def forget_removal(self, key: str) -> None:
+        """It was restored, or its time is over."""
         async with bounded_call():
-            await self._client.hdel(REMOVED, document_id)
+            await self._client.hdel(REMOVED, key)

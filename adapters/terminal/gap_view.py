@@ -11,6 +11,7 @@ MOST = 15  # gaps in full; --json and --csv have them all
 MOST_DOCUMENTS = 5
 NOTHING_ASKED = "Nobody has asked anything in this time. Ask something with footnote ask, and look again."
 NOTHING_LACKING = "Every question of this time was answered, and nobody said that an answer did not help."
+UNGROUPED = "could not be grouped: asked before there were documents, or under another embedding model."
 IN_PRIVATE = "(asked in private; its words are not shown)"
 REASONS = {
     GapReason.ABSTAINED: "the documents don't say",
@@ -59,7 +60,7 @@ def _rest(report: GapReport) -> Iterator[str]:
         groups, questions = _count(report.withheld_gaps, "more gap"), _count(report.withheld_questions, "question")
         yield f"\n{groups} ({questions}) asked in private by one or two people: counted, not shown."
     if report.ungrouped:
-        yield f"{_count(report.ungrouped, 'question')} could not be grouped: asked under another embedding model."
+        yield f"{_count(report.ungrouped, 'question')} {UNGROUPED}"
     yield from _documents("Most cited", report.most_cited)
     yield from _documents("Cited, though older than a year", report.stale_cited)
     yield from _documents("Never cited in this time", report.never_cited)

@@ -9,7 +9,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,14 +28,16 @@ from adapters.terminal.job_progress import (
 from adapters.terminal.kb_view import result_text
 from core.ingestion.ingestor import Change, IngestResult
 from core.model.errors import FootnoteError, StoreUnavailable
-from core.model.file_content import FileContent
+from core.model.file_content import FileContent, NamedFile
 from core.model.jobs import ItemState, Job
 from core.ports.job_store import JobStore
 from core.service.kb.commands import Caller
+from core.service.kb.file_origins import FileNaming
 from core.service.kb.knowledge_commands import KnowledgeUploads
 from core.service.kb.results import Refused, accepted_jobs
 from core.service.kb.text_spans import count
 
+AnyFile = NamedFile | tuple[Path, str]  # with its source; of one without an origin as if it were uploaded
 MISSING_SHOWN = 10
 TOGETHER = 500  # files set aside at a time, as one job
 ENDING_SECONDS = 3.0  # for what is under way when somebody presses Ctrl-C
@@ -49,16 +51,6 @@ class IngestClient:
     jobs: JobStore
     worker: Callable[[], JobServices]
     caller: Caller
-
-    async def base(self, name: str) -> str:
-        """The name of this base as it is, whatever the case of its letters; created, on record, when it is new.
-
-        Raises FootnoteError when nothing can be called that.
-        """
-        there = await self.kb.require_base(name, self.caller)
-        if isinstance(there, Refused):
-            raise FootnoteError(result_text(there))
-        return there.name
 
     async def accept(self, files: AsyncIterator[FileContent], base: str) -> Job:
         """A job for these files. Raises FootnoteError with the reason why there is none."""
@@ -81,10 +73,30 @@ class _Ingest:
         self.bar.add(1, result.passages)
 
 
+@asynccontextmanager
+async def base_to_fill(kb: KnowledgeUploads, name: str, caller: Caller) -> AsyncIterator[str]:
+    """The name of this base as it is, whatever the case of its letters; created, on record, when it is new.
+
+    A new base that is still empty when this is interrupted goes again. Raises FootnoteError when nothing can be called
+    that.
+    """
+    is_new = not await kb.has_base(name)
+    there = await kb.require_base(name, caller)
+    if isinstance(there, Refused):
+        raise FootnoteError(result_text(there))
+    try:
+        yield there.name
+    except (asyncio.CancelledError, Exception):
+        if is_new:
+            with suppress(FootnoteError):
+                await kb.discard_empty_base(there.name, caller)
+        raise
+
+
 async def ingest_files(
-    console: Console, client: IngestClient, files: Sequence[tuple[Path, str]], base: str, *, quiet: bool = False
+    console: Console, client: IngestClient, files: Sequence[AnyFile], base: str, *, quiet: bool = False
 ) -> list[IngestResult]:
-    """Bring files in: (path, source name) each. A file that cannot be read is one failure.
+    """Bring files in. A file that cannot be read is one failure.
 
     Stopped in the middle (Ctrl-C, or a store is away), it says what is in and how to go on. Raises what keeps all files
     from being taken in: no room to set them aside, too many jobs, StoreUnavailable.
@@ -93,30 +105,39 @@ async def ingest_files(
         ingest = _Ingest(bar)
         async with run_in_background(client.worker()) as working:
             try:
-                base = await client.base(base)
-                for batch in _batches(files):
-                    await _ingest_batch(client, batch, base, ingest, working)
+                async with base_to_fill(client.kb, base, client.caller) as name:
+                    await _ingest_all(client, files, name, ingest, working)
             except asyncio.CancelledError:
                 if not quiet:
                     left = len(files) - len(ingest.results)
                     report(console, ingest.results)
                     console.print(f"{left} files are left: the same command goes on with them.")
                 raise
-            except StoreUnavailable as error:
-                raise _cut_short(error, ingest.results, len(files)) from error
     return ingest.results
 
 
-def _cut_short(error: StoreUnavailable, results: Sequence[IngestResult], files: int) -> StoreUnavailable:
+async def _ingest_all(
+    client: IngestClient, files: Sequence[AnyFile], base: str, ingest: _Ingest, working: RunningWorker
+) -> None:
+    """Bring the files in, some at a time. What ends this early says how many are in."""
+    try:
+        for batch in _batches([NamedFile(*file) for file in files]):
+            await _ingest_batch(client, batch, base, ingest, working)
+    except FootnoteError as error:
+        raise _cut_short(error, ingest.results, len(files)) from error
+
+
+def _cut_short(error: FootnoteError, results: Sequence[IngestResult], files: int) -> FootnoteError:
     """The failure with what is in and how to go on."""
     come = sum(result.change is not Change.FAILED for result in results)
     go_on = f"{come} of {files} files are in and cost nothing again: the same command goes on with the rest."
-    return StoreUnavailable(error.args[0], remedy=f"{error.remedy} {go_on}" if error.remedy else go_on)
+    kind = StoreUnavailable if isinstance(error, StoreUnavailable) else FootnoteError
+    return kind(error.args[0], remedy=f"{error.remedy} {go_on}" if error.remedy else go_on)
 
 
-def _batches(files: Sequence[tuple[Path, str]]) -> Iterator[list[tuple[Path, str]]]:
+def _batches(files: Sequence[NamedFile]) -> Iterator[list[NamedFile]]:
     """A few files at a time, no two of one source: those would be one document."""
-    batch: dict[str, tuple[Path, str]] = {}
+    batch: dict[str, NamedFile] = {}
     for file in files:
         if file[1] in batch or len(batch) == TOGETHER:
             yield list(batch.values())
@@ -127,14 +148,14 @@ def _batches(files: Sequence[tuple[Path, str]]) -> Iterator[list[tuple[Path, str
 
 
 async def _ingest_batch(
-    client: IngestClient, files: Sequence[tuple[Path, str]], base: str, ingest: _Ingest, working: RunningWorker
+    client: IngestClient, files: Sequence[NamedFile], base: str, ingest: _Ingest, working: RunningWorker
 ) -> None:
     """One job of a few files; what is as it was needs none."""
     changed = await _changed_files(client, files, base, ingest)
     if not changed:
         return
     job = await client.accept(read_files(changed), base)
-    sources = {source for _, source in changed}  # a killed command's job may have more of them
+    sources = {file.source for file in changed}  # a killed command's job may have more of them
     try:
         job = await watch_job(client.jobs, job, ingest.bar, working)
     except asyncio.CancelledError:
@@ -156,8 +177,8 @@ async def _ingest_batch(
 
 
 async def _changed_files(
-    client: IngestClient, files: Sequence[tuple[Path, str]], base: str, ingest: _Ingest
-) -> list[tuple[Path, str]]:
+    client: IngestClient, files: Sequence[NamedFile], base: str, ingest: _Ingest
+) -> list[NamedFile]:
     """The files with something to bring in; those that stand in the base already, or cannot be read, are counted."""
     unreadable: set[str] = set()
 
@@ -168,19 +189,19 @@ async def _changed_files(
     unchanged = await client.kb.find_unchanged(read_files(files, note), base, client.caller)
     for document in unchanged.values():
         ingest.add(IngestResult(document.source, Change.UNCHANGED, document.passages))
-    return [(path, source) for path, source in files if source not in unreadable and source not in unchanged]
+    return [file for file in files if file.source not in unreadable and file.source not in unchanged]
 
 
 async def read_files(
-    files: Sequence[tuple[Path, str]], unreadable: Callable[[Path, str, OSError], None] | None = None
+    files: Sequence[AnyFile], unreadable: Callable[[Path, str, OSError], None] | None = None
 ) -> AsyncIterator[FileContent]:
-    """The content of each (path, source) as it is set aside: together they may be more than memory holds.
+    """The content of each file as it is set aside: together they may be more than memory holds.
 
     What cannot be read (any more) is told to ``unreadable``, with its path and source, and left out.
     """
-    for path, source in files:
+    for path, source, origin in (NamedFile(*file) for file in files):
         try:
-            yield FileContent(source, path.name, await asyncio.to_thread(path.read_bytes))
+            yield FileContent(source, path.name, await asyncio.to_thread(path.read_bytes), origin)
         except OSError as error:
             if unreadable is not None:
                 unreadable(path, source, error)
@@ -212,15 +233,23 @@ def _results(job: Job, sources: Collection[str], left: str = "") -> list[IngestR
     return made + [IngestResult(one.source, Change.FAILED, reason=left) for one in waiting if left]
 
 
+def report_naming(console: Console, naming: FileNaming) -> None:
+    """What was kept of a folder that was indexed before, and which folders got another name than their own."""
+    for one in naming.kept:
+        before = f", which was {one.moved_from}" if one.moved_from else ""
+        kept = f"Kept {count(one.documents, 'document')} of “{one.name}” as before, from {one.folder}{before}."
+        console.print(Text(kept), soft_wrap=True)
+    for note in naming.notes:
+        console.print(Text(note, style="yellow"), soft_wrap=True)
+
+
 def report_missing(console: Console, sources: Sequence[str]) -> None:
     """What is indexed from a folder and not in it now: it goes on answering until it is taken out."""
     if not sources:
         return
     shown = sources[:MISSING_SHOWN]
     console.print(
-        Text(
-            f"Indexed from a folder of this name, and not in it now: {count(len(sources), 'document')}.", style="yellow"
-        )
+        Text(f"Indexed from this folder, and not in it now: {count(len(sources), 'document')}.", style="yellow")
     )
     for source in shown:
         console.print(Text.assemble(("  ? ", "yellow"), (source, "bold")))

@@ -11,6 +11,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from core.model.evidence import Hit
+from core.model.file_content import folder_of
 from core.model.knowledge import Document, Passage
 
 PREVIEW = 240
@@ -93,6 +94,7 @@ def print_document(console: Console, document: Document, passages: Sequence[Pass
     console.print(Text(document.title, style="bold"))
     facts = {
         "source": document.source,
+        "from": folder_of(document.origin),  # the operator's alone to see: it is printed nowhere but here
         "link": document.url or "",
         "base": document.knowledge_base,
         "kind": document.media_type,

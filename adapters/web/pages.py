@@ -1,6 +1,7 @@
 """Pages from templates: escaped by default, with the headers that keep everything foreign out."""
 
 import hashlib
+import secrets
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -12,11 +13,12 @@ from markupsafe import Markup
 
 from adapters.web.rendering.markdown import words_of
 from adapters.web.routing import MenuEntry, Visitor
+from core.model.message_text import LONGEST_QUESTION
 from core.model.plain_text import remove_controls
 from core.service.kb.job_cards import job_card
 from core.service.kb.job_wording import job_title
 from core.service.kb.text_spans import age, count
-from core.service.kb.wording import readers_phrase, removal_question
+from core.service.kb.wording import confirmation_question, readers_phrase
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
@@ -51,12 +53,15 @@ class Pages:
         )
         self._environment.globals.update(
             static=static_path,
+            form_key=lambda: secrets.token_hex(8),
+            longest_question=LONGEST_QUESTION,
             age=age,
             count=count,
             job_card=job_card,
             job_title=job_title,
             readers_phrase=readers_phrase,
-            removal_question=removal_question,
+            sentence=lambda text: f"{text[:1].upper()}{text[1:]}.",
+            confirmation_question=confirmation_question,
             words_of=words_of,
         )
 

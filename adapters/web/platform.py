@@ -11,6 +11,7 @@ from adapters.web.access.guard import Guard
 from adapters.web.access.rules import AccessRules, audience_of
 from adapters.web.access.sign_in import HASHING, SignIn
 from adapters.web.ask.answer_view import WebAnswerView
+from adapters.web.ask.attached_texts import attached_texts
 from adapters.web.ask.live_streams import LiveStreams
 from adapters.web.ask.question_state import AnswerStage, WebQuestionState
 from adapters.web.pages import Pages, static_file
@@ -84,6 +85,7 @@ class WebPlatform:
             web.get("/static/{digest}/{name}", self._guard.outermost(static_file)),
             *self._sign_in.open_routes(),
             *(self._guard.protect(route) for route in behind),
+            web.route("*", r"/{path:(?!(?:v1|mcp)(?:/|$)).*}", self._guard.outermost(self._guard.not_found)),
         )
 
     async def sign_in_link(self) -> str:
@@ -131,16 +133,16 @@ class WebPlatform:
         return ()
 
     async def attachments(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
-        """Files are dropped into a base, not onto a question."""
-        return ()
+        """The text of the files on the question, read when it was asked."""
+        return await attached_texts(self._message_states, message)
 
     async def complete(self, message: IncomingMessage) -> IncomingMessage:
         """The message as it is: a form brings all of it."""
         return message
 
     async def files(self, message: IncomingMessage, *, above: bool) -> tuple[FileReference, ...]:
-        """There are none on the page."""
-        return ()
+        """The files on the question: on the page nothing else is above it."""
+        return message.files
 
     async def acknowledge(self, message: IncomingMessage, decided: MessageRoute) -> None:
         """A conversation here is with us alone: there is nothing to mute."""

@@ -63,13 +63,18 @@ def _require_elsewhere(folder: Path, home: Path) -> None:
 
 
 async def _restore(folder: Path) -> int:
+    import asyncio
+
     from bot.container import open_footnote
+    from bot.home import keep_installation
     from bot.settings import load_settings
     from core.service.kb.text_spans import count
 
     async with open_footnote(load_settings(), models=False) as footnote:
         with _progress() as progress:
             manifest = await _of(footnote).restore(folder, progress)
+        if manifest.installation:
+            await asyncio.to_thread(keep_installation, footnote.settings.home, manifest.installation)
     say(f"Restored {count(manifest.documents, 'document')} with {count(manifest.passages, 'passage')}, "
                f"and {manifest.keys:,} records, as they were on {manifest.made_at}. "
                "Questions that waited for an answer then are not asked again.")  # fmt: skip
@@ -78,6 +83,7 @@ async def _restore(folder: Path) -> int:
 
 def _of(footnote: "Footnote") -> "Backup":
     from adapters.backup.backup import Backup
+    from bot.home import find_installation
 
     return Backup(
         redis=footnote.redis,
@@ -86,6 +92,7 @@ def _of(footnote: "Footnote") -> "Backup":
         encoder=footnote.encoder,
         blob_stores=footnote.knowledge_stack.blob_stores,
         clock=footnote.clock,
+        installation=find_installation(footnote.settings.home),
     )
 
 

@@ -17,6 +17,9 @@ INDEX_INCOMPLETE = (
     "This is not the index that the catalog's other documents are in: footnote kb repair fills it with them."
 )
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+FolderName = Annotated[
+    str, typer.Option("--name", help="What the folder is called; of a folder that has moved, its earlier name.")
+]
 Kb = Annotated[str | None, typer.Option("--kb", help="Only this knowledge base.")]
 sources = typer.Typer(help="What is indexed: documents, versions, passages, when.", no_args_is_help=True)
 
@@ -33,28 +36,34 @@ def ingest(
     kb: Annotated[str, typer.Option("--kb", help="The knowledge base; created when it is new.")] = "default",
     as_json: Json = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would change, and change nothing.")] = False,
+    name: FolderName = "",
 ) -> None:
-    """Bring files and folders in. Exit 0: all well; 1: some failed, the rest are indexed."""
+    """Bring files and folders in. Exit 0: all well; 1: some failed, the rest are indexed.
+
+    A second folder of the same name gets a name of its own. For 7 days, kb restore brings back what was replaced.
+    """
     require_paths(paths)
     if not kb.strip():
         raise typer.BadParameter("The knowledge base needs a name.")
-    finish(ingest_paths(paths, kb.strip(), as_json=as_json, dry_run=dry_run))
+    finish(ingest_paths(paths, kb.strip(), as_json=as_json, dry_run=dry_run, name=name))
 
 
-async def ingest_paths(paths: list[Path], kb: str, *, as_json: bool = False, dry_run: bool = False) -> int:
+async def ingest_paths(
+    paths: list[Path], kb: str, *, as_json: bool = False, dry_run: bool = False, name: str = ""
+) -> int:
     """Bring these in and show what became of each; 1 when one failed.
 
     Raises BadParameter when there is nothing to read.
     """
-    from adapters.documents.folders import files_in, find_missing_sources, find_refused_files
+    from adapters.documents.folders import find_refused_files, local_files
     from adapters.terminal.console import SafeConsole
     from adapters.terminal.ingest_preview import preview_files
-    from adapters.terminal.ingest_view import ingest_files, report, report_missing
+    from adapters.terminal.ingest_view import ingest_files, report, report_missing, report_naming
     from bot.container import open_footnote
     from bot.settings import load_settings
     from core.ingestion.ingestor import Change, IngestResult
 
-    files = files_in(paths)
+    files = local_files(paths)
     refused = [IngestResult(one.source, Change.FAILED, reason=one.reason) for one in find_refused_files(paths)]
     if not files and not refused:
         raise typer.BadParameter("There is no file in there that can be read.")
@@ -63,14 +72,13 @@ async def ingest_paths(paths: list[Path], kb: str, *, as_json: bool = False, dry
         client, consistency = footnote.knowledge_stack.ingest_client(), footnote.knowledge_stack.deps.consistency
         if not dry_run:
             await consistency.settle()  # an index that is empty is the catalog's before anything is in it
+        naming = await client.kb.name_files(files, kb, client.caller, name=name, dry=dry_run)
+        report_naming(console, naming)
         if dry_run:
-            results = await preview_files(client.kb, client.caller, files, kb)
+            results = await preview_files(client.kb, client.caller, naming.files, kb)
         else:
-            results = await ingest_files(console, client, files, kb, quiet=as_json)
+            results = await ingest_files(console, client, naming.files, kb, quiet=as_json)
         results = [*results, *refused]
-        bases = frozenset(base.name for base in await footnote.catalog.bases() if base.name.casefold() == kb.casefold())
-        indexed = [document.source for document in await footnote.catalog.documents(bases)]
-        missing = find_missing_sources(paths, (result.source for result in results), indexed)
         complete = dry_run or await consistency.settle()
     if as_json:
         print_json(_ingest_json(results))
@@ -78,7 +86,7 @@ async def ingest_paths(paths: list[Path], kb: str, *, as_json: bool = False, dry
         if dry_run:
             console.print("Nothing is changed. This is what would be:")
         report(console, results)
-        report_missing(console, missing)
+        report_missing(console, naming.missing)
     if not complete:
         console.print(INDEX_INCOMPLETE, soft_wrap=True)
     return 1 if any(r.change == "failed" for r in results) else 0

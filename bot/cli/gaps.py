@@ -29,13 +29,13 @@ def gaps(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     csv: Annotated[Path | None, typer.Option(help="Write a table for spreadsheets to this file.")] = None,
     draft: Annotated[str, typer.Option(help="Begin a draft for one gap, by its id, and print it.")] = "",
-    propose: Annotated[bool, typer.Option("--propose", help="Put the draft before the admins.")] = False,
+    propose: Annotated[Path | None, typer.Option(help="Send the section in this file to the admins.")] = None,
 ) -> None:
     """What people asked and the documents do not say, grouped by meaning.
 
     Questions asked in private are counted, and never shown in words.
     """
-    if propose and not draft:
+    if propose is not None and not draft:
         raise typer.BadParameter("--propose goes with --draft and a gap's id.")
     finish(_gaps(_period(since), as_json, csv, draft, propose))
 
@@ -49,7 +49,7 @@ def _period(text: str) -> "timedelta":
     return timedelta(days=int(found[1]) * DAYS[found[2]])
 
 
-async def _gaps(period: "timedelta", as_json: bool, csv: Path | None, draft: str, propose: bool) -> int:
+async def _gaps(period: "timedelta", as_json: bool, csv: Path | None, draft: str, propose: Path | None) -> int:
     import json
 
     from adapters.terminal.console import SafeConsole
@@ -62,7 +62,7 @@ async def _gaps(period: "timedelta", as_json: bool, csv: Path | None, draft: str
     async with open_footnote(load_settings(), models=False) as footnote:
         reader = Reader(await footnote.all_bases())
         if draft:
-            return await _draft(footnote, draft, period, reader, propose=propose)
+            return await _draft(footnote, draft, period, reader, propose)
         report = await footnote.gaps().report(period, reader)
     if csv is not None:
         _write(report, csv)
@@ -73,17 +73,28 @@ async def _gaps(period: "timedelta", as_json: bool, csv: Path | None, draft: str
     return 0
 
 
-async def _draft(footnote: "Footnote", gap_id: str, period: "timedelta", reader: "Reader", *, propose: bool) -> int:
+async def _draft(footnote: "Footnote", gap_id: str, period: "timedelta", reader: "Reader", propose: Path | None) -> int:
+    from dataclasses import replace
+
     from adapters.terminal.operator import OPERATOR
     from core.model.plain_text import remove_controls
 
     drafts = footnote.gap_drafts()
     begun = await drafts.begin(await footnote.gaps().gap(gap_id, period, reader), reader.bases)
-    say(remove_controls(begun.text))
-    if propose:
-        proposal = await drafts.propose(begun, OPERATOR, is_admin=True)
-        say(f"It waits as proposal {proposal.id}: footnote kb proposals shows it.", err=True)
+    if propose is None:
+        say(remove_controls(begun.text))
+        say(remove_controls(begun.notes), err=True)
+        return 0
+    proposal = await drafts.propose(replace(begun, text=_read(propose)), OPERATOR, is_admin=True)
+    say(f"It waits as proposal {proposal.id}: footnote kb proposals shows it.", err=True)
     return 0
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise typer.BadParameter(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'not UTF-8'}.") from None
 
 
 def _write(report: "GapReport", path: Path) -> None:

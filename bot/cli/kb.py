@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, TypedDict, Unpack
 
 import typer
 
+from bot.cli.documents import FolderName
 from bot.cli.runner import ConfirmationMissing, finish, print_json, require_paths, say
 from core.model.plain_text import one_line
 
@@ -52,40 +53,41 @@ def ingest(
     base: Kb = "default",
     limit: Annotated[int, typer.Option(min=0, max=500, help="Follow links and sitemaps to this many pages.")] = 0,
     as_json: Json = False,
+    name: FolderName = "",
 ) -> None:
     """Bring in links, files and folders.
 
     The base is created when it is new. What a ZIP holds becomes one document. Exit 0: all well; 1: some failed.
     """
     require_paths(name for name in what if not LINK.match(name))
-    finish(_ingest(what, base, limit, as_json))
+    finish(_ingest(what, base, limit, as_json, name))
 
 
-async def _ingest(what: list[str], base: str, limit: int, as_json: bool) -> int:
-    from adapters.documents.folders import files_in, find_refused_files
-    from adapters.terminal.ingest_view import TOGETHER, read_files
+async def _ingest(what: list[str], base: str, limit: int, as_json: bool, name: str = "") -> int:
+    from adapters.documents.folders import find_refused_files, local_files
+    from adapters.terminal.console import SafeConsole
+    from adapters.terminal.ingest_view import TOGETHER, base_to_fill, read_files, report_naming
     from adapters.terminal.operator import operator
     from bot.container import open_footnote
     from bot.settings import load_settings
     from core.service.kb.commands import KbCommand, KbVerb
-    from core.service.kb.results import Refused
 
     paths = [Path(name) for name in what if not LINK.match(name)]
-    files = files_in(paths)
+    found = local_files(paths)
     for one in find_refused_files(paths):
         say(one_line(f"{one.source} is not read: {one.reason}"), err=True)
     async with open_footnote(load_settings()) as footnote:
         kb_service, caller = footnote.knowledge_stack.kb_service, operator()
-        there = await kb_service.require_base(base, caller)
-        if isinstance(there, Refused):
-            return await _report(footnote, [there], as_json)
-        groups = [files[start : start + TOGETHER] for start in range(0, len(files), TOGETHER)]
-        links = [KbCommand(KbVerb.INGEST, there.name, name, limit=limit) for name in what if LINK.match(name)]
-        results = [
-            await kb_service.ingest_bytes(read_files(group, _say_unreadable), there.name, caller) for group in groups
-        ]
-        results += [await kb_service.handle(link, caller) for link in links]
-        return await _report(footnote, results, as_json)
+        async with base_to_fill(kb_service, base, caller) as there:
+            naming = await kb_service.name_files(found, there, caller, name=name)
+            report_naming(SafeConsole(stderr=True), naming)
+            groups = [naming.files[start : start + TOGETHER] for start in range(0, len(naming.files), TOGETHER)]
+            links = [KbCommand(KbVerb.INGEST, there, link, limit=limit) for link in what if LINK.match(link)]
+            results = [
+                await kb_service.ingest_bytes(read_files(group, _say_unreadable), there, caller) for group in groups
+            ]
+            results += [await kb_service.handle(link, caller) for link in links]
+            return await _report(footnote, results, as_json)
 
 
 def _say_unreadable(path: Path, _: str, error: OSError) -> None:
@@ -121,9 +123,9 @@ def remove(target: Annotated[str, typer.Argument(help="A document; without one, 
 @kb.command()
 def restore(target: Annotated[str, typer.Argument(help="A document; without one, the whole base.")] = "",
             base: Kb = "", as_json: Json = False) -> None:  # fmt: skip
-    """Put back what was removed.
+    """Restore what was removed, or a version that an ingest replaced.
 
-    That is possible for 7 days; without a name, it shows what can be put back.
+    That is possible for 7 days; without a name, it shows what can be restored. A version's number names that version.
     """
     _run("restore", as_json, base=base, target=target)
 
@@ -179,18 +181,20 @@ def describe(
 
 
 @kb.command()
-def grant(name: Name, principals: Principals, as_json: Json = False) -> None:
-    """Say whom a base is for.
+def grant(name: Name, principals: Principals, yes: Yes = False, as_json: Json = False) -> None:
+    """Restrict a base to some readers, add readers, or open it to everyone.
 
-    Channels, groups, people or all: slack:channel:T1/C1, slack:group:T1/S1, slack:user:T1/U1, slack:team:T1,
-    discord:channel:1/2, discord:role:1/2, discord:user:1, discord:guild:1; "everyone" opens it.
+    Restricting a base that everyone reads asks first, or wants --yes. Readers are
+    slack:channel:T1/C1, slack:group:T1/S1, slack:user:T1/U1, slack:team:T1,
+    discord:channel:1/2, discord:role:1/2, discord:user:1, discord:guild:1, web:user:ada, web:readers,
+    or "everyone".
     """
-    _run("grant", as_json, base=name, principals=tuple(principals))
+    _run("grant", as_json, base=name, principals=tuple(principals), yes=yes)
 
 
 @kb.command()
 def revoke(name: Name, principals: Principals, as_json: Json = False) -> None:
-    """Make a base not for these any more."""
+    """Stop these readers from reading a base."""
     _run("revoke", as_json, base=name, principals=tuple(principals))
 
 
@@ -272,16 +276,16 @@ async def _handle(command: "KbCommand", yes: bool, as_json: bool) -> int:
     from adapters.terminal.operator import operator
     from bot.container import open_footnote
     from bot.settings import load_settings
-    from core.service.kb.results import RemovalPreview
-    from core.service.kb.wording import removal_question
+    from core.service.kb.results import ConfirmationView
+    from core.service.kb.wording import confirmation_question
 
     async with open_footnote(load_settings(), models=False) as footnote:
         result = await footnote.knowledge_stack.kb_service.handle(command, operator())
-        if isinstance(result, RemovalPreview):
+        if isinstance(result, ConfirmationView):
             if not yes and not sys.stdin.isatty():
-                raise ConfirmationMissing(removal_question(result), remedy="Say so with --yes.")
+                raise ConfirmationMissing(confirmation_question(result), remedy="Say so with --yes.")
             if not yes:
-                typer.confirm(removal_question(result), abort=True)
+                typer.confirm(confirmation_question(result), abort=True)
             result = await footnote.knowledge_stack.kb_service.handle(result.confirm.command, operator())
         return await _report(footnote, [result], as_json)
 

@@ -22,7 +22,7 @@ def register(app: typer.Typer) -> None:
 @token.command()
 def create(
     name: Annotated[str, typer.Option(help="What it is for, as the list shows it.")] = "a program",
-    scope: Annotated[str, typer.Option(help="What it may do: ask, search, or both with a comma.")] = "ask,search",
+    scope: Annotated[str, typer.Option(help="What it may do: ask, search, ingest; more with commas.")] = "ask,search",
     kb: Annotated[list[str] | None, typer.Option("--kb", help="Only this knowledge base; more than once.")] = None,
     rate: Annotated[int, typer.Option(min=1, max=6_000, help="Requests a minute.")] = 60,
     public: Annotated[bool, typer.Option("--public", help="Show its questions in words in footnote gaps.")] = False,
@@ -30,7 +30,8 @@ def create(
 ) -> None:
     """Make a token. It is shown once.
 
-    It reads open knowledge bases, or those named with --kb, which are granted to it where they are not open.
+    It reads open knowledge bases, or those named with --kb, which are granted to it where they are not open. With
+    --scope ingest it adds documents to those named, and replaces and deletes those that it added.
     """
     finish(_create(name, scope, kb or [], rate, public, as_json))
 

@@ -1,20 +1,20 @@
-"""A folder of this machine, or one file, to be read in: by the same names and rules as ``footnote ingest``."""
+"""A folder of this machine, or one file, to be read in: by the same rules as ``footnote ingest``."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
-from adapters.documents.folders import files_in, find_refused_files
+from adapters.documents.folders import find_refused_files, local_files
 from core.model.errors import DocumentRejected, NotFound
-from core.model.file_content import FileContent
+from core.model.file_content import FileContent, LocalFile, NamedFile
 
 MOST = 500  # files of one job
 
 
 class FilesOnDisk:
-    """``LocalFiles`` that were found: (file, source) each."""
+    """``LocalFiles`` that were found."""
 
-    def __init__(self, files: Sequence[tuple[Path, str]], refused: Sequence[str]) -> None:
+    def __init__(self, files: Sequence[LocalFile], refused: Sequence[str]) -> None:
         self._files = files
         self._refused = list(refused)
 
@@ -23,15 +23,20 @@ class FilesOnDisk:
         """What was left out, one line each."""
         return self._refused
 
-    async def read(self) -> AsyncIterator[FileContent]:
+    @property
+    def files(self) -> Sequence[LocalFile]:
+        """What was found, to be named by where it comes from."""
+        return self._files
+
+    async def read(self, files: Sequence[NamedFile]) -> AsyncIterator[FileContent]:
         """One after the other: together they may be more than there is memory."""
-        for path, source in self._files:
+        for path, source, origin in files:
             try:
                 data = await asyncio.to_thread(path.read_bytes)
             except OSError as error:
                 self._refused.append(f"{source} is left out: it cannot be read: {error.strerror or error}.")
             else:
-                yield FileContent(source, path.name, data)
+                yield FileContent(source, path.name, data, origin)
 
 
 def files_on_disk(named: str) -> FilesOnDisk:
@@ -42,7 +47,7 @@ def files_on_disk(named: str) -> FilesOnDisk:
     path = Path(named.strip().strip("\"'")).expanduser()
     if not named.strip() or not path.exists():
         raise NotFound(f"There is no file or folder {path}.", remedy="Its whole path begins with / or ~.")
-    files = files_in([path])
+    files = local_files([path])
     refused = [f"{one.source} is left out: {one.reason}" for one in find_refused_files([path])]
     if not files:
         raise NotFound(f"There is no file in {path} that can be read.", remedy="Name another folder.")

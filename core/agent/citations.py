@@ -8,11 +8,13 @@ marker or half a link: what may still become one is held back.
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
-from core.agent.links import MOST_HELD_BACK, RESERVED_SHARE, SourceLinks, without_foreign_links
 from core.model.answer import Citation
+from core.model.answer_links import MOST_HELD_BACK, RESERVED_SHARE, SourceLinks, without_foreign_links
 from core.model.citation_markers import MARKER, cited_ids
 from core.model.evidence import Evidence, EvidenceLibrary
+from core.model.passage_units import heading_over, units
 from core.retrieval.quotes import quote_for
 
 
@@ -86,6 +88,10 @@ def finished_text(draft: str, library: EvidenceLibrary, question: str) -> tuple[
 def citation(n: int, item: Evidence, question: str, claims: Sequence[str] = ()) -> Citation:
     """One source, numbered, with the exact sentences that bear out what it is cited for."""
     passage = item.passage
+    quote = quote_for(passage.text, question, claims)
+    section = heading_over(unit for unit in units(passage.text) if unit.text in quote)
+    if section and section not in passage.heading:
+        passage = replace(passage, heading=(*passage.heading, section))
     return Citation(
         n=n,
         evidence=item.id,
@@ -95,7 +101,7 @@ def citation(n: int, item: Evidence, question: str, claims: Sequence[str] = ()) 
         title=passage.title,
         locator=passage.place,
         place=passage.short_place,
-        quote=quote_for(passage.text, question, claims),
+        quote=quote,
         score=round((item.grade.score / 10) if item.grade else item.hit.score, 3),
         url=passage.url,
         dated=passage.dated,

@@ -7,11 +7,12 @@ from dataclasses import replace
 from datetime import timedelta
 
 from core.agent.choice_labels import choice_labels
-from core.agent.citations import citation, finished_text
+from core.agent.citations import citation, finished_text, source_links
 from core.agent.question_back import plain_question, shown_words
 from core.agent.run import WEAK, Run
 from core.agent.verification.claims import verbatim_in
 from core.model.answer import Answer, Citation, Outcome, Verdict
+from core.model.answer_links import without_foreign_links
 from core.model.events import AgentCompleted, AgentEvent, AnswerDelta, CheckpointReached
 from core.model.evidence import Evidence
 from core.model.inquiry import (
@@ -43,9 +44,10 @@ def end_run(run: Run, outcome: Outcome, text: str, **more: object) -> AgentCompl
 
 
 def _answer(run: Run, outcome: Outcome, text: str, **more: object) -> Answer:
+    """The one place where an answer is made: no text leaves it with a link that is not a source's."""
     return Answer(
         outcome,
-        text,
+        _safe(run, text),
         notices=tuple(dict.fromkeys((*run.inquiry.notices, *run.meter.notices))),
         causes=tuple(run.meter.causes),
         written_by=run.meter.written_by or run.reasoner.name,
@@ -53,6 +55,10 @@ def _answer(run: Run, outcome: Outcome, text: str, **more: object) -> Answer:
         timings=tuple(run.timings.items()),
         **more,  # type: ignore[arg-type]
     )
+
+
+def _safe(run: Run, text: str) -> str:
+    return without_foreign_links(text, source_links(run.inquiry.library))
 
 
 async def reply_directly(run: Run, plan: Reply) -> AsyncIterator[AgentEvent]:
@@ -84,7 +90,7 @@ def park_run(
     run: Run, kind: CheckpointKind, message: str, choices: tuple[Choice, ...], outcome: Outcome = Outcome.PARKED
 ) -> CheckpointReached:
     """End the run at a checkpoint. Nothing waits in memory: the caller parks the inquiry as JSON."""
-    now = run.deps.clock.now()
+    now, message = run.deps.clock.now(), _safe(run, message)
     run.update(spent=run.meter.spent, settled=run.inquiry.settled | {kind})
     checkpoint = Checkpoint(
         id=uuid.uuid4().hex[:16],

@@ -9,9 +9,9 @@ import re
 from dataclasses import replace
 
 from core.agent.citations import source_links
-from core.agent.links import SourceLinks, without_foreign_links
 from core.agent.run import Run
 from core.agent.ungrounded_reply import words_said
+from core.model.answer_links import SourceLinks, without_foreign_links
 from core.model.citation_markers import without_markers
 from core.model.inquiry import AskBack
 from core.model.languages import WORDINGS, language_of

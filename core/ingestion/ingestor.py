@@ -27,6 +27,7 @@ from core.ports.index import Index
 from core.ports.parser import Parser
 
 REFILLED = "Its passages were missing in the index; they are there again."
+TAKEN = "Another document has this name here, and comes from elsewhere. Rename the file and add it again."
 BATCH = 64  # passages encoded and written at a time
 RECIPE = "12"  # changes when the same bytes would come out otherwise in the index, so that they are read again
 
@@ -52,6 +53,7 @@ class IngestResult:
     notes: tuple[str, ...] = ()
 
 
+Retire = Callable[[Document], Awaitable[bool]]  # sets a version aside; whether it can be restored
 Progress = Callable[[JobStage, int, int], None]  # what is being done, how much of it of how much: pages, passages
 
 
@@ -96,20 +98,22 @@ class Ingestor:
         That its passages are all there is not looked at: ``IndexConsistency.incomplete`` does that for many at once.
         """
         before = await self._catalog.document(document_id_of(base, material.source))
-        return before if before is not None and before.version == self._version(material) else None
+        same = before is not None and before.version == self._version(material) and not _is_taken(before, material)
+        return before if same else None
 
     async def preview(self, material: Material, base: str) -> IngestResult:
         """How an ingest of this would come out, with nothing written; passages are known of what stays as it is."""
-        unchanged = await self.find_unchanged(material, base)
-        if unchanged is not None:
-            return IngestResult(material.source, Change.UNCHANGED, unchanged.passages)
+        before = await self._catalog.document(document_id_of(base, material.source))
+        if before is not None and _is_taken(before, material):
+            return IngestResult(material.source, Change.FAILED, reason=TAKEN)
+        if before is not None and before.version == self._version(material):
+            return IngestResult(material.source, Change.UNCHANGED, before.passages)
         try:
             parsed = await self._parser.parse(material.name, material.data)
         except NoText as reason:
             return IngestResult(material.source, Change.SKIPPED, reason=str(reason))
         except DocumentRejected as reason:
             return IngestResult(material.source, Change.FAILED, reason=str(reason))
-        before = await self._catalog.document(document_id_of(base, material.source))
         return IngestResult(material.source, Change.UPDATED if before else Change.ADDED, notes=parsed.notes)
 
     async def ingest(
@@ -119,14 +123,18 @@ class Ingestor:
         progress: Progress = _silent,
         *,
         still_ours: Callable[[], Awaitable[None]] | None = None,
+        retire: Retire | None = None,
     ) -> IngestResult:
         """Bring one document in. A document that fails is reported, not raised; stores that are away are raised.
 
-        ``still_ours`` is asked just before the new version becomes visible, and raises when it must not.
+        ``still_ours`` is asked just before the new version becomes visible, and raises when it must not. ``retire``
+        sets the version that is replaced aside, so that it can be restored; without it, that version is deleted.
         """
         document_id = document_id_of(base, material.source)
         version = self._version(material)
         before = await self._catalog.document(document_id)
+        if before is not None and _is_taken(before, material):
+            return IngestResult(material.source, Change.FAILED, reason=TAKEN)
         lost = before is not None and before.version == version and await self._consistency.incomplete([before])
         if before is not None and before.version == version and not lost:
             return IngestResult(material.source, Change.UNCHANGED, before.passages)
@@ -140,19 +148,23 @@ class Ingestor:
             if self._originals is not None:
                 await self._originals.keep(document, material)
             await self._write(passages, before.version if before else "", progress)
+            replaced = before if before is not None and before.version != version else None
+            retired = replaced is not None and retire is not None and await retire(replaced)
         except NoText as reason:
             return IngestResult(material.source, Change.SKIPPED, reason=str(reason))
         except DocumentRejected as reason:
+            await self._discard(document_id, before)
             return IngestResult(material.source, Change.FAILED, reason=str(reason))
         except FootnoteError:
             await self._discard(document_id, before)
             raise
         if still_ours is not None:
             await still_ours()  # outside the ``try``: whoever has taken over may have written the same rows
-        await self._catalog.publish(replace(document, passages=len(passages)))
+        origin = material.origin or (before.origin if before else "")
+        await self._catalog.publish(replace(document, passages=len(passages), origin=origin))
         await self._index.remove(document_id, keep_version=version)
-        if before is not None and before.version != version:
-            await self._forget_original(before)
+        if replaced is not None and not retired:
+            await self._forget_original(replaced)
         change = Change.UPDATED if before else Change.ADDED
         return IngestResult(
             material.source, change, len(passages), notes=(*parsed.notes, *([REFILLED] if lost else []))
@@ -182,6 +194,7 @@ class Ingestor:
 
     def _version(self, material: Material) -> str:
         recipe = f"{RECIPE}\x1f{self._encoder.name}\x1f{material.name}\x1f{material.title}\x1f{material.url}\x1f"
+        recipe += f"{material.dated}\x1f" if material.dated else ""
         return hashlib.sha256(recipe.encode() + material.data).hexdigest()[:16]
 
     def _document(
@@ -196,7 +209,7 @@ class Ingestor:
             version=version,
             media_type=parsed.media_type,
             passages=0,
-            dated=stated_date(_top(parsed)) or (parsed.modified or "")[:10],
+            dated=material.dated or stated_date(_top(parsed)) or (parsed.modified or "")[:10],
             added_at=now.isoformat(timespec="seconds"),
             added_by=material.added_by,
             url=material.url,  # where it came from; what a document says of itself is its word, not an address
@@ -223,6 +236,11 @@ class Ingestor:
             await self._index.remove(document_id, keep_version=before.version if before else "")
         except FootnoteError:
             return
+
+
+def _is_taken(there: Document, material: Material) -> bool:
+    """Whether a document of another origin has this source: it is never replaced."""
+    return bool(there.origin and material.origin) and there.origin != material.origin
 
 
 def _top(parsed: ParsedDocument) -> str:

@@ -5,7 +5,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """A file that wants to become knowledge. ``source`` names it within its base: a path or a link."""
+    """A file that wants to become knowledge. ``source`` names it within its base: a path or a link.
+
+    ``origin`` says where it comes from (``core.model.file_content``); empty where the source says so.
+    """
 
     source: str
     name: str
@@ -14,3 +17,5 @@ class Material:
     added_by: str = ""
     title: str = ""
     etag: str = ""
+    dated: str = ""  # YYYY-MM-DD, where whoever gave it says so; else the text's own date counts
+    origin: str = ""

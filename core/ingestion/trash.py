@@ -1,10 +1,11 @@
-"""What was taken out of the knowledge, and can be put back.
+"""Documents that were removed or replaced, and how they are restored.
 
-Who may do this is decided before: here is how. What is removed is invisible first and deleted after, and what is
-needed to put it back is set aside for a week.
+Rights are checked before. What is removed becomes invisible first and is deleted after; what restoring needs is set
+aside for a week. A version that an ingest replaces is set aside in the same way.
 """
 
 import asyncio
+from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
 
@@ -20,6 +21,7 @@ from core.ports.index import Index
 from core.ports.trash_store import RemovedDocument, TrashStore
 
 RESTORABLE = timedelta(days=7)
+MOST_REPLACED = 10  # versions of one document: a place that is watched may change every minute
 
 
 class Trash:
@@ -73,20 +75,33 @@ class Trash:
         await self._set_aside(document)
         return await self._index.remove(document.id)
 
-    async def _set_aside(self, document: Document) -> None:
+    async def retire(self, document: Document, by: str) -> bool:
+        """Set a version aside that is about to be replaced; False where the index has lost passages of it.
+
+        Raises DocumentRejected when there is no room.
+        """
+        if not await self._set_aside(document):
+            return False
+        base = await self.base(document.knowledge_base) or KnowledgeBase(document.knowledge_base)
+        await self._store.keep_removal(replace(self._removal(document, base, by), replaced=True))
+        return True
+
+    async def _set_aside(self, document: Document) -> bool:
         copy = await copy_passages(document, self._index, self._encoder)
         if copy is not None:
             await self._blobs.keep(kept_name(document), await asyncio.to_thread(pack, copy))
+        return copy is not None
 
-    async def restore(self, removed: RemovedDocument) -> Document:
+    async def restore(self, removed: RemovedDocument, by: str) -> Document:
         """Put a document back as it was. Raises NotFound when its copy is gone, DocumentRejected when it is in use.
 
-        Until it is visible again its removal is known and its copy kept: who dies over it can begin anew.
+        Where it was replaced, the version that took its place is set aside in turn. Until the document is visible
+        again its removal is known and its copy kept, so that a restore that was killed can be repeated.
         """
         there = await self.catalog.document(removed.document.id)
         if there is not None and there.version == removed.document.version:
             return await self._forget_removed(removed)
-        if there is not None:
+        if there is not None and not removed.replaced:
             raise DocumentRejected("It is there already, in a version of its own.", remedy="Remove that one first.")
         copy = await self._blobs.read(removed.kept)
         if copy is None or self._clock.now() - removed.at > RESTORABLE:
@@ -94,16 +109,21 @@ class Trash:
         await put_back(await asyncio.to_thread(unpack, copy), self._index, self._encoder)
         if await self.base(removed.base.name) is None:
             await self.catalog.save_base(removed.base)
-        await self.catalog.publish(removed.document)
+        document = removed.document if there is None else replace(removed.document, origin=there.origin)
+        if there is not None:
+            await self.retire(there, by)
+        await self.catalog.publish(document)
+        if there is not None:
+            await self._index.remove(document.id, keep_version=document.version)
         return await self._forget_removed(removed)
 
     async def _forget_removed(self, removed: RemovedDocument) -> Document:
-        await self._store.forget_removal(removed.document.id)
+        await self._store.forget_removal(removed.key)
         await self._blobs.forget(removed.kept)
         return removed.document
 
     async def removal(self, document_id: str) -> RemovedDocument | None:
-        """The latest removal of this document, as long as it is known."""
+        """The removal of this document, as long as it is known; what was replaced is no removal."""
         return await self._store.removal(document_id)
 
     async def restorable(self, base: str = "") -> tuple[RemovedDocument, ...]:
@@ -116,9 +136,13 @@ class Trash:
 
     async def sweep(self) -> int:
         """Forget what can not be put back any more; how many copies went."""
+        replaced: Counter[str] = Counter()
         for removed in await self._store.removals():
+            replaced[removed.document.id] += removed.replaced
             if self._clock.now() - removed.at > RESTORABLE:
-                await self._store.forget_removal(removed.document.id)
+                await self._store.forget_removal(removed.key)
+            elif removed.replaced and replaced[removed.document.id] > MOST_REPLACED:
+                await self._forget_removed(removed)
         if self._originals is not None:
             bases = frozenset(base.name for base in await self.catalog.bases())
             restorable = [removed.document for removed in await self._store.removals()]

@@ -56,7 +56,7 @@ class Audience:
     principals: frozenset[str] = frozenset()
     unrestricted: bool = False  # the operator at the terminal, who owns the data directory anyway
     public: bool = False  # everybody of the workspace or server may read there: what is said there is no secret
-    open_bases: frozenset[str] | None = None  # of the bases that are open to everybody only these; None: all
+    open_bases: frozenset[str] | None = None  # of the bases that are open to everyone only these; None: all
 
 
 class Role(StrEnum):

@@ -96,6 +96,8 @@ class JobItem:
     passages: int = 0
     notes: tuple[str, ...] = ()
     gone: bool = False  # a page of which its site says that there is none any more
+    origin: str = ""  # as ``Document.origin``
+    dated: str = ""  # as ``Document.dated``, where whoever gave the document says so
     digest: str = ""  # of the bytes that were set aside for it, where they are known from the beginning
 
     @property
@@ -241,5 +243,5 @@ def pending_sources(base: str, jobs: Iterable[Job]) -> frozenset[str]:
     return frozenset(item.source for one in ahead for item in one.items if not item.over)
 
 
-def _content(item: JobItem) -> tuple[str, str, str]:
-    return item.source, item.name, item.digest
+def _content(item: JobItem) -> tuple[str, str, str, str]:
+    return item.source, item.name, item.digest, item.origin

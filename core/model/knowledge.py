@@ -10,7 +10,7 @@ from core.model.conversation import Audience
 class KnowledgeBase:
     """A named collection of documents. The description is what the reasoner reads to choose between bases.
 
-    ``grants`` empty means open to everybody; otherwise only audiences that hold one of these principals see it.
+    ``grants`` empty means open to everyone; otherwise only audiences that hold one of these principals see it.
     """
 
     name: str
@@ -112,3 +112,4 @@ class Document:
     url: str | None = None
     etag: str = ""
     notes: tuple[str, ...] = ()
+    origin: str = ""  # where it comes from, for the operator's eyes alone (``core.model.file_content``)

@@ -95,6 +95,13 @@ def units(text: str) -> tuple[Unit, ...]:
     return tuple(found)
 
 
+def heading_over(quoted: Iterable[Unit]) -> str:
+    """The small heading within a passage that all of these stand below; empty where there is none, or several."""
+    within = {unit.under for unit in quoted}
+    small = within.pop() if len(within) == 1 else ""
+    return "" if small.rstrip("*_ ").endswith(":") else small.strip("*_# ")
+
+
 def _opens_entry(text: str) -> bool:
     """Whether a paragraph is but a question or a bold term: "**Do I have to clean the panels?**", "**Ghost site**"."""
     return bool(_ENTRY.match(text)) and len(text.split()) <= _ENTRY_WORDS

@@ -38,6 +38,7 @@ _DOT = re.compile(
 )
 # A host by its number, with a place on it.
 _HOST_NUMBER = re.compile(r"(?<=\d)\.(?=\d{1,3}\.\d{1,3}\.\d{1,3}[:/])")
+_CALL = re.compile(r"@(?=channel|here|everyone|group)", re.IGNORECASE)
 _INVITE = re.compile(r"(?<=discord)\.(?=gg\b|com\b|new\b|gift)|(?<=discordapp)\.(?=com\b)", re.IGNORECASE)
 
 
@@ -67,3 +68,8 @@ def defang_domains(text: str) -> str:
 def defang_invites(text: str) -> str:
     """The same to the eye, without the invitations that Discord knows by their host alone."""
     return _INVITE.sub("." + JOINER, text)
+
+
+def defang_calls(text: str) -> str:
+    """The same to the eye, where the name of everybody in a place calls nobody."""
+    return _CALL.sub("@" + JOINER, text)

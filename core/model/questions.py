@@ -10,13 +10,13 @@ import re
 # What may stand before the question in its sentence.
 LEAD_INS = (
     r"and|but|so|also|then|ok(?:ay)?|no|nope|yes|yeah|thanks?|thank you|ta|great|hm+|ah|oh|hi|hello|hey|please|sorry"
-    r"|folks|all|team|und|aber|dann|danke|bitte|hallo|moin|ja|nein|gut|et|mais|donc|alors|merci|bonjour|salut|oui|non|perd[oó]n|perdona|pardon|entschuldigung"
+    r"|folks|all|team|und|aber|danke|bitte|hallo|moin|ja|nein|gut|et|mais|donc|alors|merci|bonjour|salut|oui|non|perd[oó]n|perdona|pardon|entschuldigung"
     r"|good (?:morning|evening|afternoon)|guten (?:tag|morgen|abend)|bonsoir|(?:muy )?buen[oa]s(?: d[ií]as)?"
     r"|y|pero|entonces|gracias|hola|por favor|vale|s['’]il (?:te|vous) pla[iî]t"
 )
 _LEAD = rf"^\W*(?:(?:{LEAD_INS})[\s,.!:]+)*"
 _BEFORE = (
-    r"(?:(?:until|till|since|by|from|for|to|with|at|in|on|of|bis|seit|ab|für|von|mit|um|in|an|auf|à|de|pour|avec|depuis"
+    r"(?:(?:until|till|since|by|from|for|to|with|at|in|on|of|after|before|within|nach|vor|bis|seit|ab|für|von|mit|um|in|an|auf|à|de|pour|avec|depuis|après|sous"
     r"|jusqu['’]à|à partir d['e]|dans|a|de|para|con|desde|hasta|en)\s+)?"
 )
 _SUBJECT = (

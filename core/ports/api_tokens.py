@@ -14,6 +14,7 @@ class TokenScope(StrEnum):
 
     ASK = "ask"  # ask, choose at a checkpoint, rate an answer
     SEARCH = "search"  # search, list documents, read sections
+    INGEST = "ingest"  # add, replace and delete documents of its own, in the bases that it names
 
 
 @dataclass(frozen=True, slots=True)

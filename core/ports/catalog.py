@@ -31,6 +31,9 @@ class Catalog(Protocol):
     async def publish(self, document: Document) -> Document | None:
         """Make this version the visible one, in one step; what it replaced."""
 
+    async def republish(self, document: Document) -> bool:
+        """Replace what is known of a document at its visible version; False where another version is visible."""
+
     async def withdraw(self, document_id: str) -> Document | None:
         """Make a document invisible at once; what it was."""
 

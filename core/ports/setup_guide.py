@@ -3,19 +3,23 @@
 from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
-from core.model.file_content import FileContent
+from core.model.file_content import FileContent, LocalFile, NamedFile
 from core.model.setup_steps import Place, RunningOptions, SetupStep, SetupStepState, TokenOutcome
 
 
 class LocalFiles(Protocol):
-    """Files below a folder of this machine, or one file; ``refused`` says which were left out so far, and why."""
+    """Files below a folder of this machine, or one file; ``refused_files`` says which were left out so far, and why."""
 
     @property
     def refused_files(self) -> Sequence[str]:
         """One line each."""
 
-    def read(self) -> AsyncIterator[FileContent]:
-        """(source, name, bytes) of each, by the same source as the terminal's."""
+    @property
+    def files(self) -> Sequence[LocalFile]:
+        """What was found, to be named by where it comes from."""
+
+    def read(self, files: Sequence[NamedFile]) -> AsyncIterator[FileContent]:
+        """The content of each of these."""
 
 
 class SetupGuide(Protocol):

@@ -1,4 +1,4 @@
-"""Programs that ask: which token they hold, what it may do, whose audience its questions have.
+"""API tokens: what each may do, and the audience that its questions run with.
 
 A token's audience is its own principal and no other's: it reads open bases, and those that were granted to it. Where
 it names bases it reads those alone. The secret is shown once, when the token is made, and kept as a hash.
@@ -96,10 +96,12 @@ class ApiClients:
     ) -> tuple[ApiToken, str]:
         """A new token, and what its holder sends. A base that it names and that is not open is granted to it.
 
-        Raises NotFound for a base that is not there, Busy when there are too many tokens.
+        Raises NotFound for a base that is not there or where INGEST names none, Busy when there are too many tokens.
         """
         if not scopes:
-            raise NotFound("What may the token do?", remedy="Name at least one scope: ask, search.")
+            raise NotFound("What may the token do?", remedy=f"Name at least one scope: {', '.join(TokenScope)}.")
+        if TokenScope.INGEST in scopes and not bases:
+            raise NotFound("A token that adds documents names its knowledge bases.", remedy="Name them with --kb.")
         known = {base.name: base for base in await self.catalog.bases()}
         for base in bases:
             if base not in known:

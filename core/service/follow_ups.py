@@ -88,7 +88,7 @@ def follow_ups_in(trace: Sequence[TracedEvent]) -> tuple[FollowUp, ...]:
 
 def follow_up_on(passage: Passage) -> FollowUp:
     """The question that a passage with a heading answers; a heading that asks is the question itself."""
-    topic = _topic(passage)
+    topic = topic_of(passage)
     if topic.endswith("?"):
         return FollowUp(short_label(topic), topic)
     wording = _WORDINGS[language_of(passage.text)]
@@ -116,7 +116,7 @@ def _unused_evidence(run: Run, answer: Answer) -> Sequence[Evidence]:
         (
             item
             for item in library.items_found()
-            if item.passage.section not in used and _names_topic(item.passage) and is_near(item)
+            if item.passage.section not in used and names_topic(item.passage) and is_near(item)
         ),
         key=lambda item: (
             item.passage.document not in documents,
@@ -131,9 +131,9 @@ def _passages_cited_before(run: Run) -> frozenset[str]:
     return frozenset(one.passage for turn in run.thread.turns for one in turn.citations)
 
 
-def _names_topic(passage: Passage) -> bool:
+def names_topic(passage: Passage) -> bool:
     """Whether a passage stands below a heading that says what it is about, and says something itself."""
-    topic = _topic(passage)
+    topic = topic_of(passage)
     plain = topic.casefold().strip(" .:")
     named = bool(plain) and plain not in _OF_NO_TOPIC and plain != passage.title.casefold()
     wordy = any(letter.isalpha() for letter in plain) and len(topic) <= LONGEST_TOPIC
@@ -142,11 +142,12 @@ def _names_topic(passage: Passage) -> bool:
 
 def _stands_alone(passage: Passage) -> bool:
     """Whether a heading says what it is about without the title of its document."""
-    topic = _topic(passage)
+    topic = topic_of(passage)
     return topic.endswith("?") or _LEANS_ON_TITLE.match(topic) is None
 
 
-def _topic(passage: Passage) -> str:
+def topic_of(passage: Passage) -> str:
+    """The innermost heading without its number; empty where there is none."""
     heading = passage.heading[-1] if passage.heading else ""
     return _NUMBERING.sub("", " ".join(heading.split())).strip(" :")
 

@@ -199,7 +199,6 @@ class MessageHandler:
         view = platform.answer_view(message, message_state, trace_id)
         unasked = decided.route is MessageRoute.ANSWER_IF_CERTAIN
         asked = _AskedQuestion(message, message_state, trace_id, opened.record, unasked=unasked)
-        opened = OpenThread() if decided.standalone else opened
         if not unasked and not await self._keep_typed_choice(message, opened, trace_id):
             await platform.tell(message, CHOICE_GONE)
             await message_state.settle(message_state.kept)

@@ -5,10 +5,11 @@ from zlib import crc32
 
 from core.model.answer import Outcome
 from core.model.incoming_events import IncomingMessage, MessageRoute
+from core.model.message_facts import MessageFacts
 from core.model.message_records import LinesSinceAnswer
 from core.ports.message_state import MessageStateStore
 from core.ports.platform import Platform
-from core.service.message_routing import MessageFacts, RoutingDecision, route_message
+from core.service.message_routing import RoutingDecision, route_message
 from core.service.question_service import OpenThread
 from core.service.typed_choice import match_typed_choice
 
@@ -74,7 +75,6 @@ def _facts(message: IncomingMessage, opened: OpenThread, lines: LinesSinceAnswer
         text=message.text,
         wording=message.wording,
         mentions_us=message.mentions_us,
-        replies=bool(message.reply_target.about),
         has_files=bool(message.files),
         direct=message.direct,
         mentions_others=message.mentions_others,

@@ -6,18 +6,31 @@ other: then we try only a question that is put to nobody, and speak only where t
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 
 from core.model.channel_settings import LEAST_CONFIDENCE, ChannelSettings
 from core.model.incoming_events import OUR_MENTION, IncomingMessage, MessageRoute
+from core.model.message_facts import MessageFacts
 from core.model.questions import LEAD_INS, asks_by_words, is_question, opens_question, without_question_words
-from core.model.text import STOPWORDS, content_words, words
+from core.model.text import STOPWORDS, words
+from core.service.answer_wish import (
+    PERSONAL,
+    RECEIPTS,
+    STATES,
+    exclaims,
+    is_phrase,
+    meaningful,
+    only_receives,
+    signals_of,
+    wish_for_answer,
+)
 
 LONGEST_COMMAND = 4  # words
-LONGEST_FRAGMENT = 8  # words of a follow-up that leaves out what was asked before: "and for enterprise"
+LEAST_WISH = 0.7  # how likely a line must want an answer of ours
+LEAST_WISH_PUT_TO_US = 0.55  # where silence is worse: it is put to us, or answers our question
 LEAST_SUBJECT = 2  # words with meaning that a question has when nothing said before explains it
-LEAST_LETTERS = 4  # of such a word
 
 _COMMANDS: dict[MessageRoute, str] = {
     MessageRoute.MUTE: r"mute|be quiet|quiet|shush|stop answering|stop listening",
@@ -34,64 +47,25 @@ _BY_COMMAND = {
 }
 _IN_OUR_THREAD = (MessageRoute.MUTE, MessageRoute.UNMUTE)  # need no mention there
 
-_THANKS = re.compile(r"(?i)\b(?:thank(?:s| you)|thx|ty|cheers|danke\w*|dank|merci|gracias)\b")
-_THANK_WORDS = ("thanks", "danke", "merci", "gracias")
-# Words with which people receive an answer. What consists of them and stop words says nothing more.
-_RECEIPTS = frozenset(
-    """ok okay k yes yeah yep no nope sure fine great nice cool perfect good super lovely brilliant awesome excellent
-    amazing wow haha lol right true exactly understood noted sense makes helpful helps helped got gotcha spot answer bot
-    job star respect worries problem morning weekend day evening night bye welcome sorry oh ah hm hmm
-    ja nein gut antwort respekt supi prima klasse toll alles klar passt verstanden genau stimmt schön hilft hat geholfen
-    sehr mir das oui non bien bonne réponse parfait d'accord ça marche compris génial c'est très noté journée
-    sí vale buena muy respuesta perfecto genial claro entendido bueno estupendo eso""".split()  # noqa: SIM905 - as STOPWORDS
-)
-# To us, beside what we have answered: one more thing of the same kind.
-_ADDS = re.compile(
-    r"(?i)^\W*(?:and|or|but|also|same|und|oder|aber|auch|et|ou|mais|aussi|y|o|pero|también|no|nope|nein|non|for|in|at|with|from|per"
-    r"|für|bei|mit|pro|ab|im|pour|avec|chez|à|dans|par|para|con|en|desde|ensuite)\b"
-    r"|\b(?:too|also|as well|instead|please|auch|stattdessen|bitte|aussi|plutôt|también|tampoco)\W*$"
-)
 _GREETS = r"(?i)^\W*(?:(?:hey|hi|hello|ok|so|and|thanks|danke|hallo)\s+)?"
-_CODE = re.compile(r"```.*?(?:```|$)", re.DOTALL)
 _LEAD = rf"(?i)^\W*(?:(?:{LEAD_INS}|well|wait|actually)[\s,.!–—-]+)*"
-# To us, of our answer: it is put right, doubted, or more of it is wanted.
-_GOES_BACK = re.compile(
-    rf"{_LEAD}(?:i (?:meant|mean|was asking|asked)\b|ich (?:mein\w*|wollte|rede von|hatte nach)\b|nicht \w+.* sondern\b"
-    r"|je (?:voulais|parl\w+|demandais)\b|(?:me refer[ií]a|quer[ií]a decir|quise decir|hablo de|preguntaba)\b"
-    r"|(?:that|this|it|the answer|your answer)(?:['’]?s| is| was| looks| seems| must be)? (?:\w+ )?"
-    r"(?:wrong|incorrect|false|outdated|out of date|old|not (?:right|true|correct|helpful|what i \w+))\b"
-    r"|(?:das|es) (?:ist|war|stimmt) (?:\w+ )?(?:falsch|veraltet|nicht)\b|c['’]est (?:faux|pas)\b|(?:eso )?no es eso\b"
-    r"|(?:wrong|incorrect|falsch|faux|not what i|you misunderstood)\b|not the \w+"
-    r"|(?:some |a bit )?more(?: (?:details?|about (?:that|this|it)))*\b|(?:go on|details|mehr dazu)\W*$"
-    r"|(?:in short|shorter|more simply|say that|same for|the same|in english)\b)"
-)
-# Somebody who does something, and so a sentence of its own: "I'll try that", "mine is worse".
-_STATES = re.compile(
-    r"(?i)\b(?:he|she|they|is|are|was|were|will|had|has|have|it['’]s|that['’]s|did|ist|sind|war|hat|habe|est|c['’]est"
-    r"|était|es|fue|estaba)\b|^\W*\w+ed\b"
-)
-_PERSON = r"(?:i|i['’]\w+|we|we['’]\w+|you|you['’]\w+|ich|wir|je|j['’]\w+|nous|yo|nosotros)"
-_PERSONAL = re.compile(rf"(?i)\b(?:{_PERSON}|me|my|mine|us|our|mich|mir|mein\w*|uns|moi|mon|ma|mi)\b")
-# To us: about the writer or about us, and no errand: "you're a star", "saved me".
-_REMARKS = re.compile(rf"{_LEAD}{_PERSON}\b|\b(?:me|us|mir|uns|moi)\W*$")
 _YOU = re.compile(
     r"(?i)\b(?:you|your|yours|u|ur|du|dich|dir|dein\w*|ihr|euch|euer|eure\w*|tu|te|toi|ton|ta|tes|vous|votre|vos|t['’]as"
-    r"|tú|usted(?:es)?|vosotros|tus?|te)\b|\b\w+(?:st du|-tu|-vous)\b|(?i:shall we|should we|let['’]?s)\b"
-)
-# What was said before explains these: without it nobody knows what they mean.
-_LEANS = re.compile(
-    r"(?i)(?<!is )(?<!are )(?<!a-t-)\b(?:it|its|that|this|these|those|he|him|his|she|her|they|them|their|there|then"
-    r"|das|dies\w*|er|sie|ihn|ihm|dort|dann|davon|dafür|il|elle|ils|elles|lui|ça|cela|eso|esto|él|ella|ellos|allí)\b"
+    r"|tú|usted(?:es)?|vosotros|tus?|te|os|he|him|his|she|her|they"
+    r"|them|their|ihn|ihm)\b|\b\w+(?:st du|-tu|-vous)\b|(?i:shall we|should we|let['’]?s)\b"
 )
 _OUR_NAME = "footnote"
-_NAME = re.compile(
-    rf"(?i)(?<![\w@#./-]){_OUR_NAME}(?![\w/.-]*\w)|(?<=\bdear )bot\b|(?<=\blieber )bot\b|(?<=\bhey )bot\b"
+_NAME_LIKENESS = 0.85  # of a misspelled name
+_NAME = re.compile(  # or what may be it, misspelled, or as an address that the platform did not resolve
+    r"(?i)(?<![\w#./-])@?fo\w{4,7}(?![\w/.-]*\w)|(?<=\bdear )bot\b|(?<=\blieber )bot\b|(?<=\bhey )bot\b|\bbot(?=\s*,)"
 )
 _OTHER_MENTION = re.compile(r"(?<!\w)@[\w.-]+")
 # A clause ends here: what stands before or behind says who a mention in it belongs to.
 _CLAUSE_END = re.compile(r"[.!?;:,\n…–—](?:\s|$)|\s-\s")
 _SENTENCE_END = re.compile(r"[.!?\n…]\s+")
-_ONLY_LEAD = re.compile(rf"(?i)^\W*+(?:(?:{LEAD_INS}|nice|dear|lieber|cher|dis|dites|oye|perfecto|@[\w.-]+)\b\W*+)*+$")
+_ONLY_LEAD = re.compile(
+    rf"(?i)^[^\w@]*+(?:(?:{LEAD_INS}|nice|dear|lieber|cher|dis|dites|oye|perfecto|@[\w.-]+)\b[^\w@]*+)*+$"
+)
 _REQUEST_FRAME = re.compile(rf"{_LEAD}(?:can|could|would|will|kannst?|könnte|peux|pourrait|puede|podría)\s*$")
 _OF_US = re.compile(  # with us as its subject: "@Footnote usually knows"
     r"(?i)^\s*(?:(?:usually|always|never|often|really|also|just|sometimes|meist|immer|auch|te|me|vous|nous|ya|lo|la|le|ne)"
@@ -107,39 +81,13 @@ _LEADS_TO_US = re.compile(  # ends where we are its object: "ask @Footnote", "th
 
 
 @dataclass(frozen=True, slots=True)
-class MessageFacts:
-    """A message as a platform hears it. ``text`` is without the mention of us, ``wording`` with ``OUR_MENTION``."""
-
-    text: str
-    wording: str = ""
-    mentions_us: bool = False  # or replies to us
-    replies: bool = False  # it is a reply to a message, of us or of another
-    has_files: bool = False
-    direct: bool = False  # a direct message, or a place made for asking
-    mentions_others: bool = False  # or replies to somebody else
-    in_our_thread: bool = False  # we have answered here before
-    by_last_asker: bool = False  # of the person whom we answered last here
-    follows_answer: bool = False  # nobody has written since
-    in_company: bool = False  # somebody else has written since
-    muted: bool = False
-    answered: str = ""  # our last answer here, and its question
-    asked_back: bool = False  # our last words here were a question to this person
-    chooses: bool = False  # it makes a choice of the card that waits for this person
-    in_channel: bool = False  # in no thread
-    opens_post: bool = False  # a forum's post begins with it
-    by_moderator: bool = False  # asked only of who opens a post
-    answers_unasked: bool = False  # the place's settings, as the next
-    answers_posts: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class RoutingDecision:
     """What to do with a message, and why."""
 
     route: MessageRoute
     reason: str
     to_colleague: bool = False
-    standalone: bool = False  # try it without what was said before: a colleague may have changed the subject
+    signals: frozenset[str] | None = None  # by which it was decided, where they decided
 
 
 def route_message(heard: MessageFacts) -> RoutingDecision:
@@ -152,19 +100,20 @@ def route_message(heard: MessageFacts) -> RoutingDecision:
 
 def _route_addressed(heard: MessageFacts, to_us: str) -> RoutingDecision:
     """Decide about what is put to us: all that asks, and what may be a question without a question's form."""
-    by_press = heard.mentions_us and not heard.wording and not heard.replies
-    bare = not words(to_us) and (bool(heard.wording) or heard.has_files)
-    if heard.chooses or by_press or bare or is_question(to_us):
+    by_press = heard.mentions_us and not heard.wording
+    bare = not words(to_us) and (OUR_MENTION in heard.wording or heard.has_files)
+    if heard.chooses or by_press or bare:
         return RoutingDecision(MessageRoute.ANSWER, "it asks us")
-    if _only_receives(to_us):
-        return RoutingDecision(MessageRoute.THANKED, "it thanks us")
-    by_mention = OUR_MENTION in heard.wording
-    asks = by_mention and not _REMARKS.search(to_us) and not (heard.replies and not _is_phrase(to_us))
-    begins = heard.direct and not heard.in_our_thread and not _REMARKS.search(to_us)
-    if asks or begins or _goes_on(to_us) or len(words(to_us)) > LONGEST_FRAGMENT:
-        return RoutingDecision(MessageRoute.ANSWER, "it is put to us")
-    route = MessageRoute.ANSWER_IF_CERTAIN if _is_phrase(to_us) else MessageRoute.THANKED
-    return RoutingDecision(route, "it remarks on our answer")
+    return _by_wish(to_us, heard, MessageRoute.THANKED)
+
+
+def _by_wish(text: str, heard: MessageFacts, otherwise: MessageRoute) -> RoutingDecision:
+    signals = signals_of(text, heard)
+    wish = wish_for_answer(signals)
+    put_to_us = otherwise is MessageRoute.THANKED or heard.asked_back
+    least = LEAST_WISH_PUT_TO_US if put_to_us else LEAST_WISH
+    route = MessageRoute.ANSWER if wish >= least else otherwise
+    return RoutingDecision(route, f"it wants an answer by {wish:.0%}", signals=signals)
 
 
 def could_be_answered(message: IncomingMessage, settings: ChannelSettings) -> bool:
@@ -189,7 +138,7 @@ ANYWHERE = ChannelSettings(auto_answer=LEAST_CONFIDENCE, forum_posts=True)  # wh
 
 def is_named(text: str) -> bool:
     """Whether a message addresses us by name, without a mention, and asks something."""
-    for name in _NAME.finditer(text):
+    for name in _our_names(text):
         before, behind = _last_clause(text[: name.start()]), text[name.end() :]
         if _ONLY_LEAD.match(before) and (
             opens_question(behind.lstrip(" ,")) or (behind[:1] in (",", "?") and is_question(behind))
@@ -198,6 +147,15 @@ def is_named(text: str) -> bool:
         if not words(behind) and text[: name.start()].rstrip().endswith(",") and is_question(text):
             return True
     return False
+
+
+def _our_names(text: str) -> Iterator[re.Match[str]]:
+    """Where a text has our name, also with a typing error."""
+    for found in _NAME.finditer(text):
+        name = found.group().lstrip("@").casefold()
+        is_other_word = name.startswith(_OUR_NAME) and name != _OUR_NAME  # "footnotes"
+        if name == "bot" or (get_close_matches(name, [_OUR_NAME], 1, _NAME_LIKENESS) and not is_other_word):
+            yield found
 
 
 def _command(text: str, *, spoken_to: bool, heard: MessageFacts) -> MessageRoute | None:
@@ -218,7 +176,10 @@ def _said_to_us(heard: MessageFacts) -> str | None:
         return _behind_mention(heard.wording)
     if heard.mentions_us or heard.direct:
         return heard.text
-    return _NAME.sub(" ", heard.text) if is_named(heard.text) and not heard.mentions_others else None
+    if heard.mentions_others or not is_named(heard.text):
+        return None
+    name = next(_our_names(heard.text))
+    return f"{heard.text[: name.start()]} {heard.text[name.end() :]}".strip(" ,:")
 
 
 def _behind_mention(wording: str) -> str | None:
@@ -242,8 +203,9 @@ def _addresses(before: str, behind: str) -> bool:
         begins = _ONLY_LEAD.match(_SENTENCE_END.split(before)[-1]) is not None
         return is_question(behind) or (ends and begins) or (begins and not _OF_US.match(_first_clause(behind)))
     if ends:
-        return not _LEADS_TO_US.search(clause) and (is_question(clause) or _only_receives(clause))
-    return _REQUEST_FRAME.match(clause) is not None
+        return not _LEADS_TO_US.search(clause) and (is_question(clause) or only_receives(clause))
+    asks_behind = opens_question(behind) and not _LEADS_TO_US.search(clause)
+    return asks_behind or _REQUEST_FRAME.match(clause) is not None
 
 
 def _last_clause(text: str) -> str:
@@ -276,11 +238,9 @@ def _route_unaddressed(heard: MessageFacts) -> RoutingDecision:
         return RoutingDecision(MessageRoute.ANSWER, "it makes a choice, or opens a post")
     if _names_colleague(heard.text):
         return RoutingDecision(MessageRoute.KEEP_QUIET, "it names a colleague", to_colleague=True)
-    if heard.in_channel or heard.opens_post:
-        route = MessageRoute.ANSWER_IF_CERTAIN if is_question(heard.text) else MessageRoute.KEEP_QUIET
-        return RoutingDecision(route, "it begins without naming us", standalone=True)
-    if heard.by_last_asker and (not heard.in_company or (heard.asked_back and _is_phrase(heard.text))):
-        return _route_alone(heard)
+    begins = heard.in_channel or heard.opens_post
+    if not begins and heard.by_last_asker and (not heard.in_company or (heard.asked_back and is_phrase(heard.text))):
+        return _by_wish(heard.text, heard, MessageRoute.KEEP_QUIET)
     return _route_in_company(heard)
 
 
@@ -299,65 +259,17 @@ def _reason_to_be_quiet(heard: MessageFacts) -> str:
     return next((reason for applies, reason in reasons if applies), "")
 
 
-def _route_alone(heard: MessageFacts) -> RoutingDecision:
-    """Decide about a line of the asker while only we two talk."""
-    if is_question(heard.text):
-        return RoutingDecision(MessageRoute.ANSWER, "the asker asks on")
-    if _only_receives(heard.text):
-        return RoutingDecision(MessageRoute.KEEP_QUIET, "it thanks us")
-    if heard.asked_back or _goes_on(heard.text):
-        return RoutingDecision(MessageRoute.ANSWER, "the asker goes on")
-    route = MessageRoute.ANSWER_IF_CERTAIN if _is_phrase(heard.text) else MessageRoute.KEEP_QUIET
-    return RoutingDecision(route, "it has no question's form")
-
-
 def _route_in_company(heard: MessageFacts) -> RoutingDecision:
-    """Where others have written, or somebody else writes: a question that is put to nobody, and stands by itself."""
-    if not is_question(heard.text):
+    """Try, where others have written or nobody has named us, a question that is put to nobody and says its subject."""
+    if not asks_by_words(heard.text) or exclaims(heard.text):
         return RoutingDecision(MessageRoute.KEEP_QUIET, "it asks nothing")
+    if any(_our_names(heard.text)):
+        return RoutingDecision(MessageRoute.KEEP_QUIET, "it speaks of us")
     if _YOU.search(heard.text):
-        return RoutingDecision(MessageRoute.KEEP_QUIET, "it is put to a person")
-    if heard.follows_answer and asks_by_words(heard.text):
-        return RoutingDecision(MessageRoute.ANSWER_IF_CERTAIN, "it follows our answer")
-    if heard.by_last_asker and set(content_words(heard.text)) & set(content_words(heard.answered)):
-        return RoutingDecision(MessageRoute.ANSWER_IF_CERTAIN, "it goes on with what we answered")
-    if not _stands_alone(heard.text):
-        return RoutingDecision(MessageRoute.KEEP_QUIET, "it leans on what a colleague said")
-    return RoutingDecision(MessageRoute.ANSWER_IF_CERTAIN, "it is put to nobody", standalone=True)
-
-
-def _stands_alone(text: str) -> bool:
-    """Whether a question can be understood by who has not read what was said before."""
-    subject = {
-        word.casefold() for word in words(without_question_words(text)) if len(word) >= LEAST_LETTERS
-    } - STOPWORDS
-    subject -= {"anything", "something", "everything", "anyone", "someone", "anybody", "somebody"}
-    return asks_by_words(text) and not _LEANS.search(text) and len(subject) >= LEAST_SUBJECT
-
-
-def _only_receives(text: str) -> bool:
-    """Whether a message that asks nothing thanks for an answer, or says no more than that it has arrived."""
-    said = {word.casefold().replace("’", "'") for word in words(text)}
-    if _THANKS.search(text) or not said:
-        return True
-    if len(said) <= LONGEST_COMMAND and any(get_close_matches(word, _THANK_WORDS, 1, 0.8) for word in said):
-        return True  # misspelled
-    return bool(said & _RECEIPTS) and said <= _RECEIPTS | STOPWORDS
-
-
-def _goes_on(text: str) -> bool:
-    """Whether a message without a question's form plainly goes on with one: "no, I meant …", "and for enterprise"."""
-    return _GOES_BACK.match(text) is not None or (_is_phrase(text) and _ADDS.search(text) is not None)
-
-
-def _is_phrase(text: str) -> bool:
-    """Whether a message is a few words without a sentence's form: what a question was about, or what it left out."""
-    phrase = re.sub(_LEAD, "", _CODE.sub(" ", text)).strip(" .!,")
-    if not 0 < len(words(phrase)) <= LONGEST_FRAGMENT:
-        return False
-    if re.search(r"[.;!]\s|,\s(?!no\b|not\b|non\b|nicht\b|pas\b)", phrase):
-        return False
-    return bool(content_words(phrase)) and not _STATES.search(phrase) and not _PERSONAL.search(phrase)
+        return RoutingDecision(MessageRoute.KEEP_QUIET, "it is put to a person, or about one")
+    if len(meaningful(without_question_words(heard.text))) < LEAST_SUBJECT:
+        return RoutingDecision(MessageRoute.KEEP_QUIET, "it does not say what it is about")
+    return RoutingDecision(MessageRoute.ANSWER_IF_CERTAIN, "it is put to nobody")
 
 
 def _names_colleague(text: str) -> bool:
@@ -365,7 +277,7 @@ def _names_colleague(text: str) -> bool:
     begins = re.match(rf"{_GREETS}([^\W\d_]+)(\s*[,:])?\s+(.+)", text, re.DOTALL)
     if begins is not None and not _is_common(begins.group(1)):
         comma, rest = begins.group(2), begins.group(3)
-        told = any((is_question(rest), _STATES.search(rest), _PERSONAL.search(rest), _YOU.search(rest)))
+        told = any((is_question(rest), STATES.search(rest), PERSONAL.search(rest), _YOU.search(rest)))
         if (comma and told) or (opens_question(rest) and _YOU.search(rest)):
             return True
     ends = re.search(r",\s+([^\W\d_]+)\s*[?!.]*\s*$", text)
@@ -375,4 +287,4 @@ def _names_colleague(text: str) -> bool:
 def _is_common(word: str) -> bool:
     """Whether a word that could be a name by its place is none."""
     word = word.casefold()
-    return word in STOPWORDS | _RECEIPTS or word == _OUR_NAME or re.fullmatch(LEAD_INS, word) is not None
+    return word in STOPWORDS | RECEIPTS or word == _OUR_NAME or re.fullmatch(LEAD_INS, word) is not None

@@ -15,7 +15,6 @@ from core.agent.checkpoint_resume import resume_inquiry
 from core.agent.outcomes import show_sources, stop_run
 from core.agent.run import Run
 from core.model.answer import Answer, Outcome
-from core.model.channel_settings import THRESHOLDS, Confidence
 from core.model.clock import Clock
 from core.model.conversation import Audience, ContextMessage, Person, Thread, ThreadKey, Turn
 from core.model.errors import Denied, NotFound
@@ -49,7 +48,7 @@ from core.service.visible_memory import still_visible
 
 WINDOW = 8  # turns a reasoner is shown as they were; older ones through the summary and by recall
 RECALLED = 3
-CERTAIN = THRESHOLDS[Confidence.LOW]  # in a thread of ours, where nothing else was chosen
+CERTAIN = 0.6  # in a thread of ours, where nothing else was chosen; see research/routing
 MOST_RUNNING = 1_000
 BEGINNING = 2
 

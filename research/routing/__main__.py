@@ -1,17 +1,16 @@
 """Plays labelled lines of chat threads through the real routing and counts replies that nobody wanted, and misses.
 
-    python -m research.routing [--part open|judge] [--show] [--set FILE]
+    python -m research.routing [--part open|judge] [--show]
 
 Each line is parsed by the platforms' own code and routed by the service, its thread's state kept as the service keeps
 it. A question that is answered only where its answer is certain is then put to the agent, without a model, over the
-sample documents. A third of the lines, by the hash of their ids, is the judge part: only its totals are printed.
+sample documents. ``threads.jsonl`` is open to read. ``threads_judge.jsonl`` is put aside: only its totals are printed.
 """
 
 # ruff: noqa: T201 - a measurement is printed
 
 import argparse
 import asyncio
-import hashlib
 import json
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Iterable, Sequence
@@ -42,7 +41,7 @@ from tests.fakes.memory.message_state import InProcessMessageStateStore
 from tests.fakes.memory.platform import RecordedPlatform
 from tests.fakes.memory.stores import InProcessState
 
-LINES = Path(__file__).with_name("threads.jsonl")
+PARTS = {"open": "threads.jsonl", "siblings": "siblings.jsonl", "judge": "threads_judge.jsonl"}
 QUIET = (MessageRoute.KEEP_QUIET, MessageRoute.THANKED)
 
 
@@ -55,11 +54,14 @@ class Played:
     decision: RoutingDecision
     spoke: bool
     confidence: float = 0.0
+    part: str = "open"
+    unasked: bool = False
 
     @property
     def wanted(self) -> bool | None:
-        """Whether an answer is wanted; None where people would disagree."""
-        return None if self.case["speak"] == "either" else bool(self.case["speak"])
+        """Whether an answer is wanted; None where people would disagree, or where the mode is for just this line."""
+        asked_for = self.unasked and self.case["kind"] == "channel_without_mention"
+        return None if self.case["speak"] == "either" or asked_for else bool(self.case["speak"])
 
 
 @dataclass(slots=True)
@@ -68,7 +70,6 @@ class Player:
 
     footnote: Footnote
     settings: ChannelSettings
-    least: float
     _answers: dict[str, float] = field(default_factory=dict)
 
     async def play(self, case: dict[str, Any], platform: str) -> Played:
@@ -90,8 +91,8 @@ class Player:
         decision = await router.route(paper, message, OpenThread(record))
         if decision.route is not MessageRoute.ANSWER_IF_CERTAIN:
             return Played(case, platform, decision, decision.route not in QUIET)
-        confidence = await self._confidence(message, ThreadRecord() if decision.standalone else record)
-        return Played(case, platform, decision, confidence >= self.least, confidence)
+        confidence = await self._confidence(message, record)
+        return Played(case, platform, decision, confidence >= (self.settings.auto_answer or CERTAIN), confidence)
 
     async def _confidence(self, message: IncomingMessage, record: ThreadRecord) -> float:
         """How certain the agent's answer is; 0 where there is none."""
@@ -126,12 +127,14 @@ def _outcome(line: Line) -> Outcome:
     return Outcome.CLARIFIED if line.text.rstrip().endswith("?") else Outcome.ABSTAINED
 
 
-def _is_judge(case: dict[str, Any]) -> bool:
-    return int(hashlib.blake2b(case["id"].encode(), digest_size=8).hexdigest(), 16) % 3 == 0
+def lines_of(part: str) -> list[dict[str, Any]]:
+    """The labelled lines of one part."""
+    return [json.loads(line) for line in Path(__file__).with_name(PARTS[part]).read_text().splitlines()]
 
 
 @asynccontextmanager
-async def _installation() -> AsyncIterator[Footnote]:
+async def installation() -> AsyncIterator[Footnote]:
+    """An installation without a model that knows the sample documents."""
     settings = Settings(_env_file=None, llm_model=None)  # type: ignore[call-arg]
     files = [(path, str(Path(source).relative_to("documents"))) for path, source in files_in([SAMPLES / "documents"])]
     async with open_temporary(settings) as footnote:
@@ -194,16 +197,17 @@ def _show(played: Sequence[Played]) -> None:
 
 async def main(cases: list[dict[str, Any]], part: str, *, show: bool) -> None:
     """Play one part of the set, as it is set up at first and with the unasked mode on."""
-    cases = [case for case in cases if _is_judge(case) is (part == "judge")]
     unasked = ChannelSettings(auto_answer=THRESHOLDS[Confidence.MEDIUM])
-    async with _installation() as footnote:
+    async with installation() as footnote:
         for title, settings in (("as it is set up", ChannelSettings()), ("with unasked questions", unasked)):
-            player = Player(footnote, settings, CERTAIN)
+            player = Player(footnote, settings)
             played = [
                 await player.play(case, platform)
                 for case in cases
                 for platform in (("slack", "discord") if case["platform"] == "both" else (case["platform"],))
             ]
+            for one in played:
+                one.unasked = settings.answers_unasked
             groups = [] if part == "judge" else _grouped(played, lambda one: one.case["kind"])
             _report(f"{part} part, {title}", played, [*groups, *_grouped(played, _writer)])
             if show and part != "judge":
@@ -213,9 +217,7 @@ async def main(cases: list[dict[str, Any]], part: str, *, show: bool) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--part", choices=("open", "judge"), default="open")
+    parser.add_argument("--part", choices=PARTS, default="open")
     parser.add_argument("--show", action="store_true", help="print the lines of the open part that went wrong")
-    parser.add_argument("--set", type=Path, default=LINES)
     given = parser.parse_args()
-    lines = given.set.read_text().splitlines()
-    asyncio.run(main([json.loads(line) for line in lines], given.part, show=given.show))
+    asyncio.run(main(lines_of(given.part), given.part, show=given.show))

@@ -43,7 +43,7 @@ class Line:
         )
 
 
-_FILE = re.compile(r"\[(?:image|file|archivo|datei|fichier|bild|imagen|screenshot): ([^\]]+)\]")
+_FILE = re.compile(r"(?i)\[(?:image|file|archivo|datei|fichier|bild|imagen|screenshot): ([^\]]+)\]")
 Parse = Callable[[dict[str, Any], Sequence[Line], int], IncomingMessage | None]
 
 

@@ -127,13 +127,21 @@ def test_a_draft_is_printed_and_proposed_only_when_that_is_said(
     house: House, typed: Typed, proposal_store: InProcessProposalStore
 ) -> None:
     (gap,) = asks(house, PARKING)
-    assert typed("--draft", gap).out.startswith(f"# {PARKING}")
+    printed = typed("--draft", gap)
+    assert printed.out.startswith(f"# {PARKING}")
+    assert "## Asked" in printed.err, "notes are not part of the section"
+    Path("section.md").write_text(printed.out)
+    refused = typed("--draft", gap, "--propose", "section.md")
+    assert refused.code == 1
+    assert "still says “(to be written)”" in refused.err
     assert list(asyncio.run(proposal_store.proposals())) == []
-    assert "It waits as proposal" in typed("--draft", gap, "--propose").err
-    assert [proposal.title for proposal in asyncio.run(proposal_store.proposals())] == [PARKING]
+    Path("section.md").write_text(printed.out.replace("(to be written)", "On deck two."))
+    assert "It waits as proposal" in typed("--draft", gap, "--propose", "section.md").err
+    (proposal,) = asyncio.run(proposal_store.proposals())
+    assert (proposal.title, proposal.beginning) == (PARKING, "On deck two.")
 
 
-@pytest.mark.parametrize("wrong", [("--since", "soon"), ("--since", "0d"), ("--propose",)])
+@pytest.mark.parametrize("wrong", [("--since", "soon"), ("--since", "0d"), ("--propose", "section.md")])
 def test_what_cannot_be_meant_is_one_line(typed: Typed, wrong: tuple[str, ...]) -> None:
     printed = typed(*wrong)
     assert printed.code == 2

@@ -2,7 +2,9 @@
 
 import asyncio
 import io
-from collections.abc import AsyncIterator, Sequence
+import shutil
+import subprocess
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +13,7 @@ import pytest
 from rich.console import Console
 from rich.progress import Progress, TextColumn
 
+from adapters.files.blob_store import FolderBlobStore
 from adapters.terminal.ingest_view import IngestClient, ingest_files
 from adapters.terminal.job_progress import JobBar
 from adapters.terminal.operator import operator
@@ -107,6 +110,77 @@ async def test_an_interrupted_ingest_says_what_is_in_and_how_to_go_on(room: Room
     assert [(one.source, one.change) for one in results] == [
         ("a.md", Change.UNCHANGED), ("b.md", Change.ADDED), ("c.md", Change.ADDED),
     ]  # fmt: skip
+
+
+async def test_an_ingest_interrupted_before_anything_is_in_leaves_no_new_base(room: Room, tmp_path: Path) -> None:
+    paths = written(tmp_path, b_md="# B\n\nTwo.")
+    await room.ingestor.ensure_base("made before")
+    for base in ("new", "made before"):
+        room.parser = parser = ParserInParts("b.md")
+        room.assemble()
+        work = asyncio.create_task(Screen(room).ingests(*paths, base=base))
+        await parser.reached.wait()
+        work.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await work
+    assert [base.name for base in await room.catalog.bases()] == ["made before"]
+    assert [entry.action for entry in await room.audit.recent() if entry.target == "new"] == ["kb remove", "kb create"]
+
+
+class SmallDisk:
+    """A disk of its own with room for so many small files."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+
+    def has_room_for(self, files: int, *, first: bool = False) -> None:
+        options = f"{'' if first else 'remount,'}size={4 * files}k"
+        command = ["mount", "-t", "tmpfs", "-o", options, "none", str(self.place)]
+        done = subprocess.run(command, capture_output=True, check=False)
+        if done.returncode:
+            pytest.skip("a disk of its own may not be mounted here")
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[SmallDisk]:
+    (tmp_path / "disk").mkdir()
+    disk = SmallDisk(tmp_path / "disk")
+    if shutil.which("mount") is None:
+        pytest.skip("there is no mount")
+    disk.has_room_for(2, first=True)
+    yield disk
+    subprocess.run(["umount", str(disk.place)], check=True)
+
+
+async def test_a_full_disk_ends_an_ingest_with_how_many_are_in_and_leaves_nothing_aside(
+    room: Room, tmp_path: Path, disk: SmallDisk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adapters.terminal.ingest_view.TOGETHER", 2)
+    paths = written(tmp_path, a_md="# A\n\nOne.", b_md="# B\n\nTwo.", c_md="# C\n\nThree.", d_md="# D\n\nFour.")
+    room.blobs = FolderBlobStore(disk.place / "kept")  # type: ignore[assignment]
+    room.assemble()
+    await Screen(room).ingests(*paths[:1])
+    disk.has_room_for(1)
+    with pytest.raises(FootnoteError, match=r"No space left on device.*2 of 4 files are in"):
+        await Screen(room).ingests(*paths)
+    assert list((disk.place / "kept").iterdir()) == []
+    assert {one.title for one in await room.catalog.documents(frozenset({"base"}))} == {"A", "B"}
+    disk.has_room_for(2)
+    assert [one.change for one in await Screen(room).ingests(*paths)] == [Change.UNCHANGED] * 2 + [Change.ADDED] * 2
+
+
+async def test_an_original_that_finds_no_room_is_a_failure_and_not_counted_as_added(
+    room: Room, tmp_path: Path, disk: SmallDisk
+) -> None:
+    disk.has_room_for(1)
+    room.kept_originals = FolderBlobStore(disk.place / "originals")  # type: ignore[assignment]
+    room.assemble()
+    results = await Screen(room).ingests(*written(tmp_path, a_md="# A\n\nOne.", b_md="# B\n\nTwo."))
+    assert [(one.change, one.reason.partition(":")[0]) for one in results] == [
+        (Change.ADDED, ""), (Change.FAILED, "It cannot be set aside"),
+    ]  # fmt: skip
+    assert [one.title for one in await room.catalog.documents(frozenset({"base"}))] == ["A"]
+    assert await room.index.count(room.scope("base")) == 1
 
 
 async def test_files_that_are_as_they_were_need_no_turn(room: Room, tmp_path: Path) -> None:

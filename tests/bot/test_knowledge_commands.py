@@ -99,7 +99,7 @@ def test_files_and_folders_come_in_and_the_base_is_made(terminal: Terminal) -> N
     Path("more/deep/leave.md").write_text("# Leave\n\nTwenty days.")
     printed = terminal("kb", "ingest", "refunds.md", "more", "--kb", "rules")
     assert printed.code == 0
-    assert "What it adds is open to everybody." in printed.out
+    assert "What it adds is open to everyone." in printed.out
     assert "2 added" in printed.out
     shown = terminal("kb", "list", "--kb", "rules").out
     assert "Leave (1 passage" in shown
@@ -159,7 +159,8 @@ def test_nothing_yet_is_said_as_such(terminal: Terminal) -> None:
     assert terminal("kb", "list").out == "Knowledge bases\nThere is no knowledge base yet.\n"
     assert terminal("kb", "jobs").out == "Jobs\nThere are no jobs yet.\n"
     assert terminal("kb", "proposals").out == "Proposals\nNo proposals are waiting for review.\n"
-    assert terminal("kb", "restore").out == "Removed in the last 7 days\nNothing was removed in the last 7 days.\n"
+    restorable = "Removed or replaced in the last 7 days\nNothing was removed or replaced in the last 7 days.\n"
+    assert terminal("kb", "restore").out == restorable
     assert terminal("kb", "status").out == "0 jobs queued or running.\n"
 
 
@@ -278,18 +279,18 @@ def test_every_site_of_a_base_is_walked_again_and_waited_for(terminal: Terminal)
 
 def test_a_base_is_created_described_granted_and_revoked(terminal: Terminal) -> None:
     made = terminal("kb", "create", "sales", "What we sell", "--grant", "slack:channel:T/C")
-    assert (made.code, made.out) == (0, "Created “sales”, for slack:channel:T/C.\n")
+    assert (made.code, made.out) == (0, "Created “sales”, restricted to slack:channel:T/C.\n")
     assert terminal("kb", "create", "sales").err == "“sales” cannot be created: the name is taken. Choose another.\n"
     assert terminal("kb", "describe", "sales", "All offers").out == "“sales” is now described as “All offers”.\n"
     assert "slack:group:T/S" in terminal("kb", "grant", "sales", "slack:group:T/S").out
     assert (
-        "sales: All offers (0 documents, 0 passages, for slack:channel:T/C, slack:group:T/S)"
+        "sales: All offers (0 documents, 0 passages, restricted to slack:channel:T/C, slack:group:T/S)"
         in terminal("kb", "list").out
     )
     terminal("kb", "revoke", "sales", "slack:group:T/S", "slack:channel:T/C")
     assert "nobody" in terminal("kb", "list").out
     assert terminal.audience("sales")
-    assert "open to everybody" in terminal("kb", "grant", "sales", "everyone").out
+    assert "open to everyone" in terminal("kb", "grant", "sales", "everyone").out
     assert terminal("kb", "revoke", "sales", "slack:group:T/S").code == 1
 
 

@@ -41,6 +41,16 @@ class CatalogueContract:
         assert await catalog.document("d1") == newer
         assert await catalog.visible_versions(["d1"]) == {"d1": "v2"}
 
+    async def test_a_record_is_replaced_only_while_its_version_is_visible(self, catalog: Catalog) -> None:
+        await catalog.publish(LEAVE)
+        known = replace(LEAVE, origin="here:/srv/docs")
+        assert await catalog.republish(known)
+        assert await catalog.document("d1") == known
+        await catalog.publish(replace(LEAVE, version="v2"))
+        assert not await catalog.republish(known)
+        assert not await catalog.republish(PRICES)
+        assert await catalog.documents(frozenset({"handbook", PRICES.knowledge_base})) == [replace(LEAVE, version="v2")]
+
     async def test_documents_come_by_base_and_title(self, catalog: Catalog) -> None:
         for document in (PRICES, LEAVE, TRAVEL):
             await catalog.publish(document)

@@ -34,6 +34,21 @@ class TrashContract:
         await trash_store.forget_removal("d1")
         assert await trash_store.removal("d1") is None
 
+    async def test_replaced_versions_are_kept_beside_a_removal(self, trash_store: TrashStore) -> None:
+        document = Document("d1", "handbook", "a.md", "A", "v3", "text/markdown", 3)
+        removed = RemovedDocument(document, KnowledgeBase("handbook"), NOW, ADA.id, "copy")
+        replaced = [
+            replace(removed, document=replace(document, version=f"v{n}"), at=NOW - timedelta(hours=n), replaced=True)
+            for n in (1, 2)
+        ]
+        for one in (*replaced, removed, replaced[0]):
+            await trash_store.keep_removal(one)
+        assert list(await trash_store.removals()) == [removed, *replaced]
+        assert await trash_store.removal("d1") == removed
+        await trash_store.forget_removal(removed.key)
+        await trash_store.forget_removal(replaced[0].key)
+        assert (await trash_store.removal("d1"), list(await trash_store.removals())) == (None, [replaced[1]])
+
 
 class TestInProcessTrashStore(TrashContract):
     @pytest.fixture

@@ -45,6 +45,10 @@ class Library:
         bases = frozenset(base.name for base in await self._room.catalog.bases())
         return sorted(document.title for document in await self._room.catalog.documents(bases))
 
+    async def grants(self, name: str) -> frozenset[str]:
+        """Who may read the base of this name."""
+        return next(base.grants for base in await self._room.catalog.bases() if base.name == name)
+
 
 async def add_files(person: Person, *files: tuple[str, bytes], kb: str = "") -> Interaction:
     """Files from somebody's disk, by the form that ``/kb add files`` opens; what came back when it was sent."""

@@ -72,7 +72,7 @@ async def test_attached_files_become_knowledge_that_is_cited(
     assert given.messages == [card]
     assert "2 added, 1 failed" in card.text
     assert "broken.md: This is no text." in card.text
-    assert "open to everybody" in card.text
+    assert "open to everyone" in card.text
     assert card.buttons() == []
     answer = await discord.reply_to(await discord.person("alice").says("<@bot> how is the router reset?"))
     assert "ten seconds" in answer.text
@@ -179,7 +179,7 @@ async def test_a_removal_is_confirmed_and_acts_once_however_often_it_is_pressed(
     assert asked.buttons() == []
     assert await library.titles() == []
     back = await discord.reply_to(await ada.slash("kb sources restore", source="Router"))
-    assert "back in default" in back.text
+    assert "Restored “Router” in “default”" in back.text
     assert await library.titles() == ["Router"]
 
 
@@ -196,6 +196,20 @@ async def test_a_whole_base_is_removed_with_one_confirmation_and_comes_back(
     assert "Router" in (await discord.reply_to(await ada.slash("kb sources restore"))).text
     await card_of(discord, await ada.slash("kb sources restore", kb="default"), "2 restored")
     assert await library.titles() == ["Keys", "Router"]
+
+
+async def test_restricting_what_everyone_reads_is_asked_with_who_loses_access(
+    discord: FakeDiscord, library: Library, ada: Person
+) -> None:
+    await card_of(discord, await add_files(ada, ("router.md", ROUTER.encode())), "Done", "1 added")
+    role = discord.role("board")
+    asked = await discord.reply_to(await ada.slash("kb bases grant", {"kb": "default", "role": role}))
+    assert "Everyone can read its 1 document now; all other people" in asked.text
+    assert "You lose it too" in asked.text
+    assert await library.grants("default") == frozenset()
+    await ada.clicks(asked, "Restrict to these")
+    await discord.until(lambda: "is restricted to" in asked.text, what="the outcome")
+    assert await library.grants("default") == {f"discord:role:{discord.guild_id}/{role.id}"}
 
 
 async def test_a_long_list_is_turned_page_by_page_in_its_place(discord: FakeDiscord, ada: Person) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 import aiohttp
 import pytest
+from openai import AsyncOpenAI
 
 from tests.e2e.test_slack_process import ROOT, STARTING, end_server, environment, free_port
 
@@ -132,6 +133,34 @@ async def test_programs_ask_and_search_the_running_page_and_gaps_tells_what_they
     report = json.loads(await asyncio.to_thread(installation.run, "gaps", "--json"))
     lunch = [gap for gap in report["gaps"] if "lunch" in gap["title"]]
     assert [gap["questions"] for gap in lunch] == [2]
+
+
+async def test_the_example_of_the_documentation_runs_and_so_does_the_openai_client(installation: Installation) -> None:
+    example = re.search(r"```python\n(.*?)```", (ROOT / "docs/api.md").read_text(), re.DOTALL)
+    assert example is not None
+    made = installation.run("token", "create", "--scope", "ask,search,ingest", "--kb", "handbook").strip()
+    async with running(installation, "web", "--port", str(free_port())) as (_, address):
+        await ready(address)
+        env = environment(installation.home) | {"FOOTNOTE_URL": address, "FOOTNOTE_TOKEN": made}
+        program = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", example[1], env=env, cwd=ROOT, stdout=PIPE, stderr=PIPE
+        )
+        out, err = await asyncio.wait_for(program.communicate(), STARTING)
+        assert program.returncode == 0, err.decode()
+        assert out.startswith(b"answered")
+        assert b"Mr Otis" in out
+        async with AsyncOpenAI(base_url=f"{address}/v1", api_key=made) as client:
+            answer = await client.chat.completions.create(
+                model="footnote/handbook", messages=[{"role": "user", "content": "Who inspects the lift?"}]
+            )
+            assert "Mr Otis" in (answer.choices[0].message.content or "")
+            assert answer.choices[0].message.annotations
+        async with aiohttp.ClientSession() as web:
+            async with web.get(f"{address}/docs") as page:
+                assert (page.status, page.content_type) == (200, "text/html")
+            async with web.delete(f"{address}/v1/documents/lift", headers={"Authorization": f"Bearer {made}"}) as gone:
+                assert gone.status == 200
+    assert "api:" not in await asyncio.to_thread(installation.run, "sources", "list")
 
 
 async def test_the_owners_agent_reads_everything_over_stdio(installation: Installation) -> None:

@@ -126,7 +126,7 @@ class TestTheForm:
         word = await ada.next_private()
         assert word.markdown.splitlines() == [
             "*Adding 2 documents to “handbook”*",
-            "What it adds is open to everybody.",
+            "What it adds is open to everyone.",
             "I show the progress in our direct message.",
         ]
         card = await room.card("ada", await room.newest())
@@ -477,7 +477,7 @@ class TestProposals:
         tab = await ada.home_shows("Proposals to review")
         assert "Refunds take 30 days since May." in tab.markdown
         assert tab.buttons()[-2:] == ["Approve", "Reject"]
-        assert "goes into “handbook”, open to everybody" in tab.markdown
+        assert "go into “handbook”, open to everyone" in tab.markdown
         await asyncio.gather(*(ada.clicks(tab, "Approve") for _ in range(2)))
         after = await ada.home_shows("Adding Refunds take 30 days since May. to “handbook”")
         assert "Approve" not in after.buttons()
@@ -534,7 +534,7 @@ class TestCards:
             return [one.markdown for one in slack.visible(slack.person("ada").dm)]
 
         await slack.until(
-            lambda: any("open to everybody" in one for one in words()), what="a word in the direct message"
+            lambda: any("open to everyone" in one for one in words()), what="a word in the direct message"
         )
 
     async def test_the_card_is_edited_at_a_bounded_rate_and_ends_as_the_job_does(
@@ -833,12 +833,41 @@ class TestWhomABaseIsFor:
             f"slack:group:{team}/{ops.id}",
             f"slack:user:{team}/{bob.id}",
         }
-        assert "for #general, @\u2060ops, @\u2060bob" in answer.markdown
+        assert "restricted to #general, @\u2060ops, @\u2060bob" in answer.markdown
         assert "#general" in (await told(slack, "ada", "list")).markdown
         assert not slack.pings()
         answer = await told(slack, "ada", "revoke handbook @bob #general")
         assert await self.grants(room) == {f"slack:group:{team}/{ops.id}"}
         assert "general" not in answer.markdown
+
+    async def test_restricting_what_everyone_reads_is_asked_with_who_loses_access(
+        self, slack: FakeSlack, room: SlackRoom
+    ) -> None:
+        await room.adds(refunds_md=HANDBOOK.decode())
+        ada, bob = slack.person("ada"), slack.person("bob")
+        asked = await told(slack, "ada", "grant handbook @bob")
+        assert "Restrict “handbook” to @\u2060bob? Everyone can read its 1 document now" in asked.markdown
+        assert "You lose it too" in asked.markdown
+        assert asked.buttons() == ["Restrict to these and me", "Restrict to these"]
+        assert await self.grants(room) == frozenset()
+        await ada.clicks(asked, "Restrict to these and me")
+        await slack.until(lambda: "is restricted to" in asked.markdown, what="the outcome")
+        assert await self.grants(room) == {f"slack:user:{slack.team_id}/{one.id}" for one in (ada, bob)}
+
+    async def test_the_form_asks_before_it_restricts_what_everyone_reads(
+        self, slack: FakeSlack, room: SlackRoom
+    ) -> None:
+        await room.adds(refunds_md=HANDBOOK.decode())
+        ada = slack.person("ada")
+        form = await opened(slack, words="grant handbook")
+        await ada.submits(form, {"channels": [slack.channel("general").id]})
+        assert not form.open
+        asked = await ada.next_private()
+        assert "Restrict “handbook” to #general?" in asked.markdown
+        assert await self.grants(room) == frozenset()
+        await ada.clicks(asked, "Restrict to these")
+        await slack.until(lambda: "is restricted to #general" in asked.markdown, what="the outcome")
+        assert await self.grants(room) == {f"slack:channel:{slack.team_id}/{slack.channel('general').id}"}
 
     async def test_a_grant_says_where_people_of_another_organization_read(
         self, slack: FakeSlack, room: SlackRoom
@@ -863,7 +892,7 @@ class TestWhomABaseIsFor:
             f"slack:group:{team}/{ops.id}",
             f"slack:user:{team}/{bob.id}",
         }
-        assert "for #general" in (await slack.person("ada").next_private()).markdown
+        assert "restricted to #general" in (await slack.person("ada").next_private()).markdown
         form = await opened(slack, words="revoke handbook")
         await slack.person("ada").submits(form, {"people": [bob.id]})
         assert f"slack:user:{team}/{bob.id}" not in await self.grants(room)

@@ -13,7 +13,7 @@ from adapters.terminal.operator import PLATFORM as TERMINAL
 from adapters.terminal.operator import operator
 from bot.container import Footnote, open_footnote
 from bot.knowledge_stack import JOBS
-from core.ingestion.ingestor import Ingestor, IngestResult, Progress
+from core.ingestion.ingestor import Ingestor, IngestResult, Progress, Retire
 from core.ingestion.material import Material
 from core.model.file_content import FileContent
 from core.model.jobs import JobStage
@@ -49,12 +49,13 @@ class Telling(Ingestor):
         progress: Progress = lambda *_: None,
         *,
         still_ours: Callable[[], Awaitable[None]] | None = None,
+        retire: Retire | None = None,
     ) -> IngestResult:
         def tell(stage: JobStage, done: int, total: int) -> None:
             self._tell(stage)
             progress(stage, done, total)
 
-        ingested = await super().ingest(material, base, tell, still_ours=still_ours)
+        ingested = await super().ingest(material, base, tell, still_ours=still_ours, retire=retire)
         self._done += 1
         return ingested
 

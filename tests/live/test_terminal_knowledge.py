@@ -123,6 +123,6 @@ async def test_a_file_that_is_gone_from_its_folder_is_named_at_the_next_ingest(
     Path("quay", "winch.md").unlink()
     code, out = await run(documents.ingest_paths([Path("quay")], "DOCK"))
     assert code == 0
-    assert "Indexed from a folder of this name, and not in it now: 1 document." in out
+    assert "Indexed from this folder, and not in it now: 1 document." in out
     assert "quay/winch.md" in out
     assert "quay/crane.md" not in out

@@ -18,7 +18,8 @@ SHORT, LONG = 24, 48
 MOST_STEPS = 60_000  # for the long input; a pattern without repetitions in repetitions stays far below
 LINEAR, SQUARE = 2.6, 4.7  # by how much the steps may grow when the input doubles; 2 and 4, and something for its ends
 ON_THE_LOOP = (
-    "core.agent.links",
+    "core.model.answer_links",
+    "core.model.markdown_links",
     "core.model.plain_text",
     "core.service.text_splitter",
     "adapters.slack.api.sanitizer",
@@ -61,7 +62,7 @@ PATTERNS = dict(house_patterns())
 
 def test_the_sweep_has_the_whole_house_before_it() -> None:
     assert len(PATTERNS) > 150
-    assert any(name.startswith("core.agent.links") for name in PATTERNS)
+    assert any(name.startswith("core.model.answer_links") for name in PATTERNS)
 
 
 @pytest.mark.parametrize("name", PATTERNS)

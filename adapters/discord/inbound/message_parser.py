@@ -93,7 +93,7 @@ def parse_message(
         files=file_references(message),
         in_channel=not addressed,
         opens_post=_opens_post(message) and is_by_person(message),
-        wording=words_of(message, us, ours=OUR_MENTION) if mentions_us(message, us) else "",
+        wording=words_of(message, us, ours=OUR_MENTION) if named else "",
     )
 
 

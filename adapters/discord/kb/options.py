@@ -69,8 +69,12 @@ def subcommands(kb: KbRunner) -> tuple[Subcommand | SubcommandGroup, ...]:
     bases = (
         one("create", "Create a knowledge base", _describe_command(kb, verb.CREATE)),
         one("describe", "Describe what a knowledge base is about", _describe_command(kb, verb.DESCRIBE)),
-        one("grant", "Let a channel, a role or a person read it", _grant_command(kb, verb.GRANT)),
-        one("revoke", "Do not let a channel, a role or a person read it any more", _grant_command(kb, verb.REVOKE)),
+        one(
+            "grant",
+            "Restrict it to a channel, a role or a person, or open it to everyone",
+            _grant_command(kb, verb.GRANT),
+        ),
+        one("revoke", "Stop a channel, a role or a person from reading it", _grant_command(kb, verb.REVOKE)),
     )
     jobs = (
         one("list", "Jobs and their progress", _list_command(kb, verb.JOBS)),

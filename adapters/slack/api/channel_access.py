@@ -41,7 +41,7 @@ class ChannelAccess:
 
         A public channel: the channel's principal, and the workspace's (``slack:team:T``), because every reader is in
         it. A private channel or group message: the same two; never another channel's. A channel shared with another
-        workspace: the channel's principal alone, and of what is open to everybody only the chosen bases where an admin
+        workspace: the channel's principal alone, and of what is open to everyone only the chosen bases where an admin
         closed the channel to partners. A direct message: the person (``slack:user:T/U``), their user groups
         (``slack:group:T/S``), the workspace where they are a full member of it, and the direct message itself; the
         channels they are a member of are not added. A guest reads in a channel what that channel may see. Where Slack

@@ -26,7 +26,7 @@ from urllib.parse import urlsplit
 
 from cachetools import LRUCache
 
-from core.model.plain_text import JOINER, defang_domains, defang_schemes, remove_controls
+from core.model.plain_text import JOINER, defang_calls, defang_domains, defang_schemes, remove_controls
 
 MOST_MRKDWN = 3_000  # characters of a text object
 MOST_MARKDOWN = 12_000  # characters of a ``markdown`` block
@@ -41,7 +41,6 @@ _APPENDING = {"chat.appendStream", "chat.stopStream"}
 _MOST_STREAMS = 5_000  # whose last character is remembered; of another, the worst is assumed
 _ENTITY = re.compile(r"<([^<>\n]*)>")
 _BARE_AMPERSAND = re.compile(r"&(?!(?:amp|lt|gt);)")
-_CALL = re.compile(r"@(?=channel|here|everyone|group)", re.IGNORECASE)
 _MARKDOWN_LINK = re.compile(
     r"(?<![\\!])\[([^\[\]\n]{0,300})\]\((https?://[^\s()<>]{1,2000})\)|(?<![\w/:.\[(<\"'`|=])(https?://[^\s<>]+)"
 )
@@ -214,7 +213,7 @@ def plain(text: str) -> str:
 def inactive(text: str) -> str:
     """A text in which nothing at all is active, whatever Slack does with it."""
     text = _BARE_AMPERSAND.sub("&amp;", remove_controls(text)).replace("<", "&lt;")
-    return _CALL.sub("@" + JOINER, defang_domains(defang_schemes(text)))
+    return defang_calls(defang_domains(defang_schemes(text)))
 
 
 def mrkdwn(text: str, allowed: ActiveContent) -> str:
@@ -226,7 +225,7 @@ def mrkdwn(text: str, allowed: ActiveContent) -> str:
         pieces += [text[last : match.start()].replace("<", "&lt;"), _entity(match.group(1), allowed)]
         last = match.end()
     whole = "".join([*pieces, text[last:].replace("<", "&lt;")])
-    return _clip(_CALL.sub("@" + JOINER, whole), MOST_MRKDWN)
+    return _clip(defang_calls(whole), MOST_MRKDWN)
 
 
 def _entity(inside: str, allowed: ActiveContent) -> str:
@@ -273,7 +272,7 @@ def _without_closing(bare: str) -> tuple[str, str]:
 
 
 def _still(text: str) -> str:
-    return _CALL.sub("@" + JOINER, defang_domains(defang_schemes(text)))
+    return defang_calls(defang_domains(defang_schemes(text)))
 
 
 def _clip(text: str, limit: int) -> str:

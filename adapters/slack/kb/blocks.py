@@ -110,8 +110,8 @@ def readers_form(
         rows.append(views.multi_select("groups", "User groups", groups))
     rows.append(views.input_block("people", "People", {"type": "multi_users_select"}))
     if grants:
-        rows.append(views.checkboxes("everyone", "Everybody", {EVERYONE: "Everybody who can talk to me"}, ()))
-    title, submit = ("Who may read it", "Grant") if grants else ("Who may not any more", "Revoke")
+        rows.append(views.checkboxes("everyone", "Everyone", {EVERYONE: "Everyone who can talk to me"}, ()))
+    title, submit = ("Restrict to…", "Restrict") if grants else ("Stop reading", "Revoke")
     return views.modal(title, rows, callback=READERS_FORM, submit=submit, form=kept_form)
 
 

@@ -21,7 +21,7 @@ USAGE_HINT = " | ".join(f"{verb} {_ARGUMENTS.get(verb, '')}".rstrip() for verb i
 _OTHER_VERBS = " | ".join(verb for verb in KbVerb if verb not in _HINTED)
 HELP = (
     f"`{KB}` alone opens a form: files, a link, or this channel.\n"
-    f"`{KB} grant NAME` opens one in which you pick who may read it; `#channel`, `@group` and `@person` work as well.\n"
+    f"`{KB} grant NAME` opens one that restricts it to those you pick; `#channel`, `@group` and `@person` work too.\n"
     f"`{KB} {USAGE_HINT} | {_OTHER_VERBS}`\n"
     "Add `--kb NAME` for a knowledge base, `--here` for this channel's conversations, `--limit N` to follow a link to "
     f"so many pages, `--every {'|'.join(Every)}`, `--page N`, and `--yes` to confirm."

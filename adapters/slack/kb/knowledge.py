@@ -171,7 +171,11 @@ class SlackKnowledge:
 
     async def tell(self, results: Sequence[KbResult], thread: ThreadKey, user: str) -> None:
         """Show results that nobody waits for: where the person is, or else in the direct message."""
-        shown = lines_reply(await self._replies.render_outcomes(results, await self._caller(thread, user)))
+        caller = await self._caller(thread, user)
+        if len(results) == 1:
+            shown = await self._replies.render(results[0], caller)
+        else:
+            shown = lines_reply(await self._replies.render_outcomes(results, caller))
         if thread.channel and await self._workspace.messages.post_privately(thread, user, shown.text, shown.blocks):
             return
         try:

@@ -39,7 +39,7 @@ PARTNERS_READ = (
 )
 PARTNERS_IN_FORM = (
     "People of another organization read this channel. They read what I answer here from every knowledge base that is "
-    "open to everybody."
+    "open to everyone."
 )
 CLOSED_LABEL = "Answer only from bases chosen above or granted to this channel"
 BASES_LABEL = "Knowledge bases (none chosen: everything that this channel can read)"

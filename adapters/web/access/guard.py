@@ -22,6 +22,7 @@ from core.ports.web_sessions import SignInMethod, WebSession, WebSessions
 COOKIE = "footnote"
 VISITOR = web.RequestKey("visitor", Visitor)
 CSRF_FIELD, CSRF_HEADER = "csrf", "X-CSRF-Token"
+_HEADINGS = {403: "Access denied", 404: "Not found", 405: "Not found", 429: "Too many requests"}
 CHANGES_A_MINUTE = 120
 _MINUTE = 60
 _STATUS: tuple[tuple[type[FootnoteError], int], ...] = (
@@ -60,7 +61,7 @@ class Guard:
                 self.rules.check_host(request.host)
                 response = await handler(request)
             except web.HTTPException as error:
-                response = error
+                response = error if error.status < 400 else self.respond(request, _reason(error), error.status)
             except FootnoteError as error:
                 response = self.respond(request, str(error), _status(error))
             except Exception:
@@ -81,13 +82,26 @@ class Guard:
             response.set_status(status)
             response.headers.update({"HX-Retarget": "#notice", "HX-Reswap": "innerHTML"})
             return response
-        return self.pages.html(request, request.get(VISITOR), "error.html", message=message, status=status)
+        heading = "Something went wrong" if status >= 500 else _HEADINGS.get(status, "That did not work")
+        visitor = request.get(VISITOR)
+        return self.pages.html(request, visitor, "error.html", heading=heading, message=message, status=status)
+
+    async def not_found(self, request: web.Request) -> web.StreamResponse:
+        """Say on a page, with the menu where somebody is signed in, that nothing is at this address."""
+        session = (await self._session(request))[1]
+        if session is not None:
+            request[VISITOR] = _visitor(session)
+        raise NotFound("There is no page at this address.", remedy="Check the address, or start from the first page.")
+
+    async def is_signed_in(self, request: web.Request) -> bool:
+        """Whether the browser already has a session."""
+        return (await self._session(request))[1] is not None
 
     async def _handle(self, request: web.Request, route: Route) -> web.StreamResponse:
         token, session = await self._session(request)
         if session is None:
             return _to_sign_in(request)
-        visitor = Visitor(session.person, audience_of(session.person), session.is_admin, session.csrf)
+        visitor = _visitor(session)
         request[VISITOR] = visitor
         if not visitor.may(route.right):
             await self.audit.record(session.person.id, f"page {route.path}", request.path, allowed=False)
@@ -125,9 +139,22 @@ class Guard:
         response.set_cookie(COOKIE, token, httponly=True, samesite="Lax", secure=self.rules.is_secure, path="/")
 
 
+def _visitor(session: WebSession) -> Visitor:
+    return Visitor(session.person, audience_of(session.person), session.is_admin, session.csrf)
+
+
+def _reason(error: web.HTTPException) -> str:
+    """What to say of an error that the server raised before a screen saw the request."""
+    if error.status == 413:
+        return "That is more than this page takes at once. Send less."
+    return f"{error.reason}."
+
+
 def _denied(right: Right) -> Denied:
     if right is Right.OPERATOR:
-        return Denied("This is for who runs this machine.", remedy="footnote web prints the link that says so.")
+        return Denied(
+            "Only the operator of this machine can open this.", remedy="Use the link that footnote web prints."
+        )
     return Denied("Only admins can see this.", remedy="Ask one of them.")
 
 

@@ -64,9 +64,11 @@ class SignIn:
     async def _link(self, request: web.Request) -> web.StreamResponse:
         await self._slowly(request)
         session = await self.sessions.take_code(request.match_info["code"])
-        if session is None:
-            return self._form(request, USED_UP, 403)
-        return await self._signed_in(session, "/")
+        if session is not None:
+            return await self._signed_in(session, "/")
+        if await self.guard.is_signed_in(request):  # the same link, opened again
+            return web.Response(status=303, headers={"Location": "/"})
+        return self._form(request, USED_UP, 403)
 
     async def _password(self, request: web.Request) -> web.StreamResponse:
         check_origin(request)

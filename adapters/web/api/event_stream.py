@@ -33,10 +33,11 @@ class EventStream:
             with suppress(asyncio.CancelledError):
                 await self._beating
 
-    async def send(self, event: str, data: str) -> None:
-        """One event; ``data`` is JSON, which has no line break."""
+    async def send(self, data: str, event: str = "") -> None:
+        """One event; ``data`` is JSON, which has no line break. Without a name it is data alone."""
+        name = f"event: {event}\n" if event else ""
         async with self._writing:
-            await self._response.write(f"event: {event}\ndata: {data}\n\n".encode())
+            await self._response.write(f"{name}data: {data}\n\n".encode())
 
     async def close(self) -> web.StreamResponse:
         """Nothing follows."""

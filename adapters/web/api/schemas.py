@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from core.model.answer import Outcome
 from core.model.inquiry import CheckpointKind, Profile
+from core.model.jobs import ItemState, JobStage, JobState
 from core.model.message_text import LONGEST_QUESTION
 
 Name = Annotated[str, Field(pattern=r"^[\w.@-]{1,64}$", description="Up to 64 letters, digits and . _ - @")]
@@ -144,6 +145,91 @@ class SearchReply(ApiResponse):
     """What was found, best first."""
 
     hits: list[HitReply]
+
+
+Key = Annotated[
+    str,
+    Field(
+        pattern=r"^[\w.@/:-]{1,200}$",
+        description="Your own name for the document: up to 200 letters, digits and . _ - @ / :",
+    ),
+]
+
+
+class DocumentFields(ApiRequest):
+    """What is said of a document that a program adds."""
+
+    title: str = Field("", max_length=300, description="Else the document's own.")
+    address: str | None = Field(
+        None, max_length=2_000, pattern=r"^https?://[^\s<>]+$", description="Shown with citations, never fetched."
+    )
+    dated: str = Field(
+        "", pattern=r"^(\d{4}-\d{2}-\d{2})?$", description="Its date, YYYY-MM-DD; else the document's own."
+    )
+    knowledge_base: str = Field("", max_length=80, description="One of the token's; may be left out where it has one.")
+    audience: list[str] = Field(
+        [],
+        max_length=100,
+        description="For whom it is: principals as /kb grant takes them, or everyone. A base that more people read is"
+        " refused. Empty: whoever reads the base.",
+    )
+
+
+class PutDocumentRequest(DocumentFields):
+    """A document as text: Markdown, or another format that ``name`` says by its ending."""
+
+    text: str = Field(min_length=1, max_length=25 * 2**20)
+    name: str = Field("", max_length=200, description="A file name; its ending says the format. Empty: Markdown.")
+
+
+class AddDocumentRequest(PutDocumentRequest):
+    """The same with its key."""
+
+    key: Key
+
+
+class DocumentReply(ApiResponse):
+    """A document that this token added. ``key`` is the program's own name for it."""
+
+    key: str
+    knowledge_base: str
+    title: str
+    address: str | None
+    dated: str
+    added_at: str
+    version: str
+    passages: int
+    media_type: str
+
+
+class DocumentsReply(ApiResponse):
+    """The token's own documents, by key."""
+
+    documents: list[DocumentReply]
+
+
+class DocumentDeletedReply(ApiResponse):
+    """What was deleted. An admin can restore it for seven days."""
+
+    key: str
+    knowledge_base: str
+    deleted: Literal[True] = True
+
+
+class JobReply(ApiResponse):
+    """A document on its way in. ``result`` says how it came out, ``reason`` why it failed."""
+
+    id: str
+    state: JobState
+    key: str
+    knowledge_base: str
+    stage: JobStage
+    done: int = Field(description="Pages or passages of ``total``; 0 of 0 where nothing is counted.")
+    total: int
+    result: ItemState
+    reason: str
+    passages: int
+    notes: list[str]
 
 
 class FeedbackReply(ApiResponse):

@@ -7,11 +7,12 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from hashlib import sha256
 
 from adapters.web.routing import Visitor
 from core.model.clock import Clock
 from core.model.conversation import ThreadKey
-from core.model.incoming_events import IncomingMessage
+from core.model.incoming_events import FileReference, IncomingMessage
 from core.model.records import PERSON, THREAD, UNSTORED, Record
 from core.ports.message_state import MessageStateStore
 
@@ -27,6 +28,16 @@ class ConversationQuestion(Record, place="{thread}", subject="questions", entry=
     message: str
     person: str = field(default="", metadata=PERSON | UNSTORED)
     question: IncomingMessage | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SentQuestion(Record, place="{thread}", subject="sent:{key}"):
+    """Which question a form became. The same form sent again, after a lost connection, is the same question."""
+
+    thread: ThreadKey = field(metadata=THREAD)
+    key: str
+    person: str = field(default="", metadata=PERSON)
+    message: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +75,30 @@ class Conversations:
     message_states: MessageStateStore
     clock: Clock
 
-    async def add(self, visitor: Visitor, name: str, text: str, bases: tuple[str, ...] = ()) -> IncomingMessage:
-        """Keep a new question in its conversation, before it is put in line; what is to be put there."""
-        now = self.clock.now()
+    async def add(
+        self,
+        visitor: Visitor,
+        name: str,
+        text: str,
+        bases: tuple[str, ...] = (),
+        *,
+        form: str = "",
+        files: tuple[FileReference, ...] = (),
+    ) -> IncomingMessage:
+        """Keep a new question in its conversation before it is put in line; return what to put there.
+
+        ``form`` names the form that it was sent with: the same words from the same form are one question.
+        """
+        now, thread = self.clock.now(), visitor.thread(name)
         message = IncomingMessage(
-            id=f"{int(now.timestamp() * 1000):013d}{secrets.token_hex(3)}",
-            thread=visitor.thread(name),
+            id=await self._message_id(thread, visitor.person.id, form and f"{form}\x1f{text}"),
+            thread=thread,
             text=text,
             asker=visitor.person,
             mentions_us=True,
             direct=True,
             bases=bases,
+            files=files,
         )
         asked = ConversationQuestion(
             thread=message.thread, message=message.id, person=visitor.person.id, question=message
@@ -88,6 +112,16 @@ class Conversations:
             await self.remove(visitor, old.name)
         return message
 
+    async def _message_id(self, thread: ThreadKey, person: str, sent: str) -> str:
+        fresh = f"{int(self.clock.now().timestamp() * 1000):013d}{secrets.token_hex(3)}"
+        if not sent:
+            return fresh
+        blank = SentQuestion(thread=thread, key=sha256(sent.encode()).hexdigest()[:16])
+        if await self.message_states.exchange(blank, replace(blank, person=person, message=fresh)):
+            return fresh
+        kept = await self.message_states.read(blank)
+        return kept.message if kept is not None and kept.message else fresh
+
     async def withdraw(self, message: IncomingMessage) -> None:
         """Take a question back that could not be put in line: nobody would ever answer it."""
         await self.message_states.remove(ConversationQuestion(thread=message.thread, message=message.id))
@@ -99,6 +133,20 @@ class Conversations:
             for one in await self.message_states.read_entries(_listing_of(visitor, ""))
         ]
         return sorted(found, key=lambda one: one.at, reverse=True)
+
+    async def find(self, visitor: Visitor, words: str) -> Sequence[ConversationSummary]:
+        """Return the visitor's conversations whose questions have all these words, the latest first."""
+        wanted = words.casefold().split()
+        listed = await self.of(visitor)
+        if not wanted:
+            return listed
+        found = []
+        for one in listed:
+            asked = [one.title, *(question.text for question in await self.questions(visitor, one.name))]
+            text = " ".join(asked).casefold()
+            if all(word in text for word in wanted):
+                found.append(one)
+        return found
 
     async def questions(self, visitor: Visitor, name: str) -> Sequence[IncomingMessage]:
         """The questions of one conversation, in the order they were asked."""

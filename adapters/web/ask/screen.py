@@ -1,34 +1,43 @@
 """Asking: conversations, their answers as they are made, and what can be done with them."""
 
+import asyncio
 import re
 import secrets
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from aiohttp import web
 
+from adapters.web.ask.attached_texts import AttachedTexts
 from adapters.web.ask.conversations import Conversations
 from adapters.web.ask.live_streams import LiveStreams
 from adapters.web.ask.question_state import AnswerStage, WebQuestionState
 from adapters.web.ask.turn_views import TurnView, TurnViews
 from adapters.web.knowledge.result_lines import told_with_jobs
-from adapters.web.knowledge.uploads import LARGEST
+from adapters.web.knowledge.uploads import LARGEST, Upload
 from adapters.web.pages import Pages, wants_part
 from adapters.web.routing import MenuEntry, Route, Visitor
+from core.model.conversation import ContextMessage
 from core.model.errors import DocumentRejected, FootnoteError, NotFound
-from core.model.incoming_events import IncomingChoice, IncomingMessage
+from core.model.incoming_events import FileReference, IncomingChoice, IncomingMessage
 from core.model.inquiry import Checkpoint, Choice
-from core.model.message_text import too_long
+from core.model.message_text import LONGEST_QUESTION, too_long
 from core.ports.inbox import Inbox
 from core.service.actions.user_actions import UserActions
 from core.service.actions.wording import outcome_text
+from core.service.attached_files import ABOUT_FILES
 from core.service.delivery_codec import delivery
-from core.service.kb.commands import MOST_FILES
+from core.service.example_questions import ExampleQuestions
+from core.service.kb.commands import MOST_FILES, KbCommand, KbVerb
 from core.service.kb.knowledge_commands import KnowledgeCommands
-from core.service.kb.results import is_success
+from core.service.kb.results import BaseList, is_success
 
 LONGEST_WORDS = 1_000
-SHOWN = 12  # conversations in the list beside the question
+READING_SECONDS = 300.0  # for the files of one question, on a slow line
+SHOWN, MOST_FOUND = 12, 50  # conversations in the list beside the question, and of those that are searched for
+LONGEST_FIND = 100  # characters
+_LONGEST_KEY = 40  # characters of what names a form
 _NAME = re.compile(r"[0-9a-f]{16}")
 
 
@@ -43,6 +52,8 @@ class AskScreen:
     inbox: Inbox
     actions: UserActions
     kb: KnowledgeCommands
+    attached: AttachedTexts
+    examples: ExampleQuestions
     menu: tuple[MenuEntry, ...] = (MenuEntry("Ask", "/ask"),)
 
     def routes(self) -> tuple[Route, ...]:
@@ -69,27 +80,38 @@ class AskScreen:
 
     async def _home(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         bases = await self.actions.overview.knowledge_bases(visitor.audience)
+        documents = sum(one.documents for one in bases)
+        find = request.query.get("find", "")[:LONGEST_FIND].strip()
         return self.pages.html(
             request,
             visitor,
             "ask_home.html",
             bases=bases,
-            documents=sum(one.documents for one in bases),
-            conversations=(await self.conversations.of(visitor))[:SHOWN],
+            documents=documents,
+            examples=await self.examples.suggest(visitor.caller()) if documents else (),
+            find=find,
+            restricted=not documents and await self._manages_documents(visitor),
+            conversations=(await self.conversations.find(visitor, find))[: MOST_FOUND if find else SHOWN],
             most_files=MOST_FILES,
             largest=LARGEST // 2**20,
         )
+
+    async def _manages_documents(self, visitor: Visitor) -> bool:
+        """Whether there are documents that this admin manages, which they may not be able to read."""
+        found = await self.kb.handle(KbCommand(KbVerb.LIST), visitor.caller()) if visitor.is_admin else None
+        return isinstance(found, BaseList) and any(base.documents for base in found.bases)
 
     async def _conversation(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         name = _name(request)
         messages = await self.conversations.questions(visitor, name)
         if not messages:
-            raise NotFound("There is no such conversation of yours (any more).")
+            raise NotFound("This conversation was not found.")
         return self.pages.html(
             request,
             visitor,
             "conversation.html",
             name=name,
+            find="",
             turns=await self.turns.of(visitor, messages),
             conversations=(await self.conversations.of(visitor))[:SHOWN],
             bases=await self.actions.overview.knowledge_bases(visitor.audience),
@@ -116,26 +138,45 @@ class AskScreen:
     # --- asking
 
     async def _ask(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
-        form = await request.post()
-        text = str(form.get("question", "")).strip()
+        form, files = await self._read_form(request)
+        text = str(form.get("question", "")).strip() or (ABOUT_FILES if files else "")
         if not text:
             raise DocumentRejected("There was no question in that.", remedy="Write one and send it again.")
         if refusal := too_long(text):
             raise DocumentRejected(refusal)
-        name = request.match_info.get("name") or secrets.token_hex(8)
+        sent = str(form.get("form", ""))[:_LONGEST_KEY]
+        is_new = "name" not in request.match_info
+        name = request.match_info.get("name") or (sent if _NAME.fullmatch(sent) else secrets.token_hex(8))
         if not _NAME.fullmatch(name):
-            raise NotFound("There is no such conversation.")
+            raise NotFound("This conversation was not found.")
         base = str(form.get("base", "")).strip()
-        message = await self.conversations.add(visitor, name, text, (base,) if base else ())
+        hung = tuple(FileReference(str(n), file.author) for n, file in enumerate(files))
+        message = await self.conversations.add(visitor, name, text, (base,) if base else (), form=sent, files=hung)
         try:
+            await self.attached.keep(message, files)
             await self.inbox.put(delivery(f"web:{message.id}", message))
         except FootnoteError:
             await self.conversations.withdraw(message)
             raise
-        if wants_part(request) and "name" in request.match_info:
-            turn = await self.turns.one(visitor, message)
-            return self.pages.part("_turn.html", turn=turn, visitor=visitor, fresh=True)
-        raise web.HTTPSeeOther(f"/ask/{name}#q-{message.id}")
+        there = f"/ask/{name}#q-{message.id}"
+        if not wants_part(request):
+            raise web.HTTPSeeOther(there)
+        if is_new:
+            return web.Response(status=204, headers={"HX-Redirect": there})
+        turn = await self.turns.one(visitor, message)
+        return self.pages.part("_turn.html", turn=turn, visitor=visitor, fresh=True)
+
+    async def _read_form(self, request: web.Request) -> tuple[Mapping[str, object], tuple[ContextMessage, ...]]:
+        """The fields of a question's form, and the text of its files."""
+        if request.content_type != "multipart/form-data":
+            return await request.post(), ()
+        upload = Upload(request, longest_field=8 * LONGEST_QUESTION)  # bytes: more than it may have, to be refused
+        try:
+            async with asyncio.timeout(READING_SECONDS):
+                await upload.read_fields()
+                return upload.fields, await self.attached.read(upload)
+        except TimeoutError:
+            raise DocumentRejected("Reading the files took too long.", remedy="Attach fewer or smaller ones.") from None
 
     async def _stop(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         message = await self._message(request, visitor)
@@ -216,7 +257,7 @@ class AskScreen:
     async def _message(self, request: web.Request, visitor: Visitor) -> IncomingMessage:
         message = await self.conversations.question(visitor, _name(request), request.match_info["question"])
         if message is None:
-            raise NotFound("There is no such question of yours (any more).")
+            raise NotFound("This question was not found.")
         return message
 
     async def _respond(self, request: web.Request, visitor: Visitor, message: IncomingMessage) -> web.StreamResponse:
@@ -234,5 +275,5 @@ def _back(message: IncomingMessage) -> web.StreamResponse:
 def _name(request: web.Request) -> str:
     name = request.match_info["name"]
     if not _NAME.fullmatch(name):
-        raise NotFound("There is no such conversation.")
+        raise NotFound("This conversation was not found.")
     return name

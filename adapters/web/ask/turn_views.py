@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from adapters.web.ask.question_state import AnswerStage, WebQuestionState
 from adapters.web.ask.shown_answer import ShownAnswer
-from adapters.web.rendering.markdown import render_answer, words_of
+from adapters.web.rendering.markdown import render_answer, render_quote
 from adapters.web.routing import Visitor
 from core.model.answer import Answer, Citation, FollowUp, Outcome, Support
 from core.model.conversation import ThreadKey
@@ -30,7 +30,7 @@ class SourceLine:
     title: str
     place: str
     dated: str
-    quote: str
+    quote: Markup
     link: str
     url: str = ""
 
@@ -42,6 +42,7 @@ class TurnView:
     id: str
     path: str
     question: str
+    files: tuple[str, ...] = ()  # names of those attached to it
     working: bool = False
     text: Markup = field(default_factory=Markup)
     plain: str = ""  # the text without markup: for the clipboard and what is read aloud
@@ -80,7 +81,8 @@ class TurnViews:
         """One question: what is kept of its answer, as far as its reader may see that now."""
         kept = await self._state(message.thread, message.id)
         path = f"/ask/{message.thread.thread}/{message.id}"
-        turn = TurnView(message.id, path, message.text, working=True, chosen=kept.chosen)
+        names = tuple(file.name for file in message.files)
+        turn = TurnView(message.id, path, message.text, names, working=True, chosen=kept.chosen)
         if kept.stage is not AnswerStage.ENDED:
             return turn
         shown = kept.shown or ShownAnswer("")
@@ -143,11 +145,16 @@ def _with(turn: TurnView, **changes: object) -> TurnView:
 def _lines(path: str, citations: Sequence[Citation]) -> tuple[SourceLine, ...]:
     return tuple(
         SourceLine(
-            source.n, source.title, source.locator, source.dated, words_of(source.quote), f"{path}/source/{source.n}",
-            source.url if source.url and source.url.startswith(("http://", "https://")) else "",
+            n=source.n,
+            title=source.title,
+            place=source.locator,
+            dated=source.dated,
+            quote=render_quote(source.quote),
+            link=f"{path}/source/{source.n}",
+            url=source.url if source.url and source.url.startswith(("http://", "https://")) else "",
         )
         for source in citations
-    )  # fmt: skip
+    )
 
 
 def took(answer: Answer) -> str:

@@ -1,4 +1,4 @@
-"""What the documents lack: gaps of a period, what stands beside them, tables to take away, and drafts to propose."""
+"""What the documents lack: the gaps of a period with a chart, tables to download, and drafts to propose."""
 
 import json
 from dataclasses import dataclass, replace
@@ -6,19 +6,21 @@ from datetime import timedelta
 
 from aiohttp import web
 
-from adapters.web.gaps.charts import Bar, bars
+from adapters.web.gaps.charts import HEIGHT, KINDS, WIDTH, week_chart
 from adapters.web.pages import Pages
+from adapters.web.rendering.markdown import render_passage
 from adapters.web.routing import MenuEntry, Right, Route, Visitor
+from core.model.errors import DocumentRejected
 from core.model.json_codec import to_json
 from core.service.gaps.analysis import GapAnalysis, Reader
-from core.service.gaps.drafts import Draft, GapDrafts
+from core.service.gaps.drafts import MOST_CHARACTERS, Draft, GapDrafts
 from core.service.gaps.export import as_csv
 from core.service.gaps.report import GapReport
 from core.service.kb.queries import KnowledgeQueries
 
 PERIODS = (7, 30, 90, 180)  # days
 PERIOD = 30
-LONGEST_TITLE, LONGEST_DRAFT = 200, 20_000
+LONGEST_TITLE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,6 @@ class GapScreen:
 
     async def _overview(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         report = await self._report(request, visitor)
-        most = max((week.asked for week in report.weeks), default=0)
         return self.pages.html(
             request,
             visitor,
@@ -52,8 +53,9 @@ class GapScreen:
             days=_days(request),
             periods=PERIODS,
             once=[gap for gap in report.gaps if gap.questions == 1],
-            weekly={gap.id: bars(gap.weeks) for gap in report.gaps},
-            asked=[Bar(week.asked, most) for week in report.weeks],
+            chart=week_chart(report.weeks),
+            chart_size=(WIDTH, HEIGHT),
+            kinds=KINDS,
         )
 
     async def _csv(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
@@ -80,10 +82,22 @@ class GapScreen:
         return await self.drafts.begin(gap, reader.bases)
 
     async def _draft(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
-        draft = await self._begin(request, visitor)
-        reader = await self._reader(visitor)
+        return await self._draft_page(request, visitor, await self._begin(request, visitor))
+
+    async def _draft_page(
+        self, request: web.Request, visitor: Visitor, draft: Draft, *, mistake: str = "", status: int = 200
+    ) -> web.StreamResponse:
         return self.pages.html(
-            request, visitor, "gap_draft.html", draft=draft, bases=sorted(reader.bases), days=_days(request)
+            request,
+            visitor,
+            "gap_draft.html",
+            draft=draft,
+            notes=render_passage(draft.notes),
+            bases=sorted((await self._reader(visitor)).bases),
+            days=_days(request),
+            most=MOST_CHARACTERS,
+            mistake=mistake,
+            status=status,
         )
 
     async def _propose(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
@@ -94,10 +108,13 @@ class GapScreen:
         written = replace(
             begun,
             title=str(form.get("title", ""))[:LONGEST_TITLE] or begun.title,
-            text=str(form.get("text", ""))[:LONGEST_DRAFT],
+            text=str(form.get("text", "")).replace("\r\n", "\n"),
             base=base if base in (await self._reader(visitor)).bases else "",
         )
-        await self.drafts.propose(written, visitor.person, is_admin=visitor.is_admin)
+        try:
+            await self.drafts.propose(written, visitor.person, is_admin=visitor.is_admin)
+        except DocumentRejected as error:
+            return await self._draft_page(request, visitor, written, mistake=str(error), status=422)
         return web.Response(status=303, headers={"Location": "/knowledge/proposals"})
 
 

@@ -25,11 +25,11 @@ from core.service.kb.knowledge_commands import KnowledgeUploads
 from core.service.kb.results import (
     BaseDetails,
     BaseList,
+    ConfirmationView,
     DocumentList,
     JobDetails,
     KbResult,
     Refused,
-    RemovalPreview,
     accepted_jobs,
     is_success,
 )
@@ -150,8 +150,10 @@ class KnowledgeScreen:
         """A folder of this machine, by the names that ``footnote ingest`` gives its files."""
         form = await request.post()
         found = await self.local_files(str(form.get("path", ""))[:_LONGEST])
-        result = await self._ingest(visitor, str(form.get("base", "")).strip()[:_LONGEST], found.read())
-        return self._result(request, visitor, result, list(found.refused_files))
+        base = str(form.get("base", "")).strip()[:_LONGEST]
+        naming = await self.kb.name_files(found.files, base, visitor.caller())
+        result = await self._ingest(visitor, base, found.read(naming.files))
+        return self._result(request, visitor, result, [*found.refused_files, *naming.notes])
 
     async def _samples(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         return self._result(request, visitor, await self._ingest(visitor, SAMPLES, self.samples()))
@@ -171,7 +173,7 @@ class KnowledgeScreen:
             "lines": result_lines(result),
             "jobs": accepted_jobs(result),
             "ok": is_success(result),
-            "confirm": result if isinstance(result, RemovalPreview) else None,
+            "confirm": result if isinstance(result, ConfirmationView) else None,
             "refused": refused or [],
         }
         if not wants_part(request):

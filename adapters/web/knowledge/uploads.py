@@ -24,6 +24,7 @@ class Upload:
     request: web.Request
     fields: dict[str, str] = field(default_factory=dict)
     refused: list[str] = field(default_factory=list)
+    longest_field: int = _LONGEST_FIELD  # bytes; what is longer is cut
     _first: BodyPartReader | None = None
     _taken: int = 0
 
@@ -33,8 +34,10 @@ class Upload:
             if part.filename is not None:
                 self._first = part
                 return
-            value = await part.read_chunk(_LONGEST_FIELD)
-            self.fields[part.name or ""] = value.decode(errors="replace").strip()
+            value = bytearray()
+            while len(value) < self.longest_field and (chunk := await part.read_chunk(self.longest_field)):
+                value += chunk
+            self.fields[part.name or ""] = value[: self.longest_field].decode(errors="replace").strip()
 
     async def files(self) -> AsyncIterator[FileContent]:
         """(source, name, bytes) of each file that is taken."""

@@ -8,12 +8,15 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from functools import cache
 from html import unescape
+from itertools import pairwise
 
 import nh3
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup, escape
 
+from core.model.markdown_lines import cells_of, is_table_rule
+from core.model.passage_units import units
 from core.model.plain_text import remove_controls
 
 _TAGS = {
@@ -21,6 +24,9 @@ _TAGS = {
     *("s", "span", "strong", "sub", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul"),
 }
 _CITATION = re.compile(r"\[(\d{1,3})\]")
+_NO_BREAK = "\N{NO-BREAK SPACE}"  # keeps a number on the line of the words that it belongs to
+_ROWS = re.compile(r"^\|.*\|[ \t]*$(?:\n\|.*\|[ \t]*$)*", re.MULTILINE)
+_EMPTY_HEAD = re.compile(r"<thead>\s*<tr>\s*(?:<th></th>\s*)+</tr>\s*</thead>")
 _LONGEST = 400_000  # characters rendered at once: a page, not a book
 
 LinkTo = Callable[[int], str]  # the address of a source by its number in an answer
@@ -37,7 +43,36 @@ def render_answer(text: str, numbers: Collection[int], link_to: LinkTo, allowed:
 
 def render_passage(text: str) -> Markup:
     """A part of a document. Its addresses can be read, and none can be followed: it is shown, not obeyed."""
-    return _sanitize(_parse(text, frozenset()))
+    return _sanitize(_parse(_with_small_headings(text), frozenset()))
+
+
+def _with_small_headings(text: str) -> str:
+    """The text with headings that stand right above their paragraph, of small sections, as lines of their own."""
+    found = {unit.under for unit in units(text[:_LONGEST])}
+    heads = {one for one in found if one[:1].isalnum() and not one.endswith(":")}
+    return "\n".join(f"\n**{line.strip()}**\n" if line.strip() in heads else line for line in text.split("\n"))
+
+
+def render_quote(text: str) -> Markup:
+    """A quote: as a passage, but rows of a table without its head stay a table, and headings become bold words."""
+    text = _ROWS.sub(_with_empty_head, text)
+    tokens = _parse(text, frozenset())
+    for before, token in pairwise(tokens):
+        if before.type == "heading_open" and token.children is not None:
+            token.children = [Token("strong_open", "strong", 1), *token.children, Token("strong_close", "strong", -1)]
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = "p"
+    return Markup(_EMPTY_HEAD.sub("", _sanitize(tokens)))  # noqa: S704 - cleaned, and only shortened since
+
+
+def _with_empty_head(rows: re.Match[str]) -> str:
+    """Rows below a head that is empty; unchanged where they have a head of their own."""
+    lines = rows[0].splitlines()
+    if len(lines) > 1 and is_table_rule(lines[1]):
+        return rows[0]
+    columns = max(len(cells_of(line)) for line in lines)
+    return f"\n{'|  ' * columns}|\n{'|---' * columns}|\n{rows[0]}"
 
 
 def words_of(text: str) -> str:
@@ -96,7 +131,8 @@ def _with_citations(children: Sequence[Token], numbers: frozenset[int], link_to:
         for match in _CITATION.finditer(token.content):
             if (n := int(match[1])) not in numbers:
                 continue
-            kept += [_text(token.content[start : match.start()]), _html(citation_link(n, link_to(n)))]
+            before = token.content[start : match.start()].rstrip() + _NO_BREAK
+            kept += [_text(before), _html(citation_link(n, link_to(n)))]
             start = match.end()
         kept.append(_text(token.content[start:]))
     return kept

@@ -8,7 +8,7 @@ from aiohttp import web
 from adapters.web.ask.conversations import Conversations
 from adapters.web.ask.turn_views import TurnViews
 from adapters.web.pages import Pages, wants_part
-from adapters.web.rendering.markdown import words_of
+from adapters.web.rendering.markdown import render_quote
 from adapters.web.routing import MenuEntry, Route, Visitor
 from adapters.web.source.document_pages import DocumentPages, DocumentView
 from core.ingestion.ingestor import document_id_of
@@ -18,7 +18,7 @@ from core.model.knowledge import Document
 from core.service.actions.user_actions import UserActions
 from core.service.kb.queries import KnowledgeQueries
 
-GONE = "That document is not there any more."
+GONE = "This document was not found."
 _A_DAY = "private, max-age=86400, immutable"  # a version's page never changes
 
 
@@ -46,7 +46,7 @@ class SourceScreen:
         name, question = request.match_info["name"], request.match_info["question"]
         message = await self.conversations.question(visitor, name, question)
         if message is None:
-            raise NotFound("There is no such question of yours (any more).")
+            raise NotFound("This question was not found.")
         citation = await self._citation(request, visitor, await self.turns.trace_of(message))
         document = await self._visible(visitor, document_id_of(citation.knowledge_base, citation.document))
         view = await self.documents.open_at_citation(document, citation.passage, citation.quote, _page(request))
@@ -101,7 +101,7 @@ class SourceScreen:
         context: dict[str, Any] = {
             "view": view,
             "citation": citation,
-            "quote": words_of(citation.quote) if citation is not None else "",
+            "quote": render_quote(citation.quote) if citation is not None else "",
             "marked": marked,
             "source_path": path,
             "link": url if url.startswith(("http://", "https://")) else "",

@@ -1,7 +1,7 @@
 """A draft of the section that a gap calls for, begun from what was asked and said in its threads.
 
-It is a proposal like any other: an admin completes it, and it is knowledge only when it is approved. What was said in
-a place that not everybody may read is not among its words.
+An admin writes the section and proposes it; it becomes knowledge only when it is approved. The notes beside it say what
+people asked and said. They never become part of the document, and hold no words from private places.
 """
 
 import logging
@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 
 from core.model.clock import Clock
 from core.model.conversation import Person, ThreadKey
-from core.model.errors import Denied, FootnoteError, NotFound
+from core.model.errors import Denied, DocumentRejected, FootnoteError, NotFound
 from core.ports.audit import Audit
 from core.ports.feedback import FeedbackStore
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.ports.proposal_store import Proposal, ProposalStore
 from core.service.gaps.report import Gap
+from core.service.kb.proposals import DRAFT, PLACEHOLDER, finished_text, without_headings
 
 MOST_THREADS = 5  # looked into for one draft
 MOST_CHARACTERS = 20_000
@@ -27,13 +28,16 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A section in the making. ``text`` is Markdown; ``base`` is where its nearest document is, empty where none."""
+    """A section in the making: ``text`` and ``notes`` are Markdown, and the notes stay out of the document.
+
+    ``base`` is where its nearest document is, empty where there is none.
+    """
 
     gap: str
     title: str
     text: str
     base: str
-    asked: tuple[str, ...] = ()  # the questions, each once
+    notes: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,35 +59,37 @@ class GapDrafts:
             raise NotFound("This was only asked in private, so there is no text to start from.")
         base = gap.nearest[0].document.knowledge_base if gap.nearest else ""
         asked = dict.fromkeys(example.question for example in gap.examples)
-        parts = [f"# {gap.title}", "", "What the documents should say:", "", "(to be written)", "", "## Asked", ""]
-        parts += [f"- {question}" for question in asked]
+        parts = ["## Asked", "", *(f"- {question}" for question in asked)]
         words = [line async for line in self._thread_texts(gap)] + [line async for line in self._rated_answers(gap)]
         if words:
             parts += ["", "## Said about it", "", *words]
         if gap.nearest:
             titles = ", ".join(near.document.title for near in gap.nearest if near.document.knowledge_base in visible)
             parts += ["", f"Nearest so far: {titles}."] if titles else []
-        return Draft(gap.id, gap.title, "\n".join(parts)[:MOST_CHARACTERS] + "\n", base, tuple(asked))
+        notes = "\n".join(parts)[:MOST_CHARACTERS] + "\n"
+        return Draft(gap.id, gap.title, f"# {gap.title}\n\n{PLACEHOLDER}\n", base, notes)
 
     async def propose(self, draft: Draft, person: Person, *, is_admin: bool) -> Proposal:
-        """Let the draft wait for an admin's decision, whoever sends it: begun by a machine, it is never taken at once.
+        """Put the draft before the admins, even if an admin sends it, and record that.
 
-        Raises Denied for who is no admin, Busy when too many wait; either way it is on record.
+        Raises Denied if the person is no admin, DocumentRejected while the section is not written, and Busy when too
+        many proposals wait.
         """
         await self.audit.record(person.id, "propose draft", draft.title[:200], allowed=is_admin, detail=draft.gap)
         if not is_admin:
             raise Denied("Only an admin can propose a draft.")
-        if not draft.text.strip():
-            raise NotFound("The draft is empty.", remedy="Write what the documents should say.")
+        text = finished_text(draft.text)
+        if len(text) > MOST_CHARACTERS:
+            raise DocumentRejected(f"The draft has {len(text):,} characters, more than {MOST_CHARACTERS:,}.")
         proposal = Proposal(
             id=uuid.uuid4().hex[:8],
             base=draft.base,
-            source=f"draft {draft.gap}",
+            source=f"{DRAFT} {draft.gap}",
             title=" ".join(draft.title.split())[:200] or "A missing section",
-            text=draft.text[:MOST_CHARACTERS],
+            text=text,
             by=person,
             at=self.clock.now(),
-            beginning=" ".join(draft.asked)[:BEGINNING],
+            beginning=without_headings(text)[:BEGINNING],
         )
         await self.proposal_store.keep_proposal(proposal)
         return proposal

@@ -120,7 +120,8 @@ class GapReport:
     gaps: tuple[Gap, ...] = ()
     withheld_gaps: int = 0  # asked in private alone, by too few people to be shown without telling who
     withheld_questions: int = 0
-    ungrouped: int = 0  # questions of another embedding model, or without a vector
+    ungrouped: int = 0  # questions of another embedding model, or asked before anything was searched
+
     most_cited: tuple[DocumentUse, ...] = ()
     never_cited: tuple[DocumentUse, ...] = ()
     stale_cited: tuple[DocumentUse, ...] = ()

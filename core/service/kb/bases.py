@@ -1,16 +1,21 @@
-"""Which bases there are, what they say of themselves, and whom they are for: created, described, granted, revoked."""
+"""Creating and describing bases, and saying who may read them.
+
+Everyone can read a base until it is restricted. Restricting never takes the right to manage it from an admin.
+"""
 
 import re
 from dataclasses import dataclass, replace
 
+from core.model.conversation import Audience
 from core.model.errors import NotFound
 from core.model.grants import grant, revoke
 from core.model.knowledge import KnowledgeBase, find_base
-from core.model.principals import EVERYONE, PRINCIPAL_FORMS, PrincipalForm
+from core.model.principals import EVERYONE, PRINCIPAL_FORMS, Principal, PrincipalForm, PrincipalKind
 from core.ports.catalog import Catalog
+from core.ports.job_store import JobStore
 from core.service.kb.commands import Caller, KbCommand
 from core.service.kb.queries import KnowledgeQueries
-from core.service.kb.results import BaseCreated, BaseDescribed, GrantsChanged, KbResult
+from core.service.kb.results import BaseCreated, BaseDescribed, GrantsChanged, KbAction, KbResult, RestrictionPreview
 from core.service.kb.summaries import readers_of
 from core.service.kb.text_spans import join_names
 
@@ -20,7 +25,7 @@ _NAME = re.compile(r"^[\w][\w .-]{0,59}$")
 
 @dataclass(frozen=True, slots=True)
 class Bases:
-    """Handles CREATE, DESCRIBE, GRANT and REVOKE. ``forms`` is how those are written whom a base may be granted to."""
+    """Handles CREATE, DESCRIBE, GRANT and REVOKE. ``forms`` says how each kind of reader is written."""
 
     catalog: Catalog
     queries: KnowledgeQueries
@@ -41,6 +46,15 @@ class Bases:
         await self.catalog.save_base(base)
         return BaseCreated(base.name, readers_of(base))
 
+    async def discard_empty(self, base: KnowledgeBase, jobs: JobStore) -> bool:
+        """Remove a base that has neither documents nor a job that will bring some; whether it did."""
+        of_base = [one for one in await jobs.recent() if one.base == base.name]
+        waiting = any(not one.over and not one.cancelled_by for one in of_base)
+        if waiting or await self.catalog.documents(frozenset({base.name})):
+            return False
+        await self.catalog.remove_base(base.name)
+        return True
+
     async def describe(self, command: KbCommand, caller: Caller) -> KbResult:
         """DESCRIBE: what a reasoner reads to choose between bases."""
         base = replace(await self.queries.base(command.base, caller), description=_description(command))
@@ -48,28 +62,58 @@ class Bases:
         return BaseDescribed(base.name, base.description)
 
     async def grant(self, command: KbCommand, caller: Caller) -> KbResult:
-        """GRANT: for these too; an open base is then for these alone, and everyone opens it."""
+        """GRANT: restrict an open base to these, or let them read a restricted one too; “everyone” opens it.
+
+        Restricting a base takes its documents from everyone else, so this asks first, unless there are none.
+        """
         base = await self.queries.base(command.base, caller)
         if not command.principals:
-            raise NotFound("Whom should it be for?", remedy="Name a channel, a role or a group, or everyone.")
+            raise NotFound("Who should read it?", remedy="Name a channel, a role or a group, or everyone.")
         principals = self._principals(command)
+        if EVERYONE not in principals and not base.grants and not command.confirmed:
+            documents = len(await self.queries.documents(base))
+            if documents:
+                return _preview(replace(command, base=base.name), grant(base, principals), documents, caller)
         base = replace(base, grants=frozenset()) if EVERYONE in principals else grant(base, principals)
         await self.catalog.save_base(base)
         return GrantsChanged(base.name, readers_of(base))
 
     async def revoke(self, command: KbCommand, caller: Caller) -> KbResult:
-        """REVOKE: not for these any more; without any grant left it is for nobody."""
+        """REVOKE: these may not read it any more; without any grant left nobody may."""
         base = revoke(await self.queries.base(command.base, caller), command.principals)
         await self.catalog.save_base(base)
         return GrantsChanged(base.name, readers_of(base))
 
     def _principals(self, command: KbCommand) -> frozenset[str]:
-        """Whom it is granted to. Raises NotFound for what no audience can hold: a slip would close the base to all."""
+        """The readers named. Raises NotFound for what no audience can hold: a slip would close the base to all."""
         for one in command.principals:
             if one != EVERYONE and not any(form.accepts(one) for form in self.forms):
-                remedy = f"Write {EVERYONE}, or with their ids {join_names(map(str, self.forms))}."
-                raise NotFound(f"“{one[:80]}” is nobody whom a base can be for.", remedy=remedy)
+                remedy = f"Use {EVERYONE}, or with their ids {join_names(map(str, self.forms))}."
+                raise NotFound(f"“{one[:80]}” is not a valid reader.", remedy=remedy)
         return frozenset(command.principals)
+
+
+def _preview(command: KbCommand, restricted: KnowledgeBase, documents: int, caller: Caller) -> RestrictionPreview:
+    """What restricting an open base would change, and the commands that do it."""
+    own = frozenset(filter(_is_person, caller.permissions.principals))
+    loses = not caller.audience.unrestricted and not restricted.visible_to(Audience(caller.permissions.principals))
+    confirmed = replace(command, confirmed=True)
+    with_me = replace(confirmed, principals=(*command.principals, *sorted(own)))
+    return RestrictionPreview(
+        restricted.name,
+        readers_of(restricted),
+        documents,
+        KbAction("Restrict to these", confirmed, once=True),
+        with_me=KbAction("Restrict to these and me", with_me, once=True) if loses and own else None,
+        caller_loses=loses,
+    )
+
+
+def _is_person(principal: str) -> bool:
+    try:
+        return Principal.parse(principal).kind is PrincipalKind.USER
+    except ValueError:
+        return False
 
 
 def _description(command: KbCommand) -> str:

@@ -89,7 +89,10 @@ class ItemSources:
 
         Raises DocumentRejected, FetchRefused, NotFound and PlatformUnavailable, each with the reason.
         """
-        made = Material(item.source, item.name, b"", item.url, job.by.name or job.by.id, item.title, item.etag)
+        by = job.by.name or job.by.id
+        made = Material(
+            item.source, item.name, b"", item.url, by, item.title, item.etag, origin=item.origin, dated=item.dated
+        )
         match item.kind:
             case ItemKind.LINK | ItemKind.STORED:
                 return await (self._fetch_link if item.kind is ItemKind.LINK else self._read_stored)(job, item)
@@ -134,7 +137,7 @@ class ItemSources:
         kept = await self.originals.read(document) if self.originals else None
         if kept is None:
             raise NotFound("The original is no longer stored.", remedy="Add it again.")
-        return kept
+        return replace(kept, origin=document.origin)  # which may have been learnt since
 
     async def _stored_items(self, job: Job) -> AsyncIterator[JobItem]:
         """The files in a place that keeps them; what they hold is read when their turn comes."""

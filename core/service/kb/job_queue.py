@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from core.model.clock import Clock
 from core.model.errors import Busy, DocumentRejected, NotFound
-from core.model.file_content import FileContent
+from core.model.file_content import UPLOAD, FileContent
 from core.model.jobs import ItemKind, Job, JobItem, JobKind, JobState, content_digest, document_item, waiting_duplicate
 from core.model.knowledge import Document
 from core.ports.blob_store import BlobStore
@@ -146,22 +146,30 @@ class JobQueue:
         that job, and no second one.
         """
         job = self.create_job(JobKind.INGEST, base, caller, "")
-        items = []
-        async for file in files:
-            spooled = spool_name(job.id, file.source)
-            await self.blobs.keep(spooled, file.data)
-            digest = content_digest(file.data)
-            items.append(JobItem(ItemKind.SPOOLED, file.source, spooled, name=file.name, digest=digest))
+        items: list[JobItem] = []
+        try:
+            async for file in files:
+                items.append(_spooled_item(job, file))
+                await self.blobs.keep(items[-1].reference, file.data)
+        except BaseException:  # no room, or cancelled: what was set aside is of no use, and its room is needed
+            await self._forget_spooled(items)
+            raise
         if not items:
             raise NotFound("There is nothing to add.", remedy="Name files that can be read.")
         subject = items[0].source if len(items) == 1 else ""
-        job = replace(job, subject=subject, items=tuple(items))
+        return await self.accept_once(replace(job, subject=subject, items=tuple(items)))
+
+    async def accept_once(self, job: Job) -> Job:
+        """Accept a job whose bytes are set aside; where the same is in line already, it is that job. Raises Busy."""
         waiting = waiting_duplicate(job, await self.jobs.recent())
         if waiting is None:
             return await self.accept(job)
+        await self._forget_spooled(job.items)
+        return waiting
+
+    async def _forget_spooled(self, items: Sequence[JobItem]) -> None:
         for item in items:
             await self.blobs.forget(item.reference)
-        return waiting
 
     async def refresh(self, documents: Sequence[Document], base: str, caller: Caller) -> Job:
         """Fetch links again. Raises NotFound when none of these documents came from a link."""
@@ -180,6 +188,11 @@ class JobQueue:
         else:
             items = [JobItem(ItemKind.DOCUMENT, one.source, one.id) for one in documents]
         return await self.accept(self.create_job(kind, base, caller, items=items))
+
+
+def _spooled_item(job: Job, file: FileContent) -> JobItem:
+    name, digest = spool_name(job.id, file.source), content_digest(file.data)
+    return JobItem(ItemKind.SPOOLED, file.source, name, file.name, origin=file.origin, digest=digest)
 
 
 def _page_limit(limit: int) -> int:
@@ -209,7 +222,11 @@ def _files(command: KbCommand) -> list[JobItem]:
     names = [file.name for file in command.files]
     return [
         JobItem(
-            ItemKind.FILE, file.name if names.count(file.name) == 1 else f"{file.name} ({file.id})", file.id, file.name
+            ItemKind.FILE,
+            file.name if names.count(file.name) == 1 else f"{file.name} ({file.id})",
+            file.id,
+            file.name,
+            origin=UPLOAD,
         )
         for file in command.files
     ]

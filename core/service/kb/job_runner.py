@@ -197,15 +197,15 @@ class JobRunner:
                 count = await self._trash.put_away(document_of(item))
                 return replace(item, state=ItemState.REMOVED, passages=count)
             case JobKind.RESTORE:
-                document = await self._restore_document(item.reference)
+                document = await self._restore_document(item.reference, run.job.by.id)
                 return replace(item, state=ItemState.RESTORED, passages=document.passages)
             case _:
                 return await self._ingest_item(run, item)
 
-    async def _restore_document(self, document_id: str) -> Document:
+    async def _restore_document(self, document_id: str, by: str) -> Document:
         removed = await self._trash.removal(document_id)
         if removed is not None:
-            return await self._trash.restore(removed)
+            return await self._trash.restore(removed, by)
         document = await self._catalog.document(document_id)  # a worker died just after it was back
         if document is None:
             raise NotFound("It is not among the removed documents.", remedy="Add it again.")
@@ -219,7 +219,10 @@ class JobRunner:
         material = await self._item_sources.read_item(job, item)
         if material is None:
             return replace(item, state=ItemState.UNCHANGED)
-        result = await self._ingestor.ingest(material, job.base, run.report_progress, still_ours=run.guard)
+        retire = partial(self._trash.retire, by=job.by.id)
+        result = await self._ingestor.ingest(
+            material, job.base, run.report_progress, still_ours=run.guard, retire=retire
+        )
         document_id = document_id_of(job.base, material.source)
         removal = await self._trash.removal(document_id)
         if removal is not None and removal.at > job.created_at:

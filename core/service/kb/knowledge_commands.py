@@ -4,10 +4,11 @@ from collections.abc import AsyncIterable, Mapping, Sequence
 from typing import Protocol
 
 from core.ingestion.ingestor import IngestResult
-from core.model.file_content import FileContent
+from core.model.file_content import FileContent, LocalFile
 from core.model.knowledge import Document, KnowledgeBase, Passage
 from core.model.transcripts import Conversation
 from core.service.kb.commands import Caller, KbCommand
+from core.service.kb.file_origins import FileNaming
 from core.service.kb.results import KbResult, Refused
 
 
@@ -43,6 +44,20 @@ class KnowledgeUploads(KnowledgeCommands, Protocol):
 
     async def require_base(self, name: str, caller: Caller) -> KnowledgeBase | Refused:
         """The base of this name, whatever the case of its letters; created, on record, when it is new."""
+
+    async def has_base(self, name: str) -> bool:
+        """Whether there is a base of this name, whatever the case of its letters. Raises StoreUnavailable."""
+
+    async def discard_empty_base(self, name: str, caller: Caller) -> None:
+        """Remove a base that was made for an ingest of which nothing came in. Raises Denied, StoreUnavailable."""
+
+    async def name_files(
+        self, files: Sequence[LocalFile], base: str, caller: Caller, *, name: str = "", dry: bool = False
+    ) -> FileNaming:
+        """Name files by where they come from. Raises Denied, DocumentRejected, StoreUnavailable.
+
+        With ``name``, their one folder is called so, or takes over what is called so. ``dry`` changes nothing.
+        """
 
     async def find_unchanged(
         self, files: AsyncIterable[FileContent], base: str, caller: Caller

@@ -1,11 +1,12 @@
-"""What people would have in the knowledge: it waits for an admin, who decides once; what was approved becomes a job."""
+"""Proposals for the knowledge: each waits for an admin, who decides once. An approved one becomes a job."""
 
 import logging
+import re
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.model.clock import Clock
-from core.model.errors import FootnoteError, NotFound
+from core.model.errors import DocumentRejected, FootnoteError, NotFound
 from core.model.jobs import ItemKind, Job, JobItem, JobKind
 from core.model.transcripts import Conversation, TranscriptMessage, as_markdown, first_line
 from core.ports.proposal_store import Decision, Proposal, ProposalStore
@@ -28,15 +29,37 @@ from core.service.kb.results import (
 from core.service.kb.summaries import BEGINNING, summarize_accepted
 from core.service.kb.wording import decision_line
 
+DRAFT = "draft"  # a proposal's source begins with it where it came from a gap
+PLACEHOLDER = "(to be written)"
+_NOTES = re.compile(r"^(?:## (?:Asked|Said about it)|Nearest so far: .*)$", re.MULTILINE)  # below a draft's own text
 MOST_TITLE = 200  # characters
 MOST_QUESTION = 160  # characters of a question that become the title of its correction
 
 log = logging.getLogger(__name__)
 
 
+def finished_text(draft: str) -> str:
+    """Return a draft's own text without the notes it was begun with.
+
+    Raises DocumentRejected while the placeholder is there, or nothing was written below the headings.
+    """
+    notes = _NOTES.search(draft)
+    text = (draft[: notes.start()] if notes else draft).strip()
+    if PLACEHOLDER in text:
+        raise DocumentRejected(f"The draft still says “{PLACEHOLDER}”.", remedy="Write the section in its place.")
+    if not without_headings(text):
+        raise DocumentRejected("The draft has no text yet.", remedy="Write what the documents should say.")
+    return text
+
+
+def without_headings(text: str) -> str:
+    """The words of a Markdown text, its headings left out."""
+    return " ".join(word for line in text.splitlines() if not line.startswith("#") for word in line.split())
+
+
 @dataclass(frozen=True, slots=True)
 class Proposals:
-    """Takes proposals, and decides them for admins. ``questions`` is where it is noted which answers were corrected."""
+    """Takes proposals, and decides them for admins. ``questions`` keeps which answers were corrected."""
 
     proposal_store: ProposalStore
     job_queue: JobQueue
@@ -109,6 +132,8 @@ class Proposals:
         proposal = await self.proposal_store.proposal(name)
         if proposal is None:
             return await self._repeat_outcome(await self.proposal_store.decision(name), approving, caller)
+        if approving and proposal.source.startswith(f"{DRAFT} "):
+            proposal = replace(proposal, text=finished_text(proposal.text))
         base = await self.queries.base(command.base or proposal.base, caller, create=True) if approving else None
         job = self._job(proposal, base.name, caller) if base is not None else None
         ours = Decision(

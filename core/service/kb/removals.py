@@ -1,4 +1,4 @@
-"""Taking documents and whole bases out, and putting them back; a search shows that they are gone, or there again."""
+"""Removing documents and whole bases, and restoring them; a search shows that they are gone, or there again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -33,6 +33,7 @@ from core.service.kb.web_links import redact_link
 
 CHECKED = 10  # passages that a search brings back to prove a removal
 OTHERS = 3  # titles that it names
+SHORT = 8  # signs of a version, as lists show it
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ class Removals:
         if command.base:
             kept = [one for one in kept if one.base.name.casefold() == command.base.strip().casefold()]
         if command.target:
-            return await self._restore_document(kept, command.target)
+            return await self._restore_document(kept, command.target, caller)
         whole = [one for one in kept if one.whole_base]
         if not command.base or not whole:
             rows, page = page_of(kept, command)
@@ -118,12 +119,19 @@ class Removals:
         job = await self.job_queue.queue_documents(JobKind.RESTORE, documents, base.name, caller)
         return JobAccepted(summarize_job(job))
 
-    async def _restore_document(self, kept: Sequence[RemovedDocument], name: str) -> KbResult:
-        found = matching_sources([one.document for one in kept], name)
-        if len(found) != 1:
-            raise not_one(name, found, "among what was removed in the last 7 days")
-        removed = next(one for one in kept if one.document.id == found[0].id)
-        document = await self.trash.restore(removed)
+    async def _restore_document(self, kept: Sequence[RemovedDocument], name: str, caller: Caller) -> KbResult:
+        """Restore what the name means: a key of the list, a version, or the latest of the document of this name."""
+        wanted = name.strip()
+        exact = [one for one in kept if one.key == wanted]
+        found = exact or [one for one in kept if len(wanted) >= SHORT and one.document.version.startswith(wanted)]
+        if not found:
+            named = {one.id for one in matching_sources([one.document for one in kept], name)}
+            found = [one for one in kept if one.document.id in named]
+        documents = tuple({one.document.id: one.document for one in found}.values())
+        if len(documents) != 1:
+            raise not_one(name, documents, "among what was removed or replaced in the last 7 days")
+        removed = found[0]
+        document = await self.trash.restore(removed, caller.person.id)
         return DocumentRestored(document.title, document.knowledge_base, await self._search_check(document))
 
 

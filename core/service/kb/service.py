@@ -1,7 +1,7 @@
 """``/kb``, handled: who may, and what is recorded of it. Slack, Discord, the page and the terminal all come here.
 
-Rights are the caller's as looked up now; every admin action and every refusal is recorded. What happens then is each
-verb's: ``queries`` (looking), ``job_commands``, ``schedules``, ``removals``, ``bases``, ``proposals``.
+Rights are the caller's as looked up now. The audit records every change and every refusal, and no looking. What happens
+then is each verb's: ``queries`` (looking), ``job_commands``, ``schedules``, ``removals``, ``bases``, ``proposals``.
 """
 
 import logging
@@ -10,18 +10,19 @@ from dataclasses import dataclass
 
 from core.ingestion.ingestor import IngestResult
 from core.model.errors import WENT_WRONG, Denied, FootnoteError
-from core.model.file_content import FileContent
+from core.model.file_content import FileContent, LocalFile
 from core.model.knowledge import Document, KnowledgeBase, Passage
 from core.model.transcripts import Conversation
 from core.service.kb.bases import Bases
 from core.service.kb.command_audit import CommandAudit, describe_command, describe_result
 from core.service.kb.commands import Caller, KbCommand, KbVerb
+from core.service.kb.file_origins import FileNaming, FileOrigins
 from core.service.kb.job_commands import JobCommands
 from core.service.kb.knowledge_commands import KnowledgeDocuments, KnowledgeUploads
 from core.service.kb.proposals import Proposals
 from core.service.kb.queries import KnowledgeQueries
 from core.service.kb.removals import Removals
-from core.service.kb.results import KbResult, RefusalReason, Refused, RemovalPreview
+from core.service.kb.results import KbResult, KbView, RefusalReason, Refused
 from core.service.kb.schedules import Schedules
 from core.service.kb.uploads import Uploads
 
@@ -44,6 +45,7 @@ class KnowledgeService(KnowledgeUploads, KnowledgeDocuments):
     bases: Bases
     proposals: Proposals
     uploads: Uploads
+    origins: FileOrigins
     audit: CommandAudit
 
     async def handle(self, command: KbCommand, caller: Caller) -> KbResult:
@@ -56,13 +58,13 @@ class KnowledgeService(KnowledgeUploads, KnowledgeDocuments):
             await self.audit.record(caller, command.verb, about, allowed=False)
             return Refused.of(error)
         except FootnoteError as error:
-            if command.verb not in ONLY_LOOKING:
+            if not _only_looks(command):
                 await self.audit.record(caller, command.verb, about, detail=f"not done: {error}")
             return Refused.of(error)
         except Exception:
             log.exception("kb_failed", extra={"verb": command.verb})
             return Refused(RefusalReason.FAILED, WENT_WRONG)
-        if command.verb not in ONLY_LOOKING and not isinstance(result, RemovalPreview):
+        if not isinstance(result, KbView):
             await self.audit.record(caller, command.verb, about, detail=describe_result(result))
         return result
 
@@ -133,6 +135,25 @@ class KnowledgeService(KnowledgeUploads, KnowledgeDocuments):
             return there
         return made if isinstance(made, Refused) else Refused(RefusalReason.NOT_DONE, f"“{name}” is gone again.")
 
+    async def has_base(self, name: str) -> bool:
+        """Whether there is a base of this name, whatever the case of its letters."""
+        return await self.bases.find(name) is not None
+
+    async def discard_empty_base(self, name: str, caller: Caller) -> None:
+        """Remove a base that was made for an ingest of which nothing came in, on record."""
+        _require_admin(caller)
+        base = await self.bases.find(name)
+        if base is not None and await self.bases.discard_empty(base, self.job_commands.jobs):
+            await self.audit.record(caller, KbVerb.REMOVE, base.name, detail="nothing came in")
+
+    async def name_files(
+        self, files: Sequence[LocalFile], base: str, caller: Caller, *, name: str = "", dry: bool = False
+    ) -> FileNaming:
+        """Name files by where they come from. Raises Denied, DocumentRejected, StoreUnavailable."""
+        _require_admin(caller)
+        there = await self.bases.find(base)
+        return await self.origins.name_files(files, there.name if there is not None else base, name=name, dry=dry)
+
     async def find_unchanged(
         self, files: AsyncIterable[FileContent], base: str, caller: Caller
     ) -> Mapping[str, Document]:
@@ -159,6 +180,12 @@ class KnowledgeService(KnowledgeUploads, KnowledgeDocuments):
         """The one document that is meant, with all its passages. Raises NotFound, StoreUnavailable."""
         found = await self.queries.document(KbCommand(KbVerb.SHOW, base, name), caller)
         return found, await self.queries.passages(found)
+
+
+def _only_looks(command: KbCommand) -> bool:
+    """Whether a command changes nothing: without a name, RESTORE lists what can be restored."""
+    lists = command.verb is KbVerb.RESTORE and not command.base and not command.target
+    return lists or command.verb in ONLY_LOOKING
 
 
 def _check_rights(command: KbCommand, caller: Caller) -> None:

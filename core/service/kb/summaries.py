@@ -154,5 +154,13 @@ def summarize_proposal(proposal: Proposal, page: int) -> ProposalSummary:
 
 
 def summarize_removal(removed: RemovedDocument) -> RestorableDocument:
-    """What can be put back, and until when."""
-    return RestorableDocument(removed.document.title, removed.base.name, removed.at + RESTORABLE)
+    """What can be restored, and until when."""
+    return RestorableDocument(
+        removed.document.title,
+        removed.base.name,
+        removed.at + RESTORABLE,
+        removed.key,
+        removed.document.version,
+        removed.replaced,
+        removed.at,
+    )

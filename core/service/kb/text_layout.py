@@ -27,6 +27,7 @@ from core.service.kb.results import (
     QueueStatus,
     RemovalPreview,
     RestorableList,
+    RestrictionPreview,
 )
 from core.service.kb.text_spans import Line, plain, strong
 
@@ -75,6 +76,8 @@ def lay_out(view: KbView, proposals: str = PROPOSALS) -> TextLayout:  # noqa: PL
             return _details(view, proposals)
         case RemovalPreview(confirm=confirm):
             return TextLayout((Part(plain_lines([wording.removal_question(view)])),), confirm)
+        case RestrictionPreview(confirm=confirm, with_me=with_me):
+            return TextLayout((Part((wording.restriction_question(view),), (with_me,) if with_me else ()),), confirm)
         case unknown:
             assert_never(unknown)
 

@@ -41,4 +41,4 @@ class Uploads:
 
 
 def _material(file: FileContent) -> Material:
-    return Material(file.source, file.name, file.data)
+    return Material(file.source, file.name, file.data, origin=file.origin)

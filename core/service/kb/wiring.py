@@ -1,5 +1,6 @@
 """How the modules of ``/kb`` are put together: the same in every process, and in the scenes that try them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from core.ingestion.consistency import IndexConsistency
@@ -23,6 +24,7 @@ from core.ports.site_store import SiteStore
 from core.retrieval.hybrid import Retriever
 from core.service.kb.bases import Bases
 from core.service.kb.command_audit import CommandAudit
+from core.service.kb.file_origins import FileOrigins
 from core.service.kb.housekeeping import Housekeeping
 from core.service.kb.index_repair import IndexRepair
 from core.service.kb.job_commands import JobCommands
@@ -39,7 +41,10 @@ from core.service.kb.uploads import Uploads
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnowledgeDeps:
-    """What ``/kb`` works with, opened by the process. ``files`` are the places but the web that may be read."""
+    """What ``/kb`` works with, opened by the process. ``files`` are the places but the web that may be read.
+
+    ``installation`` returns what tells the folders of this home from those of another that uses the same stores.
+    """
 
     catalog: Catalog
     index: Index
@@ -57,6 +62,7 @@ class KnowledgeDeps:
     site_store: SiteStore
     audit: Audit
     clock: Clock
+    installation: Callable[[], str]
     questions: QuestionLog | None = None
     forms: tuple[PrincipalForm, ...] = PRINCIPAL_FORMS
 
@@ -90,6 +96,7 @@ def wire_knowledge(deps: KnowledgeDeps) -> WiredKnowledge:
         bases=Bases(deps.catalog, queries, deps.forms),
         proposals=proposals,
         uploads=Uploads(deps.ingestor, deps.consistency, jobs),
+        origins=FileOrigins(deps.catalog, deps.trash, deps.ingestor, deps.installation),
         audit=audit,
     )
     orphans = OrphanedPassages(index=deps.index, catalog=deps.catalog, clock=clock)

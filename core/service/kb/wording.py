@@ -16,6 +16,7 @@ from core.service.kb.results import (
     BaseRemoved,
     BaseSummary,
     CancelRequested,
+    ConfirmationView,
     DocumentDetails,
     DocumentList,
     DocumentRemoved,
@@ -39,6 +40,7 @@ from core.service.kb.results import (
     RepairAccepted,
     RestorableDocument,
     RestorableList,
+    RestrictionPreview,
     ScheduleRemoved,
     ScheduleSaved,
     ScheduleSummary,
@@ -85,7 +87,7 @@ def heading(view: ListView) -> str:
         case ProposalList():
             return "Proposals"
         case RestorableList():
-            return "Removed in the last 7 days"
+            return "Removed or replaced in the last 7 days"
         case unknown:
             assert_never(unknown)
 
@@ -102,7 +104,7 @@ def empty_line(view: ListView) -> str:
         case ProposalList():
             return "No proposals are waiting for review."
         case RestorableList():
-            return "Nothing was removed in the last 7 days."
+            return "Nothing was removed or replaced in the last 7 days."
         case unknown:
             assert_never(unknown)
 
@@ -121,13 +123,17 @@ def proposals_line(waiting: int, command: str) -> str:
 
 
 def readers_line(readers: Readers) -> Line:
-    """Whom a base is for, as it goes on after “is” or a comma."""
+    """Who may read a base, as it goes on after “is” or a comma."""
     if readers.everybody:
-        return (plain("open to everybody"),)
+        return (plain("open to everyone"),)
     if not readers.principals:
-        return (plain("for nobody, until it is granted"),)
+        return (plain("restricted to nobody until you grant it"),)
+    return (plain("restricted to "), *_principals(readers))
+
+
+def _principals(readers: Readers) -> Line:
     first, *others = readers.principals
-    return (plain("for "), principal(first), *(span for one in others for span in (plain(", "), principal(one))))
+    return (principal(first), *(span for one in others for span in (plain(", "), principal(one))))
 
 
 def readers_phrase(readers: Readers) -> str:
@@ -151,8 +157,10 @@ def document_line(document: DocumentSummary, now: datetime) -> Line:
 
 
 def restorable_line(removed: RestorableDocument) -> Line:
-    """Something that can be put back."""
-    return (strong(removed.title), plain(f" in “{removed.base}”, can be restored until {removed.until:%Y-%m-%d}"))
+    """Something that can be restored."""
+    version = f", version {removed.version[:8]} before it was replaced" if removed.replaced else ""
+    until = f"can be restored until {removed.until:%Y-%m-%d}"
+    return (strong(removed.title), plain(f" in “{removed.base}”{version}, {until}"))
 
 
 def schedule_line(schedule: ScheduleSummary) -> str:
@@ -209,6 +217,29 @@ def removal_question(preview: RemovalPreview) -> str:
         return f"Remove “{preview.title}” from “{preview.base}”? {KEPT_A_WEEK}"
     documents = count(preview.documents, "document")
     return f"Remove the whole knowledge base “{preview.base}” with its {documents}? {KEPT_A_WEEK}"
+
+
+def restriction_question(preview: RestrictionPreview) -> Line:
+    """What an admin is asked before a base that everyone can read is restricted: who loses access."""
+    documents = count(preview.documents, "document")
+    losers = "all other people, channels and API tokens lose access to it"
+    own = " You lose it too, but can still manage the base." if preview.caller_loses else ""
+    return (
+        plain(f"Restrict “{preview.base}” to "),
+        *_principals(preview.readers),
+        plain(f"? Everyone can read its {documents} now; {losers}.{own}"),
+    )
+
+
+def confirmation_question(preview: ConfirmationView) -> str:
+    """What an admin is asked before something is removed or restricted, in words alone."""
+    match preview:
+        case RemovalPreview():
+            return removal_question(preview)
+        case RestrictionPreview():
+            return line_text(restriction_question(preview))
+        case unknown:
+            assert_never(unknown)
 
 
 def search_line(check: SearchCheck) -> str:

@@ -100,14 +100,14 @@ async def test_the_card_is_edited_from_stage_to_stage(cards: JobCards, job: Job,
         summarize_job(job),
         caller_of(job),
         CARD,
-        words=[(plain("What it adds is for "), principal("discord:role:1/2"), plain("."))],
+        words=[(plain("What it adds is restricted to "), principal("discord:role:1/2"), plain("."))],
     )
     await cards.show(replace(job, state=JobState.RUNNING))
     await cards.show(done(job))
     (_, under_way), (message, end) = written.edits
     assert "Running" in under_way
     assert "Done" in end
-    assert "What it adds is for <@&2>." in end
+    assert "What it adds is restricted to <@&2>." in end
     assert message == CARD
     assert written.posts == []
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.documents.folders import files_in, find_missing_sources, find_refused_files
+from adapters.documents.folders import files_in, find_refused_files
 
 
 def made(root: Path, *names: str) -> Path:
@@ -98,11 +98,3 @@ def test_what_is_no_file_of_the_folder_is_refused_by_name(tmp_path: Path) -> Non
 
 def test_a_device_that_is_named_is_refused_by_name() -> None:
     assert [one.reason for one in find_refused_files([Path("/dev/null")])] == ["It is a device, not a file."]
-
-
-def test_what_is_indexed_and_no_longer_in_a_folder_is_found_and_nothing_else(tmp_path: Path) -> None:
-    docs = made(tmp_path / "docs", "a.md", "b/c.md")
-    indexed = ["docs/a.md", "docs/gone.md", "docs/b/gone.md", "else/x.md", "single.md", "https://docs.example/a"]
-    there = [source for _, source in files_in([docs])]
-    assert find_missing_sources([docs], there, indexed) == ["docs/b/gone.md", "docs/gone.md"]
-    assert find_missing_sources([docs / "a.md"], ["a.md"], indexed) == []

@@ -21,11 +21,14 @@ from core.service.api_clients import ApiClient, ApiClients, local_owner
 from core.service.knowledge_reader import KnowledgeReader
 from tests.core.scene import Scene
 from tests.fakes.memory.stores import InProcessApiTokens, InProcessAudit
+from tests.hostile_markdown import hostile_answers
+from tests.markdown_reader import active_in
 
 REFUNDS = "Refunds are paid within 14 days."
 QUESTION = "How long do refunds take?"
 CANARY = "The canary sings at dawn."
 BOARD = frozenset({"slack:channel:T/BOARD"})
+BOTH = frozenset({TokenScope.ASK, TokenScope.SEARCH})
 OWNER = Person("console:operator", "you")
 
 
@@ -48,7 +51,7 @@ class Desk:
     async def _caller(self) -> ApiClient:
         return self.owner or await self.clients.authenticate(self.secret)
 
-    async def admit(self, *bases: str, scopes: frozenset[TokenScope] = frozenset(TokenScope), rate: int = 6_000) -> str:
+    async def admit(self, *bases: str, scopes: frozenset[TokenScope] = BOTH, rate: int = 6_000) -> str:
         """From now on it is a new token that calls; its id."""
         token, self.secret = await self.clients.create("an agent", scopes, bases, OWNER, rate=rate)
         return token.id
@@ -93,6 +96,14 @@ async def test_an_answer_has_no_sentence_that_failed_its_check(desk: Desk) -> No
     answer = await desk.call("ask", question=QUESTION)
     assert answer["answer"] == f"{REFUNDS} [1]"
     assert "cash" not in str(answer)
+
+
+async def test_no_hostile_text_that_a_model_copies_is_active_in_an_answer(desk: Desk) -> None:
+    await desk.scene.knows(*hostile_answers(), title="Hostile")
+    for text in hostile_answers():
+        desk.scene.script.always("compose", f"{text}\n\n{REFUNDS} [1]")
+        answer = await desk.call("ask", question=QUESTION)
+        assert active_in(answer["answer"]) == [], text
 
 
 async def test_a_conversation_goes_on(desk: Desk) -> None:

@@ -136,7 +136,7 @@ def test_what_is_no_longer_in_its_folder_is_named_up_to_a_bound() -> None:
     assert shown(console) == []
     report_missing(console, [f"docs/{n:02}.md" for n in range(12)])
     lines = shown(console)
-    assert lines[0] == "Indexed from a folder of this name, and not in it now: 12 documents."
+    assert lines[0] == "Indexed from this folder, and not in it now: 12 documents."
     assert lines[1].strip() == "? docs/00.md"
     assert "… and 2 more" in " ".join(lines)
     assert "footnote sources remove SOURCE takes one out." in " ".join(lines)

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import aiohttp
@@ -13,6 +14,7 @@ from aiohttp import web
 from aiohttp.test_utils import BaseTestServer, TestServer
 
 from adapters.web.access.rules import AccessRules
+from adapters.web.ask.attached_texts import AttachedTexts
 from adapters.web.ask.conversations import Conversations
 from adapters.web.ask.live_streams import LiveStreams
 from adapters.web.ask.screen import AskScreen
@@ -26,12 +28,13 @@ from adapters.web.source.document_pages import DocumentPages
 from adapters.web.source.screen import SourceScreen
 from core.model.channel_settings import ChannelSettings
 from core.model.errors import DocumentRejected, NotFound
-from core.model.file_content import FileContent
+from core.model.file_content import FileContent, LocalFile, NamedFile
 from core.model.health import Check, Health
 from core.model.setup_steps import Place, RunningOptions, SetupStep, SetupStepState, TokenField, TokenOutcome
 from core.ports.page_pictures import Box, PagePicture
 from core.service.actions.memory_controls import MemoryControls
 from core.service.actions.user_actions import UserActions
+from core.service.example_questions import ExampleQuestions
 from core.service.message_handler import MessageHandler
 from tests.core.scene import Scene
 from tests.core.service.kb.knowledge_room import Room
@@ -60,9 +63,11 @@ class PaperFiles:
     """Two files, of which one may not be read."""
 
     refused_files: Sequence[str] = ()
+    files = (LocalFile(Path("/srv/handbook/ferry.md"), Path("/srv/handbook")),)
 
-    async def read(self) -> AsyncIterator[FileContent]:
-        yield FileContent("handbook/ferry.md", "ferry.md", b"# Ferry\n\nIt leaves at nine.")
+    async def read(self, files: Sequence[NamedFile]) -> AsyncIterator[FileContent]:
+        for _, source, origin in files:
+            yield FileContent(source, "ferry.md", b"# Ferry\n\nIt leaves at nine.", origin)
         self.refused_files = ("handbook/secret.md is left out: it cannot be read: Permission denied.",)
 
 
@@ -204,8 +209,19 @@ class PageOffice:
         self.conversations = conversations = Conversations(self.message_states, scene.clock)
         turns = TurnViews(self.message_states, scene.checkpoints, actions)
         self.live = live = LiveStreams(self.stream, turns, pages)
+        self.ask_screen = AskScreen(
+            pages,
+            conversations,
+            turns,
+            live,
+            self.inbox,
+            actions,
+            room.kb_service,
+            AttachedTexts(self.message_states, room.parser.parse),
+            ExampleQuestions(room.queries),
+        )
         screens: list[Screen] = [
-            AskScreen(pages, conversations, turns, live, self.inbox, actions, room.kb_service),
+            self.ask_screen,
             KnowledgeScreen(pages, room.kb_service, room.audit, scene.clock, _samples, self.guide.files),
             SetupScreen(pages, self.guide, room.kb_service, room.audit, _examined),
             InspectScreen(

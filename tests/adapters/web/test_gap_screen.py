@@ -50,13 +50,13 @@ class Page:
             return got.status, await got.text()
 
     async def post(self, path: str, *, admin: bool = True, csrf: str = "c", **fields: str) -> tuple[int, str]:
-        """A form; where it leads."""
+        """A form; where it leads, or the page that comes back."""
         origin = {"Origin": str(self.server.make_url("/")).rstrip("/")}
         async with (
             self._browser(await self._sign_in(admin)) as browser,
             browser.post(self._url(path), data={"csrf": csrf, **fields}, headers=origin, allow_redirects=False) as got,
         ):
-            return got.status, got.headers.get("Location", "")
+            return got.status, got.headers.get("Location", "") or await got.text()
 
     async def _sign_in(self, admin: bool) -> str:
         who = Person("web:operator" if admin else "web:reader/1", "you")
@@ -112,7 +112,7 @@ async def test_it_says_what_to_do_before_anything_was_asked(page: Page) -> None:
 async def test_a_gap_stands_with_how_often_by_how_many_and_where_to_begin(page: Page) -> None:
     gap = await parking(page)
     _, text = await page.get("/gaps")
-    assert f'<h2 class="grow">{PARKING}</h2>' in text
+    assert f"<h2>{PARKING}</h2>" in text
     assert "2 questions" in text
     assert "of 2 people" in text
     assert f'href="/gaps/{gap}/draft?days=30"' in text
@@ -161,6 +161,16 @@ async def test_a_draft_is_completed_and_waits_as_a_proposal(page: Page) -> None:
     assert (status, there) == (303, "/knowledge/proposals")
     (proposal,) = await page.records.proposals()
     assert (proposal.title, proposal.base, proposal.text) == ("Parking", "handbook", "# Parking\n\nOn deck two.")
+
+
+async def test_a_draft_that_is_not_written_is_refused_and_its_text_kept(page: Page) -> None:
+    gap = await parking(page)
+    text = "# Parking\n\nOn deck two, or (to be written)."
+    status, shown = await page.post(f"/gaps/{gap}/draft", title="Parking", text=text, base="handbook")
+    assert status == 422
+    assert "The draft still says “(to be written)”." in shown
+    assert "On deck two, or" in shown
+    assert list(await page.records.proposals()) == []
 
 
 @pytest.mark.parametrize(("admin", "csrf"), [(False, "c"), (True, "another session's")])

@@ -12,7 +12,7 @@ import pytest
 
 from adapters.web.ask.live_answer import LiveAnswer
 from adapters.web.ask.question_state import WebQuestionState
-from adapters.web.rendering.markdown import render_answer, render_passage, words_of
+from adapters.web.rendering.markdown import render_answer, render_passage, render_quote, words_of
 from adapters.web.rendering.marks import mark_quote
 from adapters.web.routing import Visitor
 from core.ingestion.passage_vectors import vectors_of
@@ -33,7 +33,7 @@ OURS = {"html", "head", "meta", "title", "link", "script", "body", "header", "ma
         "label", "textarea", "select", "option", "section", "article", "aside", "footer", "div", "span", "p", "a", "h1",
         "h2", "h3", "ul", "ol", "li", "table", "thead", "tbody", "tr", "th", "td", "code", "pre", "em", "strong", "sup",
         "blockquote", "br", "hr", "del", "s", "mark", "details", "summary", "fieldset", "legend", "noscript",
-        "datalist", "dl", "dt", "dd", "svg", "rect", "img", "h4", "h5", "h6", "progress"}  # fmt: skip
+        "datalist", "dl", "dt", "dd", "svg", "rect", "img", "h4", "h5", "h6", "progress", "dialog", "kbd"}  # fmt: skip
 DISGUISE = set("\x00\x07\x0b\x1b\x9b\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2028\u2066\u2067\u2068\u2069")
 MORE = {
     "a tag": "<script>alert(1)</script><img src=x onerror=alert(1)>",
@@ -83,7 +83,30 @@ def test_an_answer_and_a_passage_render_to_nothing_that_acts(name: str) -> None:
     assert 'href="/ask/a/b/source/1"' in answer or "```" in EVERY[name], "code keeps its brackets"
     assert_harmless(mark_quote(render_passage(text), "Refunds take 14 days"), name)
     assert_harmless(f"<p>{mark_quote(render_passage(EVERY[name]), words_of(EVERY[name]))}</p>", name)
-    assert not Elements(render_passage(text)).all("a"), "a document's own links lead nowhere"
+    assert_harmless(render_quote(text), name)
+    for shown in (render_passage(text), render_quote(text)):
+        assert not Elements(shown).all("a"), "a document's own links lead nowhere"
+
+
+def test_rows_of_a_table_are_a_table_in_a_quote_without_an_empty_head() -> None:
+    html = render_quote("| Up to €250 | The agent |\n| Above €250 | The lead |")
+    assert [tag for tag, _ in Elements(html).found if tag in ("thead", "tr", "td")] == [
+        "tr",
+        "td",
+        "td",
+        "tr",
+        "td",
+        "td",
+    ]
+    assert "|" not in html
+    whole = render_quote("| Amount | Who |\n|---|---|\n| Up to €250 | The agent |")
+    assert len(Elements(whole).all("th")) == 2
+
+
+def test_a_heading_in_a_quote_is_bold_and_no_heading() -> None:
+    html = render_quote("## Hotels\n\nThe limit is €140.")
+    assert "<strong>Hotels</strong>" in html
+    assert "<h2" not in html
 
 
 async def _shown(office: PageOffice, browser: Browser, events: AsyncIterator[AgentEvent], text: str) -> None:
@@ -141,3 +164,9 @@ async def test_no_document_and_no_base_holds_anything_that_acts() -> None:
         await many(play)
         for path in ("/knowledge", "/knowledge/audit", "/inspect?q=refund", "/inspect/settings?place=%3Cscript%3E"):
             assert_harmless((await browser.get(path)).text, path)
+
+
+def test_the_small_headings_of_a_merged_passage_are_lines_of_their_own() -> None:
+    html = render_passage("Hotels\nThe hotel limit is €140 per night.\n\nPer diem\nThe daily allowance is €38.")
+    for heading in ("Hotels", "Per diem"):
+        assert f"<p><strong>{heading}</strong></p>" in html

@@ -18,7 +18,7 @@ async def test_an_admin_who_is_not_at_this_machine_neither_sees_the_setup_nor_ch
         assert "/setup" not in (await admin.get("/knowledge")).text
         for path in ("/setup", "/setup/slack"):
             reply = await admin.get(path)
-            assert (reply.status, "for who runs this machine" in reply.text) == (403, True)
+            assert (reply.status, "Only the operator of this machine" in reply.text) == (403, True)
         form = {"setting": "ONE_TOKEN", "token": office.guide.works, "path": "~/handbook"}
         for path in ("/setup/slack/token", "/setup/slack/unit", "/knowledge/folder"):
             assert (await admin.post(path, form)).status == 403

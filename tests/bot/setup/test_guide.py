@@ -8,7 +8,7 @@ from bot.settings import Settings
 from bot.setup.files_on_disk import MOST, files_on_disk
 from bot.setup.guide import InstallationSetup
 from core.model.errors import DocumentRejected, NotFound
-from core.model.file_content import FileContent
+from core.model.file_content import FileContent, LocalFile, NamedFile
 from core.model.setup_steps import PLATFORMS, Place
 
 
@@ -53,8 +53,11 @@ async def test_a_folder_is_read_by_the_terminals_names_and_what_cannot_be_is_sai
     (folder / "deep" / "ferry.md").write_bytes(b"# Ferry")
     (folder / "out.md").symlink_to(tmp_path / "elsewhere.md")
     found = files_on_disk(f" '{folder}' ")
-    (folder / "gone.md").write_bytes(b"")
-    assert [one async for one in found.read()] == [FileContent("handbook/deep/ferry.md", "ferry.md", b"# Ferry")]
+    ferry = folder / "deep" / "ferry.md"
+    assert found.files == [LocalFile(ferry, folder)]
+    assert [one async for one in found.read([NamedFile(ferry, "deep/ferry.md", "x")])] == [
+        FileContent("deep/ferry.md", "ferry.md", b"# Ferry", "x")
+    ]
     assert [line.partition(" is left out")[0] for line in found.refused_files] == ["handbook/out.md"]
 
 
@@ -63,7 +66,8 @@ async def test_a_file_that_goes_before_it_is_read_is_said_to(tmp_path: Path) -> 
         (tmp_path / name).write_bytes(b"# A")
     found = files_on_disk(str(tmp_path))
     (tmp_path / "a.md").unlink()
-    assert [file.name async for file in found.read()] == ["b.md"]
+    named = [NamedFile(file.path, file.path.name) for file in found.files]
+    assert [file.name async for file in found.read(named)] == ["b.md"]
     assert "a.md is left out: it cannot be read: No such file or directory." in found.refused_files[0]
 
 

@@ -62,4 +62,4 @@ async def test_the_model_did_obey(endpoint: ScriptedEndpoint) -> None:
     told = await asked(endpoint, POISON["a tool call"])
     assert any(event.where == "secret" for event in told.all(RetrievalStarted))
     answer = await asked(endpoint, POISON["a ping"])
-    assert "@everyone" in answer.text
+    assert "everyone" in answer.text

@@ -14,7 +14,7 @@ from tests.fakes.memory.stores import InProcessApiTokens, InProcessAudit, InProc
 
 ADA = Person("console:operator", "Ada")
 BOARD = frozenset({"slack:channel:T/BOARD"})
-BOTH = frozenset(TokenScope)
+BOTH = frozenset({TokenScope.ASK, TokenScope.SEARCH})
 
 
 @dataclass

@@ -7,7 +7,9 @@ import pytest
 from core.model.channel_settings import ChannelSettings, ReplyStyle
 from core.model.conversation import Person, ThreadKey
 from core.model.incoming_events import OUR_MENTION, IncomingMessage, MessageRoute
-from core.service.message_routing import MessageFacts, could_be_answered, route_message
+from core.model.message_facts import MessageFacts
+from core.service.answer_wish import WEIGHTS, signals_of, wish_for_answer
+from core.service.message_routing import could_be_answered, route_message
 
 KEY = ThreadKey("paper", "T", "C", "1")
 ALONE = MessageFacts("", in_our_thread=True, by_last_asker=True, follows_answer=True)  # the asker and we
@@ -37,6 +39,8 @@ def mentioned(wording: str, **more: bool) -> MessageRoute:
         "hi all. @Footnote, is Frankfurt the standby region?",
         "how long is a refund, @Footnote?",
         "Hey folks, could @Footnote tell us who approves a refund of 300 euros? thanks",
+        "@priya @Footnote what happens after 100 failures?",
+        "not sure, but @Footnote what happens after 100 failures?",
         "@Footnote @priya what happens after 100 failures?",
         "@Footnote no, I meant the monthly plan",
         "guten Morgen @Footnote, wann verfällt der Urlaub",
@@ -93,11 +97,10 @@ def test_a_file_alone_in_a_direct_message_is_answered() -> None:
 
 
 def test_a_reply_to_us_is_answered_when_it_asks() -> None:
-    reply = MessageFacts("", mentions_us=True, replies=True)
-    assert route("the reply time on Extended?", reply) is MessageRoute.ANSWER
-    assert route("and on Extended", reply) is MessageRoute.ANSWER
-    assert route("got it", reply) is MessageRoute.THANKED
-    assert route("haha mine is worse", reply) is MessageRoute.THANKED
+    for text in ("the reply time on Extended?", "and on Extended"):
+        assert route(text, MessageFacts("", wording=text, mentions_us=True)) is MessageRoute.ANSWER
+    for text in ("got it", "haha mine is worse", "😮", "spot on, and it cites the right section"):
+        assert route(text, MessageFacts("", wording=text, mentions_us=True)) is MessageRoute.THANKED
 
 
 def test_what_is_asked_with_a_command_or_a_button_is_answered_whatever_it_says() -> None:
@@ -111,6 +114,8 @@ def test_what_is_asked_with_a_command_or_a_button_is_answered_whatever_it_says()
         "hey footnote how long is a refund",
         "how long is a refund, footnote?",
         "dear bot, since which release is it 8?",
+        "bot, does it cover add-ons?",
+        "footnoet, and for renewals?",
     ],
 )
 def test_our_name_without_a_mention_is_an_address(text: str) -> None:
@@ -174,6 +179,26 @@ def test_the_answer_to_our_question_back_is_for_us() -> None:
     assert route("my laptop has stopped", ALONE, asked_back=True) is MessageRoute.ANSWER
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["never mind, found it", "hat sich erledigt", "laisse tomber", "da igual", "what a surprise", "ok I'll tell them"],
+)
+def test_what_ends_the_matter_asks_nothing(text: str) -> None:
+    assert route(text, ALONE) is MessageRoute.KEEP_QUIET
+    assert route(text, MessageFacts("", direct=True)) is MessageRoute.THANKED
+
+
+def test_words_of_our_answer_make_a_follow_up_of_a_sentence() -> None:
+    answered = replace(ALONE, answered="How long is a refund? 14 days for monthly plans, 45 for annual ones [1].")
+    assert route("the annual plans are through a partner", answered) is MessageRoute.ANSWER
+    assert route("the weather is through the roof", answered) is MessageRoute.KEEP_QUIET
+
+
+def test_every_signal_has_a_weight() -> None:
+    assert signals_of("and for enterprise?", ALONE) <= WEIGHTS.keys()
+    assert wish_for_answer({"asks by its words"}) > wish_for_answer(()) > wish_for_answer({"closes"})
+
+
 # --- once others write
 
 
@@ -197,11 +222,10 @@ def test_people_who_talk_to_each_other_are_left_alone(facts: MessageFacts, text:
     assert route(text, facts) is MessageRoute.KEEP_QUIET
 
 
-def test_a_question_that_is_put_to_nobody_is_answered_alone_and_if_certain() -> None:
+def test_a_question_that_is_put_to_nobody_is_answered_if_certain() -> None:
     for facts in (COMPANY, replace(COMPANY, by_last_asker=False)):
         decided = route_message(replace(facts, text="in which languages is the training offered?"))
         assert decided.route is MessageRoute.ANSWER_IF_CERTAIN
-        assert decided.standalone
 
 
 def test_a_colleague_who_asks_right_after_our_answer_may_lean_on_it() -> None:

@@ -239,7 +239,7 @@ async def test_an_admin_sees_every_base_where_nobody_else_reads_the_reply(scene:
 
 
 def test_whom_a_base_is_for_is_asked_in_one_place() -> None:
-    """And of what was removed, which is in no catalog any more, where it is put back."""
+    """Beside it: of a removed base where it is restored, and of a restriction that waits for its confirmation."""
     asking = [
         str(path.relative_to(ROOT))
         for package in ("core", "adapters", "bot")
@@ -247,4 +247,8 @@ def test_whom_a_base_is_for_is_asked_in_one_place() -> None:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Attribute) and node.attr == "visible_to"
     ]
-    assert asking == ["core/service/kb/removals.py", "core/service/visible_bases.py"]
+    assert asking == [
+        "core/service/kb/bases.py",
+        "core/service/kb/removals.py",
+        "core/service/visible_bases.py",
+    ]

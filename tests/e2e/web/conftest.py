@@ -24,6 +24,7 @@ AXE = ROOT / "build" / "axe-core" / "package" / "axe.min.js"  # .ci/run brings i
 PICTURES = os.environ.get("PAGE_PICTURES", "")  # a folder: every screen is pictured there
 STARTING = 180.0  # seconds; the model is loaded on a machine that has other things to do
 PATIENCE = 90_000.0  # milliseconds for what the page has to show
+DONE = "article.turn:not([aria-busy])"
 LINK = re.compile(r"http://\S+/sign-in/\S+")
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync")  # fmt: skip
@@ -156,3 +157,24 @@ def picture(page: "Page", name: str, *, whole: bool = False) -> None:
     if PICTURES:
         Path(PICTURES).mkdir(parents=True, exist_ok=True)
         page.screenshot(path=str(Path(PICTURES) / f"{name}.png"), full_page=whole)
+
+
+def ask(page: "Page", question: str) -> None:
+    """Type it and press Enter."""
+    page.fill("#question", question)
+    page.press("#question", "Enter")
+
+
+@pytest.fixture(scope="module")
+def library(server: PageServer, browser: "Browser", signed_in: dict[str, Any]) -> None:
+    """The sample documents are there, whoever brought them, and so is a conversation about them."""
+    context = browser.new_context(storage_state=signed_in)  # type: ignore[arg-type]
+    context.set_default_timeout(PATIENCE)
+    page = context.new_page()
+    page.goto(f"{server.address}/ask")
+    if page.get_by_role("button", name="Add the sample documents").count():
+        page.get_by_role("button", name="Add the sample documents").click()
+    page.get_by_role("heading", name="Ask your documents").wait_for()
+    ask(page, "Who approves refunds?")
+    page.wait_for_selector(f"{DONE} .cite")
+    context.close()

@@ -1,11 +1,12 @@
 """The page in a browser, from the first start on, over one server's data."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.e2e.web.conftest import AXE, PATIENCE, PageServer, Watched, picture
+from tests.e2e.web.conftest import AXE, DONE, PATIENCE, PageServer, Watched, ask, picture
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -13,16 +14,9 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.e2e, pytest.mark.live, pytest.mark.timeout(600)]
 
 FILES = Path(__file__).parents[4] / "shared" / "data" / "ingest_files"
-DONE = "article.turn:not([aria-busy])"
 SCREENS = ("/ask", "/knowledge", "/knowledge/bases/samples", "/knowledge/jobs", "/knowledge/proposals",
            "/knowledge/removed", "/knowledge/audit", "/inspect?q=driver+positions", "/inspect/settings",
            "/inspect/doctor", "/inspect/trace", "/gaps")  # fmt: skip
-
-
-def ask(page: "Page", question: str) -> None:
-    """Type it and press Enter."""
-    page.fill("#question", question)
-    page.press("#question", "Enter")
 
 
 def test_a_first_start_offers_documents_to_look_around_in(office: Watched) -> None:
@@ -32,21 +26,6 @@ def test_a_first_start_offers_documents_to_look_around_in(office: Watched) -> No
     page.get_by_role("button", name="Add the sample documents").click()
     page.get_by_role("heading", name="Ask your documents").wait_for()  # as soon as they are there
     picture(page, "ask")
-
-
-@pytest.fixture(scope="module")
-def library(server: PageServer, browser: "Browser", signed_in: dict[str, Any]) -> None:
-    """The sample documents are there, whoever brought them, and so is a conversation about them."""
-    context = browser.new_context(storage_state=signed_in)  # type: ignore[arg-type]
-    context.set_default_timeout(PATIENCE)
-    page = context.new_page()
-    page.goto(f"{server.address}/ask")
-    if page.get_by_role("button", name="Add the sample documents").count():
-        page.get_by_role("button", name="Add the sample documents").click()
-    page.get_by_role("heading", name="Ask your documents").wait_for()
-    ask(page, "Who approves refunds?")
-    page.wait_for_selector(f"{DONE} .cite")
-    context.close()
 
 
 @pytest.mark.usefixtures("library")
@@ -186,40 +165,73 @@ def test_without_scripts_it_can_be_asked_read_and_looked_up(
 
 @pytest.mark.usefixtures("library")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_screen_has_a_serious_barrier(
+def test_no_screen_has_a_serious_barrier_or_runs_over_the_edge(
     server: PageServer, browser: "Browser", signed_in: dict[str, Any], scheme: Any
 ) -> None:
     if not AXE.exists():
         pytest.skip("axe-core is not there: npm pack axe-core brings it, see .ci/run")
     context = browser.new_context(storage_state=signed_in, color_scheme=scheme)  # type: ignore[arg-type]
+    context.set_default_timeout(PATIENCE)
     context.add_init_script(path=AXE)
     page = context.new_page()
-    found = []
+    found: list[Any] = []
     for path in (*SCREENS, _conversation(page, server)):
         page.goto(server.address + path)
-        picture(page, f"{scheme}{path.partition('?')[0].replace('/', '-')}")
-        result = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-        serious = [one for one in result["violations"] if one["impact"] in ("serious", "critical")]
-        found += [(path, one["id"], one["nodes"][0]["html"][:120]) for one in serious]
+        found += _barriers(page, scheme, path.partition("?")[0])
+    for name, path, open_state in STATES:
+        page.goto(server.address + (path or _conversation(page, server)))
+        open_state(page)
+        found += _barriers(page, scheme, name)
     context.close()
     assert found == []
 
 
-@pytest.mark.usefixtures("library")
-def test_on_a_phone_nothing_runs_over_the_edge(
-    server: PageServer, browser: "Browser", signed_in: dict[str, Any]
-) -> None:
-    context = browser.new_context(storage_state=signed_in, viewport={"width": 375, "height": 740})  # type: ignore[arg-type]
-    page = context.new_page()
-    for path in (*SCREENS, _conversation(page, server)):
-        page.goto(server.address + path)
-        picture(page, f"phone{path.partition('?')[0].replace('/', '-')}")
-        wide = page.evaluate("document.documentElement.scrollWidth")
-        assert wide <= 375, f"{path} is {wide} pixels wide"
-    context.close()
+def _barriers(page: "Page", scheme: str, name: str) -> list[Any]:
+    """What axe finds serious on a desk and on a phone, and what is wider than the phone."""
+    found: list[Any] = []
+    for width, height in ((1280, 800), (390, 800)):
+        page.set_viewport_size({"width": width, "height": height})
+        picture(page, f"{scheme}-{width}{name.replace('/', '-')}")
+        result = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        serious = [one for one in result["violations"] if one["impact"] in ("serious", "critical")]
+        found += [(name, width, one["id"], one["nodes"][0]["html"][:120]) for one in serious]
+        if page.evaluate("document.documentElement.scrollWidth") > width:
+            found.append((name, width, "runs over the edge"))
+    return found
+
+
+def _open_source(page: "Page") -> None:
+    page.locator(".source-link").first.click()
+    page.wait_for_selector("#source h2")
+
+
+def _ask_to_remove(page: "Page") -> None:
+    page.locator("#list tbody tr").last.get_by_role("button", name="Remove").click()
+    page.wait_for_selector("dialog[open]")
+
+
+def _list_shortcuts(page: "Page") -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.locator("[data-shortcuts]").click()
+    page.wait_for_selector("dialog[open]")
+
+
+def _write_too_much(page: "Page") -> None:
+    page.fill("#question", "refunds " * 600)
+    page.wait_for_selector(".too-long")
+
+
+STATES: tuple[tuple[str, str, Callable[["Page"], None]], ...] = (
+    ("/source", "", _open_source),
+    ("/remove", "/knowledge/bases/samples", _ask_to_remove),
+    ("/shortcuts", "/ask", _list_shortcuts),
+    ("/too-long", "/ask", _write_too_much),
+    ("/not-found", "/nope", lambda _: None),
+    ("/found-nothing", "/ask?find=zanzibar", lambda _: None),
+)
 
 
 def _conversation(page: "Page", server: PageServer) -> str:
     """A conversation that is there."""
     page.goto(f"{server.address}/ask")
-    return page.locator(".rail li a").first.get_attribute("href") or ""
+    return page.locator(".rail li a").last.get_attribute("href") or ""

@@ -325,6 +325,14 @@ class InProcessCatalog(Catalog):
         self._documents[document.id] = document
         return earlier
 
+    async def republish(self, document: Document) -> bool:
+        """Replace what is known of a document at its visible version; False where another version is visible."""
+        there = self._documents.get(document.id)
+        if there is None or there.version != document.version:
+            return False
+        self._documents[document.id] = document
+        return True
+
     async def withdraw(self, document_id: str) -> Document | None:
         """Make a document invisible at once; what it was."""
         return self._documents.pop(document_id, None)

@@ -12,17 +12,17 @@ class InProcessTrashStore(TrashStore):
         self._removed: dict[str, RemovedDocument] = {}
 
     async def keep_removal(self, removed: RemovedDocument) -> None:
-        """Keep it, replacing an earlier removal of the same document."""
-        self._removed[removed.document.id] = removed
+        """Keep it in place of an earlier one of the same key."""
+        self._removed[removed.key] = removed
 
     async def removals(self) -> Sequence[RemovedDocument]:
         """Everything that is kept, the latest first."""
         return sorted(self._removed.values(), key=lambda removed: removed.at, reverse=True)
 
     async def removal(self, document_id: str) -> RemovedDocument | None:
-        """The latest removal of this document."""
+        """The removal of this document; what was replaced is no removal."""
         return self._removed.get(document_id)
 
-    async def forget_removal(self, document_id: str) -> None:
-        """It was put back, or its time is over."""
-        self._removed.pop(document_id, None)
+    async def forget_removal(self, key: str) -> None:
+        """It was restored, or its time is over."""
+        self._removed.pop(key, None)

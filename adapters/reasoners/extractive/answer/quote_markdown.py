@@ -10,7 +10,7 @@ from itertools import groupby
 
 from core.model.evidence import Evidence
 from core.model.markdown_lines import LIST_ITEM, without_links
-from core.model.passage_units import Form, Unit, units
+from core.model.passage_units import Form, Unit, heading_over, units
 from core.model.text import content_words, sentences
 
 _LONG = 600  # characters of one sentence, item or row: longer ones are no prose, and end where they must
@@ -42,9 +42,8 @@ def origin(quotation: Quotation) -> str:
     """Where the quotes below come from; says nothing else."""
     passage = quotation.evidence.passage
     heading = [part for part in passage.heading if part.casefold() != passage.title.casefold()]
-    within = {unit.under for unit in quotation.units}
-    if len(within) == 1 and (small := within.pop()) and not small.rstrip("*_ ").endswith(":"):
-        heading.append(small.strip("*_# "))
+    if small := heading_over(quotation.units):
+        heading.append(small)
     if len(heading) > 1 and _RELEASE.match(heading[-2]):
         heading[-1] = f"{heading[-2]}, {heading[-1]}"
     where = f", section {heading[-1]}" if heading else ""

@@ -14,6 +14,7 @@ import jsonschema
 from aiohttp import web
 from aiohttp.test_utils import BaseTestServer, TestServer
 
+from adapters.web.api.asking import Asking
 from adapters.web.api.endpoints import Api
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Person
@@ -22,8 +23,10 @@ from core.ports.api_tokens import ApiToken, TokenScope
 from core.retrieval.hybrid import Retriever
 from core.service.actions.user_actions import UserActions
 from core.service.api_clients import ApiClients
+from core.service.kb.program_documents import ProgramDocuments
 from core.service.knowledge_reader import KnowledgeReader
 from tests.core.scene import Scene
+from tests.core.service.kb.knowledge_room import Room
 from tests.fakes.memory.inbox import InProcessInbox
 from tests.fakes.memory.message_state import InProcessMessageStateStore
 from tests.fakes.memory.stores import (
@@ -34,7 +37,7 @@ from tests.fakes.memory.stores import (
 )
 
 OWNER = Person("console:operator", "you")
-BOTH = frozenset(TokenScope)
+BOTH = frozenset({TokenScope.ASK, TokenScope.SEARCH})
 
 
 @dataclass(frozen=True)
@@ -66,14 +69,17 @@ class Program:
 
     async def post(self, path: str, *, raw: bytes | None = None, **fields: Any) -> Response:
         """Send these fields, or these bytes."""
-        body = json.dumps(fields).encode() if raw is None else raw
+        return await self.send("POST", path, json.dumps(fields).encode() if raw is None else raw)
+
+    async def send(self, method: str, path: str, body: Any = None) -> Response:
+        """Send a request; where the address is described, what comes back is as described."""
         async with (
             aiohttp.ClientSession() as session,
-            session.post(self._office.url(path), data=body, headers=self._headers()) as got,
+            session.request(method, self._office.url(path), data=body, headers=self._headers()) as got,
         ):
             text = await got.text()
             reply = json.loads(text) if "json" in got.content_type else text
-            self._office.check(path, got.status, got.content_type, reply)
+            self._office.check(method, path, got.status, got.content_type, reply)
             return Response(got.status, got.headers, reply)
 
     async def stream(self, path: str, **fields: Any) -> AsyncIterator[Event]:
@@ -98,6 +104,9 @@ class Office:
 
     def __init__(self) -> None:
         self.scene = Scene()
+        self.room = Room()  # where documents that programs add are worked on
+        self.room.catalog, self.room.index, self.room.encoder = self.scene.catalog, self.scene.index, self.scene.encoder
+        self.room.assemble()
         self.tokens = InProcessApiTokens()
         self.audit = InProcessAudit()
         self.feedback = InProcessFeedbackStore(self.scene.state)
@@ -128,9 +137,17 @@ class Office:
             reader=KnowledgeReader(
                 scene.catalog, scene.index, Retriever(scene.index, scene.encoder, None, scene.catalog)
             ),
+            documents=ProgramDocuments(
+                scene.catalog,
+                self.room.trash,
+                self.room.job_queue,
+                self.room.jobs,
+                self.room.blobs,
+                self.room.kb_service.audit,
+            ),
             policy=AnswerPolicy(),
             version="0.0.0",
-            warming=lambda: self.warming,
+            asking=Asking(scene.question_service, warming=lambda: self.warming),
         )
         app = web.Application()
         app.add_routes(api.routes())
@@ -161,11 +178,22 @@ class Office:
         """A program with no token, or with this one."""
         return Program(self, secret)
 
-    def check(self, path: str, status: int, content_type: str, reply: Any) -> None:
+    def check(self, method: str, path: str, status: int, content_type: str, reply: Any) -> None:
         """Raise unless the description says that this may come from there."""
-        responses = self.description["paths"][path.partition("?")[0]]["post"]["responses"]
+        described = next((one for one in self.description["paths"] if _is_of(one, path.partition("?")[0])), "")
+        operation = self.description["paths"].get(described, {}).get(method.lower())
+        if operation is None:
+            assert status in (404, 405), f"{method} {path} is not described"
+            assert content_type == "application/problem+json"
+            return
+        responses = operation["responses"]
         assert str(status) in responses, f"{status} is not described for {path}"
         content = responses[str(status)]["content"]
         assert content_type in content, f"{content_type} is not described for {status} of {path}"
         schema = {**content[content_type]["schema"], "components": self.description["components"]}
         jsonschema.Draft202012Validator(schema).validate(reply)
+
+
+def _is_of(described: str, path: str) -> bool:
+    fixed, _, named = described.partition("{")
+    return path.startswith(fixed) and len(path) > len(fixed) if named else path == described

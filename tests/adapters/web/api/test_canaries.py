@@ -8,6 +8,8 @@ import pytest
 from core.model.inquiry import AskBack
 from core.ports.api_tokens import TokenScope
 from tests.adapters.web.api.office import OWNER, Office, Program
+from tests.hostile_markdown import hostile_answers
+from tests.markdown_reader import active_in
 
 pytestmark = pytest.mark.e2e
 
@@ -87,6 +89,20 @@ async def test_links_that_a_document_plants_are_in_no_answer_and_no_stream(offic
     assert events[-1].name == "answer"
     assert "evil.example" not in json.dumps([event.data for event in events])
     assert all(source["url"] is None for source in answer["citations"])
+
+
+async def test_no_hostile_text_that_a_model_copies_is_active_in_an_answer(office: Office) -> None:
+    texts = hostile_answers()
+    await office.scene.knows(*texts, title="[x](https://evil.example/SECRET 'title')")
+    program = await office.program()
+    for text in texts:
+        office.scene.script.always("compose", f"{text}\n\n{REFUNDS} [1]")
+        answer = (await program.post("/v1/ask", question="How are refunds paid?")).body
+        assert REFUNDS in answer["answer"]
+        assert active_in(answer["answer"]) == [], text
+    office.scene.script.always("understand", AskBack(f"Which {texts[0]}?", (texts[1], texts[2])))
+    asked = (await program.post("/v1/ask", question="x?")).body
+    assert active_in(asked["checkpoint"]["message"]) == []
 
 
 @pytest.mark.parametrize("path", ["/v1/ask", "/v1/search"])

@@ -2,12 +2,15 @@
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator
 
+import aiohttp
 import pytest
 from jsonschema import Draft202012Validator
 
 from adapters.web.api import event_stream
+from adapters.web.api.openapi import OPERATIONS
 from core.model.answer import Outcome, Support
 from core.model.errors import ModelUnavailable, StoreUnavailable
 from core.model.inquiry import AskBack, Insufficient
@@ -269,12 +272,48 @@ async def test_while_everything_starts_it_says_so(office: Office, program: Progr
         assert (got.status, "warming up" in got.body["detail"]) == (503, True)
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [("GET", "/v1/nope", 404), ("GET", "/v1", 404), ("GET", "/v1/ask", 405), ("PATCH", "/v1/documents/a", 405)],
+)
+async def test_an_address_that_is_not_there_is_a_problem_with_its_trace(
+    program: Program, method: str, path: str, status: int
+) -> None:
+    got = await program.send(method, path)
+    assert (got.status, got.body["status"]) == (status, status)
+    assert got.body["trace_id"]
+    assert ("Allow" in got.headers) is (status == 405)
+
+
+async def test_every_refusal_has_a_trace(office: Office, program: Program) -> None:
+    refused = [
+        await office.stranger().post("/v1/ask", question=QUESTION),
+        await program.post("/v1/ask", raw=b"{"),
+        await program.post("/v1/documents", key="a", text="b"),
+        await program.send("GET", "/v1/documents/a"),
+    ]
+    assert [one.status for one in refused] == [401, 422, 403, 403]
+    assert all(one.body["trace_id"] for one in refused)
+
+
 # --- the description
+
+
+async def test_people_read_of_every_operation_on_a_page_without_scripts(office: Office) -> None:
+    async with aiohttp.ClientSession() as session, session.get(office.url("/docs")) as got:
+        page, policy = await got.text(), got.headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "<script" not in page
+    links = set(re.findall(r'href="#([^"]+)"', page))
+    assert links <= set(re.findall(r'id="([^"]+)"', page))
+    assert {one.name for one in OPERATIONS} <= links
 
 
 async def test_the_description_is_valid_and_needs_no_token(office: Office) -> None:
     assert office.description["openapi"] == "3.1.0"
-    assert set(office.description["paths"]) == {"/v1/ask", "/v1/resume", "/v1/feedback", "/v1/search"}
+    described = {(method, path) for path, methods in office.description["paths"].items() for method in methods}
+    assert {("post", "/v1/ask"), ("put", "/v1/documents/{key}"), ("get", "/v1/models")} <= described
+    assert len(described) == len(OPERATIONS)
     for schema in office.description["components"]["schemas"].values():
         Draft202012Validator.check_schema(schema)
 

@@ -3,15 +3,16 @@
 import csv
 import io
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from core.model.conversation import Person, ThreadKey
-from core.model.errors import Denied, NotFound
+from core.model.errors import Denied, DocumentRejected, NotFound
 from core.model.json_codec import from_json, to_json
 from core.model.transcripts import Conversation, TranscriptMessage
-from core.service.gaps.drafts import GapDrafts
+from core.service.gaps.drafts import Draft, GapDrafts
 from core.service.gaps.export import as_csv
 from core.service.gaps.report import Gap, GapReport
 from tests.core.service.gaps.planted import EVERYTHING, House
@@ -53,6 +54,10 @@ async def office() -> Office:
     return office
 
 
+def _written(draft: Draft) -> Draft:
+    return replace(draft, text=draft.text.replace("(to be written)", "On deck two."))
+
+
 async def test_a_draft_begins_with_what_was_asked_and_said_in_the_threads(office: Office) -> None:
     asked = await office.house.asks(PARKING)
     office.said(asked.thread, PARKING, "In the garage, on the second floor.")
@@ -60,15 +65,16 @@ async def test_a_draft_begins_with_what_was_asked_and_said_in_the_threads(office
     draft = await office.drafts.begin(await office.gap(), EVERYTHING.bases)
     assert draft.title == PARKING
     assert draft.base == "handbook"
-    assert "- **Ben**, 2026-03-29: In the garage, on the second floor." in draft.text
-    assert "- **Nia**: It is free for staff" in draft.text
-    assert draft.text.count(PARKING) == 2  # the heading, and what was asked
+    assert "- **Ben**, 2026-03-29: In the garage, on the second floor." in draft.notes
+    assert "- **Nia**: It is free for staff" in draft.notes
+    assert f"- {PARKING}" in draft.notes
+    assert draft.text == f"# {PARKING}\n\n(to be written)\n"
 
 
 async def test_a_thread_that_is_gone_keeps_no_draft_from_being_begun(office: Office) -> None:
     await office.house.asks(PARKING)
     draft = await office.drafts.begin(await office.gap(), EVERYTHING.bases)
-    assert "TranscriptMessage about it" not in draft.text
+    assert "TranscriptMessage about it" not in draft.notes
 
 
 async def test_words_of_a_private_thread_are_in_no_draft(office: Office) -> None:
@@ -76,7 +82,7 @@ async def test_words_of_a_private_thread_are_in_no_draft(office: Office) -> None
     office.said(hidden.thread, "My salary is at stake.")
     await office.house.dislikes(hidden, reason="My salary is at stake")
     await office.house.asks(PARKING)
-    assert "salary" not in (await office.drafts.begin(await office.gap(), EVERYTHING.bases)).text
+    assert "salary" not in (await office.drafts.begin(await office.gap(), EVERYTHING.bases)).notes
 
 
 async def test_there_is_no_draft_of_what_was_asked_in_private_alone(office: Office) -> None:
@@ -88,22 +94,39 @@ async def test_there_is_no_draft_of_what_was_asked_in_private_alone(office: Offi
 
 async def test_a_document_that_the_reader_may_not_see_is_not_named_in_a_draft(office: Office) -> None:
     await office.house.asks(PARKING)
-    assert "Handbook" not in (await office.drafts.begin(await office.gap(), frozenset())).text
+    assert "Handbook" not in (await office.drafts.begin(await office.gap(), frozenset())).notes
 
 
 async def test_a_draft_waits_for_a_decision_even_when_an_admin_sends_it(office: Office) -> None:
     await office.house.asks(PARKING)
     draft = await office.drafts.begin(await office.gap(), EVERYTHING.bases)
-    sent = await office.drafts.propose(draft, ADA, is_admin=True)
+    sent = await office.drafts.propose(_written(draft), ADA, is_admin=True)
     assert list(await office.proposal_store.proposals()) == [sent]
     assert (sent.title, sent.base, sent.by) == (PARKING, "handbook", ADA)
+
+
+@pytest.mark.parametrize("text", ["# Parking\n\n(to be written)\n", "# Parking\n\n## Asked\n\n- Where?\n", "# Parking"])
+async def test_a_draft_is_not_proposed_before_its_section_is_written(office: Office, text: str) -> None:
+    await office.house.asks(PARKING)
+    draft = replace(await office.drafts.begin(await office.gap(), EVERYTHING.bases), text=text)
+    with pytest.raises(DocumentRejected, match=r"to be written|no text yet"):
+        await office.drafts.propose(draft, ADA, is_admin=True)
+    assert list(await office.proposal_store.proposals()) == []
+
+
+async def test_notes_below_a_written_section_are_not_proposed_with_it(office: Office) -> None:
+    await office.house.asks(PARKING)
+    draft = await office.drafts.begin(await office.gap(), EVERYTHING.bases)
+    text = "# Parking\n\nOn deck two.\n\n## Asked\n\n- Where?\n\nNearest so far: Handbook.\n"
+    sent = await office.drafts.propose(replace(draft, text=text), ADA, is_admin=True)
+    assert (sent.text, sent.beginning) == ("# Parking\n\nOn deck two.", "On deck two.")
 
 
 async def test_who_is_no_admin_proposes_no_draft_and_that_is_recorded(office: Office) -> None:
     await office.house.asks(PARKING)
     draft = await office.drafts.begin(await office.gap(), EVERYTHING.bases)
     with pytest.raises(Denied):
-        await office.drafts.propose(draft, ADA, is_admin=False)
+        await office.drafts.propose(_written(draft), ADA, is_admin=False)
     assert list(await office.proposal_store.proposals()) == []
     assert [(entry.actor, entry.allowed) for entry in await office.audit.recent()] == [(ADA.id, False)]
 

@@ -26,6 +26,7 @@ from core.ports.parser import PageProgress
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.ports.web import FetchResult, PageGone
 from core.retrieval.hybrid import Retriever
+from core.service.api_clients import API_PLATFORM
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.item_sources import ItemSources
 from core.service.kb.job_cards import job_card
@@ -193,6 +194,7 @@ class Room:
             clock=self.clock,
             originals=self.originals,
         )
+        self.installation = "here"
         self.wire()
 
     def wire(self) -> None:
@@ -214,6 +216,7 @@ class Room:
             site_store=self.site_store,
             audit=self.audit,
             clock=self.clock,
+            installation=lambda: self.installation,
             forms=(*PRINCIPAL_FORMS, PrincipalForm("paper", PrincipalKind.CHANNEL, "CHANNEL", "TEAM")),
         )
         wired = wire_knowledge(deps)
@@ -222,7 +225,7 @@ class Room:
 
     def runner(self, platforms: Mapping[str, PlatformCapabilities] | None = None) -> JobRunner:
         connected = {"paper": self.platform.capabilities()} if platforms is None else platforms
-        capabilities = {TERMINAL: PlatformCapabilities(), **connected}
+        capabilities = {TERMINAL: PlatformCapabilities(), API_PLATFORM: PlatformCapabilities(), **connected}
         return JobRunner(
             jobs=self.jobs,
             ingestor=self.ingestor,
@@ -296,6 +299,11 @@ class Room:
         """The titles that a search finds in these bases."""
         found = await self.retriever.search(query, Scope(frozenset(bases or ("handbook",))))
         return [hit.passage.title for hit in found.hits]
+
+    async def finds_text(self, query: str, *bases: str) -> list[str]:
+        """The words that a search finds in these bases."""
+        found = await self.retriever.search(query, Scope(frozenset(bases)))
+        return [hit.passage.text for hit in found.hits]
 
 
 def conversation(text: str, *, source: str = "T/C/1", title: str = "Refunds?", at: int = 0) -> Conversation:

@@ -1,15 +1,18 @@
-"""Whom a base is for: granted, revoked, and slips that would close it to everybody."""
+"""Who may read a base: granted, revoked, restricted, and slips that would close it to everyone."""
+
+from dataclasses import replace
 
 import pytest
 
 from adapters.discord.api.ids import guild_principal, role_principal, user_principal
 from core.model.conversation import Audience, ThreadKey
 from core.model.grants import NOBODY
+from core.model.incoming_events import Permissions
 from core.model.knowledge import KnowledgeBase
 from core.model.principals import EVERYONE
-from core.service.kb.commands import KbVerb
-from core.service.kb.results import is_success
-from tests.core.service.kb.knowledge_room import CHANNEL, Room, words
+from core.service.kb.commands import KbCommand, KbVerb
+from core.service.kb.results import RestrictionPreview, is_success
+from tests.core.service.kb.knowledge_room import ADMIN, CHANNEL, Room, words
 
 
 @pytest.fixture
@@ -20,7 +23,7 @@ def room() -> Room:
 async def test_revoking_the_last_grant_closes_a_base_and_never_opens_it(room: Room) -> None:
     await room.says(KbVerb.CREATE, base="board", principals=(CHANNEL,))
     reply = await room.says(KbVerb.REVOKE, base="board", principals=(CHANNEL,))
-    assert "for nobody" in words(reply)
+    assert "restricted to nobody" in words(reply)
     base = await room.trash.base("board")
     assert base is not None
     assert base.grants == {NOBODY}
@@ -40,7 +43,7 @@ async def test_a_slip_in_a_grant_is_refused_and_closes_nothing(room: Room, slip:
     for verb, base in ((KbVerb.GRANT, "handbook"), (KbVerb.CREATE, "board")):
         reply = await room.says(verb, base=base, principals=("slack:group:T1/S1", slip))
         assert not is_success(reply)
-        assert f"“{slip}” is nobody" in words(reply)
+        assert f"“{slip}” is not a valid reader" in words(reply)
         assert "everyone" in words(reply)
         assert "slack:channel:TEAM/CHANNEL" in words(reply)
         assert "\n" not in words(reply)
@@ -57,10 +60,65 @@ async def test_a_slip_in_a_grant_is_refused_and_closes_nothing(room: Room, slip:
 async def test_everybody_whom_a_platform_names_can_be_granted(room: Room, principal: str) -> None:
     await room.says(KbVerb.CREATE, base="board")
     reply = await room.says(KbVerb.GRANT, base="board", principals=(principal,))
-    assert words(reply) == f"“board” is for {principal}."
+    assert words(reply) == f"“board” is restricted to {principal}."
 
 
 async def test_a_grant_that_would_not_be_accepted_any_more_can_be_revoked(room: Room) -> None:
     await room.catalog.save_base(KnowledgeBase("board", grants=frozenset({"nonsense", CHANNEL})))
     reply = await room.says(KbVerb.REVOKE, base="board", principals=("nonsense",))
-    assert words(reply) == f"“board” is for {CHANNEL}."
+    assert words(reply) == f"“board” is restricted to {CHANNEL}."
+
+
+# --- restricting a base that everyone can read ----------------------------------------------------------------------
+
+
+async def test_restricting_an_open_base_asks_first_and_names_who_loses_access(room: Room) -> None:
+    await room.adds("handbook", refunds_md="# Refunds\n\nThirty days.")
+    asked = await room.says(KbVerb.GRANT, base="Handbook", principals=(CHANNEL,))
+    assert isinstance(asked, RestrictionPreview)
+    assert f"Restrict “handbook” to {CHANNEL}? Everyone can read its 1 document now; all other people" in words(asked)
+    assert await _readers(room, "handbook") == frozenset()
+    assert "kb grant" not in [entry.action for entry in await room.audit.recent()]
+    reply = await room.kb_service.handle(asked.confirm.command, room.caller(ADMIN))
+    assert words(reply) == f"“handbook” is restricted to {CHANNEL}."
+    assert await _readers(room, "handbook") == {CHANNEL}
+
+
+async def test_adding_readers_and_opening_to_everyone_take_nothing_away_and_do_not_ask(room: Room) -> None:
+    await room.adds("handbook", refunds_md="# Refunds\n\nThirty days.")
+    await room.says(KbVerb.GRANT, base="handbook", principals=(CHANNEL,), confirmed=True)
+    await room.says(KbVerb.GRANT, base="handbook", principals=("slack:user:T/U2",))
+    assert await _readers(room, "handbook") == {CHANNEL, "slack:user:T/U2"}
+    await room.says(KbVerb.GRANT, base="handbook", principals=(EVERYONE,))
+    assert await _readers(room, "handbook") == frozenset()
+
+
+async def test_an_admin_who_restricts_a_base_to_others_is_warned_and_still_manages_it(room: Room) -> None:
+    await room.adds("handbook", refunds_md="# Refunds\n\nThirty days.")
+    rights = Permissions(is_admin=True, principals=frozenset({"slack:user:T/U1", "slack:team:T"}))
+    admin = replace(room.caller(ADMIN), permissions=rights, audience=Audience(rights.principals))
+    grant = KbCommand(KbVerb.GRANT, "handbook", principals=("slack:user:T/U2",))
+    asked = await room.kb_service.handle(grant, admin)
+    assert isinstance(asked, RestrictionPreview)
+    assert "You lose it too" in words(asked)
+    await room.kb_service.handle(asked.confirm.command, admin)
+    assert await _readers(room, "handbook") == {"slack:user:T/U2"}
+    assert is_success(await room.kb_service.handle(replace(grant, principals=(EVERYONE,)), admin))
+    assert asked.with_me is not None
+    await room.kb_service.handle(asked.with_me.command, admin)
+    assert await _readers(room, "handbook") == {"slack:user:T/U1", "slack:user:T/U2"}
+
+
+async def test_who_stays_among_the_readers_is_not_warned_of_losing_access(room: Room) -> None:
+    await room.adds("handbook", refunds_md="# Refunds\n\nThirty days.")
+    rights = Permissions(is_admin=True, principals=frozenset({"slack:user:T/U1", "slack:team:T"}))
+    admin = replace(room.caller(ADMIN), permissions=rights, audience=Audience(rights.principals))
+    asked = await room.kb_service.handle(KbCommand(KbVerb.GRANT, "handbook", principals=("slack:team:T",)), admin)
+    assert isinstance(asked, RestrictionPreview)
+    assert (asked.caller_loses, asked.with_me) == (False, None)
+
+
+async def _readers(room: Room, name: str) -> frozenset[str]:
+    base = await room.trash.base(name)
+    assert base is not None
+    return base.grants

@@ -89,7 +89,7 @@ async def test_a_channels_history_becomes_one_document_for_each_conversation(roo
 async def test_adding_says_whom_the_base_is_for(room: Room) -> None:
     await room.says(KbVerb.CREATE, base="handbook", principals=(CHANNEL,))
     reply = await room.says(KbVerb.INGEST, base="handbook", target="https://docs.example/a")
-    assert f"for {CHANNEL}" in words(reply)
+    assert f"restricted to {CHANNEL}" in words(reply)
 
 
 async def test_a_refresh_of_an_unchanged_link_reads_nothing(room: Room) -> None:

@@ -54,7 +54,7 @@ async def test_who_brings_bytes_along_must_be_an_admin_too(room: Room) -> None:
 async def test_every_admin_action_is_in_the_audit(room: Room) -> None:
     await room.adds(refunds_md="# Refunds\n\nThirty days.")
     await room.says(KbVerb.DESCRIBE, base="handbook", text="What we promise")
-    await room.says(KbVerb.GRANT, base="handbook", principals=(CHANNEL,))
+    await room.says(KbVerb.GRANT, base="handbook", principals=(CHANNEL,), confirmed=True)
     await room.says(KbVerb.REMOVE, base="handbook", target="refunds", confirmed=True)
     await room.says(KbVerb.CANCEL, target="nosuchjob")
     actions = [(entry.action, entry.actor) for entry in await room.audit.recent()]
@@ -62,6 +62,17 @@ async def test_every_admin_action_is_in_the_audit(room: Room) -> None:
         "kb create", "kb ingest", "kb describe", "kb grant", "kb remove", "kb cancel",
     ]  # fmt: skip
     assert {actor for _, actor in actions} == {ADMIN.id}
+
+
+async def test_looking_at_what_can_be_restored_is_not_in_the_audit(room: Room) -> None:
+    await room.adds(refunds_md="# Refunds\n\nThirty days.")
+    await room.says(KbVerb.REMOVE, base="handbook", target="refunds", confirmed=True)
+    before = await room.audit.recent()
+    for base in ("", "handbook"):
+        assert "Refunds" in words(await room.says(KbVerb.RESTORE, base=base))
+    assert await room.audit.recent() == before
+    await room.says(KbVerb.RESTORE, target="refunds")
+    assert next(entry.action for entry in await room.audit.recent()) == "kb restore"
 
 
 async def test_a_secret_in_a_link_is_not_in_the_audit_nor_in_the_reply(room: Room) -> None:
@@ -83,7 +94,7 @@ async def test_a_secret_in_a_link_is_not_in_the_audit_nor_in_the_reply(room: Roo
 async def test_who_lists_documents_whole_gets_those_of_bases_that_they_may_know_of(room: Room) -> None:
     await room.adds("handbook", refunds_md="# Refunds\n\nThirty days.")
     await room.adds("board", minutes_md="# Minutes\n\nSecret.")
-    await room.says(KbVerb.GRANT, base="board", principals=("slack:user:T/U9",))
+    await room.says(KbVerb.GRANT, base="board", principals=("slack:user:T/U9",), confirmed=True)
     seen = {one.title for one in await room.kb_service.documents(room.caller(MEMBER))}
     assert (seen, len(await room.kb_service.documents(room.caller(ADMIN)))) == ({"Refunds"}, 2)
     assert [one.title for one in await room.kb_service.documents(room.caller(ADMIN), "Board")] == ["Minutes"]
@@ -93,7 +104,7 @@ async def test_who_lists_documents_whole_gets_those_of_bases_that_they_may_know_
 
 async def test_a_document_is_shown_whole_to_who_may_know_of_it(room: Room) -> None:
     await room.adds("board", minutes_md="# Minutes\n\nSecret.")
-    await room.says(KbVerb.GRANT, base="board", principals=("slack:user:T/U9",))
+    await room.says(KbVerb.GRANT, base="board", principals=("slack:user:T/U9",), confirmed=True)
     document, passages = await room.kb_service.document("minutes", room.caller(ADMIN))
     assert (document.source, [one.text for one in passages]) == ("minutes.md", ["Secret."])
     with pytest.raises(NotFound, match="no document called “minutes” here"):

@@ -10,6 +10,7 @@ from core.model.answer import Outcome
 from core.model.conversation import Person
 from core.model.jobs import JobState
 from core.ports.index import Scope
+from core.ports.proposal_store import Proposal
 from core.ports.question_log import LoggedQuestion
 from core.service.kb.commands import KbVerb
 from core.service.kb.results import (
@@ -57,6 +58,20 @@ async def test_what_a_member_adds_waits_for_an_admin_and_keeps_its_permalink(roo
     document = (await room.catalog.documents(frozenset({"handbook"})))[0]
     assert document.url == "https://chat.example/T/C/1"
     assert not is_success(await room.says(KbVerb.APPROVE, base="handbook", target=proposal.id))
+
+
+@pytest.mark.parametrize(("text", "found"), [("(to be written)", []), ("On deck two.", ["# Parking\n\nOn deck two."])])
+async def test_a_draft_is_approved_only_once_written_and_without_notes(room: Room, text: str, found: list[str]) -> None:
+    """As drafts of earlier versions wait: with their notes below the text."""
+    await room.says(KbVerb.CREATE, base="handbook")
+    notes = "## Asked\n\n- Where?\n\nNearest so far: Handbook.\n"
+    draft = Proposal("d1", "handbook", "draft t1", "Parking", f"# Parking\n\n{text}\n\n{notes}", MEMBER, NOW)
+    await room.proposal_store.keep_proposal(draft)
+    result = await room.says(KbVerb.APPROVE, base="handbook", target="d1")
+    assert is_success(result) is bool(found)
+    jobs = await room.jobs.recent(5)
+    assert [item.reference for job in jobs for item in job.items] == found
+    assert len(await room.proposal_store.proposals()) == 1 - len(found), "a refused approval decides nothing"
 
 
 async def test_a_rejected_proposal_is_gone(room: Room) -> None:
@@ -161,7 +176,7 @@ async def test_a_proposal_is_shown_with_its_buttons_and_what_comes_of_one_above_
     listed = await room.says(KbVerb.PROPOSALS)
     first, second = waiting_in(listed).proposals
     assert [[one.label for one in proposal.actions] for proposal in (first, second)] == [["Approve", "Reject"]] * 2
-    goes = "Approved proposals go into “default”, open to everybody, unless you name another knowledge base."
+    goes = "Approved proposals go into “default”, open to everyone, unless you name another knowledge base."
     assert words(listed).startswith(f"Proposals\n{goes}\n")
     assert first.title == "Question 0"
     assert "On Fridays." in second.beginning
@@ -180,10 +195,10 @@ async def test_a_proposal_is_shown_with_its_buttons_and_what_comes_of_one_above_
 async def test_an_admin_reads_who_will_see_what_is_approved_before_approving_it(room: Room) -> None:
     await room.says(KbVerb.CREATE, base="board", principals=(CHANNEL,))
     await proposed(room, "Five working days.")
-    assert f"go into “board”, for {CHANNEL}, unless" in words(await room.says(KbVerb.PROPOSALS))
+    assert f"go into “board”, restricted to {CHANNEL}, unless" in words(await room.says(KbVerb.PROPOSALS))
     await room.says(KbVerb.CREATE, base="handbook")
     listed = await room.says(KbVerb.PROPOSALS)
-    assert "go into “default”, open to everybody, unless" in words(listed)
+    assert "go into “default”, open to everyone, unless" in words(listed)
     assert await room.trash.base("default") is None  # to look makes nothing
     await pressed(room, listed, 0, "Approve")
     assert await room.trash.base("default") is not None

@@ -14,7 +14,7 @@ def room() -> Room:
 
 async def test_jobs_of_a_base_that_the_readers_may_not_see_are_not_listed(room: Room) -> None:
     job = await room.adds(refunds_md="# Refunds\n\nThirty days.")
-    await room.says(KbVerb.GRANT, base="handbook", principals=("paper:channel:T/BOARD",))
+    await room.says(KbVerb.GRANT, base="handbook", principals=("paper:channel:T/BOARD",), confirmed=True)
     for given in ("", job.id):
         assert job.id in words(await room.says(KbVerb.JOBS, target=given))
         assert job.id not in words(await room.says(KbVerb.JOBS, target=given, private=False))
@@ -22,7 +22,7 @@ async def test_jobs_of_a_base_that_the_readers_may_not_see_are_not_listed(room: 
 
 async def test_a_base_that_the_readers_may_not_see_does_not_exist_for_them(room: Room) -> None:
     await room.adds("board", merger_md="# Merger\n\nWith Acme.")
-    await room.says(KbVerb.GRANT, base="board", principals=("paper:channel:T/BOARD",))
+    await room.says(KbVerb.GRANT, base="board", principals=("paper:channel:T/BOARD",), confirmed=True)
     unknown = words(await room.says(KbVerb.SHOW, MEMBER, base="nosuch"))
     for verb in (KbVerb.LIST, KbVerb.SHOW):
         for private in (True, False):

@@ -54,7 +54,7 @@ async def test_what_was_removed_can_be_restored_as_it_was_for_seven_days(room: R
 
 async def test_a_whole_base_goes_at_once_and_comes_back_with_its_grants(room: Room) -> None:
     await room.adds(refunds_md="# Refunds\n\nThirty days.", leave_md="# Leave\n\nTwenty days.")
-    await room.says(KbVerb.GRANT, base="handbook", principals=(CHANNEL,))
+    await room.says(KbVerb.GRANT, base="handbook", principals=(CHANNEL,), confirmed=True)
     asked = await room.says(KbVerb.REMOVE, base="handbook")
     assert "2 documents" in words(asked)
     await room.says(KbVerb.REMOVE, base="handbook", confirmed=True)
@@ -114,7 +114,7 @@ async def test_a_base_that_was_closed_since_a_removal_hides_what_can_be_restored
     await room.adds(refunds_md="# Refunds\n\nThirty days.")
     await room.says(KbVerb.REMOVE, target="refunds", confirmed=True)
     assert "Refunds" in words(await room.says(KbVerb.RESTORE, private=False))
-    await room.says(KbVerb.GRANT, base="handbook", principals=("paper:channel:T/BOARD",))
+    await room.says(KbVerb.GRANT, base="handbook", principals=("paper:channel:T/BOARD",), confirmed=True)
     assert "Refunds" not in words(await room.says(KbVerb.RESTORE, private=False))
     assert "Refunds" in words(await room.says(KbVerb.RESTORE))
 
@@ -125,7 +125,7 @@ async def test_a_copy_is_not_put_back_after_its_time_whoever_asks(room: Room) ->
     removed = (await room.trash_store.removals())[0]
     room.clock.advance(RESTORABLE.total_seconds() + 1)
     with pytest.raises(NotFound, match="is gone"):
-        await room.trash.restore(removed)
+        await room.trash.restore(removed, ADMIN.id)
 
 
 async def test_what_is_restored_under_another_encoder_is_encoded_anew(room: Room) -> None:

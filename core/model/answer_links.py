@@ -3,31 +3,27 @@
 Text from a model or a document may ask a reader's client to open a link or load an image that carries what was read.
 So every address in an answer is compared, whole, with the links of the retrieved sources. Markdown links keep their
 words. An address that stands in a retrieved passage just so, and can carry nothing that the passage does not say,
-stays readable: it is a contact or a place that the document names. It stays as text: what a platform shows as a link
-is the platform's sanitizer to decide, from the same list.
+stays readable: a contact as text, a place as code, which no program makes a link of. What a platform shows as a link
+is then the platform's sanitizer to decide, from the same list; ``/v1`` and MCP send the text as it is.
 """
 
 import re
 from dataclasses import dataclass
 
-_MARKDOWN = re.compile(
-    r"!?\[(?P<label>[^\[\]\n]{0,300})\]\([ \t]*<?(?P<url>[^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*)>?"
-    r"(?:[ \t]+\"[^\"\n]*\")?[ \t]*\)"
-)
-_REFERENCE = re.compile(r"(?m)^[ \t]{0,3}\[[^\[\]\n]{1,100}\]:[^\n]*$")
-_TAG = re.compile(
-    r"</?(?:a|img|iframe|script|link|object|embed|form|svg|video|audio|source|meta|base)\b[^<>\n]{0,500}>?",
-    re.IGNORECASE,
-)
+from core.model.markdown_links import PLAIN_TARGET, LinkForm, LinkVerdict, MarkdownLink, code_in, rewrite_links
+from core.model.plain_text import JOINER, defang_calls, defang_schemes, remove_controls
+
 _SCHEME = (
     r"(?:\b[a-z][a-z0-9+.-]{1,20}:/{1,3}|\b(?:javascript|data|mailto|tel|sms|callto|sip|skype|facetime|file):(?=\S)"
     r"|\bwww\.|//(?=[\w-]+\.[a-z]{2,}))"
 )
-_AUTOLINK = re.compile(rf"<({_SCHEME}[^\s<>]*)>", re.IGNORECASE)
 _BARE = re.compile(rf"{_SCHEME}[^\s<>]*", re.IGNORECASE)
 # A name with a dot and a query is a link to most clients, scheme or not.
 _SCHEMELESS = re.compile(r"\b(?:[a-z0-9-]{1,63}\.){1,6}[a-z]{2,20}(?:/[^\s<>?]{0,2000})?\?[^\s<>]+", re.IGNORECASE)
+_KEPT = re.compile(rf"\]\((?:<(?P<quoted>[^\n<>\\`]*)>|(?P<plain>{PLAIN_TARGET}))\)")
 _CLOSING = ".,;:!?)]}\"'`*_~"
+_ENDS_AN_ADDRESS = ".,:;!?*_~)"  # not part of an address at its end, to programs that make links of addresses
+_DEFINITION = re.compile(r"(?m)^([ \t>*+|-]*(?:\d{1,9}[.)][ \t>]*)?\[[^\[\]]{0,999}\]):")
 _CITED = re.compile(r"\[\d{1,4}\]\Z")
 _MOST_CLOSING = 40  # characters that only close a sentence; an address followed by more is another address
 _CONTACT = re.compile(r"(?:mailto|tel):(?P<contact>[\w.+@-]{3,200})", re.IGNORECASE)
@@ -53,6 +49,12 @@ RESERVED_SHARE = re.compile(
 )
 MOST_HELD_BACK = 4_000  # characters; what is longer is shown, filtered as it stands
 REMOVED = "(link removed)"
+_MOST_ROUNDS = 3  # an address that is taken away may leave markup that makes another link
+# What Slack and Discord take for a call of people, or for a link to a channel: see their sanitizers.
+_CALL_MARKUP = re.compile(
+    r"<(?:(?:!subteam\^|@[!&]?|(?P<place>#))(?P<id>[UWBSCG][A-Z0-9]{2,20}|\d{1,20})|!(?P<all>channel|here|everyone|group))"
+    r"(?:\|[@#]?(?P<label>[^<>\n]{0,100}))?>"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,45 +76,92 @@ class SourceLinks:
         """Whether it is the address of an interface that a passage has just so: it is shown as code, never a link."""
         return bool(_INTERFACE.fullmatch(address)) and self._in_a_passage(address)
 
+    def judge(self, link: MarkdownLink) -> tuple[LinkVerdict, str]:
+        """What becomes of a link of an answer, and what is said of its address beside its words."""
+        if link.address in self.links and link.form is not LinkForm.IMAGE:
+            return LinkVerdict.KEEP, ""
+        if link.form is LinkForm.AUTOLINK:
+            names_scheme = _BARE.match(link.address) or "@" in link.address
+            return (LinkVerdict.UNWRAP if names_scheme else LinkVerdict.ESCAPE), ""
+        contact = self.readable(link.address) if _CONTACT.fullmatch(link.address) else ""
+        return LinkVerdict.UNWRAP, f" ({contact})" if contact and contact != link.label else ""
+
     def _in_a_passage(self, address: str) -> bool:
         whole = re.compile(rf"(?<![\w/.@-]){re.escape(address)}(?![\w@=&%-]|[/.?#][\w%=])")
         return any(address in passage and whole.search(passage) for passage in self.passages)
 
 
 def without_foreign_links(text: str, sources: SourceLinks) -> str:
-    """The text without any address that is not exactly a source's, or plainly named by one. Code is no exception."""
+    """The text without any link or address that is not exactly a source's, or plainly named by one, and without calls.
+
+    An address in code is no exception. Control characters go too.
+    """
+    text = _without_calls(remove_controls(text))
+    for _ in range(_MOST_ROUNDS):
+        before = text
+        text = _without_foreign_addresses(rewrite_links(text, sources.judge), sources)
+        if text == before:
+            break
+    return text
+
+
+def _without_foreign_addresses(text: str, sources: SourceLinks) -> str:
+    """The text without foreign addresses that merely stand in it. Where a link of a source leads is no such address."""
     kept: list[str] = []
 
-    def markdown(match: re.Match[str]) -> str:
-        """An allowed link is put aside, so that the next passes do not look into it; of others the words stay."""
-        label, url = match.group("label", "url")
-        if url not in sources.links or match.group().startswith("!"):
-            contact = sources.readable(url) if _CONTACT.fullmatch(url) else ""
-            return f"{label} ({contact})" if contact and contact != label else label
-        kept.append(f"[{label}]({url})")
+    def keep(written: str) -> str:
+        kept.append(written)
         return f"\x00{len(kept) - 1}\x00"
+
+    def target(match: re.Match[str]) -> str:
+        address = match["plain"] if match["quoted"] is None else match["quoted"]
+        return keep(match.group()) if address in sources.links else match.group()
 
     def bare(match: re.Match[str]) -> str:
         whole = match.group()
         for address in _without_closing(whole):
+            shown, rest = sources.readable(address), whole[len(address) :]
             if address in sources.links:
-                return whole
-            if shown := sources.readable(address):
-                return shown + whole[len(address) :]
-            if sources.of_interface(address):
-                coded = match.string.count("`", 0, match.start()) % 2
-                kept.append(address if coded else f"`{address}`")
-                return f"\x00{len(kept) - 1}\x00{whole[len(address) :]}"
-        return REMOVED + whole[len(_without_closing(whole)[-1]) :]
+                return keep(_unmistakable(address, match)) + rest
+            if shown and shown != address:
+                return shown + rest
+            if shown or sources.of_interface(address):
+                return keep(_inactive(address, match)) + rest
+        before = match.string[match.start() - 1 : match.start()]
+        space = " " if before.isalnum() or before in (")", "\x00") else ""
+        return space + REMOVED + whole[len(_without_closing(whole)[-1]) :]
 
-    text = text.replace("\x00", "")
-    text = _MARKDOWN.sub(markdown, text)
-    text = _REFERENCE.sub("", text)
-    text = _AUTOLINK.sub(r"\1", text)
-    text = _TAG.sub("", text)
+    text = _DEFINITION.sub(lambda match: match.group() if code_in(text)(match.start(1)) else f"{match[1]}\\:", text)
+    text = _KEPT.sub(target, text)
     text = _BARE.sub(bare, text)
     text = _SCHEMELESS.sub(bare, text)
     return re.sub(r"\x00(\d+)\x00", lambda m: kept[int(m.group(1))], text)
+
+
+def _unmistakable(address: str, match: re.Match[str]) -> str:
+    """The address of a source as it is; as a link where a reader's program would take what follows for a part of it."""
+    text, end = match.string, match.start() + len(address)
+    follows = text[end : match.end() + 1].lstrip(_ENDS_AN_ADDRESS)
+    if not follows or follows[0].isspace() or text[match.start() - 1 : match.start()] == "<" or code_in(text)(end - 1):
+        return address
+    return f"[{address}]({address})"
+
+
+def _inactive(address: str, match: re.Match[str]) -> str:
+    """An address that can be read and not followed: as code; with a joiner in it where backticks stand around it."""
+    text = match.string
+    if "`" not in text and "    " not in text:
+        return f"`{address}`"
+    return address if code_in(text)(match.start()) else defang_schemes(address).replace("www.", f"www{JOINER}.")
+
+
+def _without_calls(text: str) -> str:
+    """The text without markup that calls people on a platform. Their names stay."""
+    return defang_calls(_CALL_MARKUP.sub(_called, text))
+
+
+def _called(match: re.Match[str]) -> str:
+    return ("#" if match["place"] else "@") + (match["label"] or match["id"] or match["all"])
 
 
 def _without_closing(whole: str) -> tuple[str, ...]:

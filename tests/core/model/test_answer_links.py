@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.agent.links import REMOVED, SourceLinks, without_foreign_links
+from core.model.answer_links import REMOVED, SourceLinks, without_foreign_links
 
 OURS = SourceLinks(frozenset({"https://docs.example.com/refunds", "https://wiki.example.com/a_(b)"}))
 
@@ -83,7 +83,7 @@ NAMED = SourceLinks(
         ("Write to <mailto:jo@example.org> [1].", "Write to jo@example.org [1]."),
         ("Write to [Jo](mailto:jo@example.org).", "Write to Jo (jo@example.org)."),
         ("Call tel:+49-30-123.", "Call +49-30-123."),
-        ("It stands at https://hr.example/leave[1].", "It stands at https://hr.example/leave[1]."),
+        ("It stands at https://hr.example/leave[1].", "It stands at `https://hr.example/leave`[1]."),
     ],
 )
 def test_an_address_that_a_passage_names_stays_readable(text: str, shown: str) -> None:

@@ -1,0 +1,97 @@
+"""What every request to /v1 goes through: its token, its body as a type, and errors as problem details."""
+
+import logging
+import uuid
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from aiohttp import web
+from pydantic import BaseModel, ValidationError
+
+from adapters.web.api.problems import WENT_WRONG, invalid, problem, problem_of, problem_response
+from adapters.web.api.schemas import Problem
+from core.model.errors import FootnoteError
+from core.ports.api_tokens import TokenScope
+from core.service.api_clients import ApiClient, ApiClients
+
+BODY_LIMIT = 64 * 1024  # bytes
+
+R = TypeVar("R", bound=BaseModel)
+Handler = Callable[[web.Request, ApiClient], Awaitable[web.StreamResponse]]
+Respond = Callable[[Problem], web.Response]
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenGuard:
+    """Checks a request's token and scope. Whatever goes wrong leaves as a problem, with an id that the log has."""
+
+    clients: ApiClients
+
+    def __call__(
+        self, handler: Handler, scope: TokenScope, respond: Respond = problem_response
+    ) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+        """The handler behind the check. ``respond`` gives problems their shape."""
+
+        async def guarded(request: web.Request) -> web.StreamResponse:
+            trace_id = uuid.uuid4().hex[:16]
+            try:
+                client = await self.clients.authenticate(bearer(request))
+                client.check(scope)
+                return await handler(request, client)
+            except ValidationError as error:
+                told = invalid(error)
+            except FootnoteError as error:
+                told = problem_of(error)
+            except web.HTTPRequestEntityTooLarge as error:
+                told = problem(413, error.text or "The body is too large.")
+            except (web.HTTPException, ConnectionResetError):
+                raise
+            except Exception:
+                log.exception("api_failed", extra={"path": request.path, "trace_id": trace_id})
+                told = problem(500, WENT_WRONG)
+            if not told.trace_id:
+                told = told.model_copy(update={"trace_id": trace_id})
+                log.info("api_refused", extra={"path": request.path, "trace_id": trace_id, "status": told.status})
+            return respond(told)
+
+        return guarded
+
+
+def bearer(request: web.Request) -> str:
+    """The token that a request carries; empty where there is none."""
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    return token if scheme.lower() == "bearer" else ""
+
+
+async def body_of(request: web.Request, kind: type[R], limit: int = BODY_LIMIT) -> R:
+    """The request as its type. Raises ValidationError, HTTPRequestEntityTooLarge."""
+    body = bytearray()
+    async for part in request.content.iter_chunked(64 * 1024):
+        body += part
+        if len(body) > limit:
+            raise too_large(limit)
+    return kind.model_validate_json(bytes(body))
+
+
+def too_large(limit: int) -> web.HTTPRequestEntityTooLarge:
+    """The error of a body that is larger than this."""
+    return web.HTTPRequestEntityTooLarge(
+        max_size=limit, actual_size=limit, text=f"The body is larger than {limit} bytes."
+    )
+
+
+async def send(request: web.Request, reply: BaseModel, status: int = 200) -> web.StreamResponse:
+    """The reply, on its way before this returns: what follows keeps nobody waiting."""
+    if isinstance(reply, Problem):
+        response = problem_response(reply)
+    else:
+        headers: dict[str, Any] = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+        response = web.Response(
+            body=reply.model_dump_json().encode(), status=status, content_type="application/json", headers=headers
+        )
+    await response.prepare(request)
+    await response.write_eof()
+    return response

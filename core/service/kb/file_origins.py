@@ -1,0 +1,288 @@
+"""Which document of a base a local file is: the one that came from the same place, whatever the place is called.
+
+The first folder of a name gets that name in a base, and a second one of the same name a name of its own. A file within
+a folder that is known here belongs to that folder. What is known of folders is what the documents say of their origins,
+so a backup, a removed base and a restored document need no further record.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from core.ingestion.ingestor import Ingestor
+from core.ingestion.material import Material
+from core.ingestion.trash import Trash
+from core.model.errors import DocumentRejected
+from core.model.file_content import UPLOAD, LocalFile, NamedFile, folder_of, folder_origin
+from core.model.knowledge import Document
+from core.ports.catalog import Catalog
+
+OTHER_NAME = "“{name}” is the name of {what} here, so what is in {folder} is called “{other}”."
+SAME_FOLDER = "If it is the same folder: remove “{other}”, and give the command again with --name “{name}”."
+UNKNOWN = "documents from a folder that is not known"  # of a home that a version before origins has written
+UPLOADED = "files that were uploaded"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptFolder:
+    """Documents that were there already and are now known to come from this folder; nothing of them was encoded."""
+
+    name: str
+    folder: str
+    documents: int
+    moved_from: str = ""  # the folder they came from before, where one was known
+
+
+@dataclass(frozen=True, slots=True)
+class FileNaming:
+    """Local files with their sources in one base.
+
+    ``missing``: sources that came from these folders, and are not in them now. ``notes`` are for the operator.
+    """
+
+    files: tuple[NamedFile, ...]
+    kept: tuple[KeptFolder, ...] = ()
+    missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FileOrigins:
+    """Names files by where they come from. ``installation`` returns what tells this home's folders from another's."""
+
+    catalog: Catalog
+    trash: Trash
+    ingestor: Ingestor
+    installation: Callable[[], str]
+
+    async def name_files(
+        self, files: Sequence[LocalFile], base: str, *, name: str = "", dry: bool = False
+    ) -> FileNaming:
+        """The files with their sources. With ``name``, their folder is called so, or takes over what is called so.
+
+        Documents that turn out to be a folder's are noted as such, unless ``dry``. Raises DocumentRejected for a name
+        that cannot be used, StoreUnavailable.
+        """
+        documents = await self.catalog.documents(frozenset({base}))
+        removed = [one.document for one in await self.trash.restorable(base)]
+        installation = await asyncio.to_thread(self.installation)
+        naming = await asyncio.to_thread(_Naming, self, installation, _by_name(documents), _by_name(removed), dry)
+        by_root: dict[Path, list[LocalFile]] = {}
+        for file in files:
+            by_root.setdefault(file.root, []).append(file)
+        if name and (len(by_root) != 1 or not _is_name(name)):
+            raise DocumentRejected(
+                f"“{name[:80]}” cannot be the name of {'several folders' if len(by_root) > 1 else 'a folder'}.",
+                remedy="Name one folder or file, without slashes.",
+            )
+        for root in sorted(by_root, key=lambda one: len(one.parts)):  # a folder before what is named within it
+            await naming.find_single_files(root, by_root[root])
+            await naming.settle(root, by_root[root], name)
+        named = await asyncio.to_thread(lambda: {file.path: naming.name(file.path) for file in files})
+        missing = await asyncio.to_thread(naming.find_missing, by_root, named.values())
+        return FileNaming(tuple(named.values()), tuple(naming.kept), missing, tuple(naming.notes))
+
+
+@dataclass(slots=True)
+class _Naming:
+    """What is called how in a base, as it goes on. Some of it looks at the disk."""
+
+    origins: FileOrigins
+    installation: str
+    documents: dict[str, list[Document]]  # by the first part of their sources
+    removed: dict[str, list[Document]]
+    dry: bool
+    folders: dict[str, str] = field(default_factory=dict)  # names of this installation's folders
+    names: dict[str, str] = field(default_factory=dict)  # the folders by their names
+    targets: dict[str, str] = field(default_factory=dict)  # the same folders by where links lead
+    kept: list[KeptFolder] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        for there in (self.documents, self.removed):
+            new = {name: self._folders_of(documents) for name, documents in there.items()}
+            for name, folders in new.items():
+                if name not in self.names:
+                    for folder in sorted(folders - self.folders.keys(), key=os.path.lexists):
+                        self._call(folder, name)  # of several, one that is there: the others have moved
+
+    def _folders_of(self, documents: Iterable[Document]) -> set[str]:
+        """This installation's folders that these came from."""
+        return {folder for one in documents if self._origin(folder := folder_of(one.origin)) == one.origin}
+
+    # --- which folder a path is in
+
+    def _call(self, folder: str, name: str) -> None:
+        self.folders.pop(self.names.get(name, ""), None)
+        self.folders[folder], self.names[name] = name, folder
+        self.targets[os.path.realpath(folder)] = folder
+
+    def _find(self, path: Path) -> tuple[str, str] | None:
+        """The nearest known folder, or file, that a path is in, and the path from there on; None without one."""
+        for place in dict.fromkeys((path, path.resolve())):
+            for above in (place, *place.parents):
+                folder = _text(above)
+                folder = folder if folder in self.folders else self.targets.get(folder, "")
+                if folder in self.folders:
+                    return folder, _text(place.relative_to(above)) if place != above else ""
+        return None
+
+    def _origin(self, folder: Path | str) -> str:
+        return folder_origin(self.installation, _text(folder))
+
+    def name(self, path: Path) -> NamedFile:
+        """The file with its source and its origin; its folder is settled."""
+        found = self._find(path)
+        assert found is not None, path
+        folder, inside = found
+        name = self.folders[folder]
+        return NamedFile(path, f"{name}/{inside}" if inside else name, self._origin(folder))
+
+    # --- what a folder is called
+
+    async def settle(self, root: Path, files: Sequence[LocalFile], name: str) -> None:
+        """Give a folder, or a file named by itself, its name. Raises DocumentRejected."""
+        known = await asyncio.to_thread(self._find, root)
+        if known is not None and name and name != self.folders[known[0]]:
+            taken = f"{root} is called “{self.folders[known[0]]}” here already."
+            raise DocumentRejected(taken, remedy="Give the command without --name, or remove its documents first.")
+        if known is not None and known[1]:
+            return
+        own = _text((await asyncio.to_thread(root.resolve)).name) or "files"
+        wished = name or (self.folders[known[0]] if known else own)
+        holders = self._holders(wished) - {self._origin(known[0] if known else root)}
+        moved = all([await asyncio.to_thread(self._may_have_moved, one) for one in holders])
+        if not holders and (known or wished not in self.names):
+            self._call(known[0] if known else _text(root), wished)
+        elif name:
+            self._check_free(name, holders)
+            await self._adopt(root, name, holders)
+        elif moved and (known or await self._has_unchanged(root, files, wished)):
+            await self._adopt(root, wished, holders)
+        elif not known and (gone := await self._moved_name(root, files)):
+            await self._adopt(root, gone, self._holders(gone))
+        elif not known:
+            self._call_otherwise(root, wished, holders, moved=moved)
+
+    async def _moved_name(self, root: Path, files: Sequence[LocalFile]) -> str:
+        """The name of a folder that was called as this one, is gone, and held a file of this one as it is; or empty."""
+        for folder, name in list(self.folders.items()):
+            if Path(folder).name != root.name or not await asyncio.to_thread(
+                self._may_have_moved, self._origin(folder)
+            ):
+                continue
+            if self._holders(name) == {self._origin(folder)} and await self._has_unchanged(root, files, name):
+                return name
+        return ""
+
+    def _holders(self, name: str) -> set[str]:
+        """The origins of what is called so; of what was removed only those that are known."""
+        there = {one.origin for one in self.documents.get(name, ())}
+        return there | {one.origin for one in self.removed.get(name, ()) if one.origin}
+
+    def _may_have_moved(self, origin: str) -> bool:
+        """Whether the folder of this origin is unknown, or was one of this installation and is gone."""
+        folder = folder_of(origin)
+        return not origin or (origin == self._origin(folder) and not Path(folder).exists())
+
+    def _check_free(self, name: str, holders: Collection[str]) -> None:
+        """Raise DocumentRejected where a folder that is still there has this name, or files that were uploaded."""
+        for origin in holders:
+            folder = folder_of(origin)
+            if origin == UPLOAD or (origin == self._origin(folder) and Path(folder).exists()):
+                what = UPLOADED if origin == UPLOAD else f"{folder}, which is still there"
+                raise DocumentRejected(f"“{name}” is the name of {what}.", remedy="Choose another name.")
+
+    async def _adopt(self, root: Path, name: str, holders: Collection[str]) -> None:
+        """Note that documents of this name and of these origins come from this folder. Nothing is encoded."""
+        known, theirs = [], self.documents.get(name, [])
+        kept = 0
+        for one in theirs:
+            now = replace(one, origin=self._origin(root)) if one.origin in holders else one
+            kept += now is not one and (self.dry or await self.origins.catalog.republish(now))
+            known.append(now)
+        self.documents[name] = known
+        self._call(_text(root), name)
+        if kept:
+            before = next(filter(None, map(folder_of, holders)), "")
+            self.kept.append(KeptFolder(name, _text(root), kept, before))
+
+    async def find_single_files(self, root: Path, files: Sequence[LocalFile]) -> None:
+        """Note files of a folder that an older version took in by themselves, under their names alone."""
+        inside = {one.source for one in self.documents.get(_text(root.name), ())}
+        for file in files:
+            alone, source = _text(file.path.name), _text(Path(root.name) / file.path.relative_to(root))
+            unknown = any(not one.origin and one.source == alone for one in self.documents.get(alone, ()))
+            if not unknown or file.path == root or source in inside or self._find(file.path):
+                continue
+            if await self._has_unchanged(file.path, [file], alone):
+                await self._adopt(file.path, alone, {""})
+
+    def _call_otherwise(self, root: Path, wished: str, holders: Collection[str], *, moved: bool) -> None:
+        """Give a folder a name of its own, beside what has the name that it would have."""
+        other = self._distinct(root, wished)
+        self._call(_text(root), other)
+        known = next(filter(None, holders), "")
+        what = UPLOADED if known == UPLOAD else folder_of(known) or UNKNOWN
+        lines = [OTHER_NAME.format(name=wished, what=what, folder=_text(root), other=other)]
+        self.notes.append(" ".join([*lines, *([SAME_FOLDER.format(name=wished, other=other)] if moved else [])]))
+
+    def _distinct(self, root: Path, wished: str) -> str:
+        """A name that nothing has here: with the folder above it, then those above that, then a number."""
+        taken = {*self.documents, *self.removed, *self.names}
+        stem, suffix = (_text(root.stem), _text(root.suffix)) if root.is_file() else (wished, "")
+        above = list(map(_text, root.parent.parts[1:]))
+        names = [f"{stem} ({', '.join(above[-n:])}){suffix}" for n in range(1, len(above) + 1)]
+        numbered = (f"{stem} ({n}){suffix}" for n in range(2, len(taken) + 3))
+        return next(one for one in (*names, *numbered) if one not in taken)
+
+    async def _has_unchanged(self, root: Path, files: Sequence[LocalFile], name: str) -> bool:
+        """Whether a document that is called so was made of a file of this folder, as that file is now."""
+        there = {one.source: one for one in self.documents.get(name, ())}
+        for file in files:
+            document = there.get(_text(Path(name) / file.path.relative_to(root)) if file.path != root else name)
+            if document is None:
+                continue
+            try:
+                data = await asyncio.to_thread(file.path.read_bytes)
+            except OSError:
+                continue
+            material = Material(document.source, file.path.name, data)
+            if await self.origins.ingestor.find_unchanged(material, document.knowledge_base) is not None:
+                return True
+        return False
+
+    def find_missing(self, roots: Iterable[Path], found: Iterable[NamedFile]) -> tuple[str, ...]:
+        """Sources that came from these folders, and are not there now."""
+        there = {one.source for one in found}
+        asked = [_text(root) for root in roots if root.is_dir()]
+        gone = []
+        for one in (one for documents in self.documents.values() for one in documents):
+            folder, inside = folder_of(one.origin), one.source.partition("/")[2]
+            if one.origin != self._origin(folder) or one.source in there:
+                continue
+            if any(_is_within(f"{folder.rstrip('/')}/{inside}", root) for root in asked):
+                gone.append(one.source)
+        return tuple(sorted(gone))
+
+
+def _is_within(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def _by_name(documents: Iterable[Document]) -> dict[str, list[Document]]:
+    found: dict[str, list[Document]] = {}
+    for one in documents:
+        found.setdefault(one.source.partition("/")[0], []).append(one)
+    return found
+
+
+def _is_name(name: str) -> bool:
+    return name == name.strip() and 0 < len(name) <= 120 and not set("/\\\x00\n\r\t") & set(name) and name[0] != "."
+
+
+def _text(name: object) -> str:
+    """A name that is no UTF-8 with its odd bytes spelt out, so that it can be kept and shown."""
+    return os.fsencode(str(name)).decode("utf-8", "backslashreplace")

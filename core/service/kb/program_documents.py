@@ -1,0 +1,153 @@
+"""Documents that programs add over the API: each under a key of the program's own, in a base that its token names.
+
+A document's source is ``api:TOKEN:key``, so a token reaches its own documents and no others. They are for the readers
+of their base: a program that says for whom a document is, is refused a base that more people read.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from core.ingestion.ingestor import document_id_of
+from core.ingestion.trash import Trash
+from core.model.conversation import ThreadKey
+from core.model.errors import Busy, Denied, NotFound
+from core.model.incoming_events import Permissions
+from core.model.jobs import ItemKind, Job, JobItem, JobKind, content_digest
+from core.model.knowledge import Document, KnowledgeBase
+from core.model.plain_text import one_line
+from core.ports.blob_store import BlobStore
+from core.ports.catalog import Catalog
+from core.ports.job_store import JobStore
+from core.service.api_clients import API_PLATFORM, ApiClient
+from core.service.kb.command_audit import CommandAudit
+from core.service.kb.commands import Caller, KbVerb
+from core.service.kb.item_sources import file_name, spool_name
+from core.service.kb.job_queue import JobQueue
+
+EVERYONE = "everyone"  # in an audience: whoever reads open bases
+_RECENT_JOBS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class GivenDocument:
+    """A document as a program gives it. ``address`` is shown with citations and never fetched.
+
+    ``audience`` are principals as text, or EVERYONE; empty: whoever reads the base. ``name`` says the format by its
+    ending; empty for Markdown.
+    """
+
+    key: str
+    data: bytes
+    name: str = ""
+    title: str = ""
+    address: str | None = None
+    dated: str = ""
+    base: str = ""
+    audience: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramDocuments:
+    """Adds, shows and deletes a token's own documents. Every method raises Denied, NotFound and StoreUnavailable."""
+
+    catalog: Catalog
+    trash: Trash
+    job_queue: JobQueue
+    jobs: JobStore
+    blobs: BlobStore
+    audit: CommandAudit
+
+    async def put(self, client: ApiClient, given: GivenDocument) -> Job:
+        """Add this document or replace it; the same one that is in line already is the same job. Raises Busy."""
+        base = await self._base(client, given.base)
+        _check_audience(client, base, given.audience)
+        caller = _caller(client)
+        job = self.job_queue.create_job(JobKind.INGEST, base.name, caller, one_line(given.title) or given.key)
+        source, spooled = _source(client, given.key), spool_name(job.id, given.key)
+        told = "\x1f".join((given.title, given.address or "", given.dated)).encode()
+        item = JobItem(
+            ItemKind.SPOOLED,
+            source,
+            spooled,
+            name=given.name or file_name(given.title or given.key),
+            url=given.address,
+            title=given.title,
+            dated=given.dated,
+            digest=content_digest(told + given.data),
+        )
+        await self.blobs.keep(spooled, given.data)
+        accepted = await self.job_queue.accept_once(replace(job, items=(item,)))
+        await self.audit.record(caller, KbVerb.INGEST, f"{base.name}/{source}", detail=f"job {accepted.id}")
+        return accepted
+
+    async def documents(self, client: ApiClient, base: str = "") -> Sequence[tuple[str, Document]]:
+        """The token's own documents with their keys, by key."""
+        bases = [await self._base(client, base)] if base else await self._bases(client)
+        found = await self.catalog.documents(frozenset(one.name for one in bases))
+        prefix = _source(client, "")
+        return sorted((one.source.removeprefix(prefix), one) for one in found if one.source.startswith(prefix))
+
+    async def document(self, client: ApiClient, key: str, base: str = "") -> Document:
+        """The token's own document of this key."""
+        name = (await self._base(client, base)).name
+        found = await self.catalog.document(document_id_of(name, _source(client, key)))
+        if found is None:
+            raise NotFound("This token has no document of this key.", remedy="GET /v1/documents lists those it has.")
+        return found
+
+    async def remove(self, client: ApiClient, key: str, base: str = "") -> Document:
+        """Take the token's own document out; an admin can restore it for seven days. Raises Busy while it comes in."""
+        found = await self.document(client, key, base)
+        for job in await self.jobs.recent(_RECENT_JOBS):
+            if not job.over and job.position(found.source) is not None and job.base == found.knowledge_base:
+                raise Busy("This document is being replaced.", remedy=f"Wait until job {job.id} is over.")
+        await self.trash.remove(found, client.person().id)
+        await self.audit.record(_caller(client), KbVerb.REMOVE, f"{found.knowledge_base}/{found.source}")
+        return found
+
+    async def job(self, client: ApiClient, job_id: str) -> Job:
+        """A job that this token began."""
+        job = await self.jobs.read(job_id)
+        if job is None or job.by.id != client.person().id:
+            raise NotFound("This token has no job of this id.")
+        return job
+
+    async def _bases(self, client: ApiClient) -> Sequence[KnowledgeBase]:
+        if client.bases is None:
+            raise Denied("This token is bound to no knowledge base.", remedy="Make one with --scope ingest --kb NAME.")
+        return await client.visible_bases(self.catalog)
+
+    async def _base(self, client: ApiClient, name: str) -> KnowledgeBase:
+        bases = await self._bases(client)
+        named = [one for one in bases if not name or one.name.casefold() == name.strip().casefold()]
+        if len(named) == 1:
+            return named[0]
+        there = ", ".join(sorted(one.name for one in bases)) or "none now"
+        if not name:
+            raise NotFound("Which knowledge base?", remedy=f"Name one of this token's: {there}.")
+        raise NotFound(f"This token has no knowledge base “{name[:60]}”.", remedy=f"There are: {there}.")
+
+
+def key_of(client: ApiClient, source: str) -> str:
+    """The key of one of this token's documents."""
+    return source.removeprefix(_source(client, ""))
+
+
+def _source(client: ApiClient, key: str) -> str:
+    return f"{API_PLATFORM}:{client.id}:{key}"
+
+
+def _check_audience(client: ApiClient, base: KnowledgeBase, audience: frozenset[str]) -> None:
+    """Raise Denied where more people read the base than a document is for."""
+    if not audience or EVERYONE in audience:
+        return
+    if not base.grants or not frozenset(base.grants) <= audience | client.audience.principals:
+        raise Denied(
+            f"More people read “{base.name}” than this document is for.",
+            remedy="Choose a knowledge base that only they may read, or leave out the audience.",
+        )
+
+
+def _caller(client: ApiClient) -> Caller:
+    person = client.person()
+    return Caller(person, Permissions(), client.audience, ThreadKey(API_PLATFORM, "", person.id, "documents"))

@@ -1,0 +1,185 @@
+"""Programs that add documents: their own and nobody else's, in the bases of their token, for nobody but its readers."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import aiohttp
+import pytest
+
+from core.model.errors import NotFound
+from core.model.knowledge import KnowledgeBase
+from core.ports.api_tokens import TokenScope
+from tests.adapters.web.api.office import OWNER, Office, Program, Response
+
+pytestmark = pytest.mark.e2e
+INGEST = frozenset(TokenScope)
+LIFT = "# Lift\n\nThe lift is inspected every spring by Mr Otis."
+GRANT = "slack:channel:T/BOARD"
+
+
+@pytest.fixture
+async def office() -> AsyncIterator[Office]:
+    office = Office()
+    for base, grants in (("handbook", frozenset[str]()), ("board", frozenset({GRANT}))):
+        await office.scene.catalog.save_base(KnowledgeBase(base, "", grants=grants))
+    async with office.open():
+        yield office
+
+
+async def adds(office: Office, program: Program, key: str = "wiki/lift", **fields: Any) -> Response:
+    """A document, and what became of its job."""
+    accepted = await program.post("/v1/documents", **{"key": key, "text": LIFT, **fields})
+    if accepted.status != 202:
+        return accepted
+    await office.room.works()
+    return await program.send("GET", f"/v1/jobs/{accepted.body['id']}")
+
+
+async def test_a_document_is_added_found_shown_and_deleted(office: Office) -> None:
+    program = await office.program("handbook", scopes=INGEST)
+    given = {"title": "The lift", "address": "https://wiki.example/lift", "dated": "2026-03-01"}
+    job = (await adds(office, program, **given)).body
+    assert (job["state"], job["result"], job["key"], job["knowledge_base"]) == (
+        "done",
+        "added",
+        "wiki/lift",
+        "handbook",
+    )
+    shown = (await program.send("GET", "/v1/documents/wiki/lift")).body
+    assert {name: shown[name] for name in given} == given
+    hit = (await program.post("/v1/search", query="lift inspected")).body["hits"][0]
+    assert (hit["title"], hit["url"], hit["dated"]) == ("The lift", "https://wiki.example/lift", "2026-03-01")
+    assert [one["key"] for one in (await program.send("GET", "/v1/documents")).body["documents"]] == ["wiki/lift"]
+    assert (await program.send("DELETE", "/v1/documents/wiki/lift")).status == 200
+    assert (await program.send("GET", "/v1/documents/wiki/lift")).status == 404
+    assert (await program.post("/v1/search", query="lift inspected")).body["hits"] == []
+
+
+async def test_the_address_of_a_document_is_never_fetched(office: Office) -> None:
+    program = await office.program("handbook", scopes=INGEST)
+    await adds(office, program, address="https://wiki.example/lift")
+    await adds(office, program, address="https://wiki.example/lift", text=f"{LIFT} Twice.")
+    assert office.room.site.asked == []
+
+
+async def test_the_same_key_replaces_and_the_same_document_changes_nothing(office: Office) -> None:
+    program = await office.program("handbook", scopes=INGEST)
+    assert [(await adds(office, program)).body["result"] for _ in range(2)] == ["added", "unchanged"]
+    assert (await adds(office, program, text="# Lift\n\nBy Mrs Schindler.")).body["result"] == "updated"
+    hits = (await program.post("/v1/search", query="lift")).body["hits"]
+    assert "Schindler" in hits[0]["text"]
+    assert not any("Otis" in hit["text"] for hit in hits)
+
+
+async def test_a_request_that_is_sent_again_while_it_waits_is_the_same_job(office: Office) -> None:
+    program = await office.program("handbook", scopes=INGEST)
+    sent = [await program.post("/v1/documents", key="a", text=LIFT) for _ in range(2)]
+    assert sent[0].body["id"] == sent[1].body["id"]
+    other = await program.post("/v1/documents", key="a", text=LIFT, title="Another title")
+    assert other.body["id"] != sent[0].body["id"]
+
+
+async def test_a_token_replaces_and_deletes_its_own_alone(office: Office) -> None:
+    first, second = [await office.program("handbook", scopes=INGEST) for _ in range(2)]
+    job = await first.post("/v1/documents", key="a", text=LIFT)
+    await office.room.works()
+    await adds(office, second, "a", text="# Lift\n\nBy nobody.")
+    assert (await first.send("DELETE", "/v1/documents/a")).status == 200
+    assert (await first.send("GET", "/v1/documents")).body["documents"] == []
+    left = (await second.send("GET", "/v1/documents")).body["documents"]
+    assert [one["key"] for one in left] == ["a"]
+    assert (await second.send("GET", f"/v1/jobs/{job.body['id']}")).status == 404
+    third = await office.program("handbook", scopes=INGEST)
+    assert (await third.send("DELETE", "/v1/documents/a")).status == 404
+    assert (await third.send("DELETE", f"/v1/documents/api:{second.secret.split('_')[1]}:a")).status == 404
+
+
+async def test_a_token_adds_only_to_the_bases_it_names(office: Office) -> None:
+    program = await office.program("handbook", scopes=INGEST)
+    for base in ("board", "attic"):
+        refused = await program.post("/v1/documents", key="a", text=LIFT, knowledge_base=base)
+        assert refused.status == 404
+        assert "board" not in refused.body["remedy"]
+    assert {base.name for base in await office.scene.catalog.bases()} == {"handbook", "board"}
+    unbound = await office.program()
+    assert (await unbound.post("/v1/documents", key="a", text=LIFT)).status == 403
+
+
+async def test_a_grant_that_was_taken_back_closes_the_base(office: Office) -> None:
+    token, program = await office.admitted("board", scopes=INGEST)
+    assert (await adds(office, program)).body["result"] == "added"
+    base = next(one for one in await office.scene.catalog.bases() if one.name == "board")
+    await office.scene.catalog.save_base(KnowledgeBase("board", "", grants=base.grants - {token.principal}))
+    assert (await program.post("/v1/documents", key="b", text=LIFT)).status == 404
+    assert (await program.send("DELETE", "/v1/documents/wiki/lift")).status == 404
+
+
+@pytest.mark.parametrize(
+    ("base", "audience", "status"),
+    [
+        ("handbook", ["slack:user:T/U"], 403),
+        ("handbook", ["everyone"], 202),
+        ("board", ["slack:user:T/U"], 403),
+        ("board", [GRANT, "slack:user:T/U"], 202),
+        ("board", [], 202),
+    ],
+)
+async def test_a_document_gets_no_wider_audience_than_it_is_for(
+    office: Office, base: str, audience: list[str], status: int
+) -> None:
+    program = await office.program(base, scopes=INGEST)
+    assert (await program.post("/v1/documents", key="a", text=LIFT, audience=audience)).status == status
+
+
+async def test_who_may_not_read_the_base_finds_no_document_of_it(office: Office) -> None:
+    await adds(office, await office.program("board", scopes=INGEST))
+    assert (await (await office.program()).post("/v1/search", query="lift inspected")).body["hits"] == []
+
+
+async def test_a_file_is_added_by_a_form(office: Office) -> None:
+    program = await office.program("handbook", scopes=INGEST)
+    form = aiohttp.FormData({"title": "Lifts"})
+    form.add_field("file", LIFT.encode(), filename="lift.md")
+    accepted = await program.send("PUT", "/v1/documents/lifts", form)
+    assert accepted.status == 202
+    await office.room.works()
+    assert (await program.send("GET", "/v1/documents/lifts")).body["title"] == "Lifts"
+
+
+@pytest.mark.parametrize(
+    "fields", [{"key": ""}, {"key": "a b"}, {"address": "javascript:alert(1)"}, {"dated": "soon"}, {"fetch": True}]
+)
+async def test_what_is_not_as_described_is_refused(office: Office, fields: dict[str, Any]) -> None:
+    program = await office.program("handbook", scopes=INGEST)
+    assert (await program.post("/v1/documents", **{"key": "a", "text": LIFT, **fields})).status == 422
+
+
+async def test_a_form_of_many_fields_is_refused(office: Office) -> None:
+    program = await office.program("handbook", scopes=INGEST)
+    form = aiohttp.FormData([("audience", "everyone")] * 200)
+    form.add_field("file", b"x", filename="x.md")
+    assert (await program.send("PUT", "/v1/documents/a", form)).status == 413
+
+
+@pytest.mark.parametrize("body", [b"", b"--x\r\n", b'--x\r\nContent-Disposition: form-data; name="file"\r\n\r\nabc'])
+async def test_a_form_that_cannot_be_read_is_refused(office: Office, body: bytes) -> None:
+    program = await office.program("handbook", scopes=INGEST)
+    headers = {"Authorization": f"Bearer {program.secret}", "Content-Type": "multipart/form-data; boundary=x"}
+    async with (
+        aiohttp.ClientSession() as session,
+        session.put(office.url("/v1/documents/a"), data=body, headers=headers) as got,
+    ):
+        assert got.status in (400, 404)
+        assert (await got.json())["trace_id"]
+
+
+@pytest.mark.parametrize("key", ["%FF", "%00", "%ED%A0%80", "a" * 3_000])
+async def test_a_strange_key_is_not_there(office: Office, key: str) -> None:
+    program = await office.program("handbook", scopes=INGEST)
+    assert (await program.send("GET", f"/v1/documents/{key}")).status in (400, 404)
+    assert (await program.send("DELETE", f"/v1/documents/{key}")).status in (400, 404)
+
+
+async def test_a_token_without_a_base_cannot_be_made_to_add(office: Office) -> None:
+    with pytest.raises(NotFound, match="names its knowledge bases"):
+        await office.clients.create("x", INGEST, (), OWNER)
