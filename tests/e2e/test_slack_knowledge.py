@@ -143,7 +143,7 @@ class TestTheForm:
         await slack.person("ada").submits(form)
         assert form.errors == {"link": "Attach a file, enter a link, or choose this channel."}
         await slack.person("ada").submits(form, {"link": "handbook.pdf"})
-        assert "no link" in form.errors["link"]
+        assert "not a link" in form.errors["link"]
         assert not await room.jobs.recent()
 
     async def test_a_link_is_followed_to_as_many_pages_as_asked(self, slack: FakeSlack, room: SlackRoom) -> None:
@@ -410,7 +410,7 @@ class TestProposals:
         await ada.clicks(listed, button(listed, "Reject", 0))
         await slack.until(lambda: "Rejected the proposal “Lunch is at noon.”." in listed.markdown, what="the other one")
         assert listed.buttons() == []
-        assert "Nothing waits" in listed.markdown
+        assert "No proposals are waiting" in listed.markdown
         assert reject not in [one.action_id for one in buttons_of(listed.blocks)]
         await room.works()
         assert "1 added" in (await room.card("ada", await room.newest())).markdown

@@ -146,7 +146,7 @@ async def a_proposal_and_a_correction(office: Office) -> None:
     assert "1 proposal to review" in (await office.told("status")).markdown
     listed = await office.told("proposals")
     await asyncio.gather(*(office.ada.clicks(listed, "Approve") for _ in range(3)))
-    await office.slack.until(lambda: "Nothing waits" in listed.markdown, 30, what="the outcome")
+    await office.slack.until(lambda: "No proposals are waiting" in listed.markdown, 30, what="the outcome")
     assert "Adding The lift is inspected" in listed.markdown
     await office.card(5, "Done", "1 added")
     answer = await office.asks("who inspects the lift?", "facility team")

@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -29,14 +30,15 @@ pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
 
 ANYONE = Audience(unrestricted=True)
 NOT_FOUND = "I couldn't find this for “"
+FOLLOW_UPS = Path(__file__).parents[2] / "research/labelled/conversations.jsonl"
 TYPED = "session"  # into the text field of a choice that asks for words
 
 
 def scripts() -> list[tuple[str, ...]]:
     """The conversations of the samples and the demo, each as what its asker says."""
     found: list[tuple[str, ...]] = []
-    for name, earlier in (("queries", "thread"), ("conversations", "turns")):
-        for line in (SAMPLES / "eval" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines():
+    for path, earlier in ((SAMPLES / "eval" / "queries.jsonl", "thread"), (FOLLOW_UPS, "turns")):
+        for line in path.read_text(encoding="utf-8").splitlines():
             case = json.loads(line)
             turns = case["metadata"][earlier]
             asked = [turn if isinstance(turn, str) else turn["question"] for turn in turns]
