@@ -4,7 +4,10 @@ from core.service.answer_buttons import LABELS, AnswerAction
 from core.service.kb.text_spans import Line, Style, code, plain, strong
 
 _ASK = "Ask a question about your team's documents"
-_ASK_ON = "After an answer, ask follow-up questions in its thread without a mention. I stay silent while people talk to each other."
+_ASK_ON = (
+    "After an answer, ask follow-up questions in its thread without a mention. "
+    "I stay silent while people talk to each other."
+)
 HELP: tuple[Line, ...] = (
     (plain(f"{_ASK}: mention me in a channel, or send me a direct message."),),
     (plain(_ASK_ON),),

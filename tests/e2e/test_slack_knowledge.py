@@ -749,7 +749,7 @@ class TestInWords:
         self, slack: FakeSlack, kb: WrittenDown
     ) -> None:
         for name in ("alice", "ada"):
-            assert "Done: status." in (await told(slack, name, "status --kb handbook")).markdown
+            assert "Done: status" in (await told(slack, name, "status --kb handbook")).markdown
         assert [(command.base, caller.permissions.is_admin) for command, caller in kb.commands] == [
             ("handbook", False),
             ("handbook", True),
