@@ -63,8 +63,9 @@ from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
 from core.ports.platform import MessageState
 from core.ports.platform_capabilities import PlatformCapabilities
+from core.service.actions.outcomes import ThreadMuted
 from core.service.actions.user_actions import UserActions
-from core.service.actions.wording import MUTED, UNMUTED
+from core.service.actions.wording import outcome_text
 from core.service.answer_visibility import AnswerVisibility, answer_visibility
 from core.service.attached_files import Parse
 from core.service.backfill import BackfillPlaces
@@ -386,7 +387,7 @@ class DiscordPlatform:
 
     async def acknowledge(self, message: IncomingMessage, decided: MessageRoute) -> None:
         """Say that we were muted or unmuted."""
-        await self.tell(message, MUTED if decided is MessageRoute.MUTE else UNMUTED)
+        await self.tell(message, outcome_text(ThreadMuted(muted=decided is MessageRoute.MUTE)))
 
     async def tell(self, incoming: Incoming, text: str) -> None:
         """Say something to the one who wrote or pressed: privately after a press, else where they wrote.

@@ -54,8 +54,9 @@ from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
 from core.ports.platform import MessageState
 from core.ports.platform_capabilities import PlatformCapabilities
+from core.service.actions.outcomes import ThreadMuted
 from core.service.actions.user_actions import UserActions
-from core.service.actions.wording import CARD_OVER, EDITED_LATE, MUTED, UNMUTED, YOU_EDITED
+from core.service.actions.wording import CARD_OVER, EDITED_LATE, YOU_EDITED, outcome_text
 from core.service.backfill import BackfillPlaces
 from core.service.delivery.pacing import LIMITS, PacingLimits
 from core.service.gaps.overview import GapOverview
@@ -254,7 +255,7 @@ class SlackPlatform:
 
     async def acknowledge(self, message: IncomingMessage, decided: MessageRoute) -> None:
         """Say that we were muted or unmuted."""
-        await self.tell(message, MUTED if decided is MessageRoute.MUTE else UNMUTED)
+        await self.tell(message, outcome_text(ThreadMuted(muted=decided is MessageRoute.MUTE)))
 
     async def tell(self, incoming: Incoming, text: str) -> None:
         """Say something to the one who wrote or pressed: privately where there are others, else directly to them."""

@@ -18,6 +18,7 @@ from core.model.errors import FootnoteError
 from core.model.event_text import explanation_steps
 from core.model.events import AgentCompleted, AgentEvent, CheckpointReached
 from core.model.inquiry import AnswerPolicy, Checkpoint, Choice
+from core.model.message_text import too_long
 from core.ports.catalog import Catalog
 from core.ports.trace_store import TraceStore
 from core.service.event_presenter import EventPresenter
@@ -60,6 +61,9 @@ class Chat:
         if text.rstrip("?").casefold() == "why" and self._trace:
             return await self._command("/why")
         if await (self._chose(text, self._open) if self._open is not None else self._chose_nothing(text)):
+            return True
+        if refusal := too_long(text):
+            self.console.print(Text(refusal, style="red"))
             return True
         await self._show(self.question_service.ask(self._question(text)))
         return True

@@ -13,7 +13,7 @@ from core.service.kb.text_layout import lay_out
 from core.service.kb.text_spans import line_text
 from core.service.kb.wording import outcome_lines
 
-COMMAND = "footnote kb"  # as the commands are called here
+PROPOSALS = "footnote kb proposals"  # the command that lists proposals here
 
 
 def result_text(result: KbResult) -> str:
@@ -23,7 +23,7 @@ def result_text(result: KbResult) -> str:
     if isinstance(result, KbOutcome):
         lines = outcome_lines(result)
     else:
-        lines = [line_text(line) for part in lay_out(result, COMMAND).parts for line in part.lines]
+        lines = [line_text(line) for part in lay_out(result, PROPOSALS).parts for line in part.lines]
     return "\n".join(remove_controls(line) for line in lines if line.strip())
 
 

@@ -46,10 +46,13 @@ async def _ask(question: str, kb: str | None, thread: str | None, profile: Profi
     from adapters.terminal.operator import OPERATOR, terminal_thread
     from core.model.conversation import Audience
     from core.model.errors import NotFound
+    from core.model.message_text import too_long
     from core.service.question_service import Question
 
     if not question.strip():
         raise typer.BadParameter("The question is empty.")
+    if refusal := too_long(question):
+        raise typer.BadParameter(refusal)
     async with open_to_read(SafeConsole(stderr=True)) as footnote:
         bases = await footnote.only(kb)
         policy = footnote.policy if profile is None else replace(footnote.policy, profile=profile)

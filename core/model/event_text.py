@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import assert_never
 
+from core.model.answer import Answer
 from core.model.events import (
     AgentCompleted,
     AgentEvent,
@@ -50,7 +51,7 @@ def describe_event(event: AgentEvent) -> str:  # noqa: C901, PLR0911, PLR0912 - 
             return f"next: {event.refined} ({event.reason})"
         case CheckpointReached():
             choices = " / ".join(choice.label for choice in event.checkpoint.choices)
-            return f"{event.checkpoint.kind} {event.checkpoint.id}: {event.checkpoint.message} [{choices}]"
+            return f"asked how to continue: {event.checkpoint.message} [{choices}]"
         case GenerationStarted():
             return f"writing from {event.evidence} pieces of evidence"
         case AnswerDelta():
@@ -58,23 +59,46 @@ def describe_event(event: AgentEvent) -> str:  # noqa: C901, PLR0911, PLR0912 - 
         case AnswerReset():
             return f"the text starts again: {event.reason}"
         case GenerationCompleted():
-            return f"{event.citations} citations, {event.tokens} tokens, {event.duration_ms:.0f} ms"
+            counts = _counts((event.citations, "citation", "citations"), (event.tokens, "token", "tokens"))
+            return f"{counts or 'nothing cited'}, {event.duration_ms:.0f} ms"
         case HallucinationChecked():
-            bad = "; ".join(event.hallucinated_claims)
-            held = "quoted word for word" if event.word_for_word else "every sentence holds"
-            verdict = held if event.is_grounded else f"did not hold: {bad}"
-            return f"{verdict} (grounding {event.confidence:.2f}, {event.duration_ms:.0f} ms)"
+            supported = "" if event.is_grounded else f"{event.confidence:.0%} of the claims supported, "
+            return f"{_check_result(event)} ({supported}{event.duration_ms:.0f} ms)"
         case Noticed():
             return event.text
         case AgentCompleted():
-            spent = event.answer.spent
-            cost = f"searches {spent.searches}, calls {spent.calls}, tokens {spent.tokens}, {spent.seconds:.2f} s"
-            causes = "".join(f"; {cause}" for cause in event.answer.causes)
-            return f"{event.answer.outcome}: {cost}{causes}"
+            return _outcome(event.answer)
         case AgentFailed():
             return event.message
         case _:
             assert_never(event)
+
+
+def _counts(*counted: tuple[int, str, str]) -> str:
+    """Each number that is not zero with its noun, which is given for one and for several."""
+    return ", ".join(f"{number:,} {one if number == 1 else several}" for number, one, several in counted if number)
+
+
+def _check_result(event: HallucinationChecked) -> str:
+    if event.is_grounded:
+        return "quoted word for word" if event.word_for_word else "every sentence is supported"
+    return f"not supported by the documents: {'; '.join(event.hallucinated_claims)}"
+
+
+def _outcome(answer: Answer) -> str:
+    """How an inquiry ended, what it took, and why it was not answered."""
+    spent = answer.spent
+    cost = _counts(
+        (spent.searches, "search", "searches"),
+        (spent.calls, "model call", "model calls"),
+        (spent.tokens, "token", "tokens"),
+    )
+    causes = "".join(f"; {cause}" for cause in answer.causes)
+    return f"{answer.outcome}: {', '.join(filter(None, (cost, f'{spent.seconds:.2f} s')))}{causes}"
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
 
 
 def _routing_sentence(event: RoutingDecided) -> str:
@@ -108,8 +132,14 @@ def explanation_steps(events: Sequence[TracedEvent]) -> tuple[str, ...]:
             case GradingCompleted() as event:
                 passages = "passage" if event.total == 1 else "passages"
                 lines.append(f"{event.relevant} of {event.total} {passages} counted as evidence.")
-            case HallucinationChecked() | CheckpointReached() | AgentCompleted() | AgentFailed() as event:
-                lines.append(describe_event(event)[:1].upper() + describe_event(event)[1:] + ".")
+            case HallucinationChecked() as event:
+                lines.append(_sentence(_check_result(event)))
+            case CheckpointReached() as event:
+                lines.append(_sentence(f"I asked how to continue: {event.checkpoint.message}"))
+            case AgentCompleted() as event:
+                lines.append(_sentence(_outcome(event.answer)))
+            case AgentFailed() as event:
+                lines.append(_sentence(event.message))
             case _:
                 pass
     return tuple(lines)

@@ -11,6 +11,7 @@ from operator import itemgetter
 
 HEADING = re.compile(r"^ {0,3}(?P<level>#{1,6})\s+(?P<text>.+?)\s*#*\s*$")
 LIST_ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
+_BEGINNING = re.compile(rf"^\s*(?:>\s*)*(?:{LIST_ITEM.pattern[1:]})?")
 FENCE = re.compile(r"^\s*(?P<mark>`{3,}|~{3,})(?P<info>.*)$")
 # GFM's delimiter row: below a table's header, hyphens for each column. Possessive, since lines come from anybody.
 _TABLE_RULE = re.compile(r"^\s*+\|?\s*+:?-++:?\s*+(?:\|\s*+:?-++:?\s*+)*+\|?\s*+$")
@@ -74,3 +75,19 @@ def fenced_runs(lines: Iterable[str]) -> Iterator[tuple[bool, list[str]]]:
     """The lines in runs: each fenced block whole, and what stands between two of them; whether it is a block."""
     for block, run in groupby(with_fences(lines), key=itemgetter(1)):
         yield bool(block), [line for line, _ in run]
+
+
+def without_marks(text: str) -> str:
+    """Return the words of a passage, line by line, without the marks of Markdown; code stays as it is."""
+    kept = ((line, fence) for line, fence in with_fences(text.splitlines()) if not FENCE.match(line))
+    shown = [line if fence else _words_of(line) for line, fence in kept if fence or not is_table_rule(line)]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(shown)).strip("\n")
+
+
+def _words_of(line: str) -> str:
+    """Return the words of a line that is not code; of a table's row its cells."""
+    heading = HEADING.match(line)
+    words = heading["text"] if heading else _BEGINNING.sub("", line)
+    if words.startswith("|"):
+        words = " · ".join(filter(None, cells_of(words)))
+    return without_emphasis(without_links(words)).strip()

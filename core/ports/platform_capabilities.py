@@ -44,6 +44,10 @@ class JobCardView(Protocol):
 class Announcements(Protocol):
     """How a platform says something in a channel that nobody asked for there."""
 
+    @property
+    def proposals_command(self) -> str:
+        """The command that lists proposals there."""
+
     async def readers(self, channel: ThreadKey) -> Audience:
         """Who reads there. Raises Denied where people of other workspaces do, NotFound, PlatformUnavailable."""
 

@@ -14,6 +14,7 @@ from core.model.errors import FootnoteError
 from core.model.incoming_events import FileReference, IncomingMessage
 from core.model.message_records import AttachedFiles
 from core.model.parsed_document import ParsedDocument
+from core.model.pointing import only_points
 from core.ports.message_state import MessageStateStore
 from core.ports.platform import Platform
 
@@ -27,6 +28,11 @@ TURNS = 5  # of a thread, after which a question is not about a file any more th
 
 Fetch = Callable[[FileReference, int], Awaitable[tuple[str, bytes]]]
 Parse = Callable[[str, bytes], Awaitable[ParsedDocument]]
+
+
+def question_about_files(text: str, attachments: Sequence[ContextMessage]) -> str:
+    """The text of a question. One that has no words of its own ("", "^", a greeting) asks about the files, if any."""
+    return ABOUT_FILES if not text or (attachments and only_points(text)) else text
 
 
 async def read_files(files: Sequence[FileReference], fetch: Fetch, parse: Parse) -> tuple[ContextMessage, ...]:

@@ -16,7 +16,7 @@ from core.model.channel_settings import (
 )
 from core.model.conversation import Audience, Person
 from core.model.errors import Denied
-from core.model.inquiry import CheckpointKind
+from core.model.inquiry import PROFILE_LIMITS, Behaviour, CheckpointKind, Profile
 from core.ports.audit import Audit
 from core.ports.catalog import Catalog
 from core.ports.channel_settings import ChannelSettingsStore
@@ -28,12 +28,18 @@ LONGEST_HANDOFF = 80
 LONGEST_DETAIL = 500  # of what the record says was chosen
 
 CHECKPOINT_LABELS = {  # sources come first by a setting of their own
-    CheckpointKind.LONG_SEARCH: "The search takes long",
+    CheckpointKind.LONG_SEARCH: "A search takes long",
     CheckpointKind.NOTHING_RELEVANT: "Nothing relevant was found",
     CheckpointKind.CLARIFY: "The question is unclear",
 }
-PROPOSALS_LABEL = "Say once a day how many proposals wait"
-FOLLOW_UPS_LABEL = "Suggest what could be asked next"
+PROFILE_LABELS = {one: f"{one.capitalize()}: at most {PROFILE_LIMITS[one].searches} searches" for one in Profile}
+BEHAVIOUR_LABELS = {
+    Behaviour.CONSERVATIVE: "Conservative: rather no answer than a doubtful one",
+    Behaviour.BALANCED: "Balanced",
+    Behaviour.THOROUGH: "Thorough: answer from weaker passages, too",
+}
+PROPOSALS_LABEL = "Post daily how many proposals are waiting"
+FOLLOW_UPS_LABEL = "Suggest follow-up questions"
 REPLY_LABELS = {  # which of them a platform knows is the platform's to say
     ReplyStyle.THREAD: "In the thread, for everyone",
     ReplyStyle.CHANNEL: "In the channel, as a reply",

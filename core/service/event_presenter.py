@@ -64,7 +64,7 @@ class EventPresenter:
                 title = f"Searched “{event.query}”"
                 await view.step(Step(f"search-{event.iteration}", title, StepState.DONE, _retrieval_summary(event)))
             case GradingCompleted():
-                detail = f"{event.relevant} of {event.total} bear on the question"
+                detail = f"{event.relevant} of {event.total} are relevant"
                 await view.step(Step(f"grade-{event.total}", "Read what was found", StepState.DONE, detail))
             case QueryRefined():
                 self._refinements += 1
@@ -107,6 +107,6 @@ def _retrieval_summary(event: RetrievalCompleted) -> str:
 
 def _check_summary(event: HallucinationChecked) -> str:
     if event.is_grounded:
-        return "quoted word for word" if event.word_for_word else "every sentence holds"
+        return "quoted word for word" if event.word_for_word else "every sentence is supported"
     count = len(event.hallucinated_claims)
-    return f"{count} sentence{'s' if count > 1 else ''} did not hold and {'were' if count > 1 else 'was'} changed"
+    return f"{count} unsupported sentence{'s were' if count > 1 else ' was'} changed"

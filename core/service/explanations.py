@@ -13,8 +13,8 @@ from core.model.event_text import explanation_steps
 from core.ports.memory import Memory
 from core.ports.trace_store import TraceStore
 
-NOTHING_ANSWERED = "I have not answered anything here that I could explain."
-NO_TRACE = "I do not keep the trace of that answer any more."
+NOTHING_ANSWERED = "There is no answer of mine here that I can explain."
+NO_TRACE = "I no longer have the steps of that answer."
 _WHY = re.compile(r"(?i)^\W*(?:please\s+)?why\W*(?:please)?\W*$")
 
 

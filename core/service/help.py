@@ -1,35 +1,44 @@
-"""How to ask, in lines that every platform renders in its own markup."""
+"""The help, in lines that every platform renders in its own markup."""
 
 from core.service.answer_buttons import LABELS, AnswerAction
 from core.service.kb.text_spans import Line, Style, code, plain, strong
 
-_ASK = "Ask me anything that your team's documents may answer"
+_ASK = "Ask a question about your team's documents"
+_ASK_ON = (
+    "After an answer, ask follow-up questions in its thread without a mention. "
+    "I stay silent while people talk to each other."
+)
 HELP: tuple[Line, ...] = (
-    (plain(f"{_ASK}: mention me in a channel, or write to me directly."),),
-    (plain("In a thread I am in, just go on asking. I keep quiet when people talk to each other."),),
+    (plain(f"{_ASK}: mention me in a channel, or send me a direct message."),),
+    (plain(_ASK_ON),),
     (
-        plain("Every [n] is a source; "),
+        plain("Each [n] in an answer is a source. "),
         strong(LABELS[AnswerAction.QUOTES]),
-        plain(" shows the exact passages. Tell me when an answer helped, or did not."),
+        plain(" shows the exact passages. Please rate answers: your admins see what is missing."),
+    ),
+    (
+        plain("Commands, with a mention in a thread or after "),
+        code("/footnote"),
+        plain(":"),
     ),
     (
         code("why"),
-        plain(" tells how I came to the last answer, "),
+        plain(" explains my last answer, "),
         code("mute"),
         plain(" and "),
         code("unmute"),
-        plain(" make me quiet here or not."),
+        plain(" stop and resume my answers in the thread."),
     ),
     (
         code("forget"),
-        plain(" removes what I keep of a thread, "),
+        plain(" deletes what I stored about the thread, "),
         code("forget me"),
-        plain(" everything you asked, "),
+        plain(" deletes everything you asked, "),
         code("settings"),
-        plain(" is for admins."),
+        plain(" opens the channel's settings for admins."),
     ),
 )
 HELP_TEXT = "\n".join(
     "".join(f"`{span.text}`" if span.style is Style.CODE else span.text for span in line) for line in HELP
 )
-SETTINGS_BY_COMMAND = "The settings of a channel open with `/footnote settings`. They are for admins."
+SETTINGS_BY_COMMAND = "Admins open the settings of a channel with `/footnote settings`."

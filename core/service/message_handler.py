@@ -36,10 +36,11 @@ from core.ports.memory import ThreadRecord
 from core.ports.message_state import CancelReason, MessageStateStore
 from core.ports.metrics import Metrics, NoMetrics
 from core.ports.platform import MessageState, Platform
+from core.service.actions.checkpoint_choices import keep_chosen
 from core.service.actions.memory_controls import MemoryControls
 from core.service.actions.wording import CHOICE_GONE, NOT_YOURS_TO_CHOOSE, explanation_text, outcome_text
 from core.service.answer_visibility import visibility_of
-from core.service.attached_files import ABOUT_FILES, FileReader
+from core.service.attached_files import FileReader, question_about_files
 from core.service.auto_answer_limiter import AutoAnswerLimiter
 from core.service.delivery_codec import decode_delivery
 from core.service.event_presenter import EventPresenter
@@ -55,16 +56,17 @@ from core.service.question_service import (
     QuestionService,
     has_turns_to_summarise,
 )
+from core.service.typed_choice import match_typed_choice
 
 WATCH_SECONDS = 0.4  # how soon a stop, an edit or a deletion is noticed
 MOST_RUNS = 8  # a delivery whose runs have killed this many workers is given up, with a word about it
 HAND_BACK_SECONDS = 1.0  # before what comes from a platform that is not connected here is offered to others
 LAST_WORDS = 3  # more runs to say that it was given up
 WARM_SECONDS = 300.0  # an index of a million passages takes about two minutes
-WARMING_UP = "I am still warming up. Your question is kept, and I answer as soon as I can."
-SLASH_HINT = "Commands are not answered in a message that mentions me. Type / in an empty message and choose one there."
+WARMING_UP = "I am still starting. I have your question and answer as soon as I am ready."
+SLASH_HINT = "I can't run a command from a message that mentions me. Type / in an empty message and choose it there."
 _SLASH_COMMAND = re.compile(r"\s*/(?:footnote|kb|ask)\b", re.IGNORECASE)
-GIVEN_UP = "I have tried this several times and did not get through. Please ask again."
+GIVEN_UP = "I tried this several times without success. Please ask again."
 DELETED = "deleted"  # the outcome of a question that was deleted, whatever it was before
 AWAY = (StoreUnavailable, PlatformUnavailable)  # the delivery is kept, and tried again when they are back
 
@@ -197,6 +199,10 @@ class MessageHandler:
         view = platform.answer_view(message, message_state, trace_id)
         unasked = decided.route is MessageRoute.ANSWER_IF_CERTAIN
         asked = _AskedQuestion(message, message_state, trace_id, opened.record, unasked=unasked)
+        if not unasked and not await self._keep_typed_choice(message, opened, trace_id):
+            await platform.tell(message, CHOICE_GONE)
+            await message_state.settle(message_state.kept)
+            return
         events = self._ask(lease, platform, asked, opened)
         if unasked:
             certain = await self._certain(events, lease, trace_id)
@@ -204,6 +210,21 @@ class MessageHandler:
                 return
             events = certain
         await self._show(lease, platform, view, asked, events)
+
+    async def _keep_typed_choice(self, message: IncomingMessage, opened: OpenThread, trace_id: str) -> bool:
+        """Keep what a message chooses of the open card, as a button does; False when another choice was made first."""
+        parked = opened.parked
+        if parked is None or parked.inquiry.id == trace_id or parked.checkpoint.asker.id != message.asker.id:
+            return True
+        understood = match_typed_choice(message.text, parked.checkpoint)
+        if understood is None:
+            return True
+        card = parked.checkpoint
+        try:
+            await keep_chosen(self.message_states, card.thread, card.id, understood.choice.label)
+        except NotFound:
+            return False
+        return True
 
     async def _may_try(self, message: IncomingMessage) -> bool:
         """Whether a question that begins without naming us may cost something now; in our threads it always may."""
@@ -318,17 +339,19 @@ class MessageHandler:
         audience = await platform.audience(message)
         if visibility_of(message, settings).for_asker_alone:
             audience = replace(audience, public=False)
+        leans = _leans_on_thread(message, opened)
+        attachments = await FileReader(self.message_states).read(
+            platform, message, turns=opened.record.total, fence=lease.fence
+        )
         question = Question(
-            text=message.text or ABOUT_FILES,
+            text=question_about_files(message.text, attachments if leans else ()),
             thread=message.thread,
             asker=message.asker,
             audience=audience,
             policy=settings.policy,
             bases=_bases_to_search(settings.bases, message.bases),
-            context=await platform.context(message) if _leans_on_thread(message, opened) else (),
-            attachments=await FileReader(self.message_states).read(
-                platform, message, turns=opened.record.total, fence=lease.fence
-            ),
+            context=await platform.context(message) if leans else (),
+            attachments=attachments,
             trace_id=asked.trace_id,
             fence=lease.fence,
         )
@@ -353,7 +376,7 @@ class MessageHandler:
             return
         choice = parked.checkpoint.choice(pressed.choice)
         if choice is None:
-            await platform.tell(pressed, "That is not one of the choices here.")
+            await platform.tell(pressed, "There is no such choice here.")
             return
         is_admin = await self._chooses_as_admin(platform, pressed, parked)
         if not parked.checkpoint.may_be_answered_by(pressed.person, is_admin=is_admin):

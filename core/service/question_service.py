@@ -239,7 +239,7 @@ class QuestionService:
             raise Denied(NOT_YOURS_TO_CHOOSE)
         taken = await self._checkpoints.claim(checkpoint_id, by=by)
         if taken is None:
-            raise NotFound("This choice has been made already.", remedy="The answer is in the thread.")
+            raise NotFound("A choice has already been made here.", remedy="The answer is in the thread.")
         bases = await self._bases.for_audience(audience or taken.inquiry.audience, taken.inquiry.scope)
         scope = frozenset(base.name for base in bases)
         library = (await still_visible(taken.inquiry.library, self._catalog)).readable_by(scope)

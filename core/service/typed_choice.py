@@ -12,20 +12,29 @@ from core.model.inquiry import Checkpoint, Choice, ChoiceId
 from core.model.text import content_words, words
 
 LONGEST_ANSWER = 12  # words
-_PLEASE = r"(?:please|bitte|s['’]il (?:te|vous) pla[iî]t|por favor)"
-_THE = r"(?:the|number|no\.?|nr\.?|option|choice|der|die|das|le|la|l['’]|el|#)"
-_ONE = r"(?:one|option|choice|reading|bitte|please)"
-# The number of a choice in words, English, German, French and Spanish; the last counts from the end.
-_ORDINALS = (
-    r"first|erste[rns]?|premi[eè]re?|primer[oa]?",
-    r"second|zweite[rns]?|deuxi[eè]me|seconde?|segund[oa]",
-    r"third|dritte[rns]?|troisi[eè]me|tercer[oa]?",
-    r"fourth|vierte[rns]?|quatri[eè]me|cuart[oa]",
-    r"fifth|fünfte[rns]?|cinqui[eè]me|quint[oa]",
-    r"sixth|sechste[rns]?|sixi[eè]me|sext[oa]",
-)
-_LAST = r"last|letzte[rns]?|derni[eè]re?|últim[oa]|ultim[oa]"
+_PLEASE = r"(?:please|thanks|bitte|danke|s['’]il (?:te|vous) pla[iî]t|merci|por favor|gracias)"
 _YES = r"yes|yeah|yep|sure|ok(?:ay)?|ja|gern|oui|s[ií]|vale"
+# What people say around a choice: "yes, I mean the … one, please". What is between is the choice.
+_BEFORE = (
+    rf"(?:(?:{_YES})\b[\s,]+(?!{_PLEASE}$))?"
+    r"(?:(?:i(?: mean(?:t)?| want| choose|['’]d like|['’]ll take)|let['’]s (?:take|try|go with)"
+    r"|ich (?:meine|nehme|will|möchte)|je (?:veux(?: dire)?|prends|choisis)|me refiero a|quiero(?: decir)?|elijo)\s+)?"
+    r"(?:(?:the|der|die|das|den|le|la|el)\s+|l['’])?"
+)
+_ONE = r"(?:one|option|choice|reading|möglichkeit|auswahl|opci[oó]n)"
+_AFTER = rf"(?:\s+{_ONE})*(?:[\s,]+{_PLEASE})?"
+_NUMBER = r"(?:number|no\.?|nr\.?|nummer|num[eé]ro|n[uú]mero|option|choice|opci[oó]n|#)"
+# The number of a choice in words, English, German, French and Spanish; the last counts from the end.
+_NUMBERS = (
+    r"first|one|erste[rns]?|eins|premi[eè]re?|primer[oa]?|uno",
+    r"second|two|zweite[rns]?|zwei|deuxi[eè]me|seconde?|deux|segund[oa]|dos",
+    r"third|three|dritte[rns]?|drei|troisi[eè]me|trois|tercer[oa]?|tres",
+    r"fourth|four|vierte[rns]?|vier|quatri[eè]me|quatre|cuart[oa]|cuatro",
+    r"fifth|five|fünfte[rns]?|fünf|cinqui[eè]me|cinq|quint[oa]|cinco",
+    r"sixth|six|sechste[rns]?|sechs|sixi[eè]me|sext[oa]|seis",
+)
+_LAST = r"last|letzte[rns]?|derni[eè]re?|[uú]ltim[oa]"
+_DIGITS = r"(\d{1,2})\s*(?:[.)ºª]|st|nd|rd|th|te[rns]?|[eè]?re?|e|[eè]me)?"
 _STOP = (
     r"stop(?: it| there)?|cancel|never ?mind|forget it|leave it|stopp|abbrechen|vergiss es|egal|lass(?: es| gut sein)"
     r"|schon gut|arrête[zr]?|annule[zr]?|laisse[zr]? tomber|oublie[zr]?"
@@ -36,14 +45,15 @@ _MEANINGS: dict[str, str] = {
     r"|continue[zr]?|sigue(?: buscando)?",
     ChoiceId.ANSWER: rf"{_YES}|(?:just )?answer(?: now| me| it)?|that(?:['’]s| is) enough|antworte?|réponds|responde",
     ChoiceId.STOP: r"no|nope|no thanks|nein|non|nein danke|non merci|no gracias",
-    ChoiceId.CAVEATS: rf"{_YES}|with caveats|answer(?: anyway)?|try anyway|trotzdem|quand même|de todos modos",
+    ChoiceId.CAVEATS: rf"{_YES}|(?:answer )?with caveats|answer(?: anyway)?|try anyway"
+    r"|trotzdem|quand même|de todos modos",
     ChoiceId.SHOW: r"(?:show(?: me)?(?: the)? ?)?sources|quellen|fuentes",
 }
 _STOPPED = Choice(ChoiceId.STOP, "Stop")  # can be said also where no button offers it
 # Words of "the job one, please" that name nothing, where English stop words do not have them.
 _FRAME = frozenset(
-    """der die das den dem mit für zum zur eine ein bitte le la les l un une celui celle pour sur el los las con para
-    una option number choice version variante""".split()  # noqa: SIM905 - as STOPWORDS
+    """der die das den dem mit für zum zur eine ein von le la les l un une celui celle pour sur avec de des du el los
+    las con para del una option number choice version variante""".split()  # noqa: SIM905 - as STOPWORDS
 )
 
 
@@ -62,8 +72,11 @@ def match_typed_choice(message: str, checkpoint: Checkpoint) -> TypedChoice | No
     plain = message.strip().strip(".!,;:()[]“”\"'* ").strip()
     if not plain or len(words(plain)) > LONGEST_ANSWER:
         return None
-    made = _by_number(plain, checkpoint) or checkpoint.choice(plain) or _by_meaning(plain, checkpoint)
-    made = made or _by_own_words(plain, checkpoint)
+    bare = _without_frame(plain)
+    made = _by_number(plain, checkpoint) or _by_number(bare, checkpoint)
+    made = made or checkpoint.choice(plain) or checkpoint.choice(bare)
+    made = made or _by_meaning(plain, checkpoint) or _by_meaning(bare, checkpoint)
+    made = made or _by_own_words(bare, checkpoint)
     if made is not None and made.asks_text:
         raise NotFound(f"“{made.label}” needs your own words.", remedy="Press it, or ask the whole question again.")
     return TypedChoice(made) if made else None
@@ -74,10 +87,15 @@ def choices_of(checkpoint: Checkpoint) -> str:
     return ", ".join(f"{number} {choice.label}" for number, choice in enumerate(checkpoint.choices, 1))
 
 
+def _without_frame(plain: str) -> str:
+    """Return what is left of "I mean the job one, please": the message itself where nothing is."""
+    framed = re.fullmatch(rf"(?i){_BEFORE}(.+?){_AFTER}", plain)
+    return framed.group(1) if framed else plain
+
+
 def _by_number(plain: str, checkpoint: Checkpoint) -> Choice | None:
     choices = checkpoint.choices
-    spelled = re.fullmatch(rf"(?i)(?:{_THE}\s*)*(\d{{1,2}})\s*[.)]?(?:\s+{_ONE})?(?:\s*,?\s*{_PLEASE})?", plain)
-    number = int(spelled.group(1)) if spelled else _ordinal(plain, len(choices))
+    number = _number(plain, len(choices))
     if number is None:
         return None
     if not 1 <= number <= len(choices):
@@ -85,16 +103,19 @@ def _by_number(plain: str, checkpoint: Checkpoint) -> Choice | None:
     return choices[number - 1]
 
 
-def _ordinal(plain: str, count: int) -> int | None:
-    for number, ordinal in enumerate((*_ORDINALS, _LAST), 1):
-        if re.fullmatch(rf"(?i)(?:{_THE}\s*)?(?:{ordinal})(?:\s+{_ONE})*", plain):
-            return count if number > len(_ORDINALS) else number
-    return None
+def _number(plain: str, count: int) -> int | None:
+    """Return the number that a text spells, whether or not a choice has it; ``count`` is that of the last."""
+    if digits := re.fullmatch(rf"(?i)(?:{_NUMBER}\s*)*{_DIGITS}", plain):
+        return int(digits.group(1))
+    for number, spelled in enumerate(_NUMBERS, 1):
+        if re.fullmatch(rf"(?i)(?:{_NUMBER}\s+)*(?:{spelled})", plain):
+            return number
+    return count if re.fullmatch(rf"(?i)(?:{_LAST})", plain) else None
 
 
 def _by_meaning(plain: str, checkpoint: Checkpoint) -> Choice | None:
     def means(pattern: str) -> bool:
-        return re.fullmatch(rf"(?i)(?:{pattern})(?:[\s,]+(?:{_PLEASE}|thanks))?", plain) is not None
+        return re.fullmatch(rf"(?i)(?:{pattern})", plain) is not None
 
     for choice in checkpoint.choices:
         if means(_MEANINGS.get(choice.id, r"(?!)")):

@@ -74,6 +74,13 @@ def test_a_password_of_three_characters_is_refused() -> None:
     assert "scrypt" not in refused.output
 
 
+def test_a_question_of_more_than_4000_characters_is_refused_without_repeating_it() -> None:
+    refused = CliRunner().invoke(app, ["ask", "QUJD" * 1_001])
+    assert refused.exit_code != 0
+    assert "at most 4,000" in " ".join(refused.output.replace("│", "").split())
+    assert "QUJD" not in refused.output
+
+
 def test_help_ends_with_the_example(tmp_path: Path) -> None:
     shown = footnote(tmp_path, "ingest", "--help", COLUMNS="40", NO_COLOR="1").stdout
     assert shown.rstrip().endswith(f"Example:\n\n    {EXAMPLES['ingest']}")

@@ -157,10 +157,11 @@ def test_a_command_without_a_subcommand_shows_what_there_is(terminal: Terminal) 
 
 def test_nothing_yet_is_said_as_such(terminal: Terminal) -> None:
     assert terminal("kb", "list").out == "Knowledge bases\nThere is no knowledge base yet.\n"
-    assert terminal("kb", "jobs").out == "Jobs\nThere was no job yet.\n"
-    assert terminal("kb", "proposals").out == "Proposals\nNothing waits to be looked at.\n"
-    assert terminal("kb", "restore").out == "Can be restored\nNothing was removed or replaced in the last 7 days.\n"
-    assert terminal("kb", "status").out == "0 jobs in line or under way.\n"
+    assert terminal("kb", "jobs").out == "Jobs\nThere are no jobs yet.\n"
+    assert terminal("kb", "proposals").out == "Proposals\nNo proposals are waiting for review.\n"
+    restorable = "Removed or replaced in the last 7 days\nNothing was removed or replaced in the last 7 days.\n"
+    assert terminal("kb", "restore").out == restorable
+    assert terminal("kb", "status").out == "0 jobs queued or running.\n"
 
 
 def test_a_document_is_shown_and_one_that_is_not_there_is_a_line_on_stderr(terminal: Terminal) -> None:
@@ -197,7 +198,7 @@ def filled(terminal: Terminal) -> Terminal:
 def test_removing_asks_and_no_means_no(filled: Terminal) -> None:
     printed = filled("kb", "remove", "refunds", "--kb", "rules", answers="n\n")
     assert printed.code == 1
-    assert "Remove “Refunds” from rules? It can be restored for 7 days. [y/N]:" in printed.out + printed.err
+    assert "Remove “Refunds” from “rules”? You can restore it within 7 days. [y/N]:" in printed.out + printed.err
     assert printed.err.endswith("Nothing was done.\n")
     assert "Refunds" in filled("kb", "list", "--kb", "rules").out
 
@@ -205,24 +206,27 @@ def test_removing_asks_and_no_means_no(filled: Terminal) -> None:
 def test_removing_asks_and_yes_means_yes_shown_by_a_search(filled: Terminal) -> None:
     printed = filled("kb", "remove", "refunds", "--kb", "rules", answers="y\n")
     assert printed.code == 0
-    assert "Removed “Refunds” from rules: 1 passage then, 0 now." in printed.out
-    assert "A search for “Refunds” now finds Leave." in printed.out
+    assert "Removed “Refunds” from “rules”." in printed.out
+    assert "A search for its title now finds: Leave." in printed.out
 
 
 def test_where_nobody_can_be_asked_removing_wants_yes(filled: Terminal) -> None:
     printed = filled("kb", "remove", "refunds", "--kb", "rules")
     assert printed.code == 1
-    assert printed.err == "Remove “Refunds” from rules? It can be restored for 7 days. Say so with --yes.\n"
+    assert printed.err == "Remove “Refunds” from “rules”? You can restore it within 7 days. Say so with --yes.\n"
     assert filled("kb", "remove", "refunds", "--kb", "rules", "--yes").code == 0
     assert "Refunds, until" not in filled("kb", "restore").out.splitlines()[0]
-    assert "Refunds of rules, until" in filled("kb", "restore").out
-    assert "“Refunds” is back in rules." in filled("kb", "restore", "refunds").out
+    assert "Refunds in “rules”, can be restored until" in filled("kb", "restore").out
+    assert "Restored “Refunds” in “rules”." in filled("kb", "restore", "refunds").out
 
 
 def test_a_whole_base_goes_and_comes_back(filled: Terminal) -> None:
     printed = filled("kb", "remove", "--kb", "rules", "-y")
     assert printed.code == 0
-    assert "“rules” is gone: nothing of it is found from now on. A search for “Leave” now finds nothing." in printed.out
+    assert (
+        "Removed “rules”. Answers no longer use its documents. A search for its title now finds: nothing."
+        in printed.out
+    )
     assert "2 removed" in printed.out
     assert "no knowledge base yet" in filled("kb", "list").out
     assert "2 restored" in filled("kb", "restore", "--kb", "rules").out
@@ -238,22 +242,24 @@ def test_links_are_fetched_again_and_files_are_told_apart(filled: Terminal) -> N
     printed = filled("kb", "refresh", "--kb", "rules")
     assert printed.code == 0
     assert "1 unchanged" in printed.out
-    assert "2 documents of rules did not come from links and stay as they are." in printed.out
+    assert "2 documents of “rules” did not come from links and stay unchanged." in printed.out
     refused = filled("kb", "refresh", "refunds", "--kb", "rules")
     assert refused.code == 1
-    assert refused.err.startswith("“Refunds” did not come from a link, so it cannot be fetched again. Add the new file")
+    assert refused.err.startswith(
+        "“Refunds” did not come from a link, so it cannot be fetched again. To update one, add the new file"
+    )
 
 
 def test_a_link_is_scheduled_fetched_at_once_and_taken_off_again(terminal: Terminal) -> None:
     terminal.room.site.pages["https://docs.example/a"] = "# A\n\nOld."
     printed = terminal("kb", "schedule", "https://docs.example/a", "daily")
     assert printed.code == 0
-    assert "https://docs.example/a in default: daily, next" in printed.out
+    assert "https://docs.example/a in default: fetched daily, next on" in printed.out
     assert "1 added" in printed.out
     assert "daily, next" in terminal("kb", "status").out
     wrong = terminal("kb", "schedule", "https://docs.example/a", "sometimes")
-    assert (wrong.code, wrong.err) == (1, "How often should it be fetched? Choose daily, weekly, on-change or never.\n")
-    assert "not fetched again" in terminal("kb", "schedule", "https://docs.example/a", "never").out
+    assert (wrong.code, wrong.err) == (1, "How often should I fetch it? Choose daily, weekly, on-change or never.\n")
+    assert "no longer fetch" in terminal("kb", "schedule", "https://docs.example/a", "never").out
     assert "daily" not in terminal("kb", "status").out
 
 
@@ -275,7 +281,7 @@ def test_a_base_is_created_described_granted_and_revoked(terminal: Terminal) -> 
     made = terminal("kb", "create", "sales", "What we sell", "--grant", "slack:channel:T/C")
     assert (made.code, made.out) == (0, "Created “sales”, restricted to slack:channel:T/C.\n")
     assert terminal("kb", "create", "sales").err == "“sales” cannot be created: the name is taken. Choose another.\n"
-    assert terminal("kb", "describe", "sales", "All offers").out == "“sales”: All offers.\n"
+    assert terminal("kb", "describe", "sales", "All offers").out == "“sales” is now described as “All offers”.\n"
     assert "slack:group:T/S" in terminal("kb", "grant", "sales", "slack:group:T/S").out
     assert (
         "sales: All offers (0 documents, 0 passages, restricted to slack:channel:T/C, slack:group:T/S)"
@@ -299,10 +305,10 @@ def test_what_people_propose_is_looked_at_and_decided(terminal: Terminal) -> Non
 
     first, second = asyncio.run(proposed())
     assert f"{first} Refunds 0?, by Bo:" in terminal("kb", "proposals").out
-    assert "2 proposals to look at: footnote kb proposals" in terminal("kb", "status").out
+    assert "2 proposals to review: footnote kb proposals" in terminal("kb", "status").out
     assert "1 added" in terminal("kb", "approve", first, "--kb", "default").out
-    assert terminal("kb", "reject", second).out == "“Refunds 1?” is not added.\n"
-    assert terminal("kb", "approve", second).err == "You rejected this already, just now.\n"
+    assert terminal("kb", "reject", second).out == "Rejected the proposal “Refunds 1?”.\n"
+    assert terminal("kb", "approve", second).err == "You already rejected this, just now.\n"
 
 
 def test_a_job_is_shown_cancelled_and_an_unknown_one_is_not_found(filled: Terminal) -> None:
@@ -310,11 +316,11 @@ def test_a_job_is_shown_cancelled_and_an_unknown_one_is_not_found(filled: Termin
     done = asyncio.run(room.jobs.recent(1))[0]
     assert f"{done.id} Adding 2 files to “rules”: Done" in filled("kb", "jobs").out
     assert filled("kb", "jobs", done.id).out.endswith(f"job {done.id}\n")
-    assert filled("kb", "cancel", done.id).err == "That job is over.\n"
+    assert filled("kb", "cancel", done.id).err == "That job has already ended.\n"
     assert filled("kb", "cancel", "none").err == "There is no such job. The list of jobs shows them.\n"
     waiting = asyncio.run(room.job_queue.ingest_site("https://docs.example/", 5, "rules", room.caller(MEMBER)))
-    assert "1 job in line or under way." in filled("kb", "status").out
-    assert f"Cancelling job {waiting.id}." in filled("kb", "cancel", waiting.id).out
+    assert "1 job queued or running." in filled("kb", "status").out
+    assert "Cancelling." in filled("kb", "cancel", waiting.id).out
 
 
 def test_the_audit_has_it_all_the_newest_first(filled: Terminal) -> None:

@@ -76,7 +76,7 @@ async def test_it_is_for_the_one_it_was_made_for(shop: Shop) -> None:
 
 async def test_a_button_of_somebody_else_is_refused_on_record(shop: Shop) -> None:
     kept_id = await shop.kept.keep(shop.repeated)
-    with pytest.raises(NotFound, match="too old"):
+    with pytest.raises(NotFound, match="has expired"):
         await shop.kept.find(kept_id, EVE)
     (entry,) = await shop.audit.recent()
     assert (entry.actor, entry.action, entry.target, entry.allowed) == (EVE, "kb button", kept_id, False)

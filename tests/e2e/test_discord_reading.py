@@ -166,6 +166,17 @@ async def test_a_mention_with_a_file_alone_asks_for_its_summary(discord: FakeDis
     assert (question, files_read(office)) == ("Summarise the attached file.", ["Pay Turin."])
 
 
+@pytest.mark.parametrize("said", ["<@bot>", "<@bot> ^"])
+async def test_a_bare_mention_below_a_file_alone_asks_about_that_file(
+    discord: FakeDiscord, office: Office, said: str
+) -> None:
+    bob = discord.person("bob")
+    root = await bob.says("", files=[("handover.txt", b"Pay Lyon first.")])
+    await bob.starts_thread(root, "handover")
+    question, _ = await read_question(discord, office, await discord.person("alice").says(said, thread=root))
+    assert (question, files_read(office)) == ("Summarise the attached file.", ["Pay Lyon first."])
+
+
 async def test_an_unreadable_file_is_said_before_the_answer(discord: FakeDiscord, office: Office) -> None:
     asked = await discord.person("alice").says(f"<@bot> {QUESTION}", files=[("scan.txt", b"1")])
     discord.world.attachments.clear()  # before it is read

@@ -282,7 +282,7 @@ async def test_a_checkpoint_waits_for_its_asker_and_goes_on_after_a_restart(driv
         assert "chose" in seen[0].text
         assert "How long do refunds take?" not in seen[0].buttons
         await driver.presses("alice", card, "How long do refunds take?", stale=True)
-        assert "made already" in (await driver.private("alice")).text
+        assert "already been made" in (await driver.private("alice")).text
         await bot.settled()
         assert len(await driver.replies(said)) == len(seen)
     assert any(not entry.allowed for entry in await bot.audit.recent())
@@ -304,7 +304,7 @@ async def test_something_else_is_typed_into_a_field(bot: Bot, driver: PlatformDr
     await driver.presses("alice", card, "Something else")
     form = await driver.form("alice")
     assert "Something else" in f"{form.text} {form.raw.title}"
-    assert "What exactly are you after?" in form.text
+    assert "What exactly do you want to know?" in form.text
     assert "You asked: “refunds?”" in form.text
     await driver.submits("alice", form, {"text": "how long do refunds take?"})
     await driver.reply(said, containing=REFUNDS)
@@ -347,7 +347,7 @@ async def test_the_words_of_the_help_work_when_they_are_typed(bot: Bot, driver: 
     await driver.says("alice", "help", thread=said)
     assert "mention me in a channel" in (await driver.private("alice")).text
     await driver.says("alice", "forget", thread=said)
-    assert "I have forgotten that thread." in (await driver.private("alice")).text
+    assert "I have deleted everything I stored about this thread." in (await driver.private("alice")).text
     assert len(bot.reasoner.calls_of("understand")) == 1
 
 

@@ -244,7 +244,7 @@ async def test_events_are_acknowledged_while_no_answer_is_done(slack: FakeSlack,
 
 async def test_the_home_tab_says_what_it_knows_and_tells_admins_more(slack: FakeSlack, bot: Bot) -> None:
     await slack.person("alice").opens_home()
-    view = await slack.person("alice").home_shows("What I know")
+    view = await slack.person("alice").home_shows("Knowledge bases")
     assert "default" in view.markdown
     assert "1 document" in view.markdown
     assert "For admins" not in view.markdown
@@ -283,7 +283,7 @@ async def test_ask_a_person_calls_the_channels_group_once(slack: FakeSlack, bot:
     await slack.person("alice").clicks(answer, "Ask a person")
     await slack.until(lambda: slack.pings("group"))
     await slack.person("bob").clicks(answer, "Ask a person")
-    assert "asked about this answer already" in (await slack.person("bob").next_private()).markdown
+    assert "already been asked about this answer" in (await slack.person("bob").next_private()).markdown
     assert [ping.target for ping in slack.pings()] == [group.id]
     assert slack.violations == []
 
@@ -351,7 +351,7 @@ async def test_a_forged_press_for_another_thread_is_stale(slack: FakeSlack, bot:
         {"type": "actions", "block_id": "forged", "elements": [button | {"action_id": "footnote_choose_0"}]}
     )
     await slack.person("alice").clicks(answer, "How long do refunds take?")
-    assert "made already" in (await slack.person("alice").next_private()).markdown
+    assert "already been made" in (await slack.person("alice").next_private()).markdown
 
 
 async def test_what_nobody_asked_for_is_announced_without_a_ping_or_a_link(slack: FakeSlack, bot: Bot) -> None:

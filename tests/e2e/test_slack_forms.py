@@ -155,7 +155,7 @@ async def test_a_correction_that_took_too_long_can_be_sent_again(slack: FakeSlac
     slack.faults.clear()
     assert (await alice.submits(form, {"answer": "Refunds take 21 days."})).acknowledged
     assert not form.open
-    assert "An admin will look at it" in (await alice.next_private()).markdown
+    assert "waits for an admin" in (await alice.next_private()).markdown
 
 
 # --- what a response_url does not take

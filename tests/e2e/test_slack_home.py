@@ -40,7 +40,7 @@ async def bot(slack: FakeSlack) -> AsyncIterator[Bot]:
         yield bot
 
 
-async def home(slack: FakeSlack, name: str, text: str = "What I know") -> View:
+async def home(slack: FakeSlack, name: str, text: str = "Knowledge bases") -> View:
     person = slack.person(name, admin=name == "ada")
     await person.opens_home()
     return await person.home_shows(text)
@@ -53,7 +53,7 @@ def labels(view: View) -> set[str]:
 async def test_it_shows_what_one_asked_oneself_with_a_link_until_it_is_forgotten(slack: FakeSlack, bot: Bot) -> None:
     said = await bot.driver.says("alice", "how long do refunds take?")
     await bot.driver.reply(said, containing=REFUNDS)
-    tab = await home(slack, "alice", "What you asked last")
+    tab = await home(slack, "alice", "Your latest questions")
     link = slack.world.permalink(said).partition("?")[0]
     assert f"<{link}|how long do refunds take?>" in str(tab.payload)
     assert "how long do refunds take?" not in (await home(slack, "bob")).markdown
@@ -65,18 +65,18 @@ async def test_it_shows_what_one_asked_oneself_with_a_link_until_it_is_forgotten
 async def test_only_admins_have_buttons_there(slack: FakeSlack, bot: Bot) -> None:
     assert labels(await home(slack, "alice")) == set()
     assert labels(await home(slack, "ada", "For admins")) == {
-        "Add knowledge",
-        "Settings of a channel",
-        "What I cannot answer yet",
-        "Tell me of proposals once a day",
+        "Add documents",
+        "Channel settings",
+        "Unanswered questions",
+        "Remind me of proposals daily",
     }
 
 
 async def test_add_knowledge_opens_the_form_without_a_channel(slack: FakeSlack, bot: Bot) -> None:
     ada = slack.person("ada", admin=True)
-    await ada.clicks(await home(slack, "ada", "For admins"), "Add knowledge")
+    await ada.clicks(await home(slack, "ada", "For admins"), "Add documents")
     form = await ada.next_modal()
-    assert form.payload["title"]["text"] == "Add knowledge"
+    assert form.payload["title"]["text"] == "Add documents"
     assert "This channel" not in form.markdown
     await ada.submits(form, {"files": [("travel.md", b"# Travel\n\nTrains come first.")]})
     assert not form.open
@@ -87,10 +87,10 @@ async def test_add_knowledge_opens_the_form_without_a_channel(slack: FakeSlack, 
 
 async def test_settings_are_those_of_the_channel_that_is_picked(slack: FakeSlack, bot: Bot) -> None:
     ada, general = slack.person("ada", admin=True), slack.channel("general")
-    await ada.clicks(await home(slack, "ada", "For admins"), "Settings of a channel")
+    await ada.clicks(await home(slack, "ada", "For admins"), "Channel settings")
     form = await ada.next_modal()
     await ada.submits(form, {"channel": general.id})
-    assert "What applies in #general" in form.markdown
+    assert "These settings apply in #general" in form.markdown
     await ada.submits(form, {"profile": "quick", "follow_ups": ["yes"]})
     assert "Saved." in (await ada.next_private()).markdown
     chosen = await bot.user_actions.settings.store.read(f"slack:channel:{slack.team_id}/{general.id}")
@@ -105,7 +105,7 @@ async def test_what_it_cannot_answer_yet_is_counted_for_admins(slack: FakeSlack,
         await bot.driver.reply(said)
     await bot.settled()
     ada = slack.person("ada", admin=True)
-    await ada.clicks(await home(slack, "ada", "For admins"), "What I cannot answer yet")
+    await ada.clicks(await home(slack, "ada", "For admins"), "Unanswered questions")
     modal = await ada.next_modal()
     await slack.until(lambda: "where may I park?" in modal.markdown, what="the gap")
     assert "3 people" in modal.markdown
@@ -124,7 +124,7 @@ async def test_where_counting_fails_the_form_says_so_and_does_not_wait_for_ever(
     bot.more = {"gaps": FailingGaps(analysis, bot.scene.catalog, bot.audit)}
     async with bot.running():
         ada = slack.person("ada", admin=True)
-        await ada.clicks(await home(slack, "ada", "For admins"), "What I cannot answer yet")
+        await ada.clicks(await home(slack, "ada", "For admins"), "Unanswered questions")
         modal = await ada.next_modal()
         await slack.until(lambda: WENT_WRONG in modal.markdown, what="that something went wrong")
 
@@ -135,10 +135,10 @@ async def test_a_home_tab_of_yesterday_gives_nobody_rights(slack: FakeSlack, bot
     ada.user.is_admin = False
     platform: Any = bot.platform
     platform.workspace.directory._members._values.clear()  # a minute later
-    await ada.clicks(tab, "What I cannot answer yet")
+    await ada.clicks(tab, "Unanswered questions")
     modal = await ada.next_modal()
     await slack.until(lambda: "Only an admin" in modal.markdown, what="a refusal")
-    await ada.clicks(tab, "Settings of a channel", stale=True)
+    await ada.clicks(tab, "Channel settings", stale=True)
     await ada.home_shows("Only an admin can change the settings here.")
     refused = {(one.action, one.allowed) for one in await bot.audit.recent()}
     assert refused == {("gaps", False), ("settings", False)}
@@ -147,12 +147,12 @@ async def test_a_home_tab_of_yesterday_gives_nobody_rights(slack: FakeSlack, bot
 async def test_an_admin_is_told_daily_in_their_direct_message_while_they_want_it(slack: FakeSlack, bot: Bot) -> None:
     ada = slack.person("ada", admin=True)
     place = f"slack:channel:{slack.team_id}/{ada.dm.id}"
-    await ada.clicks(await home(slack, "ada", "For admins"), "Tell me of proposals once a day")
-    tab = await ada.home_shows("I tell you in our direct message")
+    await ada.clicks(await home(slack, "ada", "For admins"), "Remind me of proposals daily")
+    tab = await ada.home_shows("Once a day I send you a direct message")
     assert (await bot.user_actions.settings.store.read(place)).proposal_digest
     assert place in await bot.user_actions.settings.store.places()
-    await ada.clicks(tab, "Stop telling me of proposals")
-    await ada.home_shows("I do not tell you of proposals any more")
+    await ada.clicks(tab, "Stop daily reminders")
+    await ada.home_shows("I no longer remind you of proposals")
     assert not (await bot.user_actions.settings.store.read(place)).proposal_digest
 
 

@@ -127,7 +127,7 @@ class TestTheForm:
         assert word.markdown.splitlines() == [
             "*Adding 2 documents to “handbook”*",
             "What it adds is open to everyone.",
-            "Our direct message shows how far it is.",
+            "I show the progress in our direct message.",
         ]
         card = await room.card("ada", await room.newest())
         assert "Queued." in card.markdown
@@ -141,9 +141,9 @@ class TestTheForm:
     async def test_it_says_what_is_missing_and_stays_open(self, slack: FakeSlack, room: SlackRoom) -> None:
         form = await opened(slack, words="ingest")
         await slack.person("ada").submits(form)
-        assert form.errors == {"link": "Attach a file, give a link, or choose this channel."}
+        assert form.errors == {"link": "Attach a file, enter a link, or choose this channel."}
         await slack.person("ada").submits(form, {"link": "handbook.pdf"})
-        assert "no link" in form.errors["link"]
+        assert "not a link" in form.errors["link"]
         assert not await room.jobs.recent()
 
     async def test_a_link_is_followed_to_as_many_pages_as_asked(self, slack: FakeSlack, room: SlackRoom) -> None:
@@ -248,10 +248,12 @@ class TestFiles:
         slack.channel("board", private=True, members=["bob"])
         canvas = await slack.person("bob").writes_canvas("Plans", "<p>Secret.</p>", "board")
         link = canvas.link(slack.world.domain, slack.team_id)
-        assert "Give the command where it is shared" in (await told(slack, "ada", f"ingest {link}")).markdown
+        assert (
+            "Run the command in the channel where it is shared" in (await told(slack, "ada", f"ingest {link}")).markdown
+        )
         form = await opened(slack)
         await slack.person("ada").submits(form, {"link": link})
-        assert "I do not know that you may read that." in form.errors["link"]
+        assert "I can't tell whether you have permission to read that." in form.errors["link"]
         slack.channel("hidden", private=True, members=["bob"], bot=False)
         other = await slack.person("bob").writes_canvas("More", "<p>Secret.</p>", "hidden")
         word = await told(slack, "ada", f"ingest {other.link(slack.world.domain, slack.team_id)}")
@@ -267,7 +269,7 @@ class TestFiles:
         board = slack.channel("board", private=True, members=["bob"])
         secret = await slack.person("bob").says("We sell the company.", board)
         word = await told(slack, "ada", f"ingest {slack.world.permalink(secret)}")
-        assert "I do not know that you may read that." in word.markdown
+        assert "I can't tell whether you have permission to read that." in word.markdown
         refused = [one for one in await room.bot.audit.recent() if not one.allowed]
         assert [one.target for one in refused] == [board.id]
 
@@ -354,7 +356,7 @@ class TestButtons:
         root = slack.person("root", admin=True)
         asked.visible_to = root.id  # a forged press: the value is ada's
         await root.clicks(asked, "Remove it")
-        await slack.until(lambda: "too old" in asked.markdown, what="the refusal")
+        await slack.until(lambda: "has expired" in asked.markdown, what="the refusal")
         assert await room.documents() != {}
         (refused,) = [one for one in await room.bot.audit.recent() if one.action == "kb button"]
         assert (refused.actor.endswith(root.id), refused.allowed) == (True, False)
@@ -367,7 +369,7 @@ class TestWhoMay:
         for words in ("ingest", "ingest https://docs.example/", "remove handbook", "ingest --here"):
             word = await told(slack, "alice", words)
             assert word.markdown == "Only admins can do that. Ask one of them."
-        assert "Adding is for admins." in (await told(slack, "alice", "")).markdown
+        assert "Only admins can add documents." in (await told(slack, "alice", "")).markdown
         assert slack.person("alice").modal is None
         assert {one.allowed for one in await room.audit.recent() if one.action == "kb ingest"} == {False}
 
@@ -375,7 +377,7 @@ class TestWhoMay:
         said = await slack.person("bob").says("Refunds take 30 days since May.", "general")
         await slack.person("ada").says("And 14 before that.", "general", thread=said)
         await slack.person("alice").shortcut("footnote_add_to_knowledge", said)
-        assert "An admin will look at it" in (await slack.person("alice").next_private()).markdown
+        assert "waits for an admin" in (await slack.person("alice").next_private()).markdown
         assert await room.documents() == {}
         waiting = (await told(slack, "ada", "proposals")).markdown
         (proposal,) = await room.proposal_store.proposals()
@@ -396,19 +398,19 @@ class TestProposals:
         for words in ("Refunds take 30 days since May.", "Lunch is at noon."):
             said = await slack.person("bob").says(words, "general")
             await slack.person("alice").shortcut("footnote_add_to_knowledge", said)
-            assert "it waits as proposal" in (await slack.person("alice").next_private()).markdown
+            assert "Your proposal waits for an admin" in (await slack.person("alice").next_private()).markdown
         listed = await told(slack, "ada", "proposals")
         assert listed.buttons() == ["Approve", "Reject"] * 2
         approve, reject = button(listed, "Approve", 0), button(listed, "Reject", 1)
         await asyncio.gather(*(ada.clicks(listed, approve) for _ in range(3)))
         await slack.until(lambda: "Adding Refunds take 30 days" in listed.markdown, what="the outcome")
-        assert "Our direct message shows how far it is." in listed.markdown
+        assert "I show the progress in our direct message." in listed.markdown
         assert "Lunch is at noon." in listed.markdown
         await ada.clicks(listed, approve, stale=True)
         await ada.clicks(listed, button(listed, "Reject", 0))
-        await slack.until(lambda: "“Lunch is at noon.” is not added." in listed.markdown, what="the other one")
+        await slack.until(lambda: "Rejected the proposal “Lunch is at noon.”." in listed.markdown, what="the other one")
         assert listed.buttons() == []
-        assert "Nothing waits" in listed.markdown
+        assert "No proposals are waiting" in listed.markdown
         assert reject not in [one.action_id for one in buttons_of(listed.blocks)]
         await room.works()
         assert "1 added" in (await room.card("ada", await room.newest())).markdown
@@ -424,8 +426,8 @@ class TestProposals:
         await slack.person("ada").clicks(lists["ada"], "Approve")
         await slack.until(lambda: "Adding Refunds" in lists["ada"].markdown, what="the outcome")
         await root.clicks(lists["root"], "Reject")
-        await slack.until(lambda: "approved this already, for handbook" in lists["root"].markdown, what="who it was")
-        assert lists["root"].markdown.startswith("ada approved this already, for handbook, just now.")
+        await slack.until(lambda: "already approved this, for handbook" in lists["root"].markdown, what="who it was")
+        assert lists["root"].markdown.startswith("ada already approved this, for handbook, just now.")
         assert lists["root"].buttons() == []
         assert len(await room.jobs.recent()) == 1
 
@@ -446,7 +448,7 @@ class TestProposals:
         root = slack.person("root", admin=True)
         listed.visible_to = root.id  # a forged press: the value is ada's
         await root.clicks(listed, "Approve")
-        await slack.until(lambda: "too old" in listed.markdown, what="the refusal")
+        await slack.until(lambda: "has expired" in listed.markdown, what="the refusal")
         assert len(await room.proposal_store.proposals()) == 1
 
     async def test_admins_read_that_something_waits_where_they_look_and_nobody_is_written_to(
@@ -456,12 +458,12 @@ class TestProposals:
         assert slack.visible(slack.person("ada").dm) == []
         assert slack.pings() == []
         for words in ("status", "list", "please"):
-            assert "1 proposal to look at: /kb proposals" in (await told(slack, "ada", words)).markdown
-            assert "to look at" not in (await told(slack, "alice", words)).markdown
+            assert "1 proposal to review: /kb proposals" in (await told(slack, "ada", words)).markdown
+            assert "to review" not in (await told(slack, "alice", words)).markdown
         form = await opened(slack)
-        assert "1 proposal to look at: /kb proposals" in form.markdown
+        assert "1 proposal to review: /kb proposals" in form.markdown
         status = await told(slack, "ada", "status")
-        await slack.person("ada").clicks(status, "Look at them")
+        await slack.person("ada").clicks(status, "Review proposals")
         await slack.until(lambda: status.buttons() == ["Approve", "Reject"], what="the list")
 
     async def test_the_home_tab_shows_admins_what_waits_with_its_buttons(
@@ -470,16 +472,16 @@ class TestProposals:
         await self.proposed(slack)
         ada, alice = slack.person("ada"), slack.person("alice")
         await alice.opens_home()
-        assert "Proposals" not in (await alice.home_shows("What I know")).markdown
+        assert "Proposals" not in (await alice.home_shows("Knowledge bases")).markdown
         await ada.opens_home()
-        tab = await ada.home_shows("Proposals to look at")
+        tab = await ada.home_shows("Proposals to review")
         assert "Refunds take 30 days since May." in tab.markdown
         assert tab.buttons()[-2:] == ["Approve", "Reject"]
-        assert "goes into “handbook”, open to everyone" in tab.markdown
+        assert "go into “handbook”, open to everyone" in tab.markdown
         await asyncio.gather(*(ada.clicks(tab, "Approve") for _ in range(2)))
         after = await ada.home_shows("Adding Refunds take 30 days since May. to “handbook”")
         assert "Approve" not in after.buttons()
-        assert "Proposals to look at" not in after.markdown
+        assert "Proposals to review" not in after.markdown
         await room.works()
         assert "1 added" in (await room.card("ada", await room.newest())).markdown
         assert len(await room.jobs.recent()) == 1
@@ -509,10 +511,10 @@ class TestCards:
         await slack.person("ada").submits(await opened(slack), {"files": [("refunds.md", HANDBOOK)]})
         card = await room.card("ada", await room.newest())
         await slack.person("ada").clicks(card, "Cancel")
-        await slack.until(lambda: "Cancelling job" in card.markdown, what="a word on the card")
+        await slack.until(lambda: "Cancelling." in card.markdown, what="a word on the card")
         assert card.buttons() == []
         await room.works()
-        assert "Cancelled; nothing was changed." in card.markdown
+        assert "Cancelled. Nothing was changed." in card.markdown
         assert await room.documents() == {}
 
     async def test_what_an_admin_adds_from_a_message_has_its_card_too(self, slack: FakeSlack, room: SlackRoom) -> None:
@@ -547,7 +549,7 @@ class TestCards:
             progress = JobProgress(JobStage.EMBEDDING, "refunds.md", number, 40)
             await shown.show(replace(job, state=JobState.RUNNING, progress=progress))
         assert 1 <= len(slack.calls_of("chat.update")) <= EDITS
-        assert "embedding" in card.markdown
+        assert "indexing" in card.markdown
         await shown.show(job.at_end(room.clock.now(), JobState.DONE))
         assert "Done" in card.markdown
         assert len(slack.calls_of("chat.update")) <= EDITS + 1
@@ -559,7 +561,7 @@ class TestCards:
         await slack.person("ada").submits(await opened(slack), {"files": [("refunds.md", HANDBOOK)]})
         job = await room.newest()
         word = await slack.person("ada").next_private()
-        assert f"so `/kb jobs {job.id}` tells how far it is" in word.markdown
+        assert "`/kb jobs` shows the progress" in word.markdown
         await room.works()
         assert len(slack.calls_of("conversations.open")) == 1
         assert "Done" in (await told(slack, "ada", f"jobs {job.id}")).markdown
@@ -708,7 +710,7 @@ class TestCorrections:
             await alice.clicks(answer, "👎")
             form = await alice.next_modal()
             sent = await alice.submits(form, {"answer": "Refunds take 30 days since May."})
-            assert "An admin will look at it" in (await alice.next_private()).markdown
+            assert "waits for an admin" in (await alice.next_private()).markdown
             again = slack.courier.send("interactive", sent.payload)
             await again.finished.wait()
             await room.bot.rated(1)
@@ -737,7 +739,7 @@ class TestInWords:
         said = await slack.person("bob").says("Refunds take 30 days since May.", "general")
         await slack.person("ada").says("And 14 before that.", "general", thread=said)
         await slack.person("alice").shortcut("footnote_add_to_knowledge", said)
-        assert "it waits as proposal" in (await slack.person("alice").next_private()).markdown
+        assert "Your proposal waits for an admin" in (await slack.person("alice").next_private()).markdown
         ((conversation, caller),) = kb.proposed
         assert [one.text for one in conversation.messages] == ["Refunds take 30 days since May.", "And 14 before that."]
         assert conversation.permalink
@@ -747,7 +749,7 @@ class TestInWords:
         self, slack: FakeSlack, kb: WrittenDown
     ) -> None:
         for name in ("alice", "ada"):
-            assert "Done: status." in (await told(slack, name, "status --kb handbook")).markdown
+            assert "Done: status" in (await told(slack, name, "status --kb handbook")).markdown
         assert [(command.base, caller.permissions.is_admin) for command, caller in kb.commands] == [
             ("handbook", False),
             ("handbook", True),
@@ -900,7 +902,7 @@ class TestWhomABaseIsFor:
 
     async def test_a_name_that_slack_does_not_know_closes_no_base(self, slack: FakeSlack, room: SlackRoom) -> None:
         answer = await told(slack, "ada", "grant handbook #nowhere")
-        assert "cannot tell who “#nowhere” is" in answer.markdown
+        assert "I don't know who “#nowhere” is" in answer.markdown
         assert "opens a form" in answer.markdown
         assert await self.grants(room) == frozenset()
 

@@ -142,18 +142,18 @@ async def a_removal_pressed_twice(office: Office) -> None:
 async def a_proposal_and_a_correction(office: Office) -> None:
     said = await office.alice.says("The lift is inspected by the facility team each spring.", "general")
     await office.alice.shortcut("footnote_add_to_knowledge", said)
-    assert "An admin will look at it" in (await office.alice.next_private(30)).markdown
-    assert "1 proposal to look at" in (await office.told("status")).markdown
+    assert "waits for an admin" in (await office.alice.next_private(30)).markdown
+    assert "1 proposal to review" in (await office.told("status")).markdown
     listed = await office.told("proposals")
     await asyncio.gather(*(office.ada.clicks(listed, "Approve") for _ in range(3)))
-    await office.slack.until(lambda: "Nothing waits" in listed.markdown, 30, what="the outcome")
+    await office.slack.until(lambda: "No proposals are waiting" in listed.markdown, 30, what="the outcome")
     assert "Adding The lift is inspected" in listed.markdown
     await office.card(5, "Done", "1 added")
     answer = await office.asks("who inspects the lift?", "facility team")
     await office.alice.clicks(answer, "👎")
     form = await office.alice.next_modal()
     await office.alice.submits(form, {"answer": "The lift is inspected by an outside firm."})
-    assert "An admin will look at it" in (await office.alice.next_private(30)).markdown
+    assert "waits for an admin" in (await office.alice.next_private(30)).markdown
     assert "who inspects the lift?" in (await office.told("proposals")).markdown
 
 
@@ -164,6 +164,6 @@ async def a_job_cancelled_on_its_card(office: Office) -> None:
     await office.ada.submits(form, {"files": [("late.md", b"# Late\n\nThis never arrives.")]})
     card = await office.card(6, "Cancel")
     await office.ada.clicks(card, "Cancel")
-    await office.card(6, "Cancelled; nothing was changed.")
+    await office.card(6, "Cancelled. Nothing was changed.")
     assert card.buttons() == []
     assert "Late" not in (await office.told("list --kb default")).markdown

@@ -206,6 +206,13 @@ async def test_a_file_at_the_root_of_the_thread_or_in_what_is_pointed_at_is_read
     assert files_read(bot) == ["Pay Lyon first."]
 
 
+@pytest.mark.parametrize("text", ["<@bot>", "<@bot> ^"])
+async def test_a_bare_mention_below_a_file_alone_asks_about_that_file(slack: FakeSlack, bot: Bot, text: str) -> None:
+    root = await slack.person("bob").says("", "general", files=[("handover.txt", b"Pay Lyon first.")])
+    question, _ = await read_question(slack, bot, await slack.person("alice").says(text, thread=root))
+    assert (question, files_read(bot)) == (ABOUT_FILES, ["Pay Lyon first."])
+
+
 async def test_an_unreadable_file_is_said_before_the_answer(slack: FakeSlack, bot: Bot) -> None:
     asked = await slack.person("alice").says(f"<@bot> {QUESTION}", "general", files=[("scan.txt", b"\xff\xfe\xfa")])
     answer = await slack.reply_to(asked, until=lambda one: "Show quotes" in one.buttons())

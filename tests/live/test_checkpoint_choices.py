@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -17,6 +18,7 @@ from bot.container import Footnote
 from bot.demo import SAMPLES
 from core.model.answer import Answer, Outcome
 from core.model.conversation import Audience
+from core.model.errors import NotFound
 from core.model.events import AgentCompleted, AgentEvent, CheckpointReached, FinalEvent, RetrievalStarted
 from core.model.inquiry import AnswerPolicy, Checkpoint, CheckpointKind, Choice, ChoiceId
 from core.model.text import content_words
@@ -28,14 +30,15 @@ pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
 
 ANYONE = Audience(unrestricted=True)
 NOT_FOUND = "I couldn't find this for “"
+FOLLOW_UPS = Path(__file__).parents[2] / "research/labelled/conversations.jsonl"
 TYPED = "session"  # into the text field of a choice that asks for words
 
 
 def scripts() -> list[tuple[str, ...]]:
     """The conversations of the samples and the demo, each as what its asker says."""
     found: list[tuple[str, ...]] = []
-    for name, earlier in (("queries", "thread"), ("conversations", "turns")):
-        for line in (SAMPLES / "eval" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines():
+    for path, earlier in ((SAMPLES / "eval" / "queries.jsonl", "thread"), (FOLLOW_UPS, "turns")):
+        for line in path.read_text(encoding="utf-8").splitlines():
             case = json.loads(line)
             turns = case["metadata"][earlier]
             asked = [turn if isinstance(turn, str) else turn["question"] for turn in turns]
@@ -122,14 +125,71 @@ def mistake_of(choice: Choice, checkpoint: Checkpoint, after: Ended) -> str:
     return "" if right else f"{answer.outcome}: {answer.text[:80]}"
 
 
+ORDINALS = (  # English, German, French and Spanish
+    ("first", "1st", "erste", "première", "primera"),
+    ("second", "2nd", "zweite", "deuxième", "segunda"),
+    ("third", "3rd", "dritte", "troisième", "tercera"),
+    ("fourth", "4th", "vierte", "quatrième", "cuarta"),
+    ("fifth", "5th", "fünfte", "cinquième", "quinta"),
+)
+LAST = ("last", "last", "letzte", "dernière", "última")
+IN_WORDS = {  # of the choices that every card of their kind has
+    ChoiceId.CAVEATS: ("answer anyway", "with caveats please", "yes, with caveats", "trotzdem", "quand même"),
+    ChoiceId.STOP: ("never mind", "forget it", "no thanks", "stop", "vergiss es", "laisse tomber", "olvídalo"),
+    ChoiceId.KEEP: ("keep searching", "go on please", "yes please", "weiter", "continue", "sigue"),
+    ChoiceId.ANSWER: ("answer now", "just answer", "antworte", "réponds", "responde"),
+    ChoiceId.SHOW: ("show me the sources", "sources please", "Quellen bitte", "les sources", "las fuentes"),
+}
+
+
+def said_in_words(choice: Choice, checkpoint: Checkpoint) -> list[str]:
+    """Plain words by which people choose this: by its place among the others, and by what its button says."""
+    at = checkpoint.choices.index(choice)
+    places = (ORDINALS[at], LAST) if at == len(checkpoint.choices) - 1 else (ORDINALS[at],)
+    said = []
+    for english, short, german, french, spanish in places:
+        said += [f"the {english} one", f"{english.capitalize()} option, please.", f"I mean the {short} one"]
+        said += [
+            f"die {german}, bitte",
+            f"ich meine {german}s",
+            f"la {french} s'il te plaît",
+            f"la {spanish}, por favor",
+        ]
+    said += IN_WORDS.get(choice.id, ())  # type: ignore[call-overload]
+    if choice.asks_text or choice.value:  # a term or a reading: by its words, without marks or where they are from
+        bare = re.sub(r"[“”…?]|\s*\([^()]*\)?", "", choice.label)
+        said += [bare, bare.upper(), f"{bare}, please", f"I meant {bare}", f"the {bare} one", f"{bare} bitte"]
+    if checkpoint.kind is CheckpointKind.CLARIFY and not choice.asks_text:
+        own = next(
+            word for word in re.findall(r"\w+", choice.label) if {*content_words(word)} <= own_words(choice, checkpoint)
+        )
+        said += [
+            f"the {own} one",
+            f"{own} please",
+            f"I mean {own}",
+            f"die mit {own}",
+            f"celui avec {own}",
+            f"el de {own}",
+        ]
+    return said
+
+
 def mistyped(choice: Choice, checkpoint: Checkpoint) -> str:
-    """Which typed form of a choice is not understood as it; empty where all are."""
+    """Which typed forms of a choice are not understood as it; empty where all are.
+
+    A choice that asks for words of one's own cannot be made without them, and says so.
+    """
     number = str(checkpoint.choices.index(choice) + 1)
-    for form in () if choice.asks_text else (choice.id, choice.label, number):
-        understood = match_typed_choice(form, checkpoint)
-        if not isinstance(understood, TypedChoice) or understood.choice != choice:
-            return f"“{form}” is understood as {understood}"
-    return ""
+    wrong = []
+    for form in (choice.id, choice.label, number, *said_in_words(choice, checkpoint)):
+        try:
+            understood = match_typed_choice(form, checkpoint)
+        except NotFound as error:
+            right = choice.asks_text and "own words" in str(error)
+        else:
+            right = isinstance(understood, TypedChoice) and understood.choice == choice
+        wrong += [] if right else [form]
+    return f"not understood: {wrong}" if wrong else ""
 
 
 async def test_every_choice_of_every_sample_does_what_it_says(footnote: Footnote) -> None:

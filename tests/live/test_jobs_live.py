@@ -100,11 +100,11 @@ async def test_a_document_taken_out_is_gone_from_both_legs_and_comes_back_as_it_
     scope = Scope(frozenset({"shelf"}))
     asked = await kb_service.handle(KbCommand(KbVerb.REMOVE, "shelf", "heron timetable"), caller)
     reply = await kb_service.handle(asked_in(asked), caller)
-    assert "now finds nothing" in words(reply)
+    assert "now finds: nothing" in words(reply)
     vector = (await footnote.encoder.encode_queries(["when does the heron ferry leave"]))[0]
     legs = await footnote.index.search("heron ferry", vector, scope, 10)
     assert legs.dense == legs.bm25 == ()
-    assert "is back" in words(await kb_service.handle(KbCommand(KbVerb.RESTORE, "shelf", "heron"), caller))
+    assert "Restored “" in words(await kb_service.handle(KbCommand(KbVerb.RESTORE, "shelf", "heron"), caller))
     legs = await footnote.index.search("heron ferry", vector, scope, 10)
     assert legs.dense[0][0] == legs.bm25[0][0]
     assert legs.dense[0][0].text.endswith("north pier.")

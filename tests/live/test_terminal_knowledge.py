@@ -69,9 +69,9 @@ async def test_a_base_is_filled_looked_at_emptied_and_filled_again(
     assert "bus.md" in out
     assert "tram.md" in out
     code, out = await run(_kb(KbVerb.REMOVE, target="ferry"))
-    assert (code, "1 passage then, 0 now" in out) == (0, True)
-    assert "Ferry" not in out.partition("now finds")[2]
-    assert "is back in voyage" in (await run(_kb(KbVerb.RESTORE, target="ferry")))[1]
+    assert (code, "Removed “" in out) == (0, True)
+    assert "Ferry" not in out.partition("now finds:")[2]
+    assert "in “voyage”." in (await run(_kb(KbVerb.RESTORE, target="ferry")))[1]
     assert (await run(_kb(KbVerb.REFRESH)))[0] == 1
     code, out = await run(_kb(KbVerb.REMOVE, yes=False))
     assert (code, "Say so with --yes." in out) == (1, True)
@@ -95,7 +95,7 @@ async def test_the_short_commands_bring_in_find_and_take_out(
     assert "maps until six" in (await run(documents._show("kiosk", "harbour", as_json=False)))[1]
     code, out = await run(documents._remove("kiosk", "harbour", yes=False, as_json=False))
     assert (code, "Say so with --yes." in out) == (1, True)
-    assert "1 passage then, 0 now" in (await run(documents._remove("kiosk", "harbour", yes=True, as_json=False)))[1]
+    assert "Removed “" in (await run(documents._remove("kiosk", "harbour", yes=True, as_json=False)))[1]
 
 
 async def test_a_source_taken_out_at_the_terminal_is_audited_and_fetched_no_more(run: Run, footnote: Footnote) -> None:

@@ -118,7 +118,7 @@ async def _slack_job(slack: FakeSlack) -> Shown:
 async def _slack_home(slack: FakeSlack) -> Shown:
     ada = slack.person("ada")
     await ada.opens_home()
-    home = await ada.home_shows("What I know")
+    home = await ada.home_shows("Knowledge bases")
     return Shown("home", tuple(home.blocks), kind="home")
 
 

@@ -19,7 +19,7 @@ ALREADY_ACKNOWLEDGED, NO_HISTORY, THREAD_EXISTS, ARCHIVED = 40060, 160002, 16000
 NOT_NOW = frozenset(
     {20016, 20022, 20028, 20029, 30046, 40003, 40004, 40006, 40062, 40333, 110000, 110001, 130000}
 )  # fmt: skip
-RESET_REMEDY = "Copy it anew from the developer portal: your application, Bot, Reset Token."
+RESET_REMEDY = "Copy it again from the developer portal: your application, Bot, Reset Token."
 
 Found = TypeVar("Found")
 

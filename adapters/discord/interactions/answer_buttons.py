@@ -189,7 +189,7 @@ class AnswerButtons:
             spot = Spot(interaction.channel_id, interaction.guild_id)
             key = nonce(str(shown.thread), shown.subject, f"handoff-{trace_id}")
             await self._messages.call_role(spot, role, text, link, key)
-        await tell(interaction, "I have asked for a person to look at it.")
+        await tell(interaction, "I have asked someone to look at it.")
 
     async def _share(self, interaction: Interaction, shown: AnsweredQuestion, trace_id: str) -> None:
         """Show a private answer to the channel, if everything in it may be read there."""

@@ -47,7 +47,7 @@ WHERE = {
     ReplyMode.REPLY: "I will answer that in reply to it.",
     ReplyMode.START: "I will answer that in a thread on it.",
 }
-NOTHING_TO_ANSWER = "There is nothing in that message that I could answer."
+NOTHING_TO_ANSWER = "There is nothing in that message to answer."
 
 
 class AskCommands:

@@ -23,7 +23,7 @@ from core.model.incoming_events import IncomingChoice
 from core.model.inquiry import Checkpoint, Choice
 from core.service.actions.user_actions import UserActions
 
-NO_WORDS = "There was nothing in that field. Press again and write a few words."
+NO_WORDS = "That field was empty. Press the button again and write a few words."
 
 
 class CheckpointButtons:

@@ -21,7 +21,7 @@ from core.ports.audit import Audit
 from core.ports.message_state import MessageStateStore
 
 NO_ADMIN = "Only an admin of this server (Manage Server) can do that here."
-CHANGED = "That command has changed. Type it anew to see what it is now; if you do not, reload Discord."
+CHANGED = "That command has changed. Type it again to get the new version, or reload Discord."
 
 log = structlog.get_logger(__name__)
 

@@ -18,12 +18,13 @@ from adapters.discord.outbound.line_format import markdown_lines
 from adapters.discord.outbound.text import markdown
 from core.model.conversation import ThreadKey
 from core.model.principals import channel_principal
+from core.service.actions.outcomes import ThreadForgotten
 from core.service.actions.user_actions import UserActions
-from core.service.actions.wording import NOTHING_KEPT, explanation_text, outcome_text
+from core.service.actions.wording import THIS_THREAD, explanation_text, outcome_text
 from core.service.help import HELP
 from core.service.kb.text_spans import Line, code, plain, strong
 
-NOT_ANSWERED = "I have not answered anything here that I could explain."
+NOT_ANSWERED = "There is no answer of mine here that I can explain."
 NOT_A_THREAD = "Use this in a thread that I am in, or in a direct message to me."
 COMMANDS_HELP: Line = (
     code("/ask"),
@@ -54,14 +55,14 @@ class FootnoteCommands:
 
     def group(self) -> app_commands.Group:
         """What is registered with Discord."""
-        group = app_commands.Group(name="footnote", description="What I know, why I said it, and how I behave here")
+        group = app_commands.Group(name="footnote", description="Help, explanations and settings")
         described: list[tuple[str, str, Callable[..., Any]]] = [
-            ("help", "How to ask, and what else I can do", _without_options(self._help)),
-            ("why", "How I came to the last answer here", _without_options(self._why)),
-            ("mute", "Keep quiet in this thread until I am mentioned", _without_options(self._mute)),
-            ("unmute", "Listen in this thread again", _without_options(self._unmute)),
-            ("forget", "Remove what I keep of this thread, or of you", _forget_callback(self)),
-            ("settings", "For admins: how I behave in a channel or category", _settings_callback(self._settings)),
+            ("help", "How to ask questions, and other commands", _without_options(self._help)),
+            ("why", "Explain my last answer here", _without_options(self._why)),
+            ("mute", "Stay silent in this thread until someone mentions me", _without_options(self._mute)),
+            ("unmute", "Answer in this thread again", _without_options(self._unmute)),
+            ("forget", "Delete what I stored about this thread or your questions", _forget_callback(self)),
+            ("settings", "For admins: settings of a channel or category", _settings_callback(self._settings)),
         ]
         for name, description, callback in described:
             group.add_command(app_commands.Command(name=name, description=description, callback=callback))
@@ -106,8 +107,9 @@ class FootnoteCommands:
             async with asyncio.timeout(LOOK_UP_SECONDS):
                 thread = await self._conversation_of(interaction)
                 muting = self._user_actions.memory.mute(thread, muted=muted) if thread is not None else None
-                text = outcome_text(await muting) if muting is not None else NOT_A_THREAD
-            await tell(interaction, text)
+                named = _name_of(interaction, thread)
+                text = outcome_text(await muting, named) if muting is not None else NOT_A_THREAD
+            await tell(interaction, text, mentions=True)
         return None
 
     async def forget(self, interaction: Interaction, what: str) -> None:
@@ -119,10 +121,19 @@ class FootnoteCommands:
                 return await tell(interaction, outcome_text(await self._user_actions.memory.forget_person(person)))
             thread = await self._conversation_of(interaction)
             if thread is None:
-                return await tell(interaction, NOTHING_KEPT)
+                return await tell(interaction, outcome_text(ThreadForgotten(was_kept=False), "this channel"))
             outcome = await self._user_actions.memory.forget_thread(thread, person, is_admin=is_admin(interaction))
-            await tell(interaction, outcome_text(outcome))
+            await tell(interaction, outcome_text(outcome, _name_of(interaction, thread)), mentions=True)
         return None
+
+
+def _name_of(interaction: Interaction, thread: ThreadKey | None) -> str:
+    """Name the conversation that a command was about; a thread that the command was not given in is a link."""
+    if interaction.guild_id is None:
+        return "this conversation"
+    if thread is None or isinstance(interaction.channel, discord.Thread):
+        return THIS_THREAD
+    return f"<#{thread.thread}>" if thread.thread.isdecimal() else "the questions you asked here privately"
 
 
 def _without_options(callback: Callable[[Interaction], Any]) -> Callable[..., Any]:

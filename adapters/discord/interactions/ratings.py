@@ -24,9 +24,9 @@ from adapters.discord.outbound.messages import NOBODY
 from core.ports.message_state import MessageStateStore
 from core.service.actions.user_actions import UserActions
 
-THANKS = "Thank you. That helps me to get better."
-KNOW_BETTER = "Do you know the right answer? Tell me, and an admin can make it part of what I know."
-NO_ANSWER = "There was nothing in that field. Press again and write the right answer."
+THANKS = "Thank you for the feedback."
+KNOW_BETTER = "Do you know the right answer? Propose it, and an admin can add it to the knowledge base."
+NO_ANSWER = "That field was empty. Press the button again and write the right answer."
 
 
 class RatingButtons:

@@ -58,7 +58,8 @@ from core.service.kb.text_layout import Part, lay_out
 from core.service.kb.text_spans import Line, strong
 from core.service.kb.wording import outcome_layout
 
-ELSEWHERE = "-# `/kb proposals approve` adds one to another knowledge base."
+ELSEWHERE = "-# `/kb proposals approve` adds a proposal to another knowledge base."
+PROPOSALS = "/kb proposals list"
 PAGES_COMPLETED = 5
 LONGEST_CHOICE = 620  # characters of a part with buttons: five of them, and what stands around, are one message
 
@@ -90,7 +91,7 @@ class KbGroup:
         """The group with all its subcommands."""
         group = app_commands.Group(
             name="kb",
-            description="For admins: what I know",
+            description="For admins: manage knowledge bases",
             guild_only=True,
             default_permissions=discord.Permissions(manage_guild=True),
         )
@@ -207,7 +208,7 @@ class KbGroup:
         if isinstance(result, KbOutcome) and jobs:
             return await self._show_jobs(interaction, jobs, outcome_layout(result), caller, in_place=in_place)
         view = result.remaining if isinstance(result, ProposalDecided) else result
-        layout = None if isinstance(view, KbOutcome) else lay_out(view)
+        layout = None if isinstance(view, KbOutcome) else lay_out(view, PROPOSALS)
         parts = await self._items(interaction, [Part(lines)] if (lines := _result_lines(result)) else [])
         parts += await self._items(interaction, layout.parts if layout is not None else ())
         if isinstance(view, ProposalList) and view.proposals:

@@ -55,20 +55,20 @@ def subcommands(kb: KbRunner) -> tuple[Subcommand | SubcommandGroup, ...]:
     """All that ``/kb`` can do, at most ``MOST_OPTIONS`` to choose from at any point."""
     verb, one, group = KbVerb, Subcommand, SubcommandGroup
     add = (
-        one("files", "Up to ten files, in a form", _add_files(kb)),
-        one("link", "A page, a sitemap or a file, with what lies below it", _add_link(kb)),
-        one("here", "This conversation, or what was said in this channel", _add_here(kb)),
+        one("files", "Add up to ten files in a form", _add_files(kb)),
+        one("link", "Add a page, a sitemap or a file, and pages below it", _add_link(kb)),
+        one("here", "Add this conversation, or those of this channel", _add_here(kb)),
     )
     sources = (
-        one("show", "One source", _about_source(kb, verb.SHOW)),
-        one("remove", "Take a source out", _about_source(kb, verb.REMOVE)),
-        one("restore", "Bring a source back that was removed", _about_source(kb, verb.RESTORE)),
-        one("refresh", "Look whether a source has changed", _about_source(kb, verb.REFRESH)),
+        one("show", "Show one document", _about_source(kb, verb.SHOW)),
+        one("remove", "Remove a document", _about_source(kb, verb.REMOVE)),
+        one("restore", "Restore a removed document", _about_source(kb, verb.RESTORE)),
+        one("refresh", "Fetch a document again from its link", _about_source(kb, verb.REFRESH)),
         one("schedule", "Refresh a link daily, weekly, on change or never", _schedule(kb)),
     )
     bases = (
-        one("create", "A new knowledge base", _describe_command(kb, verb.CREATE)),
-        one("describe", "What a knowledge base is about", _describe_command(kb, verb.DESCRIBE)),
+        one("create", "Create a knowledge base", _describe_command(kb, verb.CREATE)),
+        one("describe", "Describe what a knowledge base is about", _describe_command(kb, verb.DESCRIBE)),
         one(
             "grant",
             "Restrict it to a channel, a role or a person, or open it to everyone",
@@ -78,23 +78,23 @@ def subcommands(kb: KbRunner) -> tuple[Subcommand | SubcommandGroup, ...]:
         one("revoke", "Stop a channel, a role or a person from reading it", _grant_command(kb, verb.REVOKE)),
     )
     jobs = (
-        one("list", "What is being worked on", _list_command(kb, verb.JOBS)),
-        one("cancel", "End a job", _by_id(kb, verb.CANCEL)),
+        one("list", "Jobs and their progress", _list_command(kb, verb.JOBS)),
+        one("cancel", "Cancel a job", _by_id(kb, verb.CANCEL)),
     )
     proposals = (
-        one("list", "What was proposed and waits for an admin", _list_command(kb, verb.PROPOSALS)),
-        one("approve", "Take a proposal up", _approve(kb)),
-        one("reject", "Put a proposal aside", _by_id(kb, verb.REJECT)),
+        one("list", "Proposals that wait for an admin", _list_command(kb, verb.PROPOSALS)),
+        one("approve", "Approve a proposal", _approve(kb)),
+        one("reject", "Reject a proposal", _by_id(kb, verb.REJECT)),
     )
     return (
         group("add", "Add files, a link or this conversation", add),
-        one("list", "What there is", _list_command(kb, verb.LIST)),
-        group("sources", "Look at sources, remove and refresh them", sources),
+        one("list", "List knowledge bases, or the documents of one", _list_command(kb, verb.LIST)),
+        group("sources", "Show, remove, restore and refresh documents", sources),
         group("bases", "Knowledge bases, and who may read them", bases),
-        group("jobs", "What is being worked on", jobs),
-        group("proposals", "What was proposed to be known", proposals),
-        one("status", "How the knowledge is doing", _list_command(kb, verb.STATUS)),
-        one("repair", "Put back what the index has lost", _list_command(kb, verb.REPAIR)),
+        group("jobs", "Jobs and their progress", jobs),
+        group("proposals", "Review proposals", proposals),
+        one("status", "Jobs, failures and schedules", _list_command(kb, verb.STATUS)),
+        one("repair", "Restore passages that the index has lost", _list_command(kb, verb.REPAIR)),
     )
 
 
@@ -156,7 +156,7 @@ def _about_source(kb: KbRunner, verb: KbVerb) -> Callable[..., Any]:
 
 def _schedule(kb: KbRunner) -> Callable[..., Any]:
     @app_commands.describe(
-        source="A link or a source",
+        source="A link, or a document from a link",
         every="How often",
         pages="Follow the link to this many pages",
         knowledge="Which knowledge base",
@@ -180,7 +180,7 @@ def _describe_command(kb: KbRunner, verb: KbVerb) -> Callable[..., Any]:
     async def run_describe(interaction: discord.Interaction, knowledge: str, description: str = "") -> None:
         await kb.run(interaction, KbCommand(verb, base=knowledge, text=description))
 
-    return app_commands.describe(knowledge="Its name", description="What it is about: I choose by this")(
+    return app_commands.describe(knowledge="Its name", description="What it is about, to choose where to search")(
         app_commands.rename(knowledge="kb")(run_describe)
     )
 

@@ -17,8 +17,8 @@ from core.model.transcripts import Conversation, TranscriptMessage
 
 MOST_MESSAGES = 2_000  # of one thread, and of a channel's own history
 READ_SECONDS = 120.0  # a channel is read in some twenty calls, which Discord may slow down
-GONE = "That conversation is not there any more."
-NOTHING_TO_KEEP = "There is nothing in that message that I could keep."
+GONE = "That conversation no longer exists."
+NOTHING_TO_KEEP = "That message has no text to add."
 
 
 def reference_of(message: discord.Message) -> str:
@@ -59,7 +59,7 @@ async def conversations_in(client: discord.Client, channel_id: int, limit: int) 
     async with api_call("look at that channel", READ_SECONDS):
         place = await _place(client, channel_id)
         if not isinstance(place, discord.TextChannel | discord.ForumChannel):
-            raise NotFound("That channel has no conversations that I could read.")
+            raise NotFound("That channel has no conversations that I can read.")
         threads = await _threads(client, place, limit)
         days = await _days(client, place) if isinstance(place, discord.TextChannel) else []
     found: list[tuple[int, discord.Thread | list[discord.Message]]] = [

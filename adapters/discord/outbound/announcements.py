@@ -13,6 +13,8 @@ from core.model.errors import Denied, NotFound
 class DiscordAnnouncements:
     """Speaks in channels, once the gateway is connected."""
 
+    proposals_command = "/kb proposals list"
+
     def __init__(
         self, channel_access: ChannelAccess, messages: Messages, connected: Callable[[], Awaitable[None]]
     ) -> None:

@@ -20,16 +20,17 @@ from core.model.channel_settings import (
     ReplyStyle,
     threshold_name,
 )
-from core.model.inquiry import Behaviour, Profile
 from core.service.channel_settings import (
+    BEHAVIOUR_LABELS,
     CHECKPOINT_LABELS,
     FOLLOW_UPS_LABEL,
+    PROFILE_LABELS,
     PROPOSALS_LABEL,
     REPLY_LABELS,
     THRESHOLD_LABELS,
 )
 
-POSTS_LABELS = {False: "Answered when they mention me", True: "All answered, but for those of moderators"}
+POSTS_LABELS = {False: "Answered only when they mention me", True: "All answered, except those of moderators"}
 NO_CONTENT = (
     "-# ⚠ I cannot read messages that do not mention me: switch on “Message Content Intent” in the developer portal, "
     "under Bot, and restart me."
@@ -86,7 +87,7 @@ class _Row:
 
 def _line(name: str, value: str, chosen: object) -> str:
     """What applies of one setting; marked where it was chosen here. ``chosen`` None: it was not."""
-    return f"**{name}**: {escape(value)}{' · chosen here' if chosen is not None else ''}"
+    return f"**{name}**: {escape(value)}{' · set here' if chosen is not None else ''}"
 
 
 def _switch(name: str, on: bool, chosen: bool | None) -> str:
@@ -102,22 +103,27 @@ def _auto_label(applies: ChannelSettings) -> str:
 def _bases_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings, bases: Sequence[str]) -> _Row:
     now = chosen.bases or ()
     options = [discord.SelectOption(label=clip(name, 100), value=name[:100], default=name in now) for name in bases]
-    value = ", ".join(sorted(applies.bases)) if applies.bases else "all that the channel may see"
-    menu = PlaceMenu.create(SettingsMenu.BASES, place_id, "All that the channel may see", options, several=True)
-    return _Row((_line("Knowledge", value, chosen.bases),), menu)
+    value = ", ".join(sorted(applies.bases)) if applies.bases else "everything that this channel can read"
+    menu = PlaceMenu.create(SettingsMenu.BASES, place_id, "Everything this channel can read", options, several=True)
+    return _Row((_line("Knowledge bases", value, chosen.bases),), menu)
 
 
 def _effort_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings) -> _Row:
     """Profile and behaviour in one menu; each option says which of the two it sets."""
     policy = applies.policy
-    profiles = [_option(f"Effort: {one}", ChosenSettings(profile=one), chosen.profile is one) for one in Profile]
-    behaviours = [
-        _option(f"Behaviour: {one}", ChosenSettings(behaviour=one), chosen.behaviour is one) for one in Behaviour
+    profiles = [
+        _option(f"Search: {label}", ChosenSettings(profile=one), chosen.profile is one)
+        for one, label in PROFILE_LABELS.items()
     ]
-    hint = "How much effort, and how careful"
+    behaviours = [
+        _option(f"Caution: {label}", ChosenSettings(behaviour=one), chosen.behaviour is one)
+        for one, label in BEHAVIOUR_LABELS.items()
+    ]
+    hint = "Search effort and caution"
     menu = PlaceMenu.create(SettingsMenu.EFFORT, place_id, hint, [*profiles, *behaviours], several=True)
-    effort = _line("Effort", policy.profile, chosen.profile)
-    return _Row((effort, _line("Behaviour", policy.behaviour, chosen.behaviour)), menu)
+    effort = _line("How much to search", PROFILE_LABELS[policy.profile], chosen.profile)
+    careful = _line("How careful to be", BEHAVIOUR_LABELS[policy.behaviour], chosen.behaviour)
+    return _Row((effort, careful), menu)
 
 
 def _option(label: str, chooses: ChosenSettings, chosen: bool = False) -> discord.SelectOption:
@@ -132,7 +138,7 @@ def _checkpoints_row(place_id: int, applies: ChannelSettings, chosen: ChosenSett
     ]
     asks = "; ".join(label for kind, label in CHECKPOINT_LABELS.items() if kind in on) or "never"
     menu = PlaceMenu.create(SettingsMenu.CHECKPOINTS, place_id, "Never", options, several=True)
-    return _Row((_line("I ask back when", asks, chosen.checkpoints),), menu)
+    return _Row((_line("I ask how to continue when", asks, chosen.checkpoints),), menu)
 
 
 def _reply_style_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings) -> _Row:
@@ -172,7 +178,7 @@ def _other_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings, 
     """Everything that is switched on or off: each option says the opposite of what applies."""
     policy, digest = applies.policy, applies.proposal_digest
     proposals = _option(
-        "Say nothing of proposals" if digest else PROPOSALS_LABEL, ChosenSettings(proposal_digest=not digest)
+        "Don't post about proposals" if digest else PROPOSALS_LABEL, ChosenSettings(proposal_digest=not digest)
     )
     options = [
         _option(
@@ -180,12 +186,12 @@ def _other_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings, 
             ChosenSettings(sources_first=not policy.sources_first),
         ),
         _option(
-            "Suggest nothing below an answer" if policy.follow_ups else FOLLOW_UPS_LABEL,
+            "Don't suggest follow-up questions" if policy.follow_ups else FOLLOW_UPS_LABEL,
             ChosenSettings(follow_ups=not policy.follow_ups),
         ),
         *([proposals] if digest or kind.takes_messages else []),
         discord.SelectOption(label="Languages …", value=MenuOption.TYPE_LANGUAGES),
-        discord.SelectOption(label="Back to the defaults", value=MenuOption.DEFAULTS),
+        discord.SelectOption(label="Reset to the defaults", value=MenuOption.DEFAULTS),
     ]
     lines = (
         _switch("Sources before an answer", policy.sources_first, chosen.sources_first),

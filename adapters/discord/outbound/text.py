@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from urllib.parse import urlsplit
 
 from core.model.answer import Citation
-from core.model.markdown_lines import is_table_rule, with_fences
+from core.model.markdown_lines import is_table_rule, with_fences, without_marks
 from core.model.principals import Principal, PrincipalKind
 from core.service.text_splitter import split_markdown
 
@@ -189,12 +189,18 @@ def _source(citation: Citation) -> str:
 
 def quote_blocks(question: str, citations: Sequence[Citation], withheld: int) -> str:
     """The exact passages behind an answer, each below its source, as one Markdown text."""
-    head = f"**The passages behind the answer to “{escape(clip(question, 200))}”**"
+    head = f"**Passages behind the answer to “{escape(clip(question, 200))}”**"
     blocks = [head, *(f"{_source(one)}\n{_block_quote(one.quote)}" for one in citations)]
     if withheld:
-        blocks.append(f"-# {withheld} more from knowledge that you may not read now.")
+        blocks.append(f"-# {withheld} more from documents that you don't have permission to read.")
     return "\n\n".join(blocks)
 
 
 def _block_quote(passage: str) -> str:
-    return "\n".join(f"> {without_mentions(line)}" for line in f"“{clip(passage.strip(), 1_500)}”".split("\n"))
+    shown = f"“{clip(without_marks(passage.strip()), 1_500)}”"
+    return "\n".join(f"> {_literal(line)}".rstrip() for line in shown.split("\n"))
+
+
+def _literal(line: str) -> str:
+    """A line of a passage as it is written: none of its signs comes alive as Markdown."""
+    return without_mentions(_SPECIAL.sub(r"\\\1", line))

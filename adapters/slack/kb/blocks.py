@@ -21,7 +21,7 @@ CHOICE = "footnote_kb_choice"  # of many in one message, so a number follows
 BASE = "footnote_kb_base"  # of the menu whose options are asked for
 MOST_SHOWN = 25  # bases in a menu of its own; with more, what is typed is looked up
 MOST_SECTIONS = 4  # of 2,900 characters each: a message fails near 13,200
-CUT = "There is more than a message holds."
+CUT = "This is longer than one message can be."
 HERE = "here"
 
 
@@ -110,8 +110,8 @@ def readers_form(
         rows.append(views.multi_select("groups", "User groups", groups))
     rows.append(views.input_block("people", "People", {"type": "multi_users_select"}))
     if grants:
-        rows.append(views.checkboxes("everyone", "Or", {EVERYONE: "Everyone"}, ()))
-    title, submit = ("Restrict to…", "Restrict") if grants else ("Who may not any more", "Revoke")
+        rows.append(views.checkboxes("everyone", "Everyone", {EVERYONE: "Everyone who can talk to me"}, ()))
+    title, submit = ("Restrict to…", "Restrict") if grants else ("Stop reading", "Revoke")
     return views.modal(title, rows, callback=READERS_FORM, submit=submit, form=kept_form)
 
 
@@ -136,11 +136,9 @@ def form(bases: Sequence[str], base: str, *, channel: bool, kept_form: CommandFo
     link = {"type": "plain_text_input", "max_length": 2_000, "placeholder": views.text_object("https://…")}
     limit = {"type": "number_input", "is_decimal_allowed": False, "min_value": "1", "max_value": str(MOST_PAGES)}
     rows = [
-        views.input_block("files", "Files", files, hint=f"Up to {MOST_FILES}."),
-        views.input_block(
-            "link", "A link", link, hint="A page or a sitemap, or a canvas, a file or a thread in Slack."
-        ),
-        views.input_block("limit", "How many at most", limit, hint="Pages below the link, or conversations here."),
+        views.input_block("files", "Files", files, hint=f"Up to {MOST_FILES} files."),
+        views.input_block("link", "Link", link, hint="A web page or sitemap, or a canvas, file or thread in Slack."),
+        views.input_block("limit", "Maximum number", limit, hint="Pages below the link, or conversations here."),
     ]
     if channel:
         rows.append(views.checkboxes("here", "This channel", {HERE: "Add its newest conversations"}, ()))
@@ -148,7 +146,7 @@ def form(bases: Sequence[str], base: str, *, channel: bool, kept_form: CommandFo
         rows.append(_bases(bases, base))
     if note:
         rows.append(blocks.context(escape(note)))
-    return views.modal("Add knowledge", rows, callback=FORM, submit="Add", form=kept_form)
+    return views.modal("Add documents", rows, callback=FORM, submit="Add", form=kept_form)
 
 
 def _bases(bases: Sequence[str], chosen: str) -> blocks.Block:

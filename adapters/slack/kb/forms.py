@@ -11,7 +11,6 @@ from adapters.slack.api.ids import PLATFORM, group_principal, person_id, user_pr
 from adapters.slack.inbound.interactions import Body, SlashCommand, sender_of
 from adapters.slack.kb import blocks as kb_blocks
 from adapters.slack.kb.callers import caller_of
-from adapters.slack.kb.command_parser import KB
 from adapters.slack.kb.kept_commands import SlackKeptCommand
 from adapters.slack.kb.replies import outcome_text
 from adapters.slack.kb.slack_links import SlackLinks
@@ -24,14 +23,15 @@ from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.kept_commands import KeptCommands
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.kb.results import KbResult, is_success
+from core.service.kb.text_layout import PROPOSALS
 from core.service.kb.web_links import is_link
 from core.service.kb.wording import proposals_line
 from core.service.one_time_actions import PressOutcome
 
-FORM_EXPIRED = "This form is too old. Close it, and give the command again."
-NOTHING = "Attach a file, give a link, or choose this channel."
+FORM_EXPIRED = "This form has expired. Close it and run the command again."
+NOTHING = "Attach a file, enter a link, or choose this channel."
 NOBODY_PICKED = "Pick a channel, a group or a person."
-NO_LINK = "That is no link. One begins with https:// or http://."
+NO_LINK = "That is not a link. Links begin with https:// or http://."
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class KbForms:
         chosen = next((name for name in meant if name.casefold() == base.casefold()), "")
         offer = await self.kept_commands.keep(SlackKeptCommand(person=caller.person.id, channel=given.channel))
         in_channel = bool(given.channel) and not given.channel.startswith("D")
-        note = proposals_line(await self.kb.proposals_waiting(caller), KB)
+        note = proposals_line(await self.kb.proposals_waiting(caller), PROPOSALS)
         view = kb_blocks.form(names, chosen, channel=in_channel, kept_form=CommandForm(offer), note=note)
         await self.workspace.open_view(given.trigger_id, view)
 

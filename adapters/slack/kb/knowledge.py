@@ -34,9 +34,10 @@ from core.service.kb.commands import LARGEST_FILE, Caller, KbCommand, KbVerb
 from core.service.kb.kept_commands import KeptCommands
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.kb.results import CancelRequested, KbResult, ProposalList, Refused
+from core.service.kb.text_layout import PROPOSALS
 from core.service.kb.wording import proposals_line
 
-FOR_READERS = f"`{KB} list` shows what I know, `{KB} show NAME` one document. Adding is for admins."
+FOR_READERS = f"`{KB} list` lists knowledge bases, `{KB} show NAME` shows a document. Only admins can add documents."
 
 log = structlog.get_logger(__name__)
 
@@ -189,4 +190,4 @@ class SlackKnowledge:
         return await caller_of(self._workspace, thread, user)
 
     async def _proposals_waiting(self, caller: Caller) -> str:
-        return proposals_line(await self._kb.proposals_waiting(caller), KB)
+        return proposals_line(await self._kb.proposals_waiting(caller), PROPOSALS)

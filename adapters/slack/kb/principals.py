@@ -59,7 +59,7 @@ class PrincipalNames:
             if word.startswith("@") and group.handle.casefold() == word[1:].casefold():
                 return group_principal(team, group_id)
         raise NotFound(
-            f"I cannot tell who “{word[:80]}” is.",
+            f"I don't know who “{word[:80]}” is.",
             remedy="Give `/kb grant` or `/kb revoke` alone: it opens a form to pick from.",
         )
 

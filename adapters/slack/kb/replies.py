@@ -26,9 +26,9 @@ from core.service.kb.text_layout import Part, lay_out, plain_lines
 from core.service.kb.text_spans import Line, line_text, strong
 from core.service.kb.wording import outcome_layout, outcome_lines
 
-ON_THE_CARD = "Our direct message shows how far it is."
-IN_WORDS = "I cannot write to you directly, so `{command} {job}` tells how far it is."
-APPROVE = f"`{KB} approve ID --kb NAME` adds one to another knowledge base."
+ON_THE_CARD = "I show the progress in our direct message."
+IN_WORDS = "I can't send you a direct message. `{command}` shows the progress."
+APPROVE = f"`{KB} approve ID --kb NAME` adds a proposal to another knowledge base."
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class ReplyRenderer:
         for job in (job for result in results for job in accepted_jobs(result)):
             titles.append((strong(job_title(job)),))
             posted = await self.cards.post(job, caller)
-            where = ON_THE_CARD if posted else IN_WORDS.format(command=f"{KB} jobs", job=job.id)
+            where = ON_THE_CARD if posted else IN_WORDS.format(command=f"{KB} jobs")
         words = [line for result in results if isinstance(result, KbOutcome) for line in outcome_layout(result)]
         words += plain_lines(filter(None, [where]))
         for result in results:

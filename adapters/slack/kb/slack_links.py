@@ -14,7 +14,7 @@ from adapters.slack.workspace import SlackWorkspace
 from core.model.errors import FetchRefused, PlatformUnavailable
 from core.service.kb.commands import Caller, KbCommand
 
-NOT_KNOWN = "I do not know that you may read that."
+NOT_KNOWN = "I can't tell whether you have permission to read that."
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class SlackLinks:
     async def _refuse(self, what: str, caller: Caller) -> FetchRefused:
         """We may read it, but do not know that the caller may: that is on record, and why it is not done."""
         await self.workspace.user_actions.audit.record(caller.person.id, "kb ingest", what, allowed=False)
-        return FetchRefused(NOT_KNOWN, remedy="Give the command where it is shared.")
+        return FetchRefused(NOT_KNOWN, remedy="Run the command in the channel where it is shared.")
 
     async def _is_public(self, channel: str) -> bool:
         """Whether everybody of the workspace may read there."""

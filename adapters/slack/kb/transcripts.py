@@ -50,7 +50,7 @@ class Transcripts:
             if len(said) >= MOST_MESSAGES:
                 break
         if not said:
-            raise NotFound("There is nothing in that thread to keep.")
+            raise NotFound("That thread has no messages from people to add.")
         return await self._build_conversation(channel, root, _title(said[0].text), said, root)
 
     def reference_of(self, thread: ThreadKey) -> str:
@@ -149,7 +149,7 @@ def _unreadable(refusal: RequestRefused) -> NotFound:
         case "not_in_channel" | "channel_not_found":
             return NotFound("I am not in that conversation, so I cannot read it.", remedy="Invite me there.")
         case "thread_not_found":
-            return NotFound("That conversation is not there any more.")
+            return NotFound("That conversation no longer exists.")
         case "missing_scope":
             return NotFound(
                 "I may not read what was said there: a scope is missing (channels:history, groups:history, "

@@ -11,14 +11,14 @@ from functools import partial
 from slack_bolt.app.async_app import AsyncApp
 
 from adapters.slack.api.ids import PLATFORM
-from adapters.slack.api.message_links import thread_named_in
+from adapters.slack.api.message_links import thread_named_in, thread_url
 from adapters.slack.inbound.interactions import Ack, Body, SlashCommand
 from adapters.slack.kb.command_parser import KB
 from adapters.slack.listeners.error_reports import report_errors
 from adapters.slack.listeners.settings import ChannelSettingsForm
 from adapters.slack.outbound.answer_records import LatestInChannel, LatestOfPerson
 from adapters.slack.outbound.line_format import mrkdwn
-from adapters.slack.outbound.text import escape
+from adapters.slack.outbound.text import escape, link
 from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import ThreadKey
 from core.service.actions.wording import explanation_text, outcome_text
@@ -26,9 +26,9 @@ from core.service.answer_visibility import answer_visibility
 from core.service.help import HELP
 
 COMMAND = "/footnote"
-NO_THREAD = "I have not answered you in this channel yet. Mention me in a thread, or give the link of one."
+NO_THREAD = "I have not answered you in this channel yet. Add the link of a thread to the command."
 LONGEST_ECHO = 40  # characters of a command that is none
-NO_KNOWLEDGE = "The knowledge is not looked after from here."
+NO_KNOWLEDGE = "Knowledge bases are not managed from here."
 
 
 class FootnoteVerb(StrEnum):
@@ -103,7 +103,8 @@ class CommandListeners:
         return explanation_text(await self.workspace.user_actions.answers.explain(thread, reader, asker=asker))
 
     async def _mute(self, thread: ThreadKey, *, muted: bool) -> str:
-        return outcome_text(await self.workspace.user_actions.memory.mute(thread, muted=muted))
+        outcome = await self.workspace.user_actions.memory.mute(thread, muted=muted)
+        return outcome_text(outcome, await self._link_to(thread))
 
     async def _forget(self, given: SlashCommand, rest: str) -> str:
         memory = self.workspace.user_actions.memory
@@ -113,7 +114,13 @@ class CommandListeners:
         if thread is None:
             return NO_THREAD
         is_admin = await self.workspace.access.is_admin(given.user)
-        return outcome_text(await memory.forget_thread(thread, given.person, is_admin=is_admin))
+        outcome = await memory.forget_thread(thread, given.person, is_admin=is_admin)
+        return outcome_text(outcome, await self._link_to(thread))
+
+    async def _link_to(self, thread: ThreadKey) -> str:
+        """Return a link to a thread: a command is given beside the threads, so "this thread" would name none."""
+        url = (await self.workspace.directory.identity()).url
+        return link(thread_url(url, thread) if url else None, "that thread")
 
     async def _thread(self, given: SlashCommand, rest: str) -> ThreadKey | None:
         """The thread that is meant: of the link, else where this person was last answered here."""

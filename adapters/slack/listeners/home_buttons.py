@@ -24,9 +24,9 @@ from core.model.errors import FootnoteError
 from core.service.gaps.overview import GapOverview
 from core.service.kb.text_layout import plain_lines
 
-DAILY_ON = "I tell you in our direct message, once a day, how many proposals wait."
-DAILY_OFF = "I do not tell you of proposals any more."
-NO_DIRECT_MESSAGE = "Slack does not open our direct message. Please try again."
+DAILY_ON = "Once a day I send you a direct message with the number of proposals to review."
+DAILY_OFF = "I no longer remind you of proposals."
+NO_DIRECT_MESSAGE = "I could not send you a direct message. Please try again."
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ from core.model.conversation import Person, ThreadKey
 
 ANSWER_THIS, ADD_TO_KNOWLEDGE = "footnote_answer_this", "footnote_add_to_knowledge"  # callback ids, as in the manifest
 NO_PROPOSALS = "Adding messages to the knowledge is not available here yet."
-OWN_MESSAGE = "That is a message of mine. Pick one that asks something."
-NO_TEXT = "I find no text and no file in that message."
+OWN_MESSAGE = "I wrote that message. Choose a message that asks something."
+NO_TEXT = "That message has no text and no file."
 NOT_ANSWERABLE = "I cannot answer that message."
 
 

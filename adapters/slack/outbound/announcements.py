@@ -23,6 +23,8 @@ log = structlog.get_logger(__name__)
 class SlackAnnouncements:
     """Speaks in channels of the workspace that are its own."""
 
+    proposals_command = "/kb proposals"
+
     def __init__(self, web: WebClient, directory: Directory, access: ChannelAccess, messages: Messages) -> None:
         """Post with ``messages`` where ``access`` says that people of this workspace alone read."""
         self._web = web

@@ -22,12 +22,12 @@ ADD, SETTINGS, GAPS, TELL_DAILY = (f"footnote_home_{name}" for name in ("add", "
 CHOOSE_CHANNEL = "footnote_home_channel"  # the form that asks whose settings are meant
 MOST_BASES = 40  # shown; a view has 100 blocks
 _ENDED = {  # how questions ended, as an admin would say it; the others are called so
-    Outcome.ABSTAINED: "the documents don't say",
-    Outcome.CLARIFIED: "asked back",
-    Outcome.PARKED: "left to a choice",
+    Outcome.ABSTAINED: "not found in the documents",
+    Outcome.CLARIFIED: "asked what was meant",
+    Outcome.PARKED: "waiting for a choice",
     Outcome.REFUSED: "stopped",
 }
-CANNOT_ANSWER = "What I cannot answer yet"
+CANNOT_ANSWER = "Unanswered questions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +45,11 @@ class HomeContents:
 
 def admin_buttons(*, adds: bool, gaps: bool, daily_digest: bool) -> list[blocks.Block]:
     """What an admin can do from here: add knowledge, set a channel up, see what is lacking, be told of proposals."""
-    row = [blocks.button("Add knowledge", ADD, "add", style="primary")] if adds else []
-    row.append(blocks.button("Settings of a channel", SETTINGS, "settings"))
+    row = [blocks.button("Add documents", ADD, "add", style="primary")] if adds else []
+    row.append(blocks.button("Channel settings", SETTINGS, "settings"))
     row += [blocks.button(CANNOT_ANSWER, GAPS, "gaps")] if gaps else []
     if adds:
-        daily = ("Stop telling me of proposals", "no") if daily_digest else ("Tell me of proposals once a day", "yes")
+        daily = ("Stop daily reminders", "no") if daily_digest else ("Remind me of proposals daily", "yes")
         row.append(blocks.button(daily[0], TELL_DAILY, daily[1]))
     return row
 
@@ -60,18 +60,18 @@ def home(contents: HomeContents) -> View:
     if contents.buttons:
         rows.append({"type": "actions", "block_id": "footnote_home", "elements": list(contents.buttons)})
     if contents.proposals:
-        rows += [_header("Proposals to look at"), *contents.proposals]
+        rows += [_header("Proposals to review"), *contents.proposals]
     if contents.recent:
-        rows += [_header("What you asked last"), blocks.section(_recent(contents))]
-        rows.append(blocks.context("Only you see this. `/footnote forget me` removes it, and all else you asked."))
-    rows.append(_header("What I know"))
+        rows += [_header("Your latest questions"), blocks.section(_recent(contents))]
+        rows.append(blocks.context("Only you can see this. `/footnote forget me` deletes all your questions."))
+    rows.append(_header("Knowledge bases"))
     rows += [blocks.section(_base_summary(one)) for one in contents.knowledge_bases[:MOST_BASES]]
     if not contents.knowledge_bases:
-        rows.append(blocks.section("Nothing yet that you may read. An admin adds documents with `/kb`."))
+        rows.append(blocks.section("There are no documents yet that you can read. An admin can add some with `/kb`."))
     rows += [_header("How to ask"), blocks.section("\n".join(f"• {mrkdwn(line)}" for line in HELP))]
     if contents.system_status is not None:
         rows += [_header("For admins"), blocks.section(_system_status(contents.system_status))]
-        rows.append(blocks.context("`/footnote settings` in a channel sets what applies there."))
+        rows.append(blocks.context("Run `/footnote settings` in a channel to change how I answer there."))
     return {"type": "home", "blocks": rows[:100]}
 
 
@@ -80,7 +80,7 @@ def choose_channel() -> View:
     filtered = {"include": ["public", "private"], "exclude_bot_users": True}
     element = {"type": "conversations_select", "action_id": "channel", "filter": filtered}
     row = {"type": "input", "block_id": "channel", "label": text_object("Channel"), "element": element}
-    return modal("Settings of a channel", [row], callback=CHOOSE_CHANNEL, submit="Next")
+    return modal("Channel settings", [row], callback=CHOOSE_CHANNEL, submit="Next")
 
 
 def read_channel(view: Mapping[str, Any]) -> str:
@@ -91,7 +91,7 @@ def read_channel(view: Mapping[str, Any]) -> str:
 def gaps(lines: Sequence[str]) -> View:
     """What the documents lack, a line each."""
     contents = [blocks.section(escape(line)) for line in lines]
-    more = "Of the last 28 days. `footnote gaps`, or Gaps on the page, has all of it, and begins a draft."
+    more = "From the last 28 days. The page *Gaps* and `footnote gaps` list all of them and can start a draft."
     return modal(CANNOT_ANSWER, [*contents, blocks.context(more)])
 
 
@@ -116,8 +116,8 @@ def _base_summary(base_summary: KnowledgeBaseSummary) -> str:
 
 
 def _system_status(system_status: SystemStatus) -> str:
-    lines = [f"• {system_status.waiting} question{'' if system_status.waiting == 1 else 's'} waiting or under way"]
+    lines = [f"• {system_status.waiting} question{'' if system_status.waiting == 1 else 's'} waiting or in progress"]
     usage = system_status.usage
     ended = sorted((_ENDED.get(outcome, outcome.value), number) for outcome, number in usage.outcomes.items())
     lines += [f"• {words}: {number:,}" for words, number in ended]
-    return "\n".join([*lines, f"• feedback: {usage.helpful} found it helpful, {usage.unhelpful} did not"])
+    return "\n".join([*lines, f"• ratings: {usage.helpful} helpful, {usage.unhelpful} not helpful"])

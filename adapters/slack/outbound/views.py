@@ -12,12 +12,14 @@ from adapters.slack.outbound.form_values import FormValues
 from adapters.slack.outbound.payloads import ChoiceForm, CommandForm, ReasonForm, SettingsForm, encode_form
 from adapters.slack.outbound.text import escape, shorten
 from core.model.channel_settings import ChannelSettings, ChosenSettings, ReplyStyle, threshold_name
-from core.model.inquiry import Behaviour, Profile
+from core.model.markdown_lines import without_marks
 from core.service.actions.kept_answers import Quotes
 from core.service.actions.wording import IN_OWN_WORDS
 from core.service.channel_settings import (
+    BEHAVIOUR_LABELS,
     CHECKPOINT_LABELS,
     FOLLOW_UPS_LABEL,
+    PROFILE_LABELS,
     PROPOSALS_LABEL,
     REPLY_LABELS,
     THRESHOLD_LABELS,
@@ -27,8 +29,8 @@ View = dict[str, Any]
 
 NARROW, REASON, SETTINGS = "footnote_narrow", "footnote_reason", "footnote_settings"
 QUOTES_TITLE = "Quotes"
-PROFILES = {one.value: one.value for one in Profile}
-BEHAVIOURS = {one.value: one.value for one in Behaviour}
+PROFILES = {one.value: label for one, label in PROFILE_LABELS.items()}
+BEHAVIOURS = {one.value: label for one, label in BEHAVIOUR_LABELS.items()}
 CHECKPOINTS = {kind.value: label for kind, label in CHECKPOINT_LABELS.items()}
 REPLIES = {style.value: label for style, label in REPLY_LABELS.items() if style is not ReplyStyle.CHANNEL}
 PARTNERS_READ = (
@@ -40,7 +42,7 @@ PARTNERS_IN_FORM = (
     "open to everyone."
 )
 CLOSED_LABEL = "Answer only from bases chosen above or granted to this channel"
-BASES_LABEL = "Knowledge bases (none chosen: all that this channel may read)"
+BASES_LABEL = "Knowledge bases (none chosen: everything that this channel can read)"
 OTHER_THRESHOLDS = (0.6, 0.5)  # beside those that have a word; grades are tenths
 MOST_QUOTES = 30  # three blocks each; a view has 100
 MOST_OPTIONS = 100  # of one menu; https://docs.slack.dev/reference/block-kit/block-elements/select-menu-element
@@ -76,12 +78,12 @@ def quotes(found: Quotes) -> View:
     rows: list[blocks.Block] = [blocks.context(f"“{escape(shorten(found.question, 300))}”")]
     for source in found.citations[:MOST_QUOTES]:
         named = permit(blocks.section(blocks.source_line(source)), links=[source.url])
-        rows += [named, blocks.plain_section(f"“{source.quote}”")]
+        rows += [named, blocks.plain_section(f"“{without_marks(source.quote)}”")]
         rows.append({"type": "divider"})
     if found.withheld:
-        rows.append(blocks.context(f"{found.withheld} more from knowledge that you may not read now."))
+        rows.append(blocks.context(f"{found.withheld} more from documents that you don't have permission to read."))
     if not found.citations:
-        rows.append(blocks.section("There is no passage behind this answer that you may read now."))
+        rows.append(blocks.section("You don't have permission to read the passages behind this answer."))
     return modal(QUOTES_TITLE, rows)
 
 
@@ -107,7 +109,7 @@ def reason(form: ReasonForm, *, correctable: bool = False) -> View:
             made
             | {
                 "label": text_object("Propose the right answer"),
-                "hint": text_object("An admin looks at it before I learn it."),
+                "hint": text_object("An admin reviews it before I use it."),
             }
         )
     return modal("Thank you", rows, callback=REASON, submit="Send", form=form)
@@ -130,7 +132,7 @@ def settings(
     ``shared``: another organization reads there too.
     """
     policy = now.policy
-    rows: list[blocks.Block] = [blocks.context(f"What applies in {place}.")]
+    rows: list[blocks.Block] = [blocks.context(f"These settings apply in {place}.")]
     if bases:
         rows.append(multi_select("bases", BASES_LABEL, {name: name for name in bases}, sorted(now.bases or ())))
     if shared:
@@ -138,9 +140,9 @@ def settings(
         closed = ("yes",) * now.closed_to_partners
         rows.append(checkboxes("closed_to_partners", "For the other organization", {"yes": CLOSED_LABEL}, closed))
     rows += [
-        select("profile", "How much effort an answer may take", PROFILES, policy.profile),
-        select("behaviour", "How careful I am with what I find", BEHAVIOURS, policy.behaviour),
-        checkboxes("checkpoints", "Ask the person what to do when", CHECKPOINTS, sorted(policy.checkpoints)),
+        select("profile", "How much to search for an answer", PROFILES, policy.profile),
+        select("behaviour", "How careful to be with what I find", BEHAVIOURS, policy.behaviour),
+        checkboxes("checkpoints", "Ask the person how to continue when", CHECKPOINTS, sorted(policy.checkpoints)),
         checkboxes("sources_first", "Sources", {"yes": "Show them before answering"}, ("yes",) * policy.sources_first),
         checkboxes("follow_ups", "Follow-up questions", {"yes": FOLLOW_UPS_LABEL}, ("yes",) * policy.follow_ups),
         select("reply_style", "Where answers appear", REPLIES, now.reply_style),

@@ -50,16 +50,25 @@ class CheckpointChoices:
         name the same. ``beside`` is kept with it. Raises Busy when this person has too many waiting, and
         StoreUnavailable.
         """
-        blank = CheckpointState(thread=made.thread, checkpoint=made.checkpoint)
-        card = await self.message_states.read(blank) or blank
-        chosen = label[:LONGEST_LABEL]
-        if card.chosen != chosen and (
-            card.chosen or not await self.message_states.exchange(card, replace(card, chosen=chosen))
-        ):
-            raise NotFound(CHOICE_GONE)
+        card = await keep_chosen(self.message_states, made.thread, made.checkpoint, label)
         await self.message_states.save(*beside)
         try:
             return await self.inbox.put(delivery(delivery_id, made))
         except Unavailable:  # it can be pressed again, and so can another
-            await self.message_states.save(replace(card, chosen=""), was=replace(card, chosen=chosen))
+            await self.message_states.save(replace(card, chosen=""), was=card)
             raise
+
+
+async def keep_chosen(
+    message_states: MessageStateStore, thread: ThreadKey, checkpoint: str, label: str
+) -> CheckpointState:
+    """Keep what was chosen of a card, pressed or typed, and return the card's record.
+
+    Raises NotFound when another choice was kept before, and StoreUnavailable.
+    """
+    blank = CheckpointState(thread=thread, checkpoint=checkpoint)
+    card = await message_states.read(blank) or blank
+    chosen = replace(card, chosen=label[:LONGEST_LABEL])
+    if card != chosen and (card.chosen or not await message_states.exchange(card, chosen)):
+        raise NotFound(CHOICE_GONE)
+    return chosen

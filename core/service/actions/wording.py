@@ -1,15 +1,15 @@
-"""What people are told of their actions, in the words that all clients share: outcomes and refusals."""
+"""Messages about what people did to an answer or a thread, the same in all clients: outcomes and refusals."""
 
 from typing import assert_never
 
 from core.service.actions.outcomes import ActionOutcome, PersonForgotten, ThreadForgotten, ThreadMuted
 from core.service.explanations import Explanation
 
-IN_OWN_WORDS = "What exactly are you after?"
-GONE = "I have nothing kept about that answer any more."
-CHOICE_GONE = "This choice has been made already, or its time is over. Ask again if you like."
+IN_OWN_WORDS = "What exactly do you want to know?"
+GONE = "I no longer have anything stored about that answer."
+CHOICE_GONE = "A choice has already been made here, or the time for it is over. You can ask again."
 CARD_OVER = "Nobody chose in time. Ask again if you still want to know."
-FINISHED = "That is finished already."
+FINISHED = "That is already finished."
 NOT_YOURS_TO_CHOOSE = "Only the person who asked, or an admin, can choose here."
 YOU_EDITED = "You edited your question after I answered it."
 EDITED_LATE = f"{YOU_EDITED} Ask again here to have it answered as it reads now."
@@ -18,36 +18,34 @@ NOT_YOURS_TO_REPEAT = "Only the person who asked can have this answered again."
 NOT_YOURS_TO_STOP = "Only the person who asked, or an admin, can stop this."
 NOT_YOURS_TO_SHARE = "Only the person who asked can share this."
 NOT_YOURS_TO_FORGET = "Others have asked in that thread too, so only an admin can make me forget it."
-NOT_FOR_ALL = "Not everybody in this channel may read what that answer is from."
-NOBODY_TO_CALL = "Nobody is set up to be asked here. An admin can do that: `/footnote settings`."
-ASKED_ALREADY = "That has been asked already; the answer is in this conversation."
-CALLED_ALREADY = "Somebody has been asked about this answer already; please give them time."
-SHARED_ALREADY = "It is shared already."
-MUTED = "I keep quiet in this thread now. Say `unmute`, or mention me, when you want me back."
-UNMUTED = "I am listening in this thread again."
-THREAD_FORGOTTEN = "I have forgotten that thread."
-NOTHING_KEPT = "I kept nothing of that thread."
+NOT_FOR_ALL = "Not everyone in this channel can read the sources of that answer."
+NOBODY_TO_CALL = "Nobody is set up to answer questions here. An admin can choose someone with `/footnote settings`."
+ASKED_ALREADY = "That has already been asked. The answer is in this conversation."
+CALLED_ALREADY = "Someone has already been asked about this answer. Please give them time."
+SHARED_ALREADY = "It has already been shared."
+THIS_THREAD = "this thread"
 STAYS = (
-    "What stays: the record of admin actions; what became a document, which an admin can remove; and, without your"
-    " name, jobs and schedules that you began."
+    "I keep the record of admin actions, messages that became documents (an admin can remove those), and, without"
+    " your name, jobs and schedules that you started."
 )
 
 
 def explanation_text(explanation: Explanation) -> str:
-    """How an answer came about, for a client that shows lines: the question, then a line a step."""
+    """Return how an answer came about, for a client that shows lines: the question, then a line for each step."""
     steps = (*explanation.steps, f"Trace {explanation.trace_id}.")
     return "\n".join([f"“{explanation.question}”", *(f"• {step}" for step in steps)])
 
 
-def outcome_text(outcome: ActionOutcome) -> str:
-    """An outcome in plain words, for whoever did it."""
+def outcome_text(outcome: ActionOutcome, thread: str = THIS_THREAD) -> str:
+    """Return an outcome in plain words; ``thread`` names or links the thread that it is about."""
     match outcome:
         case ThreadMuted(muted):
-            return MUTED if muted else UNMUTED
+            silent = f"I stay silent in {thread} now. Write `unmute` there or mention me when you want me back."
+            return silent if muted else f"I answer in {thread} again."
         case ThreadForgotten(was_kept):
-            return THREAD_FORGOTTEN if was_kept else NOTHING_KEPT
+            return f"I {'have deleted everything I stored' if was_kept else 'have nothing stored'} about {thread}."
         case PersonForgotten(questions):
             asked = f"{questions} question{'' if questions == 1 else 's'}"
-            return f"I have forgotten everything you asked me: {asked}, and all that came of them. {STAYS}"
+            return f"I have deleted everything you asked me ({asked}) and my answers. {STAYS}"
         case _:
             assert_never(outcome)

@@ -90,13 +90,13 @@ class GapDigest:
 def digest_text(report: GapReport) -> str:
     """The report of a week in a few lines of plain text."""
     last = report.weeks[-1]
-    shares = f"{last.answered} answered, {last.abstained} that the documents don't say, {last.disliked} did not help"
-    head = f"What the documents lacked in the last 7 days: {_count(report.asked, 'question')}; {shares}."
+    shares = f"{last.answered} answered, {last.abstained} not found in the documents, {last.disliked} rated not helpful"
+    head = f"Unanswered questions of the last 7 days. In all {_count(report.asked, 'question')}: {shares}."
     lines = [gap_line(number, gap) for number, gap in enumerate(gaps_in_words(report)[:MOST], 1)]
     more = len(report.gaps) + report.withheld_gaps - len(lines)
     tail = [f"And {more} more."] if lines and more > 0 else []
-    end = "footnote gaps, or Gaps on the page, has all of it, and begins a draft of what is missing."
-    return "\n".join([head, *(lines or ["Nothing that could be shown here was lacking."]), *tail, end])
+    end = "The page Gaps and the command footnote gaps list all of them and can start a draft."
+    return "\n".join([head, *(lines or ["There are no unanswered questions that I can show here."]), *tail, end])
 
 
 def gaps_in_words(report: GapReport) -> list[Gap]:

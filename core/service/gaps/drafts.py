@@ -56,7 +56,7 @@ class GapDrafts:
         Raises NotFound where there are no words that may be shown.
         """
         if not gap.can_be_drafted:
-            raise NotFound("This was asked in private alone: there are no words to begin with.")
+            raise NotFound("This was only asked in private, so there is no text to start from.")
         base = gap.nearest[0].document.knowledge_base if gap.nearest else ""
         asked = dict.fromkeys(example.question for example in gap.examples)
         parts = ["## Asked", "", *(f"- {question}" for question in asked)]

@@ -12,8 +12,8 @@ from core.service.gaps.digest import gap_line, gaps_in_words
 
 PERIOD = timedelta(days=28)
 MOST = 15  # gaps
-NOTHING_LACKING = "Nothing was asked in the last 28 days that the documents did not answer."
-ONLY_ADMINS = "Only an admin can look at what the documents lack."
+NOTHING_LACKING = "The documents answered every question of the last 28 days."
+ONLY_ADMINS = "Only an admin can see unanswered questions."
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,5 +36,5 @@ class GapOverview:
         report = await self.analysis.report(PERIOD, Reader(bases, frozenset({workspace})))
         shown = gaps_in_words(report)[:MOST]
         more = len(report.gaps) + report.withheld_gaps - len(shown)
-        tail = [f"And {more} more, of which some were asked in private."] if shown and more > 0 else []
+        tail = [f"And {more} more, some of them asked in private."] if shown and more > 0 else []
         return (*(gap_line(number, gap) for number, gap in enumerate(shown, 1)), *tail) or (NOTHING_LACKING,)

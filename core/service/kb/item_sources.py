@@ -107,7 +107,7 @@ class ItemSources:
             case ItemKind.ORIGINAL:
                 return await self._read_original(item)
             case ItemKind.DOCUMENT:
-                raise DocumentRejected("That is not something to be read.")
+                raise DocumentRejected("That cannot be read.")
 
     async def _read_attachment(self, job: Job, item: JobItem, made: Material) -> Material:
         download = self._capabilities(job).download
@@ -121,7 +121,7 @@ class ItemSources:
         if kept is None and item.url and job.kind is JobKind.SITE:
             return await self._fetch_link(job, replace(item, reference=item.url))
         if kept is None:
-            raise NotFound("What was set aside for this is not kept (any more).", remedy="Add it again.")
+            raise NotFound("The uploaded copy is no longer stored.", remedy="Add it again.")
         return replace(made, data=kept)
 
     async def forget(self, item: JobItem) -> None:
@@ -136,13 +136,13 @@ class ItemSources:
             return None
         kept = await self.originals.read(document) if self.originals else None
         if kept is None:
-            raise NotFound("What it was made of is not kept here (any more).", remedy="Add it again.")
+            raise NotFound("The original is no longer stored.", remedy="Add it again.")
         return replace(kept, origin=document.origin)  # which may have been learnt since
 
     async def _stored_items(self, job: Job) -> AsyncIterator[JobItem]:
         """The files in a place that keeps them; what they hold is read when their turn comes."""
         if self.stores is None:
-            raise NotFound("Places that keep files are not read here.")
+            raise NotFound("Buckets and other file stores are not set up here.")
         found = 0
         async for file in self.stores.files(job.reference, limit=job.limit + 1):
             found += 1
@@ -154,7 +154,7 @@ class ItemSources:
 
     async def _read_stored(self, job: Job, item: JobItem) -> Material | None:
         if self.stores is None:
-            raise NotFound("Places that keep files are not read here.")
+            raise NotFound("Buckets and other file stores are not set up here.")
         known = await self._known_etag(job, item)
         if known and known == item.etag:
             return None  # its place has said so already, when it was listed

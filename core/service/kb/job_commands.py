@@ -82,7 +82,7 @@ class JobCommands:
     async def repair_index(self, command: KbCommand, caller: Caller) -> KbResult:
         """REPAIR: restore what Redis has lost; then fill what index and originals have, of a base or of all."""
         if self.repair is None:
-            raise NotFound("What documents were made of is not kept here.", remedy="Add them again.")
+            raise NotFound("Originals of documents are not stored here.", remedy="Add them again.")
         restored = await self.repair.restore_catalog()
         name = command.base or command.target
         bases = [await self.queries.base(name, caller)] if name else await self.queries.visible(caller)
@@ -99,7 +99,7 @@ class JobCommands:
         """CANCEL: whoever works on the job ends it at the next point where nothing is half done."""
         job = one_job(await self.queries.jobs_of(caller), command.target)
         if job.over:
-            raise NotFound("That job is over.")
+            raise NotFound("That job has already ended.")
         if not await self.jobs.cancel(job.id, caller.person.id):
-            raise NotFound("That job is being cancelled already.")
+            raise NotFound("That job is already being cancelled.")
         return CancelRequested(job.id, summarize_job(replace(job, cancelled_by=caller.person.id)))

@@ -126,9 +126,9 @@ class JobQueue:
         if not link or is_link(link):
             return
         if "://" not in link or self.stores is None:
-            raise NotFound("That is no link.", remedy="It begins with https:// or http://.")
+            raise NotFound("That is not a link.", remedy="Links begin with https:// or http://.")
         if reason := self.stores.refusal(link):
-            raise NotFound(reason, remedy="A link begins with https:// or http://.")
+            raise NotFound(reason, remedy="Links begin with https:// or http://.")
 
     async def ingest_site(self, link: str, limit: int, base: str, caller: Caller) -> Job:
         """Take in the pages below a link, of a sitemap, or the files of a place; once more, to keep up. Raises Busy.

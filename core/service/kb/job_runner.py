@@ -43,7 +43,7 @@ LOOK_SECONDS = 0.5  # how soon a cancellation is noticed
 CARD_SECONDS = 1.5  # between two edits of a card, below what every platform allows
 CARD_DEADLINE = 10.0
 MOST_ATTEMPTS = 5  # a job that outlives this many workers without any item coming out is given up
-WENT_WRONG = "Something went wrong on my side while reading it; the log has the details. Try it once more."
+WENT_WRONG = "Something went wrong on my side. Please retry; an admin finds the details in the log."
 
 log = logging.getLogger(__name__)
 
@@ -141,7 +141,7 @@ class JobRunner:
             if run.job.position(item.source) is None and len(run.job.items) < MOST_ITEMS:
                 await self._record_item(run, item)
         if not run.job.items:
-            raise NotFound("There was nothing to read there.", remedy="Look whether the place is the right one.")
+            raise NotFound("I found nothing to read there.", remedy="Check the link or the path.")
         await self._record(run, replace(run.job, listed=True))
 
     async def _work_items(self, run: _Run, until: float) -> None:
@@ -208,13 +208,13 @@ class JobRunner:
             return await self._trash.restore(removed, by)
         document = await self._catalog.document(document_id)  # a worker died just after it was back
         if document is None:
-            raise NotFound("It is not among what was removed.", remedy="Add it again.")
+            raise NotFound("It is not among the removed documents.", remedy="Add it again.")
         return document
 
     async def _ingest_item(self, run: _Run, item: JobItem) -> JobItem:
         job = run.job
         if await self._trash.base(job.base) is None:
-            raise JobCancelled("The knowledge base was removed meanwhile.")
+            raise JobCancelled("Someone removed the knowledge base in the meantime.")
         run.begin_stage(JobStage.FETCHING, item.source)
         material = await self._item_sources.read_item(job, item)
         if material is None:
@@ -227,7 +227,9 @@ class JobRunner:
         removal = await self._trash.removal(document_id)
         if removal is not None and removal.at > job.created_at:
             await self._ingestor.remove(document_id)
-            raise NotFound("It was removed while this was under way.", remedy="Add it again if that was a mistake.")
+            raise NotFound(
+                "Someone removed it while this job was running.", remedy="Add it again if that was a mistake."
+            )
         return replace(
             item,
             state=state_of(result.change),

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import assert_never
 
-from core.model.jobs import JobKind, JobStage, JobState, JobUnit
+from core.model.jobs import ItemState, JobKind, JobStage, JobState, JobUnit
 from core.service.kb.results import JobSummary, SourceNote
 from core.service.kb.text_spans import Line, code, count, duration, plain
 
@@ -14,7 +14,7 @@ _WHAT = {
     JobKind.REFRESH: "Refreshing {subject} in “{base}”",
     JobKind.REMOVE: "Removing {subject} from “{base}”",
     JobKind.RESTORE: "Restoring {subject} in “{base}”",
-    JobKind.REPAIR: "Putting back what the index has lost of “{base}”: {subject}",
+    JobKind.REPAIR: "Repairing “{base}”: {subject}",
 }
 
 
@@ -39,16 +39,17 @@ def job_state(job: JobSummary) -> str:
     counts = ", ".join(f"{number} {state}" for state, number in job.counts)
     match job.state:
         case JobState.QUEUED:
-            return "Cancelled before it began." if job.cancelling else "Queued."
+            return "Cancelled before it started." if job.cancelling else "Queued."
         case JobState.RUNNING:
             now = "Cancelling." if job.cancelling else _stage(job)
             return f"{now} {counts}." if counts else now
         case JobState.DONE:
-            return f"Done{_took(job)}: {counts or 'nothing to do'}."
+            ended = "Done" if not counts or any(state is not ItemState.FAILED for state, _ in job.counts) else "Failed"
+            return f"{ended}{_took(job)}: {counts or 'nothing to do'}."
         case JobState.FAILED:
-            return f"Failed{_took(job)}." if not counts else f"Failed{_took(job)} after {counts}."
+            return f"Failed{_took(job)}." if not counts else f"Failed{_took(job)}: {counts}."
         case JobState.CANCELLED:
-            return f"Cancelled; {counts or 'nothing was changed'}."
+            return f"Cancelled. {counts or 'Nothing was changed'}."
         case unknown:
             assert_never(unknown)
 
@@ -77,14 +78,15 @@ def _stage(job: JobSummary) -> str:
     name = now.source or job_subject(job)
     match now.stage:
         case JobStage.EMBEDDING:
-            return f"{where}{name}, embedding {now.done} of {now.total}."
+            return f"{where}{name}, indexing passage {now.done} of {now.total}."
         case JobStage.RECOGNIZING:
             return f"{where}{name}, reading page {now.done + 1} of {now.total} by OCR."
         case JobStage.PARSING | JobStage.FETCHING:
             found = f" {total} found so far." if not job.listed else ""
-            return f"{where}{name}, {now.stage}.{found}"
+            doing = "reading" if now.stage is JobStage.PARSING else now.stage
+            return f"{where}{name}, {doing}.{found}"
         case JobStage.WAITING:
-            return f"Under way: {over} of {total} done."
+            return f"Running: {over} of {total} done."
         case unknown:
             assert_never(unknown)
 

@@ -18,8 +18,8 @@ from core.ports.message_state import MessageStateStore
 from core.service.kb.commands import KbCommand
 from core.service.one_time_actions import OneTimeAction, OneTimeActions, PressOutcome
 
-EXPIRED = "That button is too old. Give the command again."
-DONE_ALREADY = "That has been done already."
+EXPIRED = "This has expired. Run the command again."
+DONE_ALREADY = "That has already been done."
 ID_BYTES = 12  # of an id, which is written as 24 hexadecimal digits
 LONGEST_TARGET = 64  # characters of a pressed id that the audit keeps
 

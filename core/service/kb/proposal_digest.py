@@ -80,7 +80,9 @@ class ProposalDigest:
         try:
             async with actions.once(day, ""):
                 begun = FIRST + day.day * DAY
-                return await _announce(announcements, channel, beginning, digest_text(waiting), begun)
+                return await _announce(
+                    announcements, channel, beginning, digest_text(waiting, announcements.proposals_command), begun
+                )
         except AlreadyDone:
             return False
         except PlatformUnavailable as error:
@@ -118,9 +120,10 @@ def digest_beginning(now: datetime) -> str:
     return f"Proposals, {(FIRST + (now - FIRST) // DAY * DAY):%d %B %Y}:"
 
 
-def digest_text(waiting: Sequence[Proposal]) -> str:
-    """How many proposals wait, and since when, in plain text."""
+def digest_text(waiting: Sequence[Proposal], command: str) -> str:
+    """Say how many proposals wait, since when, and which command lists them, in plain text."""
     oldest = min(one.at for one in waiting)
     verb = "waits" if len(waiting) == 1 else "wait"
     waits = f"{count(len(waiting), 'proposal')} {verb} for an admin"
-    return f"{waits}, the oldest since {oldest:%d %B}. /kb proposals shows them."
+    since = f", the oldest since {oldest.day} {oldest:%B}" if len(waiting) > 1 else f" since {oldest.day} {oldest:%B}"
+    return f"{waits}{since}. Review with {command}."

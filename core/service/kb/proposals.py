@@ -159,7 +159,7 @@ class Proposals:
         Raises NotFound, which says who decided.
         """
         if held is None:
-            raise NotFound("There is no such proposal, or it is decided already.")
+            raise NotFound("There is no such proposal, or it has already been decided.")
         if approving and held.job is not None and held.by.id == caller.person.id:
             await self.enqueue(held)
             return summarize_accepted(held.job, await self.queries.base(held.base, caller))

@@ -180,7 +180,7 @@ class KnowledgeQueries:
         if not caller.permissions.is_admin:
             return None
         waiting = len(await self.proposal_store.proposals())
-        look = KbAction("Look at them", KbCommand(KbVerb.PROPOSALS)) if caller.private else None
+        look = KbAction("Review proposals", KbCommand(KbVerb.PROPOSALS)) if caller.private else None
         return ProposalsWaiting(waiting, look) if waiting else None
 
     # --- finding what is meant --------------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ def page_of(rows: Sequence[Row], command: KbCommand, size: int = PAGE) -> tuple[
 def require_privacy(caller: Caller) -> None:
     """Raise NotFound unless only the caller reads the reply: proposals carry words of other places."""
     if not caller.private:
-        raise NotFound("Proposals are shown to one person alone.", remedy="Ask where only you see the reply.")
+        raise NotFound("I show proposals only in private.", remedy="Use the command where only you can see the reply.")
 
 
 def one_job(jobs: Sequence[Job], job_id: str) -> Job:

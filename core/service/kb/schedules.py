@@ -30,7 +30,7 @@ class Schedules:
     async def schedule(self, command: KbCommand, caller: Caller) -> KbResult:
         """SCHEDULE of a link, or of the document that came from it; a link that is new is fetched at once too."""
         if command.every not in tuple(Every):
-            raise NotFound("How often should it be fetched?", remedy="Choose daily, weekly, on-change or never.")
+            raise NotFound("How often should I fetch it?", remedy="Choose daily, weekly, on-change or never.")
         base = await self.queries.base(command.base, caller, create=True)
         every, link = Every(command.every), command.target.strip()
         known = matching_sources(await self.queries.documents(base), link) if link else ()
@@ -51,12 +51,10 @@ class Schedules:
         are watched (ON_CHANGE).
         """
         if not is_link(link) and (self.stores is None or self.stores.refusal(link)):
-            raise NotFound(
-                "Only links can be fetched again.", remedy=f"Name one that begins with https://. {ADD_AGAIN}"
-            )
+            raise NotFound("I can only fetch links again.", remedy=f"Name one that begins with https://. {ADD_AGAIN}")
         if is_link(link) and every is Every.ON_CHANGE:
             raise NotFound(
-                "Pages of the web are not watched, only places that keep files.", remedy="Choose daily or weekly."
+                "I can watch buckets and other file stores, but not web pages.", remedy="Choose daily or weekly."
             )
         limit = min(limit, MOST_PAGES) if is_link(link) else site_limit(link, limit)
         due = self.clock.now() + (every.interval or timedelta())

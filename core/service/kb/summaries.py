@@ -9,6 +9,7 @@ from core.ingestion.trash import RESTORABLE
 from core.model.grants import NOBODY
 from core.model.jobs import ItemState, Job, JobItem
 from core.model.knowledge import Document, KnowledgeBase, Passage
+from core.model.markdown_lines import without_marks
 from core.ports.proposal_store import Proposal
 from core.ports.schedule_store import Schedule
 from core.ports.trash_store import RemovedDocument
@@ -134,8 +135,8 @@ def last_look(document: Document, jobs: Sequence[Job]) -> LastLook | None:
 
 
 def preview_passage(passage: Passage) -> PassagePreview:
-    """Where a passage stands, and its first words."""
-    return PassagePreview(passage.place, textwrap.shorten(passage.text, PREVIEW, placeholder=" …"))
+    """Return the place of a passage and its first words, without the marks of Markdown."""
+    return PassagePreview(passage.place, textwrap.shorten(without_marks(passage.text), PREVIEW, placeholder=" …"))
 
 
 def summarize_schedule(schedule: Schedule) -> ScheduleSummary:

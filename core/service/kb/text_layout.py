@@ -32,7 +32,7 @@ from core.service.kb.results import (
 )
 from core.service.kb.text_spans import Line, plain, strong
 
-KB = "/kb"  # how the commands are called on the platforms
+PROPOSALS = "/kb proposals"  # the command that lists proposals
 ONE_PAGE = Page()
 _BULLET = plain("• ")
 
@@ -59,15 +59,15 @@ def plain_lines(texts: Iterable[str]) -> tuple[Line, ...]:
     return tuple((plain(text),) for text in texts)
 
 
-def lay_out(view: KbView, commands: str = KB) -> TextLayout:  # noqa: PLR0911 - one arm for each kind of view
-    """A result that is looked at; ``commands`` is how the commands are called where it is shown."""
+def lay_out(view: KbView, proposals: str = PROPOSALS) -> TextLayout:  # noqa: PLR0911 - one arm for each kind of view
+    """Lay out a result that is looked at; ``proposals`` is the command that lists proposals where it is shown."""
     match view:
         case BaseList(bases=bases):
-            below = (*_closed_parts(bases), *_waiting_parts(view.waiting, commands))
+            below = (*_closed_parts(bases), *_waiting_parts(view.waiting, proposals))
             return _list(view, [wording.base_line(base) for base in bases], below)
         case DocumentList(documents=documents, as_of=now):
             rows = [wording.document_line(one, now) for one in documents]
-            return _list(view, rows, _waiting_parts(view.waiting, commands))
+            return _list(view, rows, _waiting_parts(view.waiting, proposals))
         case JobList(jobs=jobs):
             return _list(view, map(job_line, jobs))
         case RestorableList(documents=removed):
@@ -75,7 +75,7 @@ def lay_out(view: KbView, commands: str = KB) -> TextLayout:  # noqa: PLR0911 - 
         case ProposalList():
             return _proposal_list(view)
         case BaseDetails() | DocumentDetails() | QueueStatus() | JobDetails():
-            return _details(view, commands)
+            return _details(view, proposals)
         case RemovalPreview(confirm=confirm):
             return TextLayout((Part(plain_lines([wording.removal_question(view)])),), confirm)
         case RestrictionPreview(confirm=confirm, with_me=with_me):
@@ -103,14 +103,14 @@ def _proposal_list(view: ProposalList) -> TextLayout:
     return TextLayout((above, *rows, *below), page=view.page)
 
 
-def _details(view: BaseDetails | DocumentDetails | QueueStatus | JobDetails, commands: str) -> TextLayout:
+def _details(view: BaseDetails | DocumentDetails | QueueStatus | JobDetails, proposals: str) -> TextLayout:
     match view:
         case BaseDetails(base=base):
             return TextLayout((Part(_base_lines(view)), *_closed_parts([base])))
         case DocumentDetails():
             return TextLayout((Part(_document_lines(view)),), page=view.page)
         case QueueStatus():
-            return TextLayout((Part(_queue_lines(view)), *_waiting_parts(view.waiting, commands)))
+            return TextLayout((Part(_queue_lines(view)), *_waiting_parts(view.waiting, proposals)))
         case JobDetails(job=job):
             return TextLayout((Part(_job_lines(job)),))
         case unknown:
@@ -153,8 +153,8 @@ def _closed_parts(bases: Iterable[BaseSummary]) -> tuple[Part, ...]:
     return (Part(plain_lines([wording.CLOSED]), actions),) if actions else ()
 
 
-def _waiting_parts(waiting: ProposalsWaiting | None, commands: str) -> tuple[Part, ...]:
+def _waiting_parts(waiting: ProposalsWaiting | None, proposals: str) -> tuple[Part, ...]:
     if waiting is None:
         return ()
     actions = (waiting.look,) if waiting.look is not None else ()
-    return (Part(plain_lines([wording.proposals_line(waiting.count, commands)]), actions),)
+    return (Part(plain_lines([wording.proposals_line(waiting.count, proposals)]), actions),)

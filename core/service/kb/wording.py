@@ -70,9 +70,9 @@ _PlainOutcome = (
 )  # fmt: skip
 
 MOST_NAMED = 20  # documents that have to be added again
-ADD_AGAIN = "Add the new file or conversation under the same name: it takes the old one's place."
+ADD_AGAIN = "To update one, add the new file or conversation under the same name."
 CLOSED = "Redis lost some of what it knew. Confirm that these readers are right, and they can read again."
-KEPT_A_WEEK = "It can be restored for 7 days."
+KEPT_A_WEEK = "You can restore it within 7 days."
 
 # --- lists and what stands around them
 
@@ -89,7 +89,7 @@ def heading(view: ListView) -> str:
         case ProposalList():
             return "Proposals"
         case RestorableList():
-            return "Can be restored"
+            return "Removed or replaced in the last 7 days"
         case unknown:
             assert_never(unknown)
 
@@ -100,11 +100,11 @@ def empty_line(view: ListView) -> str:
         case BaseList():
             return "There is no knowledge base yet."
         case DocumentList():
-            return "Nothing is in there yet."
+            return "It has no documents yet."
         case JobList():
-            return "There was no job yet."
+            return "There are no jobs yet."
         case ProposalList():
-            return "Nothing waits to be looked at."
+            return "No proposals are waiting for review."
         case RestorableList():
             return "Nothing was removed or replaced in the last 7 days."
         case unknown:
@@ -116,9 +116,9 @@ def page_line(page: Page) -> str:
     return f"Page {page.number} of {page.pages}." if page.pages > 1 else ""
 
 
-def proposals_line(waiting: int, commands: str) -> str:
-    """How many proposals wait, and the command that shows them; empty where none does."""
-    return f"{count(waiting, 'proposal')} to look at: {commands} proposals" if waiting else ""
+def proposals_line(waiting: int, command: str) -> str:
+    """Say how many proposals wait, and the command that lists them; empty where none does."""
+    return f"{count(waiting, 'proposal')} to review: {command}" if waiting else ""
 
 
 # --- one value, one line
@@ -155,30 +155,31 @@ def base_line(base: BaseSummary) -> Line:
 
 
 def document_line(document: DocumentSummary, now: datetime) -> Line:
-    """A document in one line: its title, version, age and size."""
+    """A document in one line: its title, size, age and source."""
     added = age(document.added_at, now)
-    facts = [count(document.passages, "passage"), f"version {document.version[:8]}", added and f"added {added}"]
+    facts = [count(document.passages, "passage"), added and f"added {added}"]
     return (strong(document.title), plain(f" ({join_names(filter(None, facts))}), {document.source}"))
 
 
 def restorable_line(removed: RestorableDocument) -> Line:
     """Something that can be restored."""
     version = f", version {removed.version[:8]} before it was replaced" if removed.replaced else ""
-    return (strong(removed.title), plain(f" of {removed.base}{version}, until {removed.until:%Y-%m-%d}"))
+    until = f"can be restored until {removed.until:%Y-%m-%d}"
+    return (strong(removed.title), plain(f" in “{removed.base}”{version}, {until}"))
 
 
 def schedule_line(schedule: ScheduleSummary) -> str:
     """A link that is fetched again and again."""
     if schedule.every is Every.ON_CHANGE:
-        return f"• {schedule.link} in {schedule.base}: watched, read when something there changes"
+        return f"• {schedule.link} in {schedule.base}: watched, updated when something there changes"
     what = "pages" if is_link(schedule.link) else "files"
     pages = f", up to {schedule.limit} {what}" if schedule.limit > 1 else ""
-    return f"• {schedule.link} in {schedule.base}: {schedule.every}{pages}, next {schedule.next_at:%Y-%m-%d}"
+    return f"• {schedule.link} in {schedule.base}: fetched {schedule.every}{pages}, next on {schedule.next_at:%Y-%m-%d}"
 
 
 def passage_line(passage: PassagePreview) -> str:
     """Where a passage stands, and how it begins."""
-    return f"{passage.place or 'the beginning'}: {passage.text}"
+    return f"{passage.place or 'beginning'}: {passage.text}"
 
 
 def proposal_line(proposal: ProposalSummary) -> Line:
@@ -190,35 +191,35 @@ def proposal_line(proposal: ProposalSummary) -> Line:
 
 def approval_line(proposals: ProposalList) -> Line:
     """Where what is approved goes, and who will read it there: words of few may become words to all."""
-    goes = plain(f"What is approved goes into “{proposals.base}”, ")
-    return (goes, *readers_line(proposals.readers), plain(", unless another is named."))
+    goes = plain(f"Approved proposals go into “{proposals.base}”, ")
+    return (goes, *readers_line(proposals.readers), plain(", unless you name another knowledge base."))
 
 
 def document_facts(details: DocumentDetails) -> list[str]:
     """What is known of a document, below its title and base."""
     document = details.document
-    dated = f"dated {details.dated}" if details.dated else "states no date"
+    dated = f"dated {details.dated}" if details.dated else "without a date"
     by = f" by {details.added_by}" if details.added_by else ""
     facts = [
         f"{document.source}, {details.media_type}",
-        f"version {document.version[:8]}, {dated}, {count(document.passages, 'passage')}",
+        f"{count(document.passages, 'passage')}, {dated}",
         f"added {age(document.added_at, details.as_of) or 'some time ago'}{by}",
     ]
     if (look := details.last_look) is not None:
-        why = f": {look.reason}" if look.reason else ""
-        facts.append(f"last looked at {age(look.at, details.as_of)}, {look.state}{why}")
+        why = f" ({look.reason})" if look.reason else ""
+        facts.append(f"last checked {age(look.at, details.as_of)}: {look.state}{why}")
     return [*facts, *details.notes]
 
 
 def queue_line(status: QueueStatus) -> str:
     """How much there is to do."""
-    return f"{count(status.in_line, 'job')} in line or under way."
+    return f"{count(status.in_line, 'job')} queued or running."
 
 
 def removal_question(preview: RemovalPreview) -> str:
     """What an admin is asked before something is removed."""
     if preview.title:
-        return f"Remove “{preview.title}” from {preview.base}? {KEPT_A_WEEK}"
+        return f"Remove “{preview.title}” from “{preview.base}”? {KEPT_A_WEEK}"
     documents = count(preview.documents, "document")
     return f"Remove the whole knowledge base “{preview.base}” with its {documents}? {KEPT_A_WEEK}"
 
@@ -249,15 +250,15 @@ def confirmation_question(preview: ConfirmationView) -> str:
 def search_line(check: SearchCheck) -> str:
     """What a search for a document finds after it was removed or restored."""
     if check.found is None:
-        return "No search can be made just now."
-    finding = f"“{check.title}” itself" if check.found else join_names(check.others) or "nothing"
-    return f"A search for “{check.title}” now finds {finding}."
+        return "I could not check this with a search."
+    finding = "that document" if check.found else join_names(check.others) or "nothing"
+    return f"A search for its title now finds: {finding}."
 
 
 def decision_line(decision: Decision, caller: Person, now: datetime) -> str:
     """That a proposal was decided already: by whom, how and when."""
     who = "You" if decision.by.id == caller.id else decision.by.name or decision.by.id
-    how = f"approved this already, for {decision.base}" if decision.approved else "rejected this already"
+    how = f"already approved this for “{decision.base}”" if decision.approved else "already rejected this"
     ago = now - decision.at
     return f"{who} {how}, {'just now' if ago < timedelta(minutes=1) else f'{duration(ago)} ago'}."
 
@@ -288,31 +289,30 @@ def outcome_layout(outcome: KbOutcome) -> tuple[Line, ...]:
 def _sentences(outcome: _PlainOutcome) -> list[str]:  # noqa: C901, PLR0911, PLR0912 - one arm for each outcome is the point
     match outcome:
         case RefreshAccepted(base=base, left=left):
-            stay = f"{count(left, 'document')} of {base} did not come from links and stay as they are. {ADD_AGAIN}"
+            stay = f"{count(left, 'document')} of “{base}” did not come from links and stay unchanged. {ADD_AGAIN}"
             return [stay] if left else []
         case RepairAccepted():
             return _repair_lines(outcome)
         case ScheduleSaved(schedule=schedule):
             return [schedule_line(schedule)]
-        case ScheduleRemoved():
-            return ["It is not fetched again by itself any more."]
+        case ScheduleRemoved(link=link):
+            return [f"I no longer fetch {link} on a schedule."]
         case BaseRemoved(base=base, check=check):
             proof = f" {search_line(check)}" if check is not None else ""
-            return [f"“{base}” is gone: nothing of it is found from now on.{proof}"]
+            return [f"Removed “{base}”. Answers no longer use its documents.{proof} {KEPT_A_WEEK}"]
         case DocumentRemoved(title=title, base=base, passages=passages, passages_left=left, check=found):
-            counted = f"{count(passages, 'passage')} then, {left} now"
-            return [f"Removed “{title}” from {base}: {counted}. {search_line(found)} {KEPT_A_WEEK}"]
+            stay = f" {left:,} of its {count(passages, 'passage')} are still in the index. Retry." if left else ""
+            return [f"Removed “{title}” from “{base}”.{stay} {search_line(found)} {KEPT_A_WEEK}"]
         case DocumentRestored(title=title, base=base, check=found):
-            return [f"“{title}” is back in {base}. {search_line(found)}"]
+            return [f"Restored “{title}” in “{base}”. {search_line(found)}"]
         case BaseDescribed(base=base, description=description):
-            return [f"“{base}”: {description or 'no description'}."]
-        case CancelRequested(job_id=job_id):
-            return [f"Cancelling job {job_id}. What it has done so far stays; the rest stays as it was."]
-        case ProposalSent(proposal_id=proposal_id):
-            waits = f"it waits as proposal {proposal_id}, and admins read of it when they next use /kb"
-            return [f"Thank you. An admin will look at it: {waits}."]
+            return [f"“{base}” {f'is now described as “{description}”.' if description else 'has no description now.'}"]
+        case CancelRequested():
+            return ["Cancelling. Documents that are done stay done; the others are not changed."]
+        case ProposalSent():
+            return ["Thank you. Your proposal waits for an admin, who can approve or reject it."]
         case ProposalRejected(title=title):
-            return [f"“{title}” is not added."]
+            return [f"Rejected the proposal “{title}”."]
         case Refused(message=message, remedy=remedy):
             return [f"{message} {remedy}".strip()]
         case unknown:
@@ -321,14 +321,15 @@ def _sentences(outcome: _PlainOutcome) -> list[str]:  # noqa: C901, PLR0911, PLR
 
 def _repair_lines(repair: RepairAccepted) -> list[str]:
     lines = list(repair.restored)
-    lines += [f"{repair.left} more are left: the same command goes on with them."] if repair.left else []
+    if repair.left:
+        lines.append(f"Still to repair: {count(repair.left, 'document')}. Run the same command again.")
     if repair.lost:
         lines.append(
-            f"The originals of {count(len(repair.lost), 'document')} are not there. Add them again, or remove them:"
+            f"The originals of {count(len(repair.lost), 'document')} are not stored. Add them again, or remove them:"
         )
         lines += [f"• {one.base}: {one.source}" for one in repair.lost[:MOST_NAMED]]
     if len(repair.lost) > MOST_NAMED:
         lines.append(f"• and {len(repair.lost) - MOST_NAMED} more")
     if not (repair.left or repair.lost or repair.jobs):
-        lines.append(f"Nothing is missing: all passages of {count(repair.complete, 'document')} are there.")
+        lines.append(f"Nothing to repair: the index has all passages of {count(repair.complete, 'document')}.")
     return lines

@@ -105,7 +105,7 @@ async def test_the_card_is_edited_from_stage_to_stage(cards: JobCards, job: Job,
     await cards.show(replace(job, state=JobState.RUNNING))
     await cards.show(done(job))
     (_, under_way), (message, end) = written.edits
-    assert "Under way" in under_way
+    assert "Running" in under_way
     assert "Done" in end
     assert "What it adds is restricted to <@&2>." in end
     assert message == CARD
@@ -157,10 +157,10 @@ async def test_a_card_whose_job_is_being_ended_says_so_until_it_has_ended(
     await cards.remember_message(summarize_job(job), caller_of(job), CARD, cancel="0123456789abcdef01234567")
     await cards.show_cancelling(summarize_job(ending), job.by.id)
     ((_, shown),) = written.edits
-    assert f"Cancelling job {job.id}." in shown
+    assert "Cancelling." in shown
     await cards.show(replace(ending, state=JobState.CANCELLED))
     await cards.show_cancelling(summarize_job(ending), job.by.id)
-    assert [("Cancelled;" in text) for _, text in written.edits] == [False, True]
+    assert [("Cancelled. " in text) for _, text in written.edits] == [False, True]
 
 
 async def test_a_card_that_is_gone_is_no_end_of_the_news(cards: JobCards, job: Job, written: Written) -> None:

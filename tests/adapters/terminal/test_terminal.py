@@ -112,6 +112,14 @@ async def test_a_number_where_nothing_is_to_be_chosen_is_no_question() -> None:
     assert shown(console) == ["There is nothing to choose 2 of just now. Ask a question."]
 
 
+async def test_a_line_of_more_than_4000_characters_is_refused_without_repeating_it() -> None:
+    console = screen()
+    nobody: Any = None
+    assert await Chat(console, nobody, nobody, nobody, AnswerPolicy()).say("QUJD" * 1_001)
+    assert "at most 4,000" in " ".join(shown(console))
+    assert "QUJD" not in " ".join(shown(console))
+
+
 async def test_a_new_conversation_says_how_the_earlier_one_can_be_forgotten() -> None:
     console = screen()
     nobody: Any = None

@@ -1,4 +1,4 @@
-"""Settings of a channel as the store keeps them."""
+"""Channel settings as the store keeps them."""
 
 import warnings
 

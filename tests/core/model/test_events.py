@@ -1,10 +1,23 @@
 """What a run streams: which of its events say how long a step took, and how they are told to a person."""
 
 from dataclasses import fields
+from datetime import UTC, datetime
 from typing import get_args
 
+from core.model.answer import Answer, Outcome, ResourceUsage
+from core.model.conversation import Person, ThreadKey
 from core.model.event_text import explanation_steps
-from core.model.events import AgentEvent, GradingCompleted, RetrievalCompleted, TimedEvent, TracedEvent
+from core.model.events import (
+    AgentCompleted,
+    AgentEvent,
+    CheckpointReached,
+    GradingCompleted,
+    HallucinationChecked,
+    RetrievalCompleted,
+    TimedEvent,
+    TracedEvent,
+)
+from core.model.inquiry import Checkpoint, CheckpointKind, Choice
 
 
 def test_every_event_with_a_duration_is_a_timed_one_and_no_other() -> None:
@@ -33,4 +46,34 @@ def test_what_was_searched_is_told_in_whole_sentences_and_without_numbers_of_evi
         "I read on in Leave: 2 new passages.",
         "There is no source called 'x'.",
         "1 of 1 passage counted as evidence.",
+    )
+
+
+def test_an_explanation_says_nothing_that_is_zero_and_names_no_id() -> None:
+    card = Checkpoint(
+        id="0123456789abcdef",
+        kind=CheckpointKind.CLARIFY,
+        thread=ThreadKey("slack", "T1", "C1", "1.0"),
+        asker=Person("slack:user:T1/U1"),
+        question="timeouts?",
+        message="Which timeout?",
+        choices=(Choice("1", "Jobs"),),
+        found=(),
+        missing="",
+        spent=ResourceUsage(),
+        created_at=datetime(2026, 1, 1, tzinfo=UTC),
+        expires_at=datetime(2026, 1, 2, tzinfo=UTC),
+    )
+    ended = Answer(Outcome.ANSWERED, "", spent=ResourceUsage(searches=1, seconds=0.25))
+    told = explanation_steps(
+        [
+            TracedEvent(0.0, CheckpointReached(card, Answer(Outcome.CLARIFIED, ""))),
+            TracedEvent(0.0, HallucinationChecked(True, 1.0, (), 3.0)),
+            TracedEvent(0.0, AgentCompleted(ended)),
+        ]
+    )
+    assert told == (
+        "I asked how to continue: Which timeout?",
+        "Every sentence is supported.",
+        "Answered: 1 search, 0.25 s.",
     )

@@ -3,7 +3,7 @@
 import pytest
 from markdown_it import MarkdownIt
 
-from core.model.markdown_lines import HEADING, fenced_runs, is_table_rule, with_fences, without_emphasis
+from core.model.markdown_lines import HEADING, fenced_runs, is_table_rule, with_fences, without_emphasis, without_marks
 
 PARSER = MarkdownIt("commonmark").enable("table")
 FENCED = [
@@ -58,3 +58,20 @@ def test_a_heading_has_its_level_and_its_text(line: str, level: int, text: str) 
 )
 def test_underlines_within_a_word_are_no_emphasis(heading: str, text: str) -> None:
     assert without_emphasis(heading) == text
+
+
+@pytest.mark.parametrize(
+    ("passage", "words"),
+    [
+        (
+            "## Refunds ##\n\nWithin **14 days**, see [terms](https://a.example/(b)).",
+            "Refunds\n\nWithin 14 days, see terms.",
+        ),
+        ("- one\n* two\n3. three\n> quoted", "one\ntwo\nthree\nquoted"),
+        ("| Plan | Fee |\n|---|---|\n| Pro | `9` |\n| | 12 |", "Plan · Fee\nPro · 9\n12"),
+        ("Run\n```sh\n# not **a** heading\n- x\n```\nin `MAX_SIZE`", "Run\n# not **a** heading\n- x\nin MAX_SIZE"),
+        ("a\n\n\n\nb", "a\n\nb"),
+    ],
+)
+def test_a_passage_is_shown_without_the_marks_of_markdown(passage: str, words: str) -> None:
+    assert without_marks(passage) == words

@@ -25,7 +25,8 @@ from core.ports.message_state import CancelReason
 from core.ports.platform import MessageState
 from core.service.actions.checkpoint_choices import CheckpointChoices
 from core.service.actions.memory_controls import MemoryControls
-from core.service.actions.wording import CARD_OVER, EDITED_LATE, THREAD_FORGOTTEN
+from core.service.actions.outcomes import ThreadForgotten
+from core.service.actions.wording import CARD_OVER, CHOICE_GONE, EDITED_LATE, outcome_text
 from core.service.deletions import take_in_deletion
 from core.service.delivery_codec import delivery
 from core.service.help import HELP_TEXT
@@ -372,7 +373,7 @@ async def test_a_second_press_and_a_strangers_press_explain_themselves(room: Roo
         await room.settled()
         await room.arrives(IncomingChoice(checkpoint.id, "2", ALICE, THREAD), "press-late")
         await room.settled()
-    assert "has been made already" in room.paper.told[-1]
+    assert "already been made" in room.paper.told[-1]
     assert page.text == f"{REFUNDS} [1]"
 
 
@@ -486,6 +487,37 @@ async def test_of_two_buttons_at_once_the_card_names_the_one_that_is_answered(ro
     assert await room.inbox.count_waiting() == 1
 
 
+async def test_a_typed_choice_is_kept_as_a_button_is_and_a_later_button_cannot_change_it(room: Room) -> None:
+    async with room.working():
+        page = await parked(room)
+        assert page.checkpoint is not None
+        first, second = page.checkpoint.choices[:2]
+        choices = CheckpointChoices(room.scene.checkpoints, room.message_states, room.inbox, InProcessAudit())
+        await room.asks("1", mentions_us=False)
+        await room.settled()
+        with pytest.raises(NotFound):
+            await choices.enqueue("press", IncomingChoice(page.checkpoint.id, second.id, ALICE, THREAD), second.label)
+    card = await room.message_states.read(CheckpointState(thread=THREAD, checkpoint=page.checkpoint.id))
+    assert card is not None
+    assert card.chosen == first.label
+
+
+async def test_a_choice_typed_after_another_button_was_pressed_is_refused(room: Room) -> None:
+    async with room.working():
+        page = await parked(room)
+        assert page.checkpoint is not None
+        pressed = page.checkpoint.choices[1]
+        await room.message_states.save(
+            CheckpointState(thread=THREAD, checkpoint=page.checkpoint.id, chosen=pressed.label)
+        )
+        await room.asks("1", mentions_us=False)
+        await room.settled()
+        assert room.paper.told[-1] == CHOICE_GONE
+        await room.arrives(IncomingChoice(page.checkpoint.id, pressed.id, ALICE, THREAD), "press")
+        await room.settled()
+    assert page.text == f"{REFUNDS} [1]"
+
+
 async def test_the_words_of_the_help_work_when_they_are_typed(room: Room) -> None:
     async with room.working():
         await room.asks("How long do refunds take?")
@@ -496,8 +528,8 @@ async def test_the_words_of_the_help_work_when_they_are_typed(room: Room) -> Non
     assert len(room.paper.visible) == 1
     assert room.paper.told[0] == HELP_TEXT
     assert "/footnote settings" in room.paper.told[1]
-    assert room.paper.told[2] == THREAD_FORGOTTEN
-    assert room.paper.told[3].startswith("I have forgotten everything you asked me")
+    assert room.paper.told[2] == outcome_text(ThreadForgotten(was_kept=True))
+    assert room.paper.told[3].startswith("I have deleted everything you asked me")
     assert (await room.scene.memory.recall(THREAD)).total == 0
 
 
@@ -538,7 +570,7 @@ async def test_while_the_index_opens_the_question_is_kept_and_answered_when_it_c
         async with asyncio.timeout(PATIENCE):
             while not room.paper.steps:
                 await asyncio.sleep(0.01)
-        assert "warming up" in room.paper.steps[0].title
+        assert "still starting" in room.paper.steps[0].title
         assert room.scene.script.calls == []
         cold[0] = False
         await room.settled()
@@ -877,9 +909,9 @@ async def test_typed_commands_are_done_and_others_said_to_be_commands(room: Room
             await room.settled()
     settings, slash, thread, person = room.paper.told
     assert "`/footnote settings`" in settings
-    assert "choose one" in slash
-    assert thread == THREAD_FORGOTTEN
-    assert person.startswith("I have forgotten everything you asked me")
+    assert "choose it there" in slash
+    assert thread == outcome_text(ThreadForgotten(was_kept=True))
+    assert person.startswith("I have deleted everything you asked me")
     assert (await room.scene.memory.recall(first.thread)).turns == ()
     assert len(room.scene.script.calls_of("understand")) == 1
 
@@ -936,7 +968,7 @@ async def test_why_is_not_told_of_what_not_everybody_there_may_read(room: Room) 
             await room.scene.catalog.save_base(replace(base, grants=frozenset({"managers"})))
         await room.asks("why")
         await room.settled()
-    assert room.paper.told == ["I have not answered anything here that I could explain."]
+    assert room.paper.told == ["There is no answer of mine here that I can explain."]
 
 
 async def test_where_answers_are_for_their_asker_alone_why_explains_only_ones_own() -> None:
@@ -949,5 +981,5 @@ async def test_where_answers_are_for_their_asker_alone_why_explains_only_ones_ow
         await room.asks("why", BOB)
         await room.asks("why", ALICE)
         await room.settled()
-    assert room.paper.told[0] == "I have not answered anything here that I could explain."
+    assert room.paper.told[0] == "There is no answer of mine here that I can explain."
     assert room.paper.told[1].startswith("“How long do refunds take?”")

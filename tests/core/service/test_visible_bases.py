@@ -52,6 +52,8 @@ HEADINGS = ("When the canary sings", "Feeding the canary")
 class Noticeboard:
     """A channel in which a digest is told."""
 
+    proposals_command = "/kb proposals"
+
     def __init__(self, readers: Audience) -> None:
         self.audience, self.posted = readers, ""
 

@@ -116,7 +116,7 @@ async def test_markup_is_read_as_names_and_forwards_as_text(place: Place) -> Non
 @pytest.mark.parametrize("scope", ["channels:history"])
 async def test_what_may_not_be_read_is_named(place: Place, scope: str) -> None:
     root = place.said("bob", "Hello.", "2026-01-05 11:00")
-    with pytest.raises(NotFound, match="not there any more"):
+    with pytest.raises(NotFound, match="no longer exists"):
         await place.transcripts.conversation(conversation_reference(place.channel.id, "1.000000"))
     place.slack.scopes.discard(scope)
     with pytest.raises(NotFound, match=scope):

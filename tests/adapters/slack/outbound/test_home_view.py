@@ -15,10 +15,10 @@ def test_admins_read_how_questions_ended_and_were_rated() -> None:
     usage = UsageCounts({Outcome.FAILED: 2, Outcome.ANSWERED: 1_234}, helpful=7, unhelpful=3, searched=9)
     lines = _texts(SystemStatus(1, usage)).splitlines()
     assert lines[-4:] == [
-        "• 1 question waiting or under way",
+        "• 1 question waiting or in progress",
         "• answered: 1,234",
         "• failed: 2",
-        "• feedback: 7 found it helpful, 3 did not",
+        "• ratings: 7 helpful, 3 not helpful",
     ]
 
 

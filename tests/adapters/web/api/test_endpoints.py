@@ -231,6 +231,12 @@ async def test_what_was_sent_wrongly_is_not_sent_back(program: Program) -> None:
     assert "s3cret-value" not in json.dumps(got.body)
 
 
+async def test_a_question_of_more_than_4000_characters_is_refused_without_repeating_it(program: Program) -> None:
+    got = await program.post("/v1/ask", question="QUJD" * 1_001)
+    assert (got.status, "4000 characters" in got.body["detail"]) == (422, True)
+    assert "QUJD" not in json.dumps(got.body)
+
+
 async def test_a_body_without_end_is_cut_off(program: Program) -> None:
     assert (await program.post("/v1/ask", raw=b"x" * 100_000)).status == 413
 

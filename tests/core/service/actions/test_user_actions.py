@@ -12,7 +12,7 @@ from core.model.message_records import QuestionState
 from core.ports.message_state import CancelReason
 from core.service.actions.outcomes import ActionOutcome, PersonForgotten, ThreadForgotten, ThreadMuted
 from core.service.actions.user_actions import UserActions
-from core.service.actions.wording import MUTED, NOTHING_KEPT, STAYS, UNMUTED, explanation_text, outcome_text
+from core.service.actions.wording import STAYS, explanation_text, outcome_text
 from tests.core.scene import ALICE, BOB, Scene
 from tests.fakes.memory.inbox import InProcessInbox
 from tests.fakes.memory.message_state import InProcessMessageStateStore
@@ -90,7 +90,7 @@ async def test_only_who_asked_everything_or_an_admin_makes_it_forget_a_thread(co
     with pytest.raises(Denied):
         await counter.user_actions.memory.forget_thread(counter.scene.key("t"), BOB, is_admin=False)
     outcome = await counter.user_actions.memory.forget_thread(counter.scene.key("t"), BOB, is_admin=True)
-    assert (outcome, "forgotten" in outcome_text(outcome)) == (ThreadForgotten(was_kept=True), True)
+    assert (outcome, "deleted" in outcome_text(outcome)) == (ThreadForgotten(was_kept=True), True)
     assert [(entry.actor, entry.allowed) for entry in await counter.audit.recent()] == [(BOB.id, True), (BOB.id, False)]
 
 
@@ -240,16 +240,19 @@ async def test_people_are_counted_by_their_last_word_and_not_presses(counter: Co
 @pytest.mark.parametrize(
     ("outcome", "text"),
     [
-        (ThreadMuted(muted=True), MUTED),
-        (ThreadMuted(muted=False), UNMUTED),
-        (ThreadForgotten(was_kept=False), NOTHING_KEPT),
+        (
+            ThreadMuted(muted=True),
+            "I stay silent in this thread now. Write `unmute` there or mention me when you want me back.",
+        ),
+        (ThreadMuted(muted=False), "I answer in this thread again."),
+        (ThreadForgotten(was_kept=False), "I have nothing stored about this thread."),
         (
             PersonForgotten(1),
-            f"I have forgotten everything you asked me: 1 question, and all that came of them. {STAYS}",
+            f"I have deleted everything you asked me (1 question) and my answers. {STAYS}",
         ),
         (
             PersonForgotten(7),
-            f"I have forgotten everything you asked me: 7 questions, and all that came of them. {STAYS}",
+            f"I have deleted everything you asked me (7 questions) and my answers. {STAYS}",
         ),
     ],
 )

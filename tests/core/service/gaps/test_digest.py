@@ -20,6 +20,8 @@ PARKING = "Where may I park?"
 class Board:
     """A channel, and what is announced there."""
 
+    proposals_command = "/kb proposals"
+
     def __init__(self) -> None:
         self.posted: list[str] = []
         self.failing: Exception | None = None

@@ -121,7 +121,7 @@ class RecordedPlatform:
 
     async def conversation(self, reference: str) -> Conversation:
         if reference not in self.conversations_:
-            raise NotFound("That conversation is not there any more.")
+            raise NotFound("That conversation no longer exists.")
         return self.conversations_[reference]
 
     def reference_of(self, thread: ThreadKey) -> str:

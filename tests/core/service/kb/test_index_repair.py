@@ -66,7 +66,7 @@ async def test_repair_fills_a_lost_index_from_what_documents_were_made_of(room: 
     job = await room.job(job_in(reply).id)
     assert (job.kind, job.state, job.counts[ItemState.UPDATED]) == (JobKind.REPAIR, JobState.DONE, 3)
     assert (await room.finds("when does the ferry leave"))[0] == "Ferry"
-    assert "Nothing is missing: all passages of 3 documents are there." in words(await room.says(KbVerb.REPAIR))
+    assert "Nothing to repair: the index has all passages of 3 documents." in words(await room.says(KbVerb.REPAIR))
 
 
 async def test_what_was_not_kept_is_fetched_again_by_its_link_or_named(room: Room) -> None:

@@ -43,7 +43,7 @@ def test_a_card_says_why_the_job_failed_and_what_is_to_be_said_of_single_sources
     shown = job_card(summarize_job(replace(JOB, state=JobState.FAILED, reason="No room.", items=(failed,))))
     assert [line_text(line) for line in shown.lines] == [
         "Adding 2 documents to “handbook”",
-        "Failed after 1 failed.",
+        "Failed: 1 failed.",
         "No room.",
         "• a.pdf: It is locked.",
     ]
@@ -65,7 +65,7 @@ def test_a_job_can_be_ended_on_its_card_until_it_is_over_or_being_ended(job: Job
 
 def test_a_card_says_that_its_job_is_being_ended_until_it_is() -> None:
     ending = replace(RUNNING, cancelled_by=ADA.id)
-    assert job_card(summarize_job(ending)).footer.startswith("Cancelling job abc.")
+    assert job_card(summarize_job(ending)).footer.startswith("Cancelling.")
     assert job_card(summarize_job(replace(ending, state=JobState.CANCELLED))).footer == "job abc"
 
 

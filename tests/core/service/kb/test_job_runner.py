@@ -198,7 +198,7 @@ async def test_a_fault_in_one_item_is_one_failure_and_says_nothing_of_its_inside
     ended = await room.job(job.id)
     assert ended.counts == {ItemState.FAILED: 1, ItemState.ADDED: 1}
     assert "xoxb" not in card_words(ended)
-    assert "Try it once more" in card_words(ended)
+    assert "Please retry" in card_words(ended)
 
 
 async def test_a_job_that_stops_every_worker_is_given_up(room: Room) -> None:

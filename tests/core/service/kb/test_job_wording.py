@@ -67,7 +67,7 @@ def room() -> Room:
 def test_a_channel_without_a_name_is_said_to_be_read() -> None:
     job = Job("j", JobKind.HISTORY, "handbook", Person("paper:ada"), NOW, state=JobState.RUNNING, listed=False)
     reading = summarize_job(job)
-    assert job_state(reading) == "Under way: 0 of 0 done."
+    assert job_state(reading) == "Running: 0 of 0 done."
     fetching = replace(job, progress=JobProgress(JobStage.FETCHING))
     assert job_state(summarize_job(fetching)) == "this channel, fetching. 0 found so far."
 

@@ -27,6 +27,8 @@ class Killed(BaseException):
 class Board:
     """Channels, and what is announced there."""
 
+    proposals_command = "/kb proposals"
+
     def __init__(self) -> None:
         self.posted: list[tuple[str, str]] = []
         self.failing: FootnoteError | None = None

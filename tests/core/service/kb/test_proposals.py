@@ -47,7 +47,7 @@ def room() -> Room:
 async def test_what_a_member_adds_waits_for_an_admin_and_keeps_its_permalink(room: Room) -> None:
     await room.says(KbVerb.CREATE, base="handbook")
     reply = await room.kb_service.propose(conversation("Five working days."), room.caller(MEMBER))
-    assert "An admin will look" in words(reply)
+    assert "waits for an admin" in words(reply)
     await room.works()
     assert await room.finds("working days") == []
     proposal = (await room.proposal_store.proposals())[0]
@@ -176,7 +176,7 @@ async def test_a_proposal_is_shown_with_its_buttons_and_what_comes_of_one_above_
     listed = await room.says(KbVerb.PROPOSALS)
     first, second = waiting_in(listed).proposals
     assert [[one.label for one in proposal.actions] for proposal in (first, second)] == [["Approve", "Reject"]] * 2
-    goes = "What is approved goes into “default”, open to everyone, unless another is named."
+    goes = "Approved proposals go into “default”, open to everyone, unless you name another knowledge base."
     assert words(listed).startswith(f"Proposals\n{goes}\n")
     assert first.title == "Question 0"
     assert "On Fridays." in second.beginning
@@ -187,7 +187,7 @@ async def test_a_proposal_is_shown_with_its_buttons_and_what_comes_of_one_above_
     approved = await pressed(room, rejected, 0, "Approve")
     assert isinstance(approved, ProposalDecided)
     assert "Adding Question 1 to “default”" in words(approved.outcome)
-    assert "Nothing waits to be looked at." in words(approved.remaining)
+    assert "No proposals are waiting for review." in words(approved.remaining)
     await room.works()
     assert await room.finds("working days fridays", "default") == ["Question 1"]
 
@@ -195,10 +195,10 @@ async def test_a_proposal_is_shown_with_its_buttons_and_what_comes_of_one_above_
 async def test_an_admin_reads_who_will_see_what_is_approved_before_approving_it(room: Room) -> None:
     await room.says(KbVerb.CREATE, base="board", principals=(CHANNEL,))
     await proposed(room, "Five working days.")
-    assert f"goes into “board”, restricted to {CHANNEL}, unless" in words(await room.says(KbVerb.PROPOSALS))
+    assert f"go into “board”, restricted to {CHANNEL}, unless" in words(await room.says(KbVerb.PROPOSALS))
     await room.says(KbVerb.CREATE, base="handbook")
     listed = await room.says(KbVerb.PROPOSALS)
-    assert "goes into “default”, open to everyone, unless" in words(listed)
+    assert "go into “default”, open to everyone, unless" in words(listed)
     assert await room.trash.base("default") is None  # to look makes nothing
     await pressed(room, listed, 0, "Approve")
     assert await room.trash.base("default") is not None
@@ -210,11 +210,11 @@ async def test_a_decision_holds_however_often_and_by_whomever_it_is_pressed(room
     replies = await asyncio.gather(*(pressed(room, listed, 0, label) for label in ("Approve", "Reject") * 5))
     assert [is_success(reply) for reply in replies] == [True] + [False] * 9
     assert len(await room.jobs.recent()) == 1
-    assert words(replies[1]).startswith("You approved this already, for default, just now.")
+    assert words(replies[1]).startswith("You already approved this for “default”, just now.")
     room.admins.add(GRACE)
     room.clock.advance(120)
     told = await pressed(room, listed, 0, "Reject", by=GRACE)
-    assert words(told).startswith("Ada approved this already, for default, 2 minutes ago.")
+    assert words(told).startswith("Ada already approved this for “default”, 2 minutes ago.")
     assert not is_success(told)
 
 
@@ -235,7 +235,7 @@ async def test_what_was_rejected_says_by_whom_to_the_next_who_looks_at_an_old_li
     await pressed(room, listed, 0, "Reject")
     room.admins.add(GRACE)
     told = await pressed(room, listed, 0, "Approve", by=GRACE)
-    assert "Ada rejected this already" in words(told)
+    assert "Ada already rejected this" in words(told)
     assert "On Fridays." in words(told)
     assert await room.jobs.recent() == []
 
@@ -256,17 +256,17 @@ async def test_proposals_are_turned_page_by_page_also_after_one_is_decided(room:
 
 async def test_an_admin_is_told_at_the_next_command_that_something_waits_and_nobody_else_is(room: Room) -> None:
     for verb in (KbVerb.LIST, KbVerb.STATUS):
-        assert "to look at" not in words(await room.says(verb))
+        assert "to review" not in words(await room.says(verb))
     await proposed(room, "Five working days.", "On Fridays.")
     for verb in (KbVerb.LIST, KbVerb.STATUS):
         reply = await room.says(verb)
         assert isinstance(reply, BaseList | QueueStatus)
-        assert words(reply).endswith("2 proposals to look at: /kb proposals")
+        assert words(reply).endswith("2 proposals to review: /kb proposals")
         assert reply.waiting is not None
         assert reply.waiting.look is not None
         assert waiting_in(await room.kb_service.handle(reply.waiting.look.command, room.caller(ADMIN))).proposals
         assert "working days" not in words(reply)
-        assert "to look at" not in words(await room.says(verb, MEMBER))
+        assert "to review" not in words(await room.says(verb, MEMBER))
         public = await room.says(verb, private=False)
         assert isinstance(public, BaseList | QueueStatus)
         assert public.waiting == ProposalsWaiting(2)  # how many there are, and no way to their words

@@ -52,7 +52,7 @@ async def test_a_document_is_shown_with_its_version_age_and_last_look(room: Room
     room.clock.advance(3 * 3600)
     shown = words(await room.says(KbVerb.SHOW, target="refunds"))
     assert "added 3 hours ago by Ada" in shown
-    assert "last looked at 3 hours ago, added" in shown
+    assert "last checked 3 hours ago: added" in shown
     assert "line 3: Thirty days." in shown
     assert "Ada" not in words(await room.says(KbVerb.SHOW, MEMBER, target="refunds"))
 

@@ -26,15 +26,15 @@ async def test_removing_asks_first_and_then_shows_by_a_search_that_it_is_gone(ro
     asked = await room.says(KbVerb.REMOVE, base="handbook", target="refunds")
     assert await room.finds("refunds thirty") != ["Leave"]
     reply = await room.kb_service.handle(asked_in(asked), room.caller(ADMIN))
-    assert "1 passage then, 0 now" in words(reply)
-    assert "now finds Leave" in words(reply)
+    assert "Removed “" in words(reply)
+    assert "now finds: Leave" in words(reply)
     assert "Refunds" not in await room.finds("refunds thirty days")
 
 
 async def test_another_document_of_the_same_title_is_told_apart_by_its_source(room: Room) -> None:
     await room.adds(one_md="# Refunds\n\nThirty days.", two_md="# Refunds\n\nSixty days.")
     reply = await room.says(KbVerb.REMOVE, base="handbook", target="one.md", confirmed=True)
-    assert "A search for “Refunds” now finds Refunds (two.md)." in words(reply)
+    assert "A search for its title now finds: Refunds (two.md)." in words(reply)
 
 
 async def test_what_was_removed_can_be_restored_as_it_was_for_seven_days(room: Room) -> None:
@@ -43,7 +43,7 @@ async def test_what_was_removed_can_be_restored_as_it_was_for_seven_days(room: R
     await room.says(KbVerb.REMOVE, target="refunds", confirmed=True)
     read = len(room.parser.read)
     reply = await room.says(KbVerb.RESTORE, target="refunds")
-    assert "is back" in words(reply)
+    assert "Restored “" in words(reply)
     assert await room.catalog.document(before.id) == before
     assert await room.finds("refunds") == ["Refunds"]
     assert len(room.parser.read) == read
@@ -76,7 +76,7 @@ async def test_a_document_that_is_removed_while_a_job_brings_it_in_stays_out(roo
     room.clock.advance(1)
     await room.says(KbVerb.REMOVE, target="refunds", confirmed=True)
     await room.works()
-    assert "removed while" in (await room.job(job_in(reply).id)).failed_items[0].reason
+    assert "removed it while" in (await room.job(job_in(reply).id)).failed_items[0].reason
     assert await room.finds("refunds") == []
     assert await room.index.count() == 0
 
@@ -94,7 +94,7 @@ async def test_a_base_that_fills_every_search_can_be_removed_and_is_searched_for
     assert await room.index.count() > 300
     reply = await room.says(KbVerb.REMOVE, base="handbook", confirmed=True)
     assert is_success(reply)
-    assert "A search for “Rules” now finds nothing." in words(reply)
+    assert "A search for its title now finds: nothing." in words(reply)
     assert await room.index.count() > 300  # its rows are still there, and nothing of them is found
 
 
@@ -107,7 +107,7 @@ async def test_what_was_removed_is_said_to_be_even_when_no_search_can_be_made(ro
     room.encoder.encode_queries = away  # type: ignore[method-assign,assignment]
     reply = await room.says(KbVerb.REMOVE, target="refunds", confirmed=True)
     assert is_success(reply)
-    assert "1 passage then, 0 now. No search can be made just now." in words(reply)
+    assert "I could not check this with a search." in words(reply)
 
 
 async def test_a_base_that_was_closed_since_a_removal_hides_what_can_be_restored(room: Room) -> None:

@@ -14,4 +14,4 @@ def room() -> Room:
 async def test_what_came_as_a_file_cannot_be_refreshed_or_scheduled(room: Room) -> None:
     await room.adds(refunds_md="# Refunds\n\nThirty days.")
     assert "did not come from a link" in words(await room.says(KbVerb.REFRESH, target="refunds"))
-    assert "Only links" in words(await room.says(KbVerb.SCHEDULE, target="refunds", every="daily"))
+    assert "I can only fetch links again" in words(await room.says(KbVerb.SCHEDULE, target="refunds", every="daily"))

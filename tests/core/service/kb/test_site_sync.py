@@ -139,7 +139,7 @@ async def test_a_site_is_refreshed_by_walking_it_again_and_other_links_one_by_on
     room.site.pages["https://docs.example/apart"] = "# apart\n\nStill alone."
     reply = await room.says(KbVerb.REFRESH, base="handbook")
     first, second = accepted_jobs(reply)
-    assert "1 document of handbook did not come from links and stay" in words(reply)
+    assert "1 document of “handbook” did not come from links and stay" in words(reply)
     await room.works()
     site, links = await room.job(first.id), await room.job(second.id)
     assert site.counts == {ItemState.UPDATED: 1, ItemState.UNCHANGED: 1, ItemState.ADDED: 1}
@@ -155,7 +155,7 @@ async def test_a_file_is_not_refreshed_and_what_to_do_is_said_in_one_line(guide:
         reply = await room.says(KbVerb.REFRESH, base=base, target=target)
         assert not is_success(reply)
         assert "“Rules” did not come from a link, so it cannot be fetched again." in words(reply)
-        assert "Add the new file or conversation under the same name" in words(reply)
+        assert "To update one, add the new file or conversation under the same name." in words(reply)
         assert "\n" not in words(reply)
 
 

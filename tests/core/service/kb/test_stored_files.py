@@ -203,7 +203,7 @@ async def test_pages_of_the_web_are_not_watched(memory: Place) -> None:
     await room.says(KbVerb.CREATE, base="handbook")
     reply = await room.says(KbVerb.SCHEDULE, base="handbook", target="https://docs.example/", every="on-change")
     assert not is_success(reply)
-    assert "Pages of the web are not watched" in words(reply)
+    assert "but not web pages" in words(reply)
 
 
 async def test_a_watched_place_that_cannot_be_looked_at_holds_up_no_other_schedule(memory: Place) -> None:
