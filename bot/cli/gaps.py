@@ -45,7 +45,7 @@ def _period(text: str) -> "timedelta":
 
     found = _PERIOD.fullmatch(text.strip().lower())
     if found is None or not int(found[1]):
-        raise typer.BadParameter(f"--since {text} is no time. It looks like 30d or 12w.")
+        raise typer.BadParameter("--since needs a duration such as 30d or 12w.")
     return timedelta(days=int(found[1]) * DAYS[found[2]])
 
 

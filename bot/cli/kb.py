@@ -155,9 +155,9 @@ def schedule(link: Annotated[str, typer.Argument(help="A link, or a document tha
              every: Annotated[str, typer.Argument(help="daily, weekly, on-change (files) or never.")], base: Kb = "",
              limit: Annotated[int, typer.Option(min=0, max=500, help="With so many pages below it.")] = 0,
              as_json: Json = False) -> None:  # fmt: skip
-    """Fetch a link again and again.
+    """Fetch a link on a schedule.
 
-    That is done by ``footnote serve``, as long as it runs.
+    ``footnote serve`` does that while it runs.
     """
     _run("schedule", as_json, base=base, target=link, every=every, limit=limit)
 

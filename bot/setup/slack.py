@@ -33,7 +33,7 @@ def platform_setup() -> PlatformSetup:
         SetupStep(
             "bot-token",
             "The bot token",
-            "In the app's pages: Install App, Install to Workspace, Allow. Then it stands on that page. "
+            "In the app's pages: Install App, Install to Workspace, Allow. The token then appears on that page. "
             "Where apps need an admin's approval, Slack asks for it there.",
             token=_BOT,
         ),

@@ -58,7 +58,9 @@ class KnowledgeReader:
         if source:
             chosen = matching_sources(await self.catalog.documents(bases), source)
             if not chosen:
-                raise NotFound(f"There is no source called “{source[:80]}”.", remedy="Listing the sources shows them.")
+                raise NotFound(
+                    f"There is no source called “{source[:80]}”.", remedy="List the sources to see their names."
+                )
             documents = frozenset(document.id for document in chosen)
         return await self.retriever.search(query, Scope(bases, documents), max(1, min(limit, MOST_HITS)))
 

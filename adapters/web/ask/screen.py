@@ -262,7 +262,7 @@ class AskScreen:
         return message
 
     async def _respond(self, request: web.Request, visitor: Visitor, message: IncomingMessage) -> web.StreamResponse:
-        """The question as it stands now: in its place, or its page anew."""
+        """Return the question with its current state, as part of the page, or redirect to the whole page."""
         if not wants_part(request):
             return _back(message)
         turn: TurnView = await self.turns.one(visitor, message)

@@ -44,7 +44,6 @@ document.addEventListener("htmx:afterRequest", (event) => {
   if (!event.detail.successful) return;
   form.reset();
   if (form.matches(".drop")) return;
-  clearTimeout(retry);
   form.elements.form.value = newKey();
   say("");
   one("#turns")?.lastElementChild?.scrollIntoView({ block: "start" });
@@ -85,6 +84,13 @@ function serverAway(form) {
   say(`${AWAY} Your question is kept and will be sent as soon as Footnote is back.`);
   retry = setTimeout(() => form.isConnected && form.requestSubmit(), 3000);
 }
+
+// Once the question is on its way, nothing waits to be sent.
+document.addEventListener("htmx:beforeRequest", (event) => {
+  if (!event.detail.elt.matches?.(".composer")) return;
+  clearTimeout(retry);
+  retry = 0;
+});
 
 for (const failed of ["htmx:sendError", "htmx:timeout"]) {
   document.addEventListener(failed, (event) => serverAway(event.detail.elt));

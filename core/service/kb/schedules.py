@@ -45,7 +45,7 @@ class Schedules:
         return ScheduleSaved(summarize_schedule(schedule), summarize_job(job))
 
     async def save(self, link: str, every: Every, limit: int, base: str, caller: Caller) -> Schedule:
-        """Fetch a link again and again, for the first time an interval from now. Raises NotFound where it is none.
+        """Fetch a link on a schedule, for the first time an interval from now. Raises NotFound where it is none.
 
         ``limit`` is in pages: up to 1 it is the link alone, and no more than MOST_PAGES. Only places that keep files
         are watched (ON_CHANGE).

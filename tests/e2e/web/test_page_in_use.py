@@ -81,6 +81,8 @@ def test_a_question_sent_while_the_server_is_away_is_kept_and_sent_once(
     picture(page, f"server-away-{there}")
     server.start(port)
     page.locator("article.turn").nth(before).locator(".cite").first.wait_for()
+    page.locator("#question").press("x")
+    assert page.get_by_text("Footnote can’t be reached").count() == 0
     page.reload()
     assert page.locator("article.turn").count() == before + 1
     assert page.get_by_text("Footnote can’t be reached").count() == 0
@@ -220,6 +222,10 @@ def test_a_conversation_is_found_by_its_words(office: Watched) -> None:
     page.wait_for_function("document.querySelectorAll('#found li a').length >= 1")
     page.fill("#find", "zanzibar")
     page.get_by_text("No conversation of yours has these words.").wait_for()
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.get_by_role("link", name="New conversation").click()
+    page.wait_for_selector(".welcome")
+    assert is_in_view(page, "#found li:first-child a"), "on a phone"
 
 
 def test_shortcuts_are_listed_work_and_can_be_switched_off(office: Watched) -> None:
