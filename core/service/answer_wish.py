@@ -61,7 +61,7 @@ _ONE_RECEIPT = (
     rf"(?:{'|'.join(sorted(map(re.escape, RECEIPTS), key=len, reverse=True))}"
     r"|thank(?:s| you)|thx|danke\w*|merci|gracias)"
 )
-_RECEIPT = re.compile(rf"(?i)^(?:\W*{_ONE_RECEIPT}\b\s*){{1,4}}[,.!:;…–—]+\s*")
+_RECEIPT = re.compile(rf"(?i)^(?:\W*{_ONE_RECEIPT}\b){{1,4}}\s*[,.!:;…–—]+\s*")
 _BEGINS_WITH_RECEIPT = re.compile(rf"(?i)^\W*(?!(?:no|nope|nein|non|sorry)\b){_ONE_RECEIPT}\b")
 _ASKS_BY_MARK = re.compile(r"[?？¿]")
 _LEAD = (

@@ -89,7 +89,7 @@ _FULL_NAME = re.compile(
 _OFFICE = re.compile(r"\b(?:Team|Lead|Head|Officer|Chief|Manager|Director|Department|Office|The)\b")
 _PALE = word_list(
     """
-    charge leads lead owns own wants
+    ask asks charge leads lead owns own wants
     many much long often far soon tell know need get got happen happens happened mean means costs cost price take takes
     use say says want please still find called come comes came make made per day last new old work works keep about
     """
