@@ -163,7 +163,11 @@ class JobQueue:
         """Accept a job whose bytes are set aside; where the same is in line already, it is that job. Raises Busy."""
         waiting = waiting_duplicate(job, await self.jobs.recent())
         if waiting is None:
-            return await self.accept(job)
+            try:
+                return await self.accept(job)
+            except Busy:  # what is never worked on needs no room
+                await self._forget_spooled(job.items)
+                raise
         await self._forget_spooled(job.items)
         return waiting
 

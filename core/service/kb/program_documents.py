@@ -24,7 +24,7 @@ from core.service.kb.commands import Caller, KbVerb
 from core.service.kb.item_sources import file_name, spool_name
 from core.service.kb.job_queue import JobQueue
 
-EVERYONE = "everyone"  # in an audience: whoever reads open bases
+EVERYONE = "everyone"  # in an audience: all who read the base
 _RECENT_JOBS = 200
 
 
@@ -32,7 +32,7 @@ _RECENT_JOBS = 200
 class GivenDocument:
     """A document as a program gives it. ``address`` is shown with citations and never fetched.
 
-    ``audience`` are principals as text, or EVERYONE; empty: whoever reads the base. ``name`` says the format by its
+    ``audience`` are principals as text, or EVERYONE; empty: all who read the base. ``name`` says the format by its
     ending; empty for Markdown.
     """
 
@@ -60,11 +60,13 @@ class ProgramDocuments:
     async def put(self, client: ApiClient, given: GivenDocument) -> Job:
         """Add this document or replace it; the same one that is in line already is the same job. Raises Busy."""
         base = await self._base(client, given.base)
-        _check_audience(client, base, given.audience)
         caller = _caller(client)
         job = self.job_queue.create_job(JobKind.INGEST, base.name, caller, one_line(given.title) or given.key)
         source, spooled = _source(client, given.key), spool_name(job.id, given.key)
-        told = "\x1f".join((given.title, given.address or "", given.dated)).encode()
+        audience = frozenset() if EVERYONE in given.audience else given.audience
+        (giver,) = client.audience.principals
+        check_readers(base, audience, giver)
+        told = "\x1f".join((given.title, given.address or "", given.dated, *sorted(audience))).encode()
         item = JobItem(
             ItemKind.SPOOLED,
             source,
@@ -73,6 +75,8 @@ class ProgramDocuments:
             url=given.address,
             title=given.title,
             dated=given.dated,
+            audience=audience,
+            giver=giver,
             digest=content_digest(told + given.data),
         )
         await self.blobs.keep(spooled, given.data)
@@ -137,11 +141,11 @@ def _source(client: ApiClient, key: str) -> str:
     return f"{API_PLATFORM}:{client.id}:{key}"
 
 
-def _check_audience(client: ApiClient, base: KnowledgeBase, audience: frozenset[str]) -> None:
-    """Raise Denied where more people read the base than a document is for."""
-    if not audience or EVERYONE in audience:
-        return
-    if not base.grants or not frozenset(base.grants) <= audience | client.audience.principals:
+def check_readers(base: KnowledgeBase, audience: frozenset[str], giver: str) -> None:
+    """Raise Denied where more people read the base than a document is for, or where its program does not."""
+    if giver and base.grants and giver not in base.grants:
+        raise Denied(f"This token may not use “{base.name}” any more.", remedy="Ask an admin to grant it.")
+    if audience and not (base.grants and base.grants <= audience | {giver}):
         raise Denied(
             f"More people read “{base.name}” than this document is for.",
             remedy="Choose a knowledge base that only they may read, or leave out the audience.",

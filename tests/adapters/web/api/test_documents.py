@@ -131,6 +131,27 @@ async def test_a_document_gets_no_wider_audience_than_it_is_for(
     assert (await program.post("/v1/documents", key="a", text=LIFT, audience=audience)).status == status
 
 
+@pytest.mark.parametrize("grants", [(), (GRANT, "slack:user:T/U"), (GRANT,)])
+async def test_a_base_that_changes_readers_meanwhile_gets_no_document(office: Office, grants: tuple[str, ...]) -> None:
+    token, program = await office.admitted("board", scopes=INGEST)
+    parse = office.room.parser.parse
+
+    async def parse_and_change(*given: Any) -> Any:
+        kept = {*grants, token.principal} if len(grants) > 1 else grants
+        await office.scene.catalog.save_base(KnowledgeBase("board", "", grants=frozenset(kept)))
+        return await parse(*given)
+
+    office.room.parser.parse = parse_and_change  # type: ignore[method-assign,assignment]
+    accepted = await program.post("/v1/documents", key="a", text=LIFT, audience=[GRANT])
+    assert accepted.status == 202
+    await office.room.works()
+    item = (await office.room.job(accepted.body["id"])).items[0]
+    assert item.state == "failed"
+    assert "this document is for" in item.reason or "may not use" in item.reason
+    assert await office.room.index.count() == 0
+    assert list(await office.scene.catalog.documents(frozenset({"board"}))) == []
+
+
 async def test_who_may_not_read_the_base_finds_no_document_of_it(office: Office) -> None:
     await adds(office, await office.program("board", scopes=INGEST))
     assert (await (await office.program()).post("/v1/search", query="lift inspected")).body["hits"] == []
