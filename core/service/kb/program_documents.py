@@ -1,7 +1,8 @@
 """Documents that programs add over the API: each under a key of the program's own, in a base that its token names.
 
 A document's source is ``api:TOKEN:key``, so a token reaches its own documents and no others. They are for the readers
-of their base: a program that says for whom a document is, is refused a base that more people read.
+of their base. A program may say who may read a document: a base that more people read is refused, when the document is
+accepted and once more when it is published.
 """
 
 from collections.abc import Sequence
@@ -73,7 +74,7 @@ class ProgramDocuments:
             spooled,
             name=given.name or file_name(given.title or given.key),
             url=given.address,
-            title=given.title,
+            title=one_line(given.title),
             dated=given.dated,
             audience=audience,
             giver=giver,

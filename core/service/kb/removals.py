@@ -101,7 +101,7 @@ class Removals:
 
     async def restore(self, command: KbCommand, caller: Caller) -> KbResult:
         """RESTORE of a document or of a whole base; without a name, what can be restored."""
-        now = {base.name: base for base in await self.catalog.bases()}  # whom it is for may have changed since
+        now = {base.name: base for base in await self.catalog.bases()}  # its readers may have changed since
         removed = await self.trash.restorable()
         kept = [one for one in removed if now.get(one.base.name, one.base).visible_to(caller.readers)]
         if command.base:

@@ -175,11 +175,32 @@ async def test_what_is_not_as_described_is_refused(office: Office, fields: dict[
     assert (await program.post("/v1/documents", **{"key": "a", "text": LIFT, **fields})).status == 422
 
 
-async def test_a_form_of_many_fields_is_refused(office: Office) -> None:
+@pytest.mark.parametrize(
+    ("fields", "files", "status", "said"),
+    [
+        ([("audience", "everyone")] * 200, 1, 400, "one file"),
+        ([], 2, 400, "one file"),
+        ([("title", "x" * 5_000)], 1, 413, "“title”"),
+    ],
+)
+async def test_a_form_that_holds_too_much_is_refused_in_true_words(
+    office: Office, fields: list[tuple[str, str]], files: int, status: int, said: str
+) -> None:
     program = await office.program("handbook", scopes=INGEST)
-    form = aiohttp.FormData([("audience", "everyone")] * 200)
-    form.add_field("file", b"x", filename="x.md")
-    assert (await program.send("PUT", "/v1/documents/a", form)).status == 413
+    form = aiohttp.FormData(fields)
+    for n in range(files):
+        form.add_field("file", b"x", filename=f"{n}.md")
+    refused = await program.send("PUT", "/v1/documents/a", form)
+    assert refused.status == status
+    assert said in refused.body["detail"]
+
+
+async def test_what_is_refused_for_a_full_queue_takes_no_room(office: Office) -> None:
+    program = await office.program("handbook", scopes=INGEST)
+    accepted = 0
+    while (await program.post("/v1/documents", key=f"k{accepted}", text=LIFT)).status == 202:
+        accepted += 1
+    assert 0 < accepted == len(office.room.blobs.kept)
 
 
 @pytest.mark.parametrize("body", [b"", b"--x\r\n", b'--x\r\nContent-Disposition: form-data; name="file"\r\n\r\nabc'])
