@@ -5,6 +5,7 @@ of their base. A program may say who may read a document: a base that more peopl
 accepted and once more when it is published.
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -78,7 +79,7 @@ class ProgramDocuments:
             dated=given.dated,
             audience=audience,
             giver=giver,
-            digest=content_digest(told + given.data),
+            digest=await asyncio.to_thread(content_digest, told + given.data),
         )
         await self.blobs.keep(spooled, given.data)
         accepted = await self.job_queue.accept_once(replace(job, items=(item,)))
