@@ -22,6 +22,7 @@ from core.service.kb.wording import ADD_AGAIN
 
 DEFAULT_PAGES = 100  # of a sitemap or a channel, where nothing else was said
 MOST_STORED = 900  # files of one place; a job has at most 1,000 items
+RECENT = 200  # jobs that are looked through for a document
 ORPHANED = timedelta(seconds=60)  # after which a queued job is put into the inbox once more
 
 
@@ -158,6 +159,12 @@ class JobQueue:
             raise NotFound("There is nothing to add.", remedy="Name files that can be read.")
         subject = items[0].source if len(items) == 1 else ""
         return await self.accept_once(replace(job, subject=subject, items=tuple(items)))
+
+    async def check_idle(self, document: Document) -> None:
+        """Raise Busy while a job that is not over has this document among its items."""
+        for job in await self.jobs.recent(RECENT):
+            if job.base == document.knowledge_base and not job.over and job.position(document.source) is not None:
+                raise Busy("This document is being replaced.", remedy=f"Wait until job {job.id} is over.")
 
     async def accept_once(self, job: Job) -> Job:
         """Accept a job whose bytes are set aside; where the same is in line already, it is that job. Raises Busy."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from core.ingestion.ingestor import document_id_of
 from core.ingestion.trash import Trash
 from core.model.conversation import ThreadKey
-from core.model.errors import Busy, Denied, NotFound
+from core.model.errors import Denied, NotFound
 from core.model.incoming_events import Permissions
 from core.model.jobs import ItemKind, Job, JobItem, JobKind, content_digest
 from core.model.knowledge import Document, KnowledgeBase
@@ -27,7 +27,6 @@ from core.service.kb.item_sources import file_name, spool_name
 from core.service.kb.job_queue import JobQueue
 
 EVERYONE = "everyone"  # in an audience: all who read the base
-_RECENT_JOBS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +103,7 @@ class ProgramDocuments:
     async def remove(self, client: ApiClient, key: str, base: str = "") -> Document:
         """Take the token's own document out; an admin can restore it for seven days. Raises Busy while it comes in."""
         found = await self.document(client, key, base)
-        for job in await self.jobs.recent(_RECENT_JOBS):
-            if not job.over and job.position(found.source) is not None and job.base == found.knowledge_base:
-                raise Busy("This document is being replaced.", remedy=f"Wait until job {job.id} is over.")
+        await self.job_queue.check_idle(found)
         await self.trash.remove(found, client.person().id)
         await self.audit.record(_caller(client), KbVerb.REMOVE, f"{found.knowledge_base}/{found.source}")
         return found

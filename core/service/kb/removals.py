@@ -131,6 +131,7 @@ class Removals:
         if len(documents) != 1:
             raise not_one(name, documents, "among what was removed or replaced in the last 7 days")
         removed = found[0]
+        await self.job_queue.check_idle(removed.document)  # it would replace what comes back, and set nothing aside
         document = await self.trash.restore(removed, caller.person.id)
         return DocumentRestored(document.title, document.knowledge_base, await self._search_check(document))
 

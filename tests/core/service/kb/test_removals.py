@@ -81,6 +81,19 @@ async def test_a_document_that_is_removed_while_a_job_brings_it_in_stays_out(roo
     assert await room.index.count() == 0
 
 
+async def test_a_version_is_not_restored_while_a_job_replaces_the_document(room: Room) -> None:
+    await room.adds(refunds_md="# Refunds\n\nThirty days.")
+    await room.adds(refunds_md="# Refunds\n\nSixty days.")
+    room.platform.files["refunds.md"] = b"# Refunds\n\nNinety days."
+    room.clock.advance(1)
+    await room.says(KbVerb.INGEST, base="handbook", files=(FileReference("refunds.md", "refunds.md"),))
+    refused = await room.says(KbVerb.RESTORE, target="refunds")
+    assert "Wait until job" in words(refused)
+    await room.works()
+    assert is_success(await room.says(KbVerb.RESTORE, target="refunds"))
+    assert await room.finds_text("refunds days", "handbook") == ["Sixty days."]
+
+
 async def test_removing_nothing_in_particular_is_refused(room: Room) -> None:
     await room.adds(refunds_md="# Refunds\n\nThirty days.")
     assert not is_success(await room.says(KbVerb.REMOVE, confirmed=True))
