@@ -45,14 +45,18 @@ def find_installation(home: Path) -> str:
 
 def keep_installation(home: Path, installation: str) -> None:
     """Go on as this installation, whose documents were restored here. Raises OSError."""
-    (home / INSTALLATION).unlink(missing_ok=True)
-    _write_once(home / INSTALLATION, installation)
+    _write_beside(home / INSTALLATION, installation).replace(home / INSTALLATION)
+
+
+def _write_beside(there: Path, text: str) -> Path:
+    whole = there.with_name(f".{there.name}-{os.getpid()}")
+    whole.write_text(f"{text}\n", "utf-8")
+    return whole
 
 
 def _write_once(there: Path, text: str) -> None:
     """Write a whole file, unless another process has just done so."""
-    whole = there.with_name(f".{there.name}-{os.getpid()}")
-    whole.write_text(f"{text}\n", "utf-8")
+    whole = _write_beside(there, text)
     try:
         os.link(whole, there)
     except FileExistsError:

@@ -38,7 +38,7 @@ class _Given(TypedDict, total=False):
     page: int
 
 
-kb = typer.Typer(help="Bring knowledge in, keep it current, and say whom it is for.", no_args_is_help=True)
+kb = typer.Typer(help="Bring knowledge in, keep it current, and say who may read it.", no_args_is_help=True)
 
 
 def register(app: typer.Typer) -> None:

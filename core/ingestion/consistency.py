@@ -17,7 +17,7 @@ from core.ports.index import Index
 REPAIR = "footnote kb repair"
 BRING_BACK = (
     "Bring Redis's data back, or footnote restore a backup, or footnote ingest the documents; "
-    "to begin anew, move the index away."
+    "to start again, move the index away."
 )
 _TOGETHER = 1_000  # documents counted at a time
 NAMED = 3  # documents in one line

@@ -17,5 +17,5 @@ class Material:
     added_by: str = ""
     title: str = ""
     etag: str = ""
-    dated: str = ""  # YYYY-MM-DD, where whoever gave it says so; else the text's own date counts
+    dated: str = ""  # YYYY-MM-DD, where its giver says so; else the text's own date counts
     origin: str = ""

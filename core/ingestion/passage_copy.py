@@ -39,7 +39,7 @@ async def copy_passages(document: Document, index: Index, encoder: Encoder) -> P
 
 
 async def put_back(copy: PassageCopy, index: Index, encoder: Encoder) -> None:
-    """Write the passages; encoded anew where another model encoded them, and their sentences where none did.
+    """Write the passages; encoded again where another model encoded them, and their sentences where none did.
 
     They are visible when they are published.
     """

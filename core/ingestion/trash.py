@@ -13,6 +13,7 @@ from core.ingestion.originals import Originals
 from core.ingestion.passage_copy import copy_passages, pack, put_back, unpack
 from core.model.clock import Clock
 from core.model.errors import DocumentRejected, NotFound
+from core.model.grants import NOBODY
 from core.model.knowledge import Document, KnowledgeBase, find_base
 from core.ports.blob_store import BlobStore
 from core.ports.catalog import Catalog
@@ -53,19 +54,29 @@ class Trash:
 
     async def remove(self, document: Document, by: str) -> int:
         """Take one document out: copied, then invisible, deleted on return; how many passages went."""
-        base = await self.base(document.knowledge_base) or KnowledgeBase(document.knowledge_base)
-        await self._set_aside(document)  # first: whoever dies after it has lost nothing
-        await self._store.keep_removal(self._removal(document, base, by))
+        base = await self.base(document.knowledge_base)
+        if base is None:  # it was removed meanwhile, with all that it had
+            base = KnowledgeBase(document.knowledge_base, grants=frozenset({NOBODY}))
+        await self._set_aside(document)  # first: a process that dies after it has lost nothing
+        await self._keep_removal(self._removal(document, base, by))
         await self.catalog.withdraw(document.id)
         return await self._index.remove(document.id)
 
     async def remove_base(self, base: KnowledgeBase, by: str) -> tuple[Document, ...]:
         """Make a whole base invisible at once; the documents that are now to be ``put_away``."""
         documents = tuple(await self.catalog.documents(frozenset({base.name})))
+        for removed in await self._store.removals():
+            if removed.base.name == base.name and removed.base != base:  # it comes back for its last readers
+                await self._store.keep_removal(replace(removed, base=base))
         for document in documents:
-            await self._store.keep_removal(replace(self._removal(document, base, by), whole_base=True))
+            await self._keep_removal(replace(self._removal(document, base, by), whole_base=True))
         await self.catalog.remove_base(base.name)
         return documents
+
+    async def _keep_removal(self, removed: RemovedDocument) -> None:
+        """Keep it in place of an earlier replacement of the same version, which has the same copy."""
+        await self._store.keep_removal(removed)
+        await self._store.forget_removal(replace(removed, replaced=True).key)
 
     async def put_away(self, document: Document) -> int:
         """Set a copy of an invisible document aside, then delete its passages; how many there were.
@@ -76,13 +87,13 @@ class Trash:
         return await self._index.remove(document.id)
 
     async def retire(self, document: Document, by: str) -> bool:
-        """Set a version aside that is about to be replaced; False where the index has lost passages of it.
+        """Set a version aside that is about to be replaced; False where its base or passages of it are gone.
 
         Raises DocumentRejected when there is no room.
         """
-        if not await self._set_aside(document):
+        base = await self.base(document.knowledge_base)
+        if base is None or not await self._set_aside(document):
             return False
-        base = await self.base(document.knowledge_base) or KnowledgeBase(document.knowledge_base)
         await self._store.keep_removal(replace(self._removal(document, base, by), replaced=True))
         return True
 
@@ -127,7 +138,7 @@ class Trash:
         return await self._store.removal(document_id)
 
     async def restorable(self, base: str = "") -> tuple[RemovedDocument, ...]:
-        """What can be put back, the latest first; of this base where one is named."""
+        """What can be restored, the latest first; of this base where one is named."""
         return tuple(
             removed
             for removed in await self._store.removals()
@@ -135,7 +146,7 @@ class Trash:
         )
 
     async def sweep(self) -> int:
-        """Forget what can not be put back any more; how many copies went."""
+        """Forget what can no longer be restored; how many copies went."""
         replaced: Counter[str] = Counter()
         for removed in await self._store.removals():
             replaced[removed.document.id] += removed.replaced

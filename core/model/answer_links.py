@@ -14,12 +14,19 @@ from core.model.markdown_links import PLAIN_TARGET, LinkForm, LinkVerdict, Markd
 from core.model.plain_text import JOINER, defang_calls, defang_schemes, remove_controls
 
 _SCHEME = (
-    r"(?:\b[a-z][a-z0-9+.-]{1,20}:/{1,3}|\b(?:javascript|data|mailto|tel|sms|callto|sip|skype|facetime|file):(?=\S)"
+    r"(?:\b[a-z][a-z0-9+.-]{1,20}:/{1,3}|\b(?:javascript|data|mailto|xmpp|tel|sms|callto|sip|skype|facetime|file):(?=\S)"
     r"|\bwww\.|//(?=[\w-]+\.[a-z]{2,}))"
 )
 _BARE = re.compile(rf"{_SCHEME}[^\s<>]*", re.IGNORECASE)
 # A name with a dot and a query is a link to most clients, scheme or not.
 _SCHEMELESS = re.compile(r"\b(?:[a-z0-9-]{1,63}\.){1,6}[a-z]{2,20}(?:/[^\s<>?]{0,2000})?\?[^\s<>]+", re.IGNORECASE)
+# Readers that make links of a text's words see the characters that references and escapes spell.
+_COLON, _SLASH, _DOT = (
+    rf"(?:\\?{re.escape(char)}|&{name};|&#0{{0,5}}{ord(char)};|&#x0{{0,5}}{ord(char):x};)"
+    for char, name in ((":", "colon"), ("/", "sol"), (".", "period"))
+)
+_W = r"(?:w|&#0{0,5}(?:87|119);|&#x0{0,5}[57]7;)"
+_SPELT = re.compile(rf"(?P<slashes>{_COLON}{_SLASH}{_SLASH})|{_W}{{3}}{_DOT}", re.IGNORECASE)
 _KEPT = re.compile(rf"\]\((?:<(?P<quoted>[^\n<>\\`]*)>|(?P<plain>{PLAIN_TARGET}))\)")
 _CLOSING = ".,;:!?)]}\"'`*_~"
 _ENDS_AN_ADDRESS = ".,:;!?*_~)"  # not part of an address at its end, to programs that make links of addresses
@@ -97,6 +104,7 @@ def without_foreign_links(text: str, sources: SourceLinks) -> str:
     An address in code is no exception. Control characters go too.
     """
     text = _without_calls(remove_controls(text))
+    text = _SPELT.sub(lambda found: "://" if found["slashes"] else "www.", text)
     for _ in range(_MOST_ROUNDS):
         before = text
         text = _without_foreign_addresses(rewrite_links(text, sources.judge), sources)

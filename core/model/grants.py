@@ -1,4 +1,4 @@
-"""Whom a base is for, changed: without grants it is for everybody, and what loses its last grant is for nobody."""
+"""Grants of a base: without any, everyone may read it; when the last one is revoked, nobody may."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -10,15 +10,15 @@ NOBODY = "footnote:nobody"  # a grant that no audience holds: keeps a base close
 
 
 def grant(base: KnowledgeBase, principals: Collection[str]) -> KnowledgeBase:
-    """The base, for these too; an open base is now for these alone."""
+    """The base, which these may read too; of an open base they are now the only readers."""
     return replace(base, grants=(base.grants | frozenset(principals)) - {NOBODY})
 
 
 def revoke(base: KnowledgeBase, principals: Collection[str]) -> KnowledgeBase:
-    """The base, not for these any more. Without any grant left it is for nobody, never suddenly for everybody.
+    """The base, which these may no longer read. Without any grant left nobody may, and never suddenly everyone.
 
     Raises NotFound when none of these was granted.
     """
     if not base.grants & frozenset(principals):
-        raise NotFound(f"That was not granted on “{base.name}”.", remedy="The list shows whom it is for.")
+        raise NotFound(f"That was not granted on “{base.name}”.", remedy="The list of bases shows who may read it.")
     return replace(base, grants=(base.grants - frozenset(principals)) or frozenset({NOBODY}))

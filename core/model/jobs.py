@@ -97,7 +97,9 @@ class JobItem:
     notes: tuple[str, ...] = ()
     gone: bool = False  # a page of which its site says that there is none any more
     origin: str = ""  # as ``Document.origin``
-    dated: str = ""  # as ``Document.dated``, where whoever gave the document says so
+    dated: str = ""  # as ``Document.dated``, where the giver says so
+    audience: frozenset[str] = frozenset()  # more people must not read it, where the giver says so
+    giver: str = ""  # the principal of a program, which must read the base that it adds to
     digest: str = ""  # of the bytes that were set aside for it, where they are known from the beginning
 
     @property

@@ -1,4 +1,4 @@
-"""The data directory is for its owner alone."""
+"""The data directory is for its owner alone, and says which installation it is."""
 
 import os
 import stat
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.home import open_to_others, secure_home
+from bot.home import find_installation, installation_id, keep_installation, open_to_others, secure_home
 
 
 @pytest.fixture(autouse=True)
@@ -46,3 +46,20 @@ def test_what_others_may_read_is_found(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("a")
     (tmp_path / "a").chmod(0o604)
     assert open_to_others(tmp_path) == [tmp_path / "a"]
+
+
+def test_a_home_stays_the_same_installation_and_no_other_is_it(tmp_path: Path) -> None:
+    homes = [tmp_path / name for name in ("one", "other")]
+    for home in homes:
+        secure_home(home)
+        assert find_installation(home) == ""
+    first, other = map(installation_id, homes)
+    assert first == installation_id(homes[0]) == find_installation(homes[0]) != other
+
+
+def test_a_restored_home_goes_on_as_the_installation_that_was_backed_up(tmp_path: Path) -> None:
+    secure_home(tmp_path)
+    installation_id(tmp_path)
+    keep_installation(tmp_path, "the one before")
+    assert installation_id(tmp_path) == "the one before"
+    assert [one.name for one in tmp_path.iterdir()] == ["installation"]

@@ -97,7 +97,10 @@ class ChatEndpoints:
 
     async def _run(self, client: ApiClient, asked: ChatRequest, said: Sequence[str]) -> ProgramRun:
         user = _user_name(asked.user)
-        thread, opened = client.thread(_conversation(said), user), await self._before(client, user, said)
+        thread, opened = (
+            client.thread(_conversation(asked.model, said), user),
+            await self._before(client, asked.model, user, said),
+        )
         question = Question(
             said[-1],
             thread,
@@ -105,14 +108,16 @@ class ChatEndpoints:
             client.audience,
             self.policy,
             await self._bases(client, asked.model),
-            context=tuple(ContextMessage("the asker", text) for text in said[-1 - _MOST_CONTEXT : -1]),
+            context=tuple(
+                ContextMessage("the asker", text[:LONGEST_QUESTION]) for text in said[-1 - _MOST_CONTEXT : -1]
+            ),
         )
         return ProgramRun(client, thread, self.questions.ask(question, opened))
 
-    async def _before(self, client: ApiClient, user: str, said: Sequence[str]) -> OpenThread:
+    async def _before(self, client: ApiClient, model: str, user: str, said: Sequence[str]) -> OpenThread:
         """What is kept of the question before this one, in a conversation of the same questions."""
         for back in range(1, min(_LOOKED_BACK, len(said) - 1) + 1):
-            key: ThreadKey = client.thread(_conversation(said[:-back]), user)
+            key: ThreadKey = client.thread(_conversation(model, said[:-back]), user)
             opened = await self.questions.open_thread(key)
             if opened.parked is not None or opened.record.turns:
                 return opened
@@ -125,9 +130,13 @@ class ChatEndpoints:
         return await client.select_bases(self.catalog, base) if base else client.bases
 
 
-def _conversation(said: Sequence[str]) -> str:
-    """The name of a conversation: the same for the same questions in the same order."""
-    return "chat-" + hashlib.sha256(json.dumps(list(said)).encode()).hexdigest()[:32]
+def _conversation(model: str, said: Sequence[str]) -> str:
+    """The name of a conversation: the same for the same questions to the same model in the same order.
+
+    A thread belongs to a token and its ``user``. Without ``user`` two people share a conversation where both typed the
+    same questions; its answers are for the audience of that one token.
+    """
+    return "chat-" + hashlib.sha256(json.dumps([model, *said]).encode()).hexdigest()[:32]
 
 
 def _user_name(user: str | None) -> str:

@@ -116,7 +116,7 @@ async def _read_form(request: web.Request) -> tuple[tuple[str, bytes] | None, di
     while (part := await reader.next()) is not None:
         parts += 1
         if parts > _MOST_PARTS or not isinstance(part, BodyPartReader) or (part.name == "file" and file is not None):
-            raise too_large(BODY_LIMIT)
+            raise DocumentRejected(f"A form has one file and at most {_MOST_PARTS} parts.", remedy="Send one document.")
         data = await _bytes_of(part, LARGEST_FILE if part.name == "file" else _MOST_FIELD)
         if part.name == "file":
             file = (part.filename or "", data)
@@ -132,7 +132,7 @@ async def _bytes_of(part: BodyPartReader, limit: int) -> bytes:
     while chunk := await part.read_chunk(64 * 1024):
         data += chunk
         if len(data) > limit:
-            raise too_large(limit)
+            raise too_large(limit, f"The field “{(part.name or '')[:60]}”")
     return bytes(data)
 
 

@@ -78,10 +78,10 @@ async def body_of(request: web.Request, kind: type[R], limit: int = BODY_LIMIT) 
     return kind.model_validate_json(bytes(body))
 
 
-def too_large(limit: int) -> web.HTTPRequestEntityTooLarge:
-    """The error of a body that is larger than this."""
+def too_large(limit: int, what: str = "The body") -> web.HTTPRequestEntityTooLarge:
+    """The error of a body, or of a part of it, that is larger than this."""
     return web.HTTPRequestEntityTooLarge(
-        max_size=limit, actual_size=limit, text=f"The body is larger than {limit} bytes."
+        max_size=limit, actual_size=limit, text=f"{what} is larger than {limit} bytes."
     )
 
 

@@ -107,7 +107,7 @@ class SpentReply(ApiResponse):
 
 
 class AnswerReply(ApiResponse):
-    """How a question ended. ``answer`` is Markdown with [n] for ``citations``; no other address stands in it."""
+    """How a question ended. ``answer`` is Markdown with [n] for ``citations``; it has no other address."""
 
     id: str
     conversation: str
@@ -170,8 +170,8 @@ class DocumentFields(ApiRequest):
     audience: list[str] = Field(
         [],
         max_length=100,
-        description="For whom it is: principals as /kb grant takes them, or everyone. A base that more people read is"
-        " refused. Empty: whoever reads the base.",
+        description="Who may read it: principals as /kb grant takes them, or everyone. A base that more people read is"
+        " refused. Empty: all who read the base.",
     )
 
 

@@ -14,6 +14,7 @@ from core.model.principals import EVERYONE, PRINCIPAL_FORMS, Principal, Principa
 from core.ports.catalog import Catalog
 from core.ports.job_store import JobStore
 from core.service.kb.commands import Caller, KbCommand
+from core.service.kb.job_queue import RECENT
 from core.service.kb.queries import KnowledgeQueries
 from core.service.kb.results import BaseCreated, BaseDescribed, GrantsChanged, KbAction, KbResult, RestrictionPreview
 from core.service.kb.summaries import readers_of
@@ -48,7 +49,7 @@ class Bases:
 
     async def discard_empty(self, base: KnowledgeBase, jobs: JobStore) -> bool:
         """Remove a base that has neither documents nor a job that will bring some; whether it did."""
-        of_base = [one for one in await jobs.recent() if one.base == base.name]
+        of_base = [one for one in await jobs.recent(RECENT) if one.base == base.name]
         waiting = any(not one.over and not one.cancelled_by for one in of_base)
         if waiting or await self.catalog.documents(frozenset({base.name})):
             return False

@@ -165,7 +165,7 @@ class ItemSources:
         return Material(item.source, file.name, data, file.url, job.by.name or job.by.id, item.title, file.version)
 
     async def _known_etag(self, job: Job, item: JobItem) -> str:
-        """What the source called the version that we have, '' where it has to be brought anew."""
+        """What the source called the version that we have, '' where it has to be fetched again."""
         before = await self.catalog.document(document_id_of(job.base, item.source))
         etag = before.etag if before else ""
         if before is not None and etag and self.consistency and await self.consistency.incomplete([before]):

@@ -22,6 +22,8 @@ from core.service.kb.wording import ADD_AGAIN
 
 DEFAULT_PAGES = 100  # of a sitemap or a channel, where nothing else was said
 MOST_STORED = 900  # files of one place; a job has at most 1,000 items
+MOST_ORPHANED = 1_000  # of the newest jobs: programs may add hundreds within two minutes
+RECENT = 200  # jobs that are looked through for a document
 ORPHANED = timedelta(seconds=60)  # after which a queued job is put into the inbox once more
 
 
@@ -68,13 +70,13 @@ class JobQueue:
         await self.inbox.put(job_delivery(job))
 
     async def requeue_orphaned(self) -> None:
-        """Put in line again what was kept ``ORPHANED`` ago and not begun: whoever accepted it may have died over it.
+        """Put in line again what was kept ``ORPHANED`` ago and not begun: the process that accepted it may have died.
 
-        What stands in line already stays as it is, and what finds no room now is looked at again. Raises
+        What is in line already stays as it is, and what finds no room now is looked at again. Raises
         StoreUnavailable.
         """
         now = self.clock.now()
-        for job in await self.jobs.recent():
+        for job in await self.jobs.recent(MOST_ORPHANED):
             if job.state is JobState.QUEUED and now - job.created_at > ORPHANED:
                 with suppress(Busy):
                     await self.inbox.put(job_delivery(job))
@@ -159,11 +161,21 @@ class JobQueue:
         subject = items[0].source if len(items) == 1 else ""
         return await self.accept_once(replace(job, subject=subject, items=tuple(items)))
 
+    async def check_idle(self, document: Document) -> None:
+        """Raise Busy while a job that is not over has this document among its items."""
+        for job in await self.jobs.recent(RECENT):
+            if job.base == document.knowledge_base and not job.over and job.position(document.source) is not None:
+                raise Busy("This document is being replaced.", remedy=f"Wait until job {job.id} is over.")
+
     async def accept_once(self, job: Job) -> Job:
         """Accept a job whose bytes are set aside; where the same is in line already, it is that job. Raises Busy."""
         waiting = waiting_duplicate(job, await self.jobs.recent())
         if waiting is None:
-            return await self.accept(job)
+            try:
+                return await self.accept(job)
+            except Busy:  # what is never worked on needs no room
+                await self._forget_spooled(job.items)
+                raise
         await self._forget_spooled(job.items)
         return waiting
 

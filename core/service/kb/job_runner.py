@@ -16,7 +16,7 @@ from core.ingestion.ingestor import Ingestor, document_id_of
 from core.ingestion.jobs import state_of
 from core.ingestion.trash import Trash
 from core.model.clock import Clock
-from core.model.errors import FootnoteError, LeaseLost, NotFound, StoreUnavailable
+from core.model.errors import Denied, FootnoteError, LeaseLost, NotFound, StoreUnavailable
 from core.model.jobs import (
     MOST_ITEMS,
     ItemKind,
@@ -36,6 +36,7 @@ from core.ports.job_store import JobStore
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.ports.site_store import SiteStore
 from core.service.kb.item_sources import ItemSources
+from core.service.kb.program_documents import check_readers
 from core.service.kb.site_sync import SiteSync
 
 TURN_SECONDS = 20.0  # then a job lets the next one of its base go first
@@ -213,15 +214,18 @@ class JobRunner:
 
     async def _ingest_item(self, run: _Run, item: JobItem) -> JobItem:
         job = run.job
-        if await self._trash.base(job.base) is None:
-            raise JobCancelled("Someone removed the knowledge base in the meantime.")
+        await self._check_base(run, item)
         run.begin_stage(JobStage.FETCHING, item.source)
         material = await self._item_sources.read_item(job, item)
         if material is None:
             return replace(item, state=ItemState.UNCHANGED)
         retire = partial(self._trash.retire, by=job.by.id)
         result = await self._ingestor.ingest(
-            material, job.base, run.report_progress, still_ours=run.guard, retire=retire
+            material,
+            job.base,
+            run.report_progress,
+            still_ours=partial(self._check_publishable, run, replace(item, source=material.source)),
+            retire=retire,
         )
         document_id = document_id_of(job.base, material.source)
         removal = await self._trash.removal(document_id)
@@ -237,6 +241,22 @@ class JobRunner:
             passages=result.passages,
             notes=result.notes,
         )
+
+    async def _check_base(self, run: _Run, item: JobItem) -> None:
+        """Raise JobCancelled where the base is gone, Denied where it is not for the readers of this item any more."""
+        base = await self._trash.base(run.job.base)
+        if base is None:
+            raise JobCancelled("Someone removed the knowledge base in the meantime.")
+        check_readers(base, item.audience, item.giver)
+
+    async def _check_publishable(self, run: _Run, item: JobItem) -> None:
+        """The same once the passages are written: they go again where they may not become visible."""
+        await run.guard()
+        try:
+            await self._check_base(run, item)
+        except (JobCancelled, Denied):
+            await self._ingestor.tidy(run.job.base, item.source)
+            raise
 
     async def _run_cancellable(self, run: _Run, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Do it while looking for a cancellation and showing how far it is. Raises JobCancelled.

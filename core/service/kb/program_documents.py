@@ -1,16 +1,18 @@
 """Documents that programs add over the API: each under a key of the program's own, in a base that its token names.
 
 A document's source is ``api:TOKEN:key``, so a token reaches its own documents and no others. They are for the readers
-of their base: a program that says for whom a document is, is refused a base that more people read.
+of their base. A program may say who may read a document: a base that more people read is refused, when the document is
+accepted and once more when it is published.
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from core.ingestion.ingestor import document_id_of
 from core.ingestion.trash import Trash
 from core.model.conversation import ThreadKey
-from core.model.errors import Busy, Denied, NotFound
+from core.model.errors import Denied, NotFound
 from core.model.incoming_events import Permissions
 from core.model.jobs import ItemKind, Job, JobItem, JobKind, content_digest
 from core.model.knowledge import Document, KnowledgeBase
@@ -24,15 +26,14 @@ from core.service.kb.commands import Caller, KbVerb
 from core.service.kb.item_sources import file_name, spool_name
 from core.service.kb.job_queue import JobQueue
 
-EVERYONE = "everyone"  # in an audience: whoever reads open bases
-_RECENT_JOBS = 200
+EVERYONE = "everyone"  # in an audience: all who read the base
 
 
 @dataclass(frozen=True, slots=True)
 class GivenDocument:
     """A document as a program gives it. ``address`` is shown with citations and never fetched.
 
-    ``audience`` are principals as text, or EVERYONE; empty: whoever reads the base. ``name`` says the format by its
+    ``audience`` are principals as text, or EVERYONE; empty: all who read the base. ``name`` says the format by its
     ending; empty for Markdown.
     """
 
@@ -60,20 +61,24 @@ class ProgramDocuments:
     async def put(self, client: ApiClient, given: GivenDocument) -> Job:
         """Add this document or replace it; the same one that is in line already is the same job. Raises Busy."""
         base = await self._base(client, given.base)
-        _check_audience(client, base, given.audience)
         caller = _caller(client)
         job = self.job_queue.create_job(JobKind.INGEST, base.name, caller, one_line(given.title) or given.key)
         source, spooled = _source(client, given.key), spool_name(job.id, given.key)
-        told = "\x1f".join((given.title, given.address or "", given.dated)).encode()
+        audience = frozenset() if EVERYONE in given.audience else given.audience
+        (giver,) = client.audience.principals
+        check_readers(base, audience, giver)
+        told = "\x1f".join((given.title, given.address or "", given.dated, *sorted(audience))).encode()
         item = JobItem(
             ItemKind.SPOOLED,
             source,
             spooled,
             name=given.name or file_name(given.title or given.key),
             url=given.address,
-            title=given.title,
+            title=one_line(given.title),
             dated=given.dated,
-            digest=content_digest(told + given.data),
+            audience=audience,
+            giver=giver,
+            digest=await asyncio.to_thread(content_digest, told + given.data),
         )
         await self.blobs.keep(spooled, given.data)
         accepted = await self.job_queue.accept_once(replace(job, items=(item,)))
@@ -98,9 +103,7 @@ class ProgramDocuments:
     async def remove(self, client: ApiClient, key: str, base: str = "") -> Document:
         """Take the token's own document out; an admin can restore it for seven days. Raises Busy while it comes in."""
         found = await self.document(client, key, base)
-        for job in await self.jobs.recent(_RECENT_JOBS):
-            if not job.over and job.position(found.source) is not None and job.base == found.knowledge_base:
-                raise Busy("This document is being replaced.", remedy=f"Wait until job {job.id} is over.")
+        await self.job_queue.check_idle(found)
         await self.trash.remove(found, client.person().id)
         await self.audit.record(_caller(client), KbVerb.REMOVE, f"{found.knowledge_base}/{found.source}")
         return found
@@ -137,11 +140,11 @@ def _source(client: ApiClient, key: str) -> str:
     return f"{API_PLATFORM}:{client.id}:{key}"
 
 
-def _check_audience(client: ApiClient, base: KnowledgeBase, audience: frozenset[str]) -> None:
-    """Raise Denied where more people read the base than a document is for."""
-    if not audience or EVERYONE in audience:
-        return
-    if not base.grants or not frozenset(base.grants) <= audience | client.audience.principals:
+def check_readers(base: KnowledgeBase, audience: frozenset[str], giver: str) -> None:
+    """Raise Denied where more people read the base than a document is for, or where its program does not."""
+    if giver and base.grants and giver not in base.grants:
+        raise Denied(f"This token may not use “{base.name}” any more.", remedy="Ask an admin to grant it.")
+    if audience and not (base.grants and base.grants <= audience | {giver}):
         raise Denied(
             f"More people read “{base.name}” than this document is for.",
             remedy="Choose a knowledge base that only they may read, or leave out the audience.",

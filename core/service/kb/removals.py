@@ -101,7 +101,7 @@ class Removals:
 
     async def restore(self, command: KbCommand, caller: Caller) -> KbResult:
         """RESTORE of a document or of a whole base; without a name, what can be restored."""
-        now = {base.name: base for base in await self.catalog.bases()}  # whom it is for may have changed since
+        now = {base.name: base for base in await self.catalog.bases()}  # its readers may have changed since
         removed = await self.trash.restorable()
         kept = [one for one in removed if now.get(one.base.name, one.base).visible_to(caller.readers)]
         if command.base:
@@ -131,6 +131,7 @@ class Removals:
         if len(documents) != 1:
             raise not_one(name, documents, "among what was removed or replaced in the last 7 days")
         removed = found[0]
+        await self.job_queue.check_idle(removed.document)  # it would replace what comes back, and set nothing aside
         document = await self.trash.restore(removed, caller.person.id)
         return DocumentRestored(document.title, document.knowledge_base, await self._search_check(document))
 

@@ -12,6 +12,7 @@ from openai.types.chat import ChatCompletionMessageParam
 
 from core.model.answer import Support
 from core.model.inquiry import AskBack, Insufficient
+from core.model.message_text import LONGEST_QUESTION
 from core.ports.api_tokens import TokenScope
 from tests.adapters.web.api.office import Office, Program
 from tests.hostile_markdown import FORMS
@@ -163,6 +164,28 @@ async def test_a_model_for_each_base_searches_that_base_alone(office: Office, cl
     assert {one.id async for one in client.models.list()} == {"footnote", "footnote/default", "footnote/lifts"}
     answer = await client.chat.completions.create(model="footnote/lifts", messages=[user(QUESTION)])
     assert {one["title"] for one in answer.model_dump()["footnote"]["citations"]} == {"Lifts"}
+
+
+async def test_a_choice_in_another_base_is_not_answered_from_the_first(office: Office, client: AsyncOpenAI) -> None:
+    await office.scene.knows("Refunds of lifts take a year.", title="Lifts", base="lifts")
+    office.scene.script.enqueue("understand", AskBack("Which refunds?", ("Refunds of plans", "Refunds of seats")))
+    await client.chat.completions.create(model="footnote/default", messages=[user("refunds?")])
+    answer = await client.chat.completions.create(model="footnote/lifts", messages=[user("refunds?"), user("1")])
+    assert {one["title"] for one in answer.model_dump()["footnote"]["citations"]} <= {"Lifts"}
+
+
+async def test_earlier_messages_are_read_no_longer_than_a_question(office: Office, client: AsyncOpenAI) -> None:
+    await client.chat.completions.create(model="footnote", messages=[user("x" * 500_000), user(QUESTION)])
+    (earlier,) = office.scene.script.calls_of("understand")[-1].given[1].context
+    assert len(earlier.text) == LONGEST_QUESTION
+
+
+async def test_people_told_apart_share_no_conversation(office: Office, client: AsyncOpenAI) -> None:
+    await client.chat.completions.create(model="footnote", messages=[user(QUESTION)], user="ada")
+    messages = [user(QUESTION), user("and for seats?")]
+    for name, turns in (("bo", 0), ("ada", 1)):
+        await client.chat.completions.create(model="footnote", messages=messages, user=name)
+        assert len(office.scene.script.calls_of("understand")[-1].given[1].turns) == turns
 
 
 async def test_errors_have_the_shape_that_the_client_knows(office: Office, client: AsyncOpenAI) -> None:

@@ -131,6 +131,27 @@ async def test_a_document_gets_no_wider_audience_than_it_is_for(
     assert (await program.post("/v1/documents", key="a", text=LIFT, audience=audience)).status == status
 
 
+@pytest.mark.parametrize("grants", [(), (GRANT, "slack:user:T/U"), (GRANT,)])
+async def test_a_base_that_changes_readers_meanwhile_gets_no_document(office: Office, grants: tuple[str, ...]) -> None:
+    token, program = await office.admitted("board", scopes=INGEST)
+    parse = office.room.parser.parse
+
+    async def parse_and_change(*given: Any) -> Any:
+        kept = {*grants, token.principal} if len(grants) > 1 else grants
+        await office.scene.catalog.save_base(KnowledgeBase("board", "", grants=frozenset(kept)))
+        return await parse(*given)
+
+    office.room.parser.parse = parse_and_change  # type: ignore[method-assign,assignment]
+    accepted = await program.post("/v1/documents", key="a", text=LIFT, audience=[GRANT])
+    assert accepted.status == 202
+    await office.room.works()
+    item = (await office.room.job(accepted.body["id"])).items[0]
+    assert item.state == "failed"
+    assert "this document is for" in item.reason or "may not use" in item.reason
+    assert await office.room.index.count() == 0
+    assert list(await office.scene.catalog.documents(frozenset({"board"}))) == []
+
+
 async def test_who_may_not_read_the_base_finds_no_document_of_it(office: Office) -> None:
     await adds(office, await office.program("board", scopes=INGEST))
     assert (await (await office.program()).post("/v1/search", query="lift inspected")).body["hits"] == []
@@ -154,11 +175,32 @@ async def test_what_is_not_as_described_is_refused(office: Office, fields: dict[
     assert (await program.post("/v1/documents", **{"key": "a", "text": LIFT, **fields})).status == 422
 
 
-async def test_a_form_of_many_fields_is_refused(office: Office) -> None:
+@pytest.mark.parametrize(
+    ("fields", "files", "status", "said"),
+    [
+        ([("audience", "everyone")] * 200, 1, 400, "one file"),
+        ([], 2, 400, "one file"),
+        ([("title", "x" * 5_000)], 1, 413, "“title”"),
+    ],
+)
+async def test_a_form_that_holds_too_much_is_refused_in_true_words(
+    office: Office, fields: list[tuple[str, str]], files: int, status: int, said: str
+) -> None:
     program = await office.program("handbook", scopes=INGEST)
-    form = aiohttp.FormData([("audience", "everyone")] * 200)
-    form.add_field("file", b"x", filename="x.md")
-    assert (await program.send("PUT", "/v1/documents/a", form)).status == 413
+    form = aiohttp.FormData(fields)
+    for n in range(files):
+        form.add_field("file", b"x", filename=f"{n}.md")
+    refused = await program.send("PUT", "/v1/documents/a", form)
+    assert refused.status == status
+    assert said in refused.body["detail"]
+
+
+async def test_what_is_refused_for_a_full_queue_takes_no_room(office: Office) -> None:
+    program = await office.program("handbook", scopes=INGEST)
+    accepted = 0
+    while (await program.post("/v1/documents", key=f"k{accepted}", text=LIFT)).status == 202:
+        accepted += 1
+    assert 0 < accepted == len(office.room.blobs.kept)
 
 
 @pytest.mark.parametrize("body", [b"", b"--x\r\n", b'--x\r\nContent-Disposition: form-data; name="file"\r\n\r\nabc'])

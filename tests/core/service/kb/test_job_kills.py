@@ -9,7 +9,7 @@ import copy
 import inspect
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -384,3 +384,17 @@ async def test_a_process_that_is_slow_and_one_that_takes_over_put_one_job_in_lin
         assert [job.state for job in await room.jobs.recent()] == [JobState.DONE]
         assert await _texts(room) == 1
     assert calls > 3
+
+
+async def test_a_job_that_never_got_in_line_is_done_however_many_follow() -> None:
+    room = Room()
+    waiting = await room.accepts(1)
+    lost = replace(waiting, id="lost")
+    await room.jobs.keep(lost)
+    for n in range(60):
+        room.clock.advance(1)
+        await room.jobs.keep(replace(waiting, id=f"later{n}", state=JobState.DONE, created_at=room.clock.now()))
+    room.clock.advance(60)
+    await room.job_queue.requeue_orphaned()
+    await room.works()
+    assert (await room.job("lost")).state is JobState.DONE

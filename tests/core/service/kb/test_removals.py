@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from core.ingestion.passage_copy import copy_passages, pack, put_back, unpack
-from core.ingestion.trash import RESTORABLE
+from core.ingestion.trash import MOST_REPLACED, RESTORABLE
 from core.model.errors import NotFound, StoreUnavailable
 from core.model.incoming_events import FileReference
 from core.ports.encoder import Vectors
@@ -79,6 +79,19 @@ async def test_a_document_that_is_removed_while_a_job_brings_it_in_stays_out(roo
     assert "removed it while" in (await room.job(job_in(reply).id)).failed_items[0].reason
     assert await room.finds("refunds") == []
     assert await room.index.count() == 0
+
+
+async def test_a_version_is_not_restored_while_a_job_replaces_the_document(room: Room) -> None:
+    await room.adds(refunds_md="# Refunds\n\nThirty days.")
+    await room.adds(refunds_md="# Refunds\n\nSixty days.")
+    room.platform.files["refunds.md"] = b"# Refunds\n\nNinety days."
+    room.clock.advance(1)
+    await room.says(KbVerb.INGEST, base="handbook", files=(FileReference("refunds.md", "refunds.md"),))
+    refused = await room.says(KbVerb.RESTORE, target="refunds")
+    assert "Wait until job" in words(refused)
+    await room.works()
+    assert is_success(await room.says(KbVerb.RESTORE, target="refunds"))
+    assert await room.finds_text("refunds days", "handbook") == ["Sixty days."]
 
 
 async def test_removing_nothing_in_particular_is_refused(room: Room) -> None:
@@ -161,3 +174,31 @@ async def test_a_copy_of_the_time_before_sentences_had_vectors_is_encoded_as_it_
     after = await room.index.known_vectors([passage.id])
     assert before[passage.id].sentences.numbers
     assert after[passage.id].sentences == before[passage.id].sentences
+
+
+async def test_what_comes_back_to_a_removed_base_has_the_readers_it_had_last(room: Room) -> None:
+    await room.adds(refunds_md="# Refunds\n\nThirty days.", leave_md="# Leave\n\nTwenty days.")
+    await room.adds(leave_md="# Leave\n\nTwenty-five days.")
+    await room.says(KbVerb.REMOVE, target="refunds", confirmed=True)
+    await room.says(KbVerb.GRANT, base="handbook", principals=(CHANNEL,), confirmed=True)
+    await room.says(KbVerb.REMOVE, base="handbook", confirmed=True)
+    await room.works()
+    room.clock.advance(1)
+    assert is_success(await room.says(KbVerb.RESTORE, target="refunds", private=False))
+    base = await room.trash.base("handbook")
+    assert base is not None
+    assert base.grants == {CHANNEL}
+
+
+async def test_a_removed_version_is_kept_when_its_earlier_replacement_is_forgotten(room: Room) -> None:
+    await room.adds(refunds_md="# Refunds\n\nThirty days.")
+    for days in range(MOST_REPLACED + 1):
+        room.clock.advance(1)
+        await room.adds(refunds_md=f"# Refunds\n\n{days} days.")
+    room.clock.advance(1)
+    await room.adds(refunds_md="# Refunds\n\nThirty days.")
+    await room.says(KbVerb.REMOVE, target="refunds", confirmed=True)
+    await room.trash.sweep()
+    removed = next(one for one in await room.trash_store.removals() if not one.replaced)
+    await room.trash.restore(removed, ADMIN.id)
+    assert await room.finds_text("refunds days", "handbook") == ["Thirty days."]
