@@ -49,7 +49,7 @@ class FolderBlobStore(BlobStore):
                 reason, remedy = "the disk is full", "Make room on the disk and add it again."
             else:
                 reason, remedy = error.strerror or type(error).__name__, "footnote doctor says what is wrong with it."
-            raise DocumentRejected(f"The file cannot be stored in {self._folder}: {reason}.", remedy=remedy) from error
+            raise DocumentRejected(f"The file cannot be stored: {reason}.", remedy=remedy) from error
 
     async def read(self, name: str) -> bytes | None:
         """The bytes; None when they are not there (any more)."""

@@ -51,9 +51,10 @@ _GREETS = r"(?i)^\W*(?:(?:hey|hi|hello|ok|so|and|thanks|danke|hallo)\s+)?"
 _LEAD = rf"(?i)^\W*(?:(?:{LEAD_INS}|well|wait|actually)[\s,.!–—-]+)*"
 _YOU = re.compile(
     r"(?i)\b(?:you|your|yours|u|ur|du|dich|dir|dein\w*|ihr|euch|euer|eure\w*|tu|te|toi|ton|ta|tes|vous|votre|vos|t['’]as"
-    r"|tú|usted(?:es)?|vosotros|tus?|te|os|he|him|his|she|her|they"
-    r"|them|their|ihn|ihm)\b|\b\w+(?:st du|-tu|-vous)\b|(?i:shall we|should we|let['’]?s)\b"
+    r"|tú|usted(?:es)?|vosotros|tus?|te|os|he|him|his|she|her"
+    r"|ihn|ihm)\b|\b\w+(?:st du|-tu|-vous)\b|(?i:shall we|should we|let['’]?s)\b"
 )
+_THEY = re.compile(r"(?i)\b(?:they|them|their)\b")  # people, unless the asker goes on about what we answered
 _OUR_NAME = "footnote"
 _NAME_LIKENESS = 0.85  # of a misspelled name
 _NAME = re.compile(  # or what may be it, misspelled, or as an address that the platform did not resolve
@@ -265,7 +266,7 @@ def _route_in_company(heard: MessageFacts) -> RoutingDecision:
         return RoutingDecision(MessageRoute.KEEP_QUIET, "it asks nothing")
     if any(_our_names(heard.text)):
         return RoutingDecision(MessageRoute.KEEP_QUIET, "it speaks of us")
-    if _YOU.search(heard.text):
+    if _YOU.search(heard.text) or (_THEY.search(heard.text) and not heard.by_last_asker):
         return RoutingDecision(MessageRoute.KEEP_QUIET, "it is put to a person, or about one")
     if len(meaningful(without_question_words(heard.text))) < LEAST_SUBJECT:
         return RoutingDecision(MessageRoute.KEEP_QUIET, "it does not say what it is about")

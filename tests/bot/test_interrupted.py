@@ -161,7 +161,7 @@ async def test_a_full_disk_ends_an_ingest_with_how_many_are_in_and_leaves_nothin
     room.assemble()
     await Screen(room).ingests(*paths[:1])
     disk.has_room_for(1)
-    with pytest.raises(FootnoteError, match=r"No space left on device.*2 of 4 files are in"):
+    with pytest.raises(FootnoteError, match=r"the disk is full.*2 of 4 files are in"):
         await Screen(room).ingests(*paths)
     assert list((disk.place / "kept").iterdir()) == []
     assert {one.title for one in await room.catalog.documents(frozenset({"base"}))} == {"A", "B"}
@@ -177,7 +177,7 @@ async def test_an_original_that_finds_no_room_is_a_failure_and_not_counted_as_ad
     room.assemble()
     results = await Screen(room).ingests(*written(tmp_path, a_md="# A\n\nOne.", b_md="# B\n\nTwo."))
     assert [(one.change, one.reason.partition(":")[0]) for one in results] == [
-        (Change.ADDED, ""), (Change.FAILED, "It cannot be set aside"),
+        (Change.ADDED, ""), (Change.FAILED, "The file cannot be stored"),
     ]  # fmt: skip
     assert [one.title for one in await room.catalog.documents(frozenset({"base"}))] == ["A"]
     assert await room.index.count(room.scope("base")) == 1

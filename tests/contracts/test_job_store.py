@@ -220,7 +220,7 @@ class TestDiskArchive(ArchiveContract):
 
     async def test_a_disk_that_takes_nothing_is_one_reason_with_a_remedy(self, tmp_path: Path) -> None:
         (tmp_path / "kept").write_text("a file where the folder should be")
-        with pytest.raises(DocumentRejected, match="Make room"):
+        with pytest.raises(DocumentRejected, match="footnote doctor"):
             await FolderBlobStore(tmp_path / "kept").keep("a", b"x")
 
 

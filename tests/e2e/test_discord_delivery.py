@@ -490,7 +490,9 @@ async def test_a_suggestion_is_acknowledged_before_anybody_is_looked_up(discord:
     held.release()
     await discord.until(lambda: "bank transfer" in pressed.text, LONG, what="an answer")
     await chair.clicks(answer, suggested)
-    await discord.until(lambda: any("asked already" in one.text for one in chair.private), LONG, what="a private word")
+    await discord.until(
+        lambda: any("already been asked" in one.text for one in chair.private), LONG, what="a private word"
+    )
 
 
 async def test_why_a_command_for_all_is_not_answered_is_said_to_its_asker_alone(

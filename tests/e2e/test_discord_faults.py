@@ -330,7 +330,7 @@ async def test_a_button_of_a_message_nobody_remembers_explains_itself(discord: F
         del kept[key]
     pressed = await alice.clicks(answer, "Show quotes")
     assert pressed.private
-    assert "nothing kept" in pressed.text
+    assert "no longer have anything stored" in pressed.text
 
 
 async def test_a_message_of_ours_that_was_removed_is_posted_anew(discord: FakeDiscord, office: Office) -> None:

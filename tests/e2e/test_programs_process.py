@@ -54,7 +54,7 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installat
     for name, text in (("handbook", HANDBOOK), ("board", BOARD)):
         (folder / f"{name}.md").write_text(text)
         empty.run("ingest", str(folder / f"{name}.md"), "--kb", name)
-    empty.run("kb", "grant", "board", "slack:channel:T1/C1")
+    empty.run("kb", "grant", "board", "slack:channel:T1/C1", "--yes")
 
     def token(*more: str) -> str:
         return empty.run("token", "create", *more).strip()

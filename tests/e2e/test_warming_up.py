@@ -67,7 +67,7 @@ async def test_a_question_asked_while_the_index_opens_is_kept_and_answered(fille
         with held(filled):
             await stack.enter_async_context(serving(filled, slack, port=port))
             question = await slack.person("alice").says("<@bot> who inspects the lift?", "general")
-            await slack.until(lambda: "warming up" in told(slack, question), STARTING, what="a word about it")
+            await slack.until(lambda: "still starting" in told(slack, question), STARTING, what="a word about it")
             assert await said(port, "healthz") == (200, {"status": "ok"})
             status, body = await said(port, "readyz")
             assert (status, list(body["waiting_for"])) == (503, ["index"])

@@ -148,5 +148,5 @@ async def test_a_cut_original_is_named_before_the_first_answer_by_doctor_and_by_
     monkeypatch.setenv("FOOTNOTE_HOME", str(home))
     assert await knowledge._handle(KbCommand(KbVerb.REPAIR), yes=True, as_json=False) == 1
     said = " ".join(capsys.readouterr())
-    assert "The originals of 1 document are not there. Add them again, or remove them:" in said
+    assert "The originals of 1 document are not stored. Add them again, or remove them:" in said
     assert document.source in said

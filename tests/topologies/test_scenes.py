@@ -55,7 +55,7 @@ async def test_a_question_is_answered_remembered_and_forgotten(redis: Redis, red
         assert await footnote.trace_store.trace(turn.trace_id)
         kb_service = footnote.knowledge_stack.kb_service
         removed = await kb_service.handle(KbCommand(KbVerb.REMOVE, "pier", "ferry", confirmed=True), operator())
-        assert "0 now" in words(removed)
+        assert "now finds: nothing" in words(removed)
         assert "is back" in words(await kb_service.handle(KbCommand(KbVerb.RESTORE, "pier", "ferry"), operator()))
         assert (await footnote.audit.recent(1))[0].action == "kb restore"
         assert await footnote.memory.forget_person(OPERATOR.id) == 1

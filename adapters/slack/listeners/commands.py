@@ -17,6 +17,7 @@ from adapters.slack.kb.command_parser import KB
 from adapters.slack.listeners.error_reports import report_errors
 from adapters.slack.listeners.settings import ChannelSettingsForm
 from adapters.slack.outbound.answer_records import LatestInChannel, LatestOfPerson
+from adapters.slack.outbound.blocks import SECTION, section
 from adapters.slack.outbound.line_format import mrkdwn
 from adapters.slack.outbound.text import escape, link
 from adapters.slack.workspace import SlackWorkspace
@@ -67,7 +68,9 @@ class CommandListeners:
 
     async def _respond(self, respond: Ack, user: str, text: str) -> None:
         if text:
-            await self.workspace.respond(respond, user, text=text, response_type="ephemeral")
+            # In a block, a link to a thread stays a link.
+            shown = {"blocks": [section(text)]} if len(text) <= SECTION else {}
+            await self.workspace.respond(respond, user, text=text, response_type="ephemeral", **shown)
 
     async def _answer_without_knowledge(self, _: SlashCommand) -> str:
         return NO_KNOWLEDGE

@@ -109,10 +109,14 @@ async def test_an_entity_that_names_a_file_of_ours_brings_nothing_of_it(sandbox:
     assert "root:" not in parsed.blocks[0].text
 
 
+BUSY = b"**x** _y_ `z`\n\n" * 1_000_000
+"""Keeps the parser busy for many seconds, given the memory for it."""
+
+
 async def test_a_file_that_eats_memory_is_stopped() -> None:
     async with Sandbox(workers=1, limits=SandboxLimits(memory=200 * MB)) as sandbox:
         with pytest.raises(DocumentRejected, match=r"memory|crash"):
-            await sandbox.parse("large.html", b"<p>" + b"<b>x</b>" * 2_000_000)
+            await sandbox.parse("large.md", BUSY)
         assert await reads_on(sandbox)
 
 
@@ -120,12 +124,8 @@ async def test_memory_is_watched_where_the_system_does_not_limit_it() -> None:
     limits = SandboxLimits(memory=120 * MB)
     async with Sandbox(workers=1, limits=limits, watch_memory=True, enforce_memory=False) as sandbox:
         with pytest.raises(DocumentRejected, match="more than 120 MB of memory"):
-            await sandbox.parse("large.html", b"<p>" + b"<b>x</b>" * 2_000_000)
+            await sandbox.parse("large.md", BUSY)
         assert await reads_on(sandbox)
-
-
-BUSY = b"<p>" + b"<b>x</b>" * 3_000_000
-"""Keeps the parser busy for many seconds, given the memory for it."""
 
 
 async def test_a_pdf_that_unpacks_to_a_thousand_times_its_size_is_stopped(sandbox: Sandbox) -> None:
@@ -139,14 +139,14 @@ async def test_a_pdf_that_unpacks_to_a_thousand_times_its_size_is_stopped(sandbo
 async def test_a_file_that_keeps_the_parser_busy_is_stopped_in_time() -> None:
     async with Sandbox(workers=1, limits=SandboxLimits(seconds=1, memory=8_000 * MB)) as sandbox:
         with pytest.raises(DocumentRejected, match="longer than 1 seconds"):
-            await sandbox.parse("busy.html", BUSY)
+            await sandbox.parse("busy.md", BUSY)
         assert await reads_on(sandbox)
 
 
 async def test_processor_time_is_limited_too() -> None:
     async with Sandbox(workers=1, limits=SandboxLimits(cpu_seconds=1, memory=8_000 * MB)) as sandbox:
         with pytest.raises(DocumentRejected, match="1 seconds of processor time"):
-            await sandbox.parse("busy.html", BUSY)
+            await sandbox.parse("busy.md", BUSY)
 
 
 async def test_a_file_too_large_is_refused_unread(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ async def test_a_cancelled_reading_ends_its_worker_and_frees_its_turn() -> None:
     async with Sandbox(workers=1, limits=SandboxLimits(memory=8_000 * MB)) as sandbox:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.6):
-                await sandbox.parse("busy.html", BUSY)
+                await sandbox.parse("busy.md", BUSY)
         assert await reads_on(sandbox)
 
 

@@ -194,7 +194,7 @@ async def test_a_lost_original_is_read_again_by_its_link_and_named_where_there_i
         room.kept_originals.kept[name] = data[:-1]
     assert "2 of 2 documents have lost something" in await room.consistency.find_losses()
     reply = await room.says(KbVerb.REPAIR)
-    assert "The originals of 1 document are not there. Add them again, or remove them:" in words(reply)
+    assert "The originals of 1 document are not stored. Add them again, or remove them:" in words(reply)
     assert "• handbook: ferry.md" in words(reply)
     await room.works()
     assert (await room.consistency.find_losses()).startswith("1 of 2 documents have lost something: ferry.md")
