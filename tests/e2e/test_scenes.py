@@ -110,7 +110,7 @@ async def test_a_muted_thread_is_quiet_until_it_is_unmuted(bot: Bot, driver: Pla
     await bot.settled()
     assert len(await driver.replies(said)) == 1
     await driver.says("alice", "unmute", mention=False, thread=said)
-    assert "listening" in (await driver.private("alice")).text
+    assert "answer in this thread again" in (await driver.private("alice")).text
     again = await driver.says("alice", "how long does it take?", mention=False, thread=said)
     await driver.reply(again, containing=REFUNDS)
 

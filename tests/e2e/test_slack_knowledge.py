@@ -426,8 +426,8 @@ class TestProposals:
         await slack.person("ada").clicks(lists["ada"], "Approve")
         await slack.until(lambda: "Adding Refunds" in lists["ada"].markdown, what="the outcome")
         await root.clicks(lists["root"], "Reject")
-        await slack.until(lambda: "already approved this, for handbook" in lists["root"].markdown, what="who it was")
-        assert lists["root"].markdown.startswith("ada already approved this, for handbook, just now.")
+        await slack.until(lambda: "already approved this for “handbook”" in lists["root"].markdown, what="who it was")
+        assert lists["root"].markdown.startswith("ada already approved this for “handbook”, just now.")
         assert lists["root"].buttons() == []
         assert len(await room.jobs.recent()) == 1
 

@@ -56,7 +56,7 @@ async def test_a_question_is_answered_remembered_and_forgotten(redis: Redis, red
         kb_service = footnote.knowledge_stack.kb_service
         removed = await kb_service.handle(KbCommand(KbVerb.REMOVE, "pier", "ferry", confirmed=True), operator())
         assert "now finds: nothing" in words(removed)
-        assert "is back" in words(await kb_service.handle(KbCommand(KbVerb.RESTORE, "pier", "ferry"), operator()))
+        assert "Restored" in words(await kb_service.handle(KbCommand(KbVerb.RESTORE, "pier", "ferry"), operator()))
         assert (await footnote.audit.recent(1))[0].action == "kb restore"
         assert await footnote.memory.forget_person(OPERATOR.id) == 1
         assert (await footnote.memory.recall(key)).turns == ()
