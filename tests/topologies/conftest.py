@@ -1,10 +1,13 @@
 """The same Redis in each of its shapes: a Cluster of six, a primary that Sentinels name, one server behind TLS."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
 
 import pytest
 from redis.asyncio import Redis
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from adapters.redis.client import connect
 from tests.topologies.servers import Cluster, Secured, Watched, redis_cluster, sentinel_trio, server_binary, tls_server
@@ -15,6 +18,8 @@ START: dict[str, Callable[[str], AbstractContextManager[Shape]]] = {
     "sentinel": sentinel_trio,
     "tls": tls_server,
 }
+
+PATIENCE = 60.0  # seconds
 
 
 class Shapes:
@@ -48,6 +53,15 @@ def redis_url(request: pytest.FixtureRequest, shapes: Shapes) -> str:
 @pytest.fixture
 async def redis(redis_url: str) -> AsyncIterator[Redis]:
     client = connect(redis_url)
-    await client.flushall()
+    await _flushed(client)
     yield client
     await client.aclose()
+
+
+async def _flushed(client: Redis) -> None:
+    """Empty it; a machine with other work may take longer to connect than the product waits."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            with suppress(RedisConnectionError, RedisTimeoutError):
+                await client.flushall()
+                return
