@@ -173,7 +173,7 @@ def _blocks(root: Tag) -> Iterator[str]:
 
 
 def _is_block(tag: Tag) -> bool:
-    """Whether it is or holds a block. The search of bs4 makes its rules anew each time: ten times as slow here."""
+    """Whether it is or holds a block. The search of bs4 rebuilds its rules each time: ten times as slow here."""
     if tag.name in _BLOCKS or tag.name in ("br", "img"):
         return tag.name in _BLOCKS
     return any(isinstance(inner, Tag) and inner.name in _BLOCKS for inner in tag.descendants)

@@ -181,7 +181,7 @@ class LostChanges:
                 await self._jobs.cancel(job.id, BY)
 
     async def _unschedule(self, entries: Entries) -> None:
-        """Fetch nothing again by itself that was removed, or whose base is gone."""
+        """Fetch nothing again by itself that was removed, or whose base was removed."""
         removed = {
             (one.document.knowledge_base, one.document.source)
             for one in entries.values()

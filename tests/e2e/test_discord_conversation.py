@@ -247,7 +247,7 @@ async def test_the_help_says_how_to_ask_in_discords_own_markup(discord: FakeDisc
     told = await discord.reply_to(await discord.person("alice").slash("footnote help"))
     assert "**Show quotes** shows the exact passages" in told.text
     assert "`forget me` deletes everything you asked" in told.text
-    assert "`/ask`" in told.text
+    assert "`/ask` asks from anywhere, privately if you like" in told.text
 
 
 async def test_commands_are_registered_once_and_again_only_when_they_change(discord: FakeDiscord) -> None:

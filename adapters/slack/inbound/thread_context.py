@@ -254,7 +254,7 @@ class ThreadContext:
 
 
 def _may_be_meant(line: _Line, message: IncomingMessage) -> bool:
-    """Whether the message above one that stands in no thread may be what that one points at."""
+    """Whether the message above one outside any thread may be what that one points at."""
     if line.shared or line.files:
         return True
     if message.direct:  # there each message is a question, and has been answered

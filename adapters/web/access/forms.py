@@ -1,4 +1,4 @@
-"""The fields of a form without files, within limits: what a browser sends is read once, whoever asks for it."""
+"""The fields of a form without files, within limits: each request is read once, however many ask for it."""
 
 from collections.abc import Mapping
 from urllib.parse import parse_qsl

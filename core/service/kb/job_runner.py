@@ -243,7 +243,7 @@ class JobRunner:
         )
 
     async def _check_base(self, run: _Run, item: JobItem) -> None:
-        """Raise JobCancelled where the base is gone, Denied where it is not for the readers of this item any more."""
+        """Raise JobCancelled where the base was removed, Denied where its readers are no longer those of this item."""
         base = await self._trash.base(run.job.base)
         if base is None:
             raise JobCancelled("Someone removed the knowledge base in the meantime.")

@@ -251,7 +251,7 @@ async def test_a_replaced_version_can_be_restored_for_a_week(room: Room, tmp_pat
     await ingest(room, made(folder, policy_md="Birds are allowed."))
     listed = words(await room.says(KbVerb.RESTORE))
     assert listed.count("before it was replaced") == 2
-    assert "in “default”" in words(await room.says(KbVerb.RESTORE, target="policy"))
+    assert "Restored “Policy” in “default”" in words(await room.says(KbVerb.RESTORE, target="policy"))
     assert await room.finds_text("allowed", "default") == ["Cats are allowed."]
     first = (await room.trash_store.removals())[-1]
     await room.says(KbVerb.RESTORE, target=first.document.version[:8])
