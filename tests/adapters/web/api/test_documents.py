@@ -203,7 +203,15 @@ async def test_what_is_refused_for_a_full_queue_takes_no_room(office: Office) ->
     assert 0 < accepted == len(office.room.blobs.kept)
 
 
-@pytest.mark.parametrize("body", [b"", b"--x\r\n", b'--x\r\nContent-Disposition: form-data; name="file"\r\n\r\nabc'])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"--x\r\n",
+        b'--x\r\nContent-Disposition: form-data; name="file"\r\n\r\nabc',
+        b'--x\r\nContent-Disposition: form-data; name="\x0b\xf2"\r\n\r\nabc\r\n--x--\r\n',
+    ],
+)
 async def test_a_form_that_cannot_be_read_is_refused(office: Office, body: bytes) -> None:
     program = await office.program("handbook", scopes=INGEST)
     headers = {"Authorization": f"Bearer {program.secret}", "Content-Type": "multipart/form-data; boundary=x"}
