@@ -39,7 +39,7 @@ from adapters.slack.workspace import SlackWorkspace
 from core.model.errors import FootnoteError
 from core.service.gaps.overview import GapOverview
 
-_MALFORMED = (TypeError, AttributeError, KeyError, ValueError)  # as Bolt looks into a payload
+_MALFORMED = (TypeError, AttributeError, LookupError, ValueError)  # as Bolt looks into a payload
 PATH = "/slack/events"  # of events, interactions and commands in HTTP mode; the manifest names it
 
 log = structlog.get_logger(__name__)
@@ -116,13 +116,15 @@ def build_app(
     return app
 
 
-async def _refuse(error: Exception) -> BoltResponse:
-    """Answer a request on which Bolt or a listener failed; most are malformed, and Slack sends none of those."""
-    if isinstance(error, FootnoteError | RequestRefused):
-        log.warning("request_not_kept", reason=str(error))
-        return BoltResponse(status=503)
-    log.warning("request_malformed", exc_info=error)
-    return BoltResponse(status=400)
+async def _refuse(error: Exception, response: BoltResponse | None) -> None:
+    """Answer a request that Bolt or a listener failed on with 400, or with 503 where it could not be kept.
+
+    ``response`` is None where the request was acknowledged before.
+    """
+    kept = not isinstance(error, FootnoteError | RequestRefused)
+    log.warning("request_malformed" if kept else "request_not_kept", exc_info=error)
+    if response is not None:
+        response.status = 400 if kept else 503
 
 
 async def dispatch_http(app: AsyncApp, request: web.Request) -> web.Response:
