@@ -16,6 +16,7 @@ from bot.cli import kb as knowledge
 from bot.cli import mcp as lending
 from bot.cli import measure as measuring
 from bot.cli import serve as serving
+from bot.cli import service as running
 from bot.cli import setup as preparing
 from bot.cli import tokens as admitting
 from bot.cli.examples import add_examples
@@ -60,6 +61,7 @@ for family in (
     keeping,
     preparing,
     serving,
+    running,
     admitting,
     lending,
     measuring,

@@ -41,6 +41,7 @@ EXAMPLES: dict[str, str] = {
     "resume": "footnote resume 9c41d0 2",
     "search": 'footnote search "refund approval" -k 5',
     "serve": "footnote serve",
+    "service install": "footnote service install --system",
     "setup": "footnote setup slack",
     "sources list": "footnote sources list --kb sales",
     "sources remove": "footnote sources remove prices.xlsx",
