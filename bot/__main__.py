@@ -9,6 +9,7 @@ import typer
 
 from bot.cli import ask as asking
 from bot.cli import backup as keeping
+from bot.cli import check as checking
 from bot.cli import documents
 from bot.cli import gaps as lacking
 from bot.cli import inspect as inspecting
@@ -65,6 +66,7 @@ for family in (
     admitting,
     lending,
     measuring,
+    checking,
 ):
     family.register(app)
 add_examples(app)

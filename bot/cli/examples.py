@@ -9,6 +9,7 @@ EXAMPLES: dict[str, str] = {
     "audit": "footnote audit -n 20",
     "backup": "footnote backup /backups/today",
     "chat": "footnote chat --kb handbook",
+    "check": "footnote check tests.yaml --junit report.xml",
     "demo": "footnote demo",
     "doctor": "footnote doctor",
     "eval": "footnote eval bot/samples/eval --agent",
