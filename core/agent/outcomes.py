@@ -39,12 +39,14 @@ CLOSED = (
 )
 
 
-def end_run(run: Run, outcome: Outcome, text: str, **more: object) -> AgentCompleted:
+def end_run(
+    run: Run, outcome: Outcome, text: str, citations: tuple[Citation, ...] = (), **more: object
+) -> AgentCompleted:
     """The final event, with what the run has cost."""
     if run.fallback_reason and outcome is Outcome.ANSWERED:
         run.meter.notice(run.fallback_reason)
     run.update(phase=Phase.DONE)
-    return AgentCompleted(_answer(run, outcome, text, **more))
+    return AgentCompleted(_answer(run, outcome, text, citations, **more))
 
 
 def _answer(run: Run, outcome: Outcome, text: str, citations: tuple[Citation, ...] = (), **more: object) -> Answer:
