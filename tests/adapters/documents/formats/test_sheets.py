@@ -1,6 +1,6 @@
 """Sheets as people lay them out: gaps, several tables, headers over two rows, formulas nobody computed, hidden rows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import date
 from io import BytesIO
 from typing import Any
@@ -11,7 +11,7 @@ from adapters.documents.reader import read
 from core.model.parsed_document import ParsedDocument
 
 
-def sheet_of(rows: Sequence[Sequence[Any]], change: Callable[[Any], None] | None = None) -> ParsedDocument:
+def sheet_of(rows: Any, change: Callable[[Any], None] | None = None) -> ParsedDocument:
     import openpyxl
 
     book = openpyxl.Workbook()
