@@ -4,21 +4,24 @@ import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import cache
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
+from adapters.documents.format import formats
 from core.model.markdown_lines import HEADING, with_fences, without_emphasis
 
 TITLE_CHARS = 200
 MAX_LINK = 400
 """Characters of an address that is kept behind its words: longer ones follow readers around and name nothing."""
+_NOT_A_TITLE = r"untitled|new[ ]\w+[ ]document|index|none|null|title|test|home|\W*|.*\.(indd|qxd|tex|dvi|eps|svg)"
 
-_NOT_A_TITLE = re.compile(
-    r"""(untitled|document\d*|powerpoint[ ]presentation|presentation\d*|slide[ ]?\d*|word[ ]document|workbook\d*
-        |sheet\d*|new[ ]\w+[ ]document|microsoft[ ](word|powerpoint|excel)\b.*|index|none|null|title|test|home
-        |.*\.(docx?|pptx?|xlsx?|pdf|indd|qxd|tex|dvi|rtf|odt|html?|md|txt|eps|svg)|\W*)""",
-    re.IGNORECASE | re.VERBOSE,
-)
+
+@cache
+def _not_a_title() -> re.Pattern[str]:
+    return re.compile(
+        "|".join((_NOT_A_TITLE, *(one.not_a_title for one in formats() if one.not_a_title))), re.IGNORECASE
+    )
 
 
 def choose_title(name: str, *stated: str | None, markdown: Iterable[str] = ()) -> str:
@@ -28,7 +31,7 @@ def choose_title(name: str, *stated: str | None, markdown: Iterable[str] = ()) -
     """
     for candidate in (*stated, first_heading(markdown)):
         text = re.sub(r"\s+", " ", candidate or "").strip()
-        if text and not _NOT_A_TITLE.fullmatch(text):
+        if text and not _not_a_title().fullmatch(text):
             return text if len(text) <= TITLE_CHARS else text[: TITLE_CHARS - 1] + "…"
     return stem(name)
 

@@ -11,10 +11,11 @@ from datetime import date, datetime, time, timedelta
 from io import BytesIO
 from typing import Any
 
+from adapters.documents.format import Format, Package
 from adapters.documents.formats.sheet_tables import Rows, regions, sheet_table
 from adapters.documents.formats.xlsx_extras import MAX_COLUMNS, SheetExtras, sheet_extras
 from adapters.documents.number_format import shown_number
-from adapters.documents.office_package import open_transitional, without_part
+from adapters.documents.office_package import is_office_xml, open_transitional, without_part
 from adapters.documents.titles import choose_title, iso_date, with_address
 from adapters.documents.zip_package import open_package
 from core.model.errors import DocumentRejected, NoText
@@ -232,3 +233,24 @@ def _column(index: int) -> str:
         index, rest = divmod(index - 1, 26)
         name = chr(65 + rest) + name
     return name
+
+
+def _is_workbook(package: Package) -> bool:
+    if not is_office_xml(package, "xl/"):
+        return False
+    if "xl/workbook.bin" in package.names:
+        raise DocumentRejected("This is a binary Excel workbook (.xlsb).", remedy="Save it as .xlsx.")
+    return True
+
+
+FORMATS = (
+    Format(
+        media_type=MEDIA_TYPE,
+        read=read,
+        label="XLSX",
+        suffixes=("xlsx",),
+        promises="Excel workbook",
+        in_package=_is_workbook,
+        not_a_title=r"workbook\d*|sheet\d*|microsoft[ ]excel\b.*|.*\.xlsx?",
+    ),
+)
