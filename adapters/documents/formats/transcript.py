@@ -26,6 +26,9 @@ _TIMING = re.compile(rf"^\s*{_TIME}\s*-->\s*{_TIME}")
 _VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]{1,80})>")
 _TAG = re.compile(r"</?(?:[a-z][^<>]{0,100}|\d[\d:.]*)?>|\{\\[^{}]{0,100}\}", re.IGNORECASE)
 _NAMED = re.compile(r"^(?:>>\s*)?([A-ZÀ-Þ][\w .'’()-]{0,40}?):\s+(?=\S)")
+_ANOTHER = "\n"
+"""Stands for a speaker who is not named and not the one before."""
+
 _ENDS = re.compile(r"[.!?…][\"'”’)]*$")
 
 
@@ -69,7 +72,7 @@ def _turns(lines: list[str]) -> Iterator[_Turn]:
             if turn is None or _begins(turn, speaker, start):
                 if turn is not None:
                     yield turn
-                turn = _Turn(speaker or "", start, end, number)
+                turn = _Turn((speaker or "").strip(), start, end, number)
             if not (turn.words and turn.words[-1] == said):  # captions that scroll say their last line again
                 turn.words.append(said)
             turn.end = max(turn.end, end)
@@ -79,7 +82,7 @@ def _turns(lines: list[str]) -> Iterator[_Turn]:
 
 def _begins(turn: _Turn, speaker: str | None, start: float) -> bool:
     """Whether a cue begins another paragraph: somebody else speaks, or there was a pause or long speech before."""
-    if speaker is not None and speaker != turn.speaker:
+    if speaker == _ANOTHER or (speaker is not None and speaker != turn.speaker):
         return True
     length = sum(map(len, turn.words))
     ended = bool(turn.words and _ENDS.search(turn.words[-1]))
@@ -122,7 +125,7 @@ def _voices(words: list[str], unnamed: str | None) -> Iterator[tuple[str | None,
         named = _NAMED.match(said)
         dashed = len(words) > 1 and all(re.match(r"[-–]\s*\S", line) for line in words)
         if dashed:  # two people in one cue, neither of them named
-            yield from (("", _plain(line.lstrip("-– "))) for line in words)
+            yield from ((_ANOTHER, _plain(line.lstrip("-– "))) for line in words)
         else:
             yield (named[1], said[named.end() :]) if named else (unnamed, said)
     for speaker, spoken in zip(pieces[1::2], pieces[2::2], strict=True):
