@@ -2,26 +2,24 @@
 
 import time
 from collections.abc import Sequence
-from contextlib import aclosing
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from bot.container import Footnote
-from bot.evaluation.case_report import SNIPPET, Excerpts, case, excerpts
-from bot.evaluation.dataset_loader import Dataset
-from bot.evaluation.datasets import Query
-from bot.evaluation.metrics import JudgedAnswer, agent_figures, contains, thresholds
-from bot.evaluation.retrieval import documents_of
+from bot.evaluation.asking import pursue_question, turn_of
 from core.model.answer import Answer, Citation, Outcome
-from core.model.conversation import Audience, Person, Thread, ThreadKey, Turn
-from core.model.events import AgentCompleted, CheckpointReached
+from core.model.conversation import Thread, ThreadKey, Turn
 from core.model.evidence import EvidenceLibrary
 from core.model.inquiry import Inquiry
-from core.model.knowledge import KnowledgeBase, Passage
+from core.model.knowledge import Passage
+from research.evaluation.case_report import SNIPPET, Excerpts, case, excerpts
+from research.evaluation.dataset_loader import Dataset
+from research.evaluation.datasets import Query
+from research.evaluation.metrics import JudgedAnswer, agent_figures, contains, thresholds
+from research.evaluation.retrieval import documents_of
 
 GRADES = range(1, 11)
 WORST = 6  # wrong answers, and as many wrong refusals
-_ASKER = Person("eval")
 
 
 @dataclass(slots=True)
@@ -89,46 +87,6 @@ async def _thread(footnote: Footnote, dataset: Dataset, query: Query) -> Thread:
         answer, inquiry = await pursue_question(footnote, dataset.name, earlier, Thread(key, tuple(turns)))
         turns.append(turn_of(footnote, inquiry, answer))
     return Thread(key, tuple(turns))
-
-
-def turn_of(footnote: Footnote, inquiry: Inquiry, answer: Answer | None) -> Turn:
-    """A question and what came of it, as its thread remembers it."""
-    return Turn(
-        inquiry.question,
-        answer.text if answer else "",
-        answer.outcome if answer else Outcome.FAILED,
-        _ASKER,
-        footnote.clock.now(),
-        inquiry.id,
-        rewritten=inquiry.standalone if inquiry.searches else "",
-        citations=answer.citations if answer else (),
-        knowledge_bases=frozenset(base.name for base in inquiry.bases),
-    )
-
-
-def new_inquiry(footnote: Footnote, base: str, text: str, thread: ThreadKey) -> Inquiry:
-    """A question that the operator asks of one base."""
-    return Inquiry(
-        id=f"eval-{time.monotonic_ns()}",
-        question=text,
-        thread=thread,
-        asker=_ASKER,
-        audience=Audience(unrestricted=True),
-        started_at=footnote.clock.now(),
-        policy=footnote.policy,
-        bases=(KnowledgeBase(base),),
-    )
-
-
-async def pursue_question(footnote: Footnote, base: str, text: str, thread: Thread) -> tuple[Answer | None, Inquiry]:
-    """The answer, None where the run failed, and the inquiry as it ended."""
-    run = footnote.agent.run(new_inquiry(footnote, base, text, thread.key), thread)
-    answer: Answer | None = None
-    async with aclosing(footnote.agent.pursue(run)) as events:
-        async for event in events:
-            if isinstance(event, AgentCompleted | CheckpointReached):
-                answer = event.answer
-    return answer, run.inquiry
 
 
 def _judge(

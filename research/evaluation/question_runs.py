@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.container import Footnote
-from bot.evaluation.answer_scoring import AnswerVerdict, Prediction, ScoredReply, score_reply, states
-from bot.evaluation.answers import pursue_question, turn_of
-from bot.evaluation.dataset_loader import Dataset
-from bot.evaluation.question_sets import DocumentKind, LabelledQuestion, QuestionSet
-from core.model.answer import Answer, Outcome
+from bot.evaluation.answer_text import states
+from bot.evaluation.asking import Prediction, pursue_question, reply_of, turn_of
 from core.model.conversation import Thread, ThreadKey
+from research.evaluation.answer_scoring import AnswerVerdict, ScoredReply, score_reply
+from research.evaluation.dataset_loader import Dataset
+from research.evaluation.question_sets import DocumentKind, LabelledQuestion, QuestionSet
 
 _COLUMNS = 16, 9  # characters of a row's name and of a count
 
@@ -89,15 +89,6 @@ async def _ask_conversation(
         scored.append(ScoredQuestion(question, kind, after, reply, score_reply(question, reply, titles), took))
         thread = Thread(thread.key, (*thread.turns, turn_of(footnote, inquiry, answer)))
     return scored
-
-
-def reply_of(answer: Answer | None) -> Prediction:
-    """What the asker reads: the text and the notices below it. A quote that may answer counts as an answer."""
-    if answer is None:
-        return Prediction(Outcome.FAILED, "")
-    outcome = Outcome.ANSWERED if answer.is_tentative else answer.outcome
-    cited = frozenset(citation.document for citation in answer.citations if outcome is Outcome.ANSWERED)
-    return Prediction(outcome, "\n".join((answer.text, *answer.notices)), cited)
 
 
 def count_verdicts(scored: Sequence[ScoredQuestion]) -> dict[str, Any]:

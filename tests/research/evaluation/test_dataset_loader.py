@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from bot.demo import SAMPLES
-from bot.evaluation.dataset_loader import read
 from core.model.errors import ConfigurationError, NotFound
+from research.evaluation.dataset_loader import read
 
 
 def put(folder: Path, name: str, *rows: dict[str, Any]) -> None:

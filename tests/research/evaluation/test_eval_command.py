@@ -1,22 +1,19 @@
-"""What ``footnote eval`` refuses before it opens anything."""
+"""What ``python -m research.evaluation`` refuses before it opens anything."""
 
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from bot.cli import measure as measuring
 from bot.demo import SAMPLES
 from core.model.errors import ConfigurationError
+from research.evaluation.__main__ import app
 
 SET = str(SAMPLES / "eval")
 
 
 def refused(*arguments: str) -> str:
-    app = typer.Typer()
-    measuring.register(app)
-    result = CliRunner().invoke(app, ["eval", *arguments])
+    result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 2
     return " ".join(result.output.replace("│", " ").split())
 
@@ -34,9 +31,7 @@ def test_a_baseline_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 
 def failure(*arguments: str) -> BaseException | None:
-    app = typer.Typer()
-    measuring.register(app)
-    return CliRunner().invoke(app, ["eval", *arguments]).exception
+    return CliRunner().invoke(app, arguments).exception
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
-"""An evaluation that is stopped half-way, as the process it is."""
+"""``footnote check``, interrupted while it works."""
 
+import json
 import os
 import signal
 import subprocess
@@ -22,8 +23,11 @@ def children_of(pid: int) -> list[int]:
 
 @pytest.mark.e2e
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="looks for child processes in /proc")
-def test_an_evaluation_that_is_interrupted_leaves_no_base_and_no_server_behind(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "bot", "eval", str(SAMPLES / "eval"), "--agent"]
+def test_an_interrupted_check_leaves_no_index_and_no_server_behind(tmp_path: Path) -> None:
+    tests = tmp_path / "tests.yaml"
+    questions = [{"ask": f"How many days of leave in year {n}?", "has": "27"} for n in range(100)]
+    tests.write_text(json.dumps({"documents": str(SAMPLES / "documents"), "tests": questions}))
+    command = [sys.executable, "-m", "bot", "check", str(tests)]
     process = subprocess.Popen(
         command,
         env={**os.environ, "TMPDIR": str(tmp_path)},

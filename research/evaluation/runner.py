@@ -9,13 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from bot.container import Footnote
-from bot.evaluation.answers import ask_all
-from bot.evaluation.case_report import SNIPPET, Excerpts, case, excerpts
-from bot.evaluation.dataset_loader import Dataset, read
-from bot.evaluation.datasets import Query, needs_several, spread
-from bot.evaluation.metrics import Figure, thresholds
-from bot.evaluation.question_runs import ask_question_set, count_verdicts
-from bot.evaluation.retrieval import (
+from bot.demo import SAMPLES
+from bot.evaluation.temp_index import open_temporary
+from bot.settings import Settings
+from core.model.knowledge import Passage
+from core.retrieval.hybrid import POOL
+from research.evaluation.answers import ask_all
+from research.evaluation.case_report import SNIPPET, Excerpts, case, excerpts
+from research.evaluation.corpus import fill
+from research.evaluation.dataset_loader import Dataset, read
+from research.evaluation.datasets import Query, needs_several, spread
+from research.evaluation.metrics import Figure, thresholds
+from research.evaluation.question_runs import ask_question_set, count_verdicts
+from research.evaluation.retrieval import (
     METRICS,
     RETRIEVAL_LEGS,
     PerQuestion,
@@ -24,13 +30,8 @@ from bot.evaluation.retrieval import (
     scope_of,
     search_all,
 )
-from bot.evaluation.temp_index import fill, open_temporary
-from bot.settings import Settings
-from core.model.knowledge import Passage
-from core.retrieval.hybrid import POOL
 
 LEGS = (*RETRIEVAL_LEGS, "agent")
-SAMPLES = Path(__file__).parents[1] / "samples" / "eval"
 FOREIGN = 60  # questions of other sets asked of each
 FOREIGN_TO_AGENT = 20
 SCORES = tuple(step / 20 for step in range(20))
@@ -98,7 +99,7 @@ def foreign_to(dataset: Dataset, sets: Sequence[Dataset]) -> tuple[Query, ...]:
 
 
 def _samples() -> Dataset:
-    return read(SAMPLES, None)
+    return read(SAMPLES / "eval", None)
 
 
 async def measure(

@@ -5,11 +5,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bot.evaluation.metrics import regressions
-from bot.evaluation.question_runs import verdict_lines
-from bot.evaluation.retrieval import ALL_EVIDENCE, METRICS
-from bot.evaluation.runner import DatasetFigures
 from core.model.errors import ConfigurationError
+from research.evaluation.metrics import regressions
+from research.evaluation.question_runs import verdict_lines
+from research.evaluation.retrieval import ALL_EVIDENCE, METRICS
+from research.evaluation.runner import DatasetFigures
 
 NOT_A_FIGURE = ("by_grade", "worst", "stages", "nowhere_answered")  # of the agent's; they have places of their own
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any
 
-from bot.evaluation.datasets import spread
+from research.evaluation.datasets import spread
 
 
 class QuestionKind(StrEnum):

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bot.evaluation.question_sets import DocumentKind, question_set_from
+from research.evaluation.question_sets import DocumentKind, question_set_from
 
 MANIFEST = json.dumps({"a.md": "faq"})
 

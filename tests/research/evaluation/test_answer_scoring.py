@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 
-from bot.evaluation.answer_scoring import AnswerVerdict, Prediction, comparable, says_not_covered, score_reply, states
-from bot.evaluation.question_sets import LabelledQuestion, Polarity, QuestionKind
+from bot.evaluation.answer_text import comparable, says_not_covered, states
+from bot.evaluation.asking import Prediction
 from core.model.answer import Outcome
+from research.evaluation.answer_scoring import AnswerVerdict, score_reply
+from research.evaluation.question_sets import LabelledQuestion, Polarity, QuestionKind
 
 RIGHT, HALF, REFUSED, WRONG = AnswerVerdict
 

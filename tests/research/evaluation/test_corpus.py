@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bot.evaluation.temp_index import CorpusParser, KeptVectors
+from research.evaluation.corpus import CorpusParser, KeptVectors
 from tests.fakes.memory.encoder import HashingEncoder
 
 if TYPE_CHECKING:

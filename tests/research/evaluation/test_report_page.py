@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from bot.demo import SAMPLES
-from bot.evaluation.baseline import keep_baseline, lines_of, worse_than
-from bot.evaluation.case_report import Excerpts, case
-from bot.evaluation.dataset_loader import Dataset, read
-from bot.evaluation.datasets import CorpusDocument, Query
-from bot.evaluation.metrics import JudgedAnswer, agent_figures, thresholds
-from bot.evaluation.report_page import page
-from bot.evaluation.retrieval import ALL_EVIDENCE, METRICS, PerQuestion, compare_legs
-from bot.evaluation.runner import DatasetFigures, foreign_to, pool_sets
 from core.model.errors import ConfigurationError
+from research.evaluation.baseline import keep_baseline, lines_of, worse_than
+from research.evaluation.case_report import Excerpts, case
+from research.evaluation.dataset_loader import Dataset, read
+from research.evaluation.datasets import CorpusDocument, Query
+from research.evaluation.metrics import JudgedAnswer, agent_figures, thresholds
+from research.evaluation.report_page import page
+from research.evaluation.retrieval import ALL_EVIDENCE, METRICS, PerQuestion, compare_legs
+from research.evaluation.runner import DatasetFigures, foreign_to, pool_sets
 
 JUDGED = JudgedAnswer(
     "q", "answered", "answered", True, True, 1.0, 2, 1, 8, 1, 0, 0, 0.1, {"search": 0.01, "grade": 0.02}

@@ -1,9 +1,10 @@
 """What is printed of a question set once it was asked."""
 
-from bot.evaluation.answer_scoring import AnswerVerdict, Prediction, ScoredReply
-from bot.evaluation.question_runs import ScoredQuestion, count_verdicts, question_lines, reply_of, verdict_lines
-from bot.evaluation.question_sets import DocumentKind, LabelledQuestion, QuestionKind
+from bot.evaluation.asking import Prediction, reply_of
 from core.model.answer import Answer, Citation, Outcome
+from research.evaluation.answer_scoring import AnswerVerdict, ScoredReply
+from research.evaluation.question_runs import ScoredQuestion, count_verdicts, question_lines, verdict_lines
+from research.evaluation.question_sets import DocumentKind, LabelledQuestion, QuestionKind
 
 RIGHT, HALF, REFUSED, WRONG = AnswerVerdict
 

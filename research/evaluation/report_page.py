@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from bot.container import CONFIDENT
-from bot.evaluation.baseline import agent_rows, interval
-from bot.evaluation.plots import bars, curves, stages
-from bot.evaluation.runner import DatasetFigures
 from core.model.inquiry import CUTOFFS, Behaviour
+from research.evaluation.baseline import agent_rows, interval
+from research.evaluation.plots import bars, curves, stages
+from research.evaluation.runner import DatasetFigures
 
 _STYLE = """
 :root{color-scheme:light dark;--ink:#1d2430;--soft:#5b6575;--line:#d9dee7;--page:#f5f6f9;--card:#fff;--track:#eef1f6;

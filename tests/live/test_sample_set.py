@@ -1,22 +1,17 @@
-"""The sample set, measured through the real index and the real agent, must not get worse; feedback is a set like it."""
+"""The sample set, measured through the real index and the real agent, must not get worse."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from bot.container import Footnote
 from bot.demo import SAMPLES
-from bot.evaluation.baseline import worse_than
-from bot.evaluation.dataset_loader import read
-from bot.evaluation.feedback import export_feedback
-from bot.evaluation.report_page import page
-from bot.evaluation.runner import measure
-from bot.evaluation.temp_index import fill, open_temporary
-from core.model.answer import Citation
-from core.model.conversation import Person
-from core.ports.feedback import Feedback
+from bot.evaluation.temp_index import open_temporary
+from research.evaluation.baseline import worse_than
+from research.evaluation.corpus import fill
+from research.evaluation.dataset_loader import read
+from research.evaluation.report_page import page
+from research.evaluation.runner import measure
 from tests.live.conftest import settings_for
 
 pytestmark = pytest.mark.live
@@ -31,26 +26,6 @@ async def test_nothing_measured_on_the_sample_set_fell_below_its_baseline(tmp_pa
     assert not worse_than(folder / "baseline.json", [measured])
     shown = page([measured])
     assert "Wrong refusals and wrong answers" in shown
-
-
-@pytest.mark.asyncio(loop_scope="session")
-async def test_answers_that_people_found_helpful_are_measured_as_any_set(footnote: Footnote, tmp_path: Path) -> None:
-    pages = ("handbook/leave.md", "handbook/expenses.md")
-    citations = tuple(Citation(n, n, "", "samples", name, name, "", "", 0.9) for n, name in enumerate(pages, 1))
-    person = Person("slack:T1/U1")
-    for trace, question in (("t1", "How many days of leave do I get?"), ("t2", "What may a hotel cost per night?")):
-        word = Feedback(trace, person, helpful=True, question=question, citations=citations)
-        await footnote.feedback.keep(word)
-    (await export_feedback(footnote.feedback, footnote.catalog, footnote.index, footnote.memory)).write(
-        tmp_path / "rated"
-    )
-    rated = read(tmp_path / "rated", None)
-    few = replace(rated, documents=tuple(d for d in rated.documents if d.id.startswith("samples:handbook/")))
-    await fill(footnote, few)
-    measured = await measure(footnote, few, ("bm25", "dense", "hybrid"))
-    assert measured.questions == 2
-    assert measured.several
-    assert measured.legs["hybrid"]["metrics"]["Recall@5"]["mean"] > 0.4
 
 
 async def test_questions_with_expected_facts_are_asked_in_their_threads_and_judged(tmp_path: Path) -> None:

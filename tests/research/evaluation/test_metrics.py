@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from bot.evaluation.datasets import Query, grades_from, needs_several, queries_from, spread
-from bot.evaluation.metrics import (
+from research.evaluation.datasets import Query, grades_from, needs_several, queries_from, spread
+from research.evaluation.metrics import (
     Figure,
     JudgedAnswer,
     agent_figures,

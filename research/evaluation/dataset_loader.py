@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from adapters.documents.folders import files_in
-from bot.evaluation.datasets import CorpusDocument, Query, documents_from, grades_from, queries_from, spread
-from bot.evaluation.question_sets import QuestionSet, question_set_from
 from core.model.errors import ConfigurationError, NotFound
+from research.evaluation.datasets import CorpusDocument, Query, documents_from, grades_from, queries_from, spread
+from research.evaluation.question_sets import QuestionSet, question_set_from
 
 LAYOUTS = (
     "queries.jsonl with qrels.tsv and corpus.jsonl (BEIR); questions.jsonl with documents.json and the folder documents"

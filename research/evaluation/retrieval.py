@@ -9,13 +9,12 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from bot.container import Footnote
-from bot.evaluation.dataset_loader import Dataset
-from bot.evaluation.datasets import Query
-from bot.evaluation.metrics import all_evidence, bootstrap, medians, paired_difference
-from core.model.errors import ConfigurationError
 from core.model.knowledge import Passage
 from core.ports.index import Scope
 from core.retrieval.hybrid import POOL, Retriever
+from research.evaluation.dataset_loader import Dataset
+from research.evaluation.datasets import Query
+from research.evaluation.metrics import all_evidence, bootstrap, medians, paired_difference
 
 RETRIEVAL_LEGS = ("bm25", "dense", "hybrid", "rerank")
 SINGLE_LEGS = ("bm25", "dense")
@@ -110,10 +109,7 @@ def documents_of(passages: Sequence[Passage], query: Query) -> list[str]:
 
 
 def per_question(queries: Sequence[Query], rankings: Mapping[str, list[str]]) -> PerQuestion:
-    """Each metric for each query, in order. A query that found nothing counts as 0.
-
-    Raises ConfigurationError without ranx.
-    """
+    """Each metric for each query, in order. A query that found nothing counts as 0."""
     ranx = _ranx()
     qrels = ranx.Qrels({query.id: dict(query.relevant) for query in queries})
     order = {q.id: {name: 1.0 / n for n, name in enumerate(rankings.get(q.id) or ["nothing"], 1)} for q in queries}
@@ -127,20 +123,16 @@ def per_question(queries: Sequence[Query], rankings: Mapping[str, list[str]]) ->
 
 
 def _ranx() -> Any:
-    """The library of metrics, as plain Python. Raises ConfigurationError where it is not installed.
+    """Return the library of metrics, run as plain Python.
 
     Compiling it takes 20 s of a processor in every process, for sets that the plain form goes through in a tenth of a
     second; the figures are the same.
     """
-    try:
-        import numba
+    import numba
 
-        numba.config.DISABLE_JIT = True  # before ranx is imported
-        import ranx
-    except ImportError:
-        raise ConfigurationError(
-            "Measuring needs ranx.", remedy="Install it with: pip install 'footnote[measure]'."
-        ) from None
+    numba.config.DISABLE_JIT = True  # before ranx is imported
+    import ranx
+
     return ranx
 
 

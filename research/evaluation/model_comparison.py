@@ -7,18 +7,18 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from bot.container import Footnote
-from bot.evaluation.answer_scoring import AnswerVerdict, score_reply
-from bot.evaluation.answers import pursue_question, turn_of
-from bot.evaluation.dataset_loader import Dataset
-from bot.evaluation.datasets import Query
-from bot.evaluation.metrics import contains
-from bot.evaluation.question_runs import reply_of
-from bot.evaluation.question_sets import LabelledQuestion
-from bot.evaluation.temp_index import fill, open_temporary
+from bot.evaluation.asking import pursue_question, reply_of, turn_of
+from bot.evaluation.temp_index import open_temporary
 from bot.settings import Settings
 from core.model.answer import Answer, Outcome, ResourceUsage
 from core.model.conversation import Thread, ThreadKey
 from core.model.errors import ConfigurationError
+from research.evaluation.answer_scoring import AnswerVerdict, score_reply
+from research.evaluation.corpus import fill
+from research.evaluation.dataset_loader import Dataset
+from research.evaluation.datasets import Query
+from research.evaluation.metrics import contains
+from research.evaluation.question_sets import LabelledQuestion
 
 ACCEPTED = {
     "direct": {Outcome.ANSWERED},

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bot.container import Footnote
-from bot.evaluation.dataset_loader import Dataset
-from bot.evaluation.datasets import Query
-from bot.evaluation.metrics import contains
-from bot.evaluation.retrieval import scope_of
 from core.model.text import content_words
+from research.evaluation.dataset_loader import Dataset
+from research.evaluation.datasets import Query
+from research.evaluation.metrics import contains
+from research.evaluation.retrieval import scope_of
 
 SNIPPET = 500  # characters
 _WANTED = 2  # documents shown of those that are relevant
