@@ -49,6 +49,8 @@ class Columns:
         for part in row.parts:
             at = self.column(part)
             texts[at] = f"{texts[at]} {part.text}".strip()
+        if len(row.parts) == 1 and sum(_overlap(row.parts[0], extent) > 0 for extent in self.extents) != 1:
+            return [row.parts[0].text, *[""] * (len(self.extents) - 1)]  # the name of a group of rows
         return texts
 
     def column(self, part: Part) -> int:
@@ -94,7 +96,7 @@ def lay_out(
 def _rows(lines: Sequence[Line]) -> list[Row]:
     """The lines by their height, from the top."""
     rows: list[list[Line]] = []
-    for line in sorted((line for line in lines if not line.fixed), key=lambda line: (-line.baseline, line.left)):
+    for line in sorted(lines, key=lambda line: (-line.baseline, line.left)):
         if rows and rows[-1][0].baseline - line.baseline < min(line.size, rows[-1][0].size) * 0.4:
             rows[-1].append(line)
         else:
@@ -139,7 +141,7 @@ def _goes_on(run: Sequence[Row], row: Row) -> bool:
     part = row.parts[0]
     last = next(other for other in reversed(run) if len(other.parts) > 1)
     crossed = sum(part.left < b.left - 1 and part.right > b.left + 1 for b in last.parts[1:])
-    return not crossed and down < above.size * 2.2
+    return down < above.size * 2.2 and (not crossed or len(part.text.split()) < 5)
 
 
 def _columns(run: list[Row]) -> Iterator[Columns]:
@@ -192,9 +194,11 @@ def _table(columns: Columns, rules: Sequence[Box]) -> FoundTable | None:
     of_figures = sum(count > 1 and found >= count * 0.6 for found, count in zip(figures, counts, strict=True))
     words = sum(len(text.split()) for text in filled) / len(filled)
     bold = all(line.bold for line in columns.rows[0].lines) and not all(line.bold for line in columns.rows[1].lines)
+    if any(row.lines[0].fixed for row in columns.rows) and of_figures < 2:  # code
+        return None
     if not (ruled or of_figures or (len(columns.extents) > 2 and words < 4) or (bold and words < 5)):
         return None
-    rows = _with_whole_cells(cells)
+    rows = _with_whole_cells(_with_group_names(cells))
     if is_right_to_left(" ".join(filled)):
         rows = [row[::-1] for row in rows]
     return FoundTable(tuple(map(tuple, rows)), *columns.box)
@@ -213,7 +217,8 @@ def _may_be_table(columns: Columns, cells: Sequence[Sequence[str]], filled: Sequ
     if ticked and labels + sum(text.endswith("?") for text in first) > len(first) * 0.5:
         return False
     marks = sum(bool(_LIST_MARK.fullmatch(text)) for text in first)
-    return long <= len(filled) * 0.15 and named >= len(filled) * 0.12 and marks <= len(first) * 0.6
+    named_enough = named >= len(filled) * 0.12 or len(columns.extents) > 2
+    return long <= len(filled) * 0.15 and named_enough and marks <= len(first) * 0.6
 
 
 def _is_prose(columns: Columns) -> bool:
@@ -236,6 +241,20 @@ def _is_ruled(columns: Columns, rules: Sequence[Box]) -> bool:
         and bottom - size * 1.5 <= rule[2] <= top + size * 1.5
     ]
     return len({round(rule[2]) for rule in across}) > 1
+
+
+def _with_group_names(cells: list[list[str]]) -> list[list[str]]:
+    """The rows with the names of groups, written once above the middle of each, above all columns of a group."""
+    at = next((i for i, row in enumerate(cells[:3]) if sum(map(bool, row)) > 1), 0)
+    upper, lower = cells[at : at + 2] if at + 1 < len(cells) else ([], [])
+    named = [i for i, text in enumerate(upper) if text and i]
+    if len(named) < 2 or any(_FIGURE.fullmatch(text) for text in upper if text):
+        return cells
+    if sum(map(bool, lower[1:])) <= len(named) or upper[0] or any(_FIGURE.fullmatch(text) for text in lower if text):
+        return cells
+    groups = [upper[min(named, key=lambda k: (abs(k - i), k))] if text and i else "" for i, text in enumerate(lower)]
+    merged = [f"{group} {text}".strip() for group, text in zip(groups, lower, strict=True)]
+    return [*cells[:at], merged, *cells[at + 2 :]]
 
 
 def _with_whole_cells(cells: Sequence[list[str]]) -> list[list[str]]:

@@ -30,7 +30,10 @@ Row = Sequence[Cell | None]
 
 def rows_of(ruled: Sequence[Row]) -> list[list[str]]:
     """The texts of a table's rows; a ruled row that holds several rows of text becomes as many."""
-    named = [_with_names_apart(row, _extents(ruled)) for row in ruled]
+    extents = _extents(ruled)
+    named = [_with_names_apart(row, extents) for row in ruled]
+    if len(named) > 2 and sum(map(bool, named[0])) < sum(map(bool, named[1])):
+        named[0] = _with_group_names(named[0], extents)
     return [texts for i, row in enumerate(named) for texts in _parted(row, first=i == 0 and len(ruled) > 2)]
 
 
@@ -76,6 +79,17 @@ def _with_names_apart(row: Row, extents: Sequence[tuple[float, float]]) -> list[
         else:
             for k in below:
                 cells[k] = Cell((*extents[k], *cell.box[2:]), lines[k])
+    return cells
+
+
+def _with_group_names(row: Row, extents: Sequence[tuple[float, float]]) -> list[Cell | None]:
+    """The first row with the name of a group of columns above each of them."""
+    cells = list(row)
+    for i, cell in enumerate(row):
+        for k in range(i + 1, len(extents)):
+            if cell is None or cells[k] is not None or not cell.box[0] <= _middle(extents[k]) <= cell.box[1]:
+                break
+            cells[k] = cell
     return cells
 
 

@@ -43,7 +43,7 @@ class FoundTable:
         """The table with what spans it above and below it as text."""
         first, last = 0, len(self.rows)
         if max(map(len, self.rows)) > 2:
-            while last - first > 2 and _filled(self.rows[first]) == 1:
+            while last - first > 2 and _is_caption(self.rows[first]):
                 first += 1
             while last - first > 2 and _filled(self.rows[last - 1]) == 1 and len("".join(self.rows[last - 1])) > 20:
                 last -= 1
@@ -62,22 +62,26 @@ class FoundTable:
         return self if header in self.rows[:3] else replace(self, rows=(header, *self.rows))
 
 
+def _is_caption(row: Sequence[str]) -> bool:
+    """Whether a row above a header says what the table is about: one text, or a sentence that was parted."""
+    return _filled(row) == 1 or (_filled(row) < len(row) * 0.4 and any(len(text.split()) > 8 for text in row))
+
+
 def _filled(row: Sequence[str]) -> int:
     return sum(bool(text.strip()) for text in row)
 
 
 def _with_one_header(rows: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
     """The rows with a header of two lines, names of groups above those of columns, as one."""
-    if len(rows) < 3 or rows[1][0].strip() or any(any(map(str.isdigit, text)) for text in rows[1]):
+    if len(rows) < 3 or any(map(_has_digit, rows[0])) or any(map(_has_digit, rows[1][1:])):
         return rows
-    if _filled(rows[1]) < 2 or not rows[2][0].strip():
+    if _filled(rows[1]) < 2 or (rows[0][0].strip() and rows[1][0].strip()) or not any(map(_has_digit, rows[2])):
         return rows
-    names: list[str] = []
-    group = ""
-    for upper, lower in zip(rows[0], rows[1], strict=True):
-        group = upper.strip() or (group if lower.strip() else "")
-        names.append(f"{group} {lower}".strip())
-    return [names, *rows[2:]]
+    return [[f"{upper} {lower}".strip() for upper, lower in zip(rows[0], rows[1], strict=True)], *rows[2:]]
+
+
+def _has_digit(text: str) -> bool:
+    return any(map(str.isdigit, text))
 
 
 def ruled_tables(data: bytes, indexes: list[int]) -> dict[int, list[FoundTable]]:
