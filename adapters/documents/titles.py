@@ -13,6 +13,11 @@ TITLE_CHARS = 200
 _NOT_A_TITLE = re.compile(
     r"""(untitled|document\d*|powerpoint[ ]presentation|presentation\d*|slide[ ]?\d*|word[ ]document|workbook\d*
         |sheet\d*|new[ ]\w+[ ]document|microsoft[ ](word|powerpoint|excel)\b.*|index|none|null|title|test|home
+        |[(<\[]?(anonymous|unspecified|unknown|untitled[\s_-]?\d*|no[ ]title|not[ ]set|undefined|nan)[)>\]]?|about:blank
+        |(powerpoint-?pr[äa]sentation|présentation[ ]powerpoint|presentaci[óo]n[ ]de[ ]powerpoint|folie[ ]?\d+)
+        |(mappe|tabelle|dokument|doc|classeur|feuil|libro|layout|scan|img|image|page|print)[ _-]?\d*|blank[ ]page
+        |t?his[ ]page[ ](is[ ])?(intentionally[ ])?(left[ ])?blank[ .]*|[\da-f]{8}-[\da-f-]{27}|\{\{?[^{}]*\}?\}|%\w+%
+        |(crystal|jasper)[ ]?reports?\b.*|reportlab[ ].*|[a-z]:\\.*|file:/.*
         |.*\.(docx?|pptx?|xlsx?|pdf|indd|qxd|tex|dvi|rtf|odt|html?|md|txt|eps|svg)|\W*)""",
     re.IGNORECASE | re.VERBOSE,
 )

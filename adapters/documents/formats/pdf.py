@@ -16,7 +16,7 @@ from adapters.documents.formats.pdf_forms import filled_values
 from adapters.documents.formats.pdf_layout import lay_out
 from adapters.documents.formats.pdf_lines import Box, Line, read_lines
 from adapters.documents.formats.pdf_pages import PageContent, content_of
-from adapters.documents.formats.pdf_tables import FoundTable, ruled_tables
+from adapters.documents.formats.pdf_tables import FoundTable, RuledPage, ruled_tables
 from adapters.documents.titles import choose_title, iso_date
 from core.model.errors import DocumentRejected, NoText
 from core.model.parsed_document import Block, ParsedDocument, PicturePage
@@ -44,7 +44,7 @@ def read(name: str, data: bytes) -> ParsedDocument:
         pages = [page.lines for page in read_pages]
         facts = document.get_metadata_dict()
         outline = _outline(document)
-        ruled = [i for i, page in enumerate(read_pages) if page.lines and page.drawings.may_hold_table]
+        drawn = [i for i, page in enumerate(read_pages) if page.lines and page.drawings.may_hold_table]
         empty = {i: content_of(document, i) for i in range(len(pages)) if not pages[i]}
     finally:
         document.close()
@@ -53,8 +53,8 @@ def read(name: str, data: bytes) -> ParsedDocument:
         raise _without_text(empty, ended=_has_end(data))
     if not any(pages):
         return ParsedDocument(choose_title(name, facts.get("Title")), (), "application/pdf", picture_pages=pictures)
-    tables = ruled_tables(data, ruled) if ruled else {}
-    laid_out = [lay_out(page.lines, tables.get(i, ()), page.rules) for i, page in enumerate(read_pages)]
+    ruled = ruled_tables(data, drawn) if drawn else {}
+    laid_out = [lay_out(page.lines, ruled.get(i, RuledPage()), page.rules) for i, page in enumerate(read_pages)]
     pages = [lines for lines, _ in laid_out]
     blocks = tuple(_blocks(pages, outline, [found for _, found in laid_out]))
     notes = list(_notes(empty, count))

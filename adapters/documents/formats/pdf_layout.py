@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from adapters.documents.formats.pdf_lines import Box, Line, Part, is_right_to_left
-from adapters.documents.formats.pdf_tables import FoundTable
+from adapters.documents.formats.pdf_tables import FoundTable, RuledPage
 
 MAX_COLUMNS = 14
 _FIGURE = re.compile(r"[^\w]{0,3}\d[\d\s.,:/%'’()–-]*[^\w]{0,2}(?:[A-Za-z€$£%]{1,3})?|[-–—−]|n/?a", re.IGNORECASE)
@@ -73,24 +73,46 @@ def _overlap(part: Part, extent: tuple[float, float]) -> float:
     return min(part.right, extent[1]) - max(part.left, extent[0])
 
 
-def lay_out(
-    lines: list[Line], tables: Sequence[FoundTable], rules: Sequence[Box]
-) -> tuple[list[Line], list[FoundTable]]:
+def lay_out(lines: list[Line], ruled: RuledPage, rules: Sequence[Box]) -> tuple[list[Line], list[FoundTable]]:
     """The lines in the order in which they are read, and the tables of a page, those without rules too.
 
     Args:
         lines: of the page, in the order of the file.
-        tables: the ruled ones.
+        ruled: the tables and frames that rules make.
         rules: lines drawn on the page.
     """
-    free = [line for line in lines if not any(t.holds(line.left, line.right, line.bottom, line.top) for t in tables)]
-    found = list(tables)
-    for columns in _side_by_side(_rows(free)):
-        if (table := _table(columns, rules)) is not None:
-            found.append(table)
-        elif _are_blocks(columns, lines):
-            lines = _one_after_the_other(lines, columns)
+    found = list(ruled.tables)
+    free = [line for line in lines if not any(t.holds(line.left, line.right, line.bottom, line.top) for t in found)]
+    groups: list[list[Line]] = []
+    for frame in ruled.frames:
+        inside = _in_frame(free, frame)
+        if not inside:
+            continue
+        lines, parted = _one_after_the_other(lines, inside)
+        groups += parted
+        taken = {id(line) for row in inside.rows for line in row.lines}
+        free = [line for line in free if id(line) not in taken]
+    for group in (free, *groups):
+        for columns in _side_by_side(_rows(group)):
+            if (table := _table(columns, rules)) is not None:
+                found.append(table)
+            elif _are_blocks(columns, lines):
+                lines, _ = _one_after_the_other(lines, columns)
     return lines, found
+
+
+def _in_frame(lines: Sequence[Line], frame: Sequence[Box]) -> Columns | None:
+    """The lines within boxes side by side, as columns."""
+    if not frame:
+        return None
+    bottom, top = min(box[2] for box in frame), max(box[3] for box in frame)
+    left, right = min(box[0] for box in frame), max(box[1] for box in frame)
+    inside = [
+        line
+        for line in lines
+        if bottom <= (line.bottom + line.top) / 2 <= top and left <= (line.left + line.right) / 2 <= right
+    ]
+    return Columns(tuple(_rows(inside)), tuple((box[0], box[1]) for box in frame)) if inside else None
 
 
 def _rows(lines: Sequence[Line]) -> list[Row]:
@@ -292,21 +314,22 @@ def _are_blocks(columns: Columns, lines: Sequence[Line]) -> bool:
     return all(last < following for last, following in zip(beside[:-1], places[1:], strict=True))
 
 
-def _one_after_the_other(lines: Sequence[Line], columns: Columns) -> list[Line]:
-    """The lines with the columns read from the top to the bottom, one after the other."""
+def _one_after_the_other(lines: Sequence[Line], columns: Columns) -> tuple[list[Line], list[list[Line]]]:
+    """The lines with the columns read from the top to the bottom, one after the other; and those of each column."""
     moved = {id(line) for row in columns.rows for line in row.lines}
     start = next(i for i, line in enumerate(lines) if id(line) in moved)
     ordered = [
-        replace(_line_of(row, part), text=part.text, left=part.left, right=part.right, parts=(part,))
-        for column in range(len(columns.extents))
-        for row in columns.rows
-        for part in row.parts
-        if columns.column(part) == column
+        [line for row in columns.rows for line in _of_column(row, columns, i)] for i in range(len(columns.extents))
     ]
     rest = [line for line in lines if id(line) not in moved]
     before = sum(id(line) not in moved for line in lines[:start])
-    return [*rest[:before], *ordered, *rest[before:]]
+    return [*rest[:before], *(line for column in ordered for line in column), *rest[before:]], ordered
 
 
-def _line_of(row: Row, part: Part) -> Line:
-    return max(row.lines, key=lambda line: _overlap(part, (line.left, line.right)))
+def _of_column(row: Row, columns: Columns, number: int) -> Iterator[Line]:
+    """What each line of a row has in a column, as a line."""
+    for line in row.lines:
+        parts = [part for part in _parts([line]) if columns.column(part) == number]
+        if parts:
+            text, left, right = " ".join(p.text for p in parts), min(p.left for p in parts), max(p.right for p in parts)
+            yield replace(line, text=text, left=left, right=right, parts=tuple(parts))

@@ -22,6 +22,9 @@ WIDE_GAP = 0.9
 INSIDE = 4.0
 """A letter this near to the middle of a box is in it."""
 
+BESIDE = 25.0
+"""A box this far from a word belongs to it."""
+
 _CROSSES = frozenset("xXvV✓✔✗✘☒☑×■●n43l8")
 """What forms are ticked with: letters, and the names of the signs of ZapfDingbats and Wingdings."""
 
@@ -152,16 +155,20 @@ class PageText:
         """The line cut at wide gaps; check boxes that are drawn between its words as "[x]" and "[ ]"."""
         parts: list[Part] = []
         words: list[Word] = []
-        for word in _words(at, codes):
-            box = self.box(word[0][0])
-            end = box if len(word[0]) == 1 else self.box(word[0][-1])
-            new = Word(word[1], min(box[0], end[0]), max(box[1], end[1]))
+        found = [self._word(*word) for word in _words(at, codes)]
+        ticks = [tick for tick in ticks if any(word.is_near(tick.x) for word in found)]
+        for new in found:
             if words and new.gap_to(words[-1]) > max(size * WIDE_GAP, 4.0):
                 parts.append(_part(words, ticks, parts[-1].right if parts else None))
                 words = []
             words.append(new)
         parts.append(_part(words, ticks, parts[-1].right if parts else None, last=True))
         return tuple(part for part in parts if part.text)
+
+    def _word(self, at: list[int], codes: list[int]) -> "Word":
+        box = self.box(at[0])
+        end = box if len(at) == 1 else self.box(at[-1])
+        return Word(codes, min(box[0], end[0]), max(box[1], end[1]))
 
     def cell_lines(self, cells: Sequence[Box]) -> list[list[CellLine]]:
         """For each of these boxes of the shown page the lines of text inside it, from the top."""
@@ -233,6 +240,10 @@ class Word:
     codes: list[int]
     left: float
     right: float
+
+    def is_near(self, x: float) -> bool:
+        """Whether a box to be ticked belongs beside this word."""
+        return self.left - BESIDE < x < self.right + BESIDE
 
     def gap_to(self, other: "Word") -> float:
         """How far apart two words are, whichever is further left."""

@@ -32,7 +32,7 @@ def rows_of(ruled: Sequence[Row]) -> list[list[str]]:
     """The texts of a table's rows; a ruled row that holds several rows of text becomes as many."""
     extents = _extents(ruled)
     named = [_with_names_apart(row, extents) for row in ruled]
-    if len(named) > 2 and sum(map(bool, named[0])) < sum(map(bool, named[1])):
+    if len(named) > 2 and 1 < sum(map(bool, named[0])) < sum(map(bool, named[1])):
         named[0] = _with_group_names(named[0], extents)
     return [texts for i, row in enumerate(named) for texts in _parted(row, first=i == 0 and len(ruled) > 2)]
 

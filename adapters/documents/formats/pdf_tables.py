@@ -24,6 +24,14 @@ OFF = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
+class RuledPage:
+    """What rules make of a page: tables, and frames round texts, each a row of boxes side by side."""
+
+    tables: tuple["FoundTable", ...] = ()
+    frames: tuple[tuple[Box, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class FoundTable:
     """A table and where it is on the page; coordinates as in `Line`."""
 
@@ -84,45 +92,51 @@ def _has_digit(text: str) -> bool:
     return any(map(str.isdigit, text))
 
 
-def ruled_tables(data: bytes, indexes: list[int]) -> dict[int, list[FoundTable]]:
-    """Ruled tables by page index, as many pages as the time allows. A page pdfplumber cannot read has none."""
+def ruled_tables(data: bytes, indexes: list[int]) -> dict[int, RuledPage]:
+    """Ruled tables and frames by page index, as many pages as the time allows; none where pdfplumber cannot read."""
     import pdfplumber
     from pdfminer.pdfexceptions import PDFException
     from pdfplumber.utils.exceptions import PdfminerException
 
     deadline = time.monotonic() + TABLE_SECONDS
-    found: dict[int, list[FoundTable]] = {}
+    found: dict[int, RuledPage] = {}
     with UprightPages.of(data, indexes) as upright:
         try:
             with pdfplumber.open(BytesIO(upright.data), pages=[i + 1 for i in indexes]) as document:
                 for page in document.pages:
                     if time.monotonic() > deadline:
                         break
-                    found[page.page_number - 1] = list(_page_tables(page, upright))
+                    found[page.page_number - 1] = _ruled_page(page, upright)
                     page.close()
         except (PDFException, PdfminerException, ValueError, TypeError, KeyError, IndexError, AttributeError):
             return found  # the text has been read without it
     return found
 
 
-def _page_tables(page: Any, upright: "UprightPages") -> Iterator[FoundTable]:
+def _ruled_page(page: Any, upright: "UprightPages") -> RuledPage:
     shapes = [
         shape for shape in page.find_tables() if len(shape.rows) > 1 and max(len(r.cells) for r in shape.rows) > 1
     ]
-    if not shapes:
-        return
-    for shape, rows in zip(shapes, upright.rows(page, shapes), strict=True):
-        filled = sum(map(_filled, rows))
-        cells = sum(map(len, rows))
-        chars = sum(len(text) for row in rows for text in row)
-        if len(rows) < 2 or filled < 4 or filled < cells * 0.3:
-            continue
-        if max(map(len, rows)) > MAX_COLUMNS and chars < filled * 3:  # letters in boxes: a drawing
-            continue
-        if is_right_to_left(" ".join(text for row in rows for text in row)):
-            yield FoundTable(tuple(tuple(row[::-1]) for row in rows), *_as_shown(page, shape.bbox))
-        else:
-            yield FoundTable(tuple(map(tuple, rows)), *_as_shown(page, shape.bbox))
+    tables: list[FoundTable] = []
+    frames: list[tuple[Box, ...]] = []
+    for shape, ruled in zip(shapes, upright.rows(page, shapes) if shapes else (), strict=True):
+        if holds_rows_without_rules(ruled):
+            frames += [tuple(cell.box for cell in row if cell and cell.lines) for row in ruled]
+        elif (rows := _sound_rows(rows_of(ruled))) is not None:
+            tables.append(FoundTable(rows, *_as_shown(page, shape.bbox)))
+    return RuledPage(tuple(tables), tuple(frames))
+
+
+def _sound_rows(rows: list[list[str]]) -> tuple[tuple[str, ...], ...] | None:
+    """The rows as they are read, from the right where their script is; None where they are no table."""
+    filled = sum(map(_filled, rows))
+    chars = sum(len(text) for row in rows for text in row)
+    if len(rows) < 2 or filled < 4 or filled < sum(map(len, rows)) * 0.3:
+        return None
+    if max(map(len, rows)) > MAX_COLUMNS and chars < filled * 3:  # letters in boxes: a drawing
+        return None
+    turned = is_right_to_left(" ".join(text for row in rows for text in row))
+    return tuple(tuple(row[::-1] if turned else row) for row in rows)
 
 
 def _as_shown(page: Any, box: tuple[float, float, float, float]) -> Box:
@@ -163,8 +177,8 @@ class UprightPages:
                 data = out.getvalue()
             yield cls(data, document, frames)
 
-    def rows(self, page: Any, shapes: Sequence[Any]) -> list[list[list[str]]]:
-        """The texts of the rows of each of a page's tables."""
+    def rows(self, page: Any, shapes: Sequence[Any]) -> list[list[list[Cell | None]]]:
+        """The rows of each of a page's tables, with what pdfium reads in their cells."""
         index = page.page_number - 1
         shown = self.document[index]
         text = shown.get_textpage()
@@ -172,11 +186,10 @@ class UprightPages:
             boxes = [_as_shown(page, box) for shape in shapes for row in shape.rows for box in row.cells if box]
             lines = iter(PageText(text.raw, self.frames[index]).cell_lines(boxes))
             places = iter(boxes)
-            tables = [
+            return [
                 [[Cell(next(places), next(lines)) if box else None for box in row.cells] for row in shape.rows]
                 for shape in shapes
             ]
-            return [[] if holds_rows_without_rules(ruled) else rows_of(ruled) for ruled in tables]
         finally:
             text.close()
             shown.close()
