@@ -52,6 +52,17 @@ CHECKS: dict[str, Callable[[str], bool]] = {
 }
 """What the parsed text of a case without a question must hold, by the case's id."""
 
+DEFECTS = {
+    "q1:pdf-group-rules2": "Dunmere Eastholt",
+    "q1:pdf-box-only": "Brackley Corwell",
+    "q1:pdf-two-columns": "40,000 km Oil",
+    "q7:r-repair": "Hours Rate Cost Parts",
+    "q8:anon1": "(anonymous)",
+    "q8:chk1": "Yes No",
+    "q8:side1": "Ship to: Bill to:",
+}
+"""What an answer holds that shows what was reported, though it holds the right words too."""
+
 
 def main() -> None:
     """Print the cases that hold, per defect."""
@@ -117,7 +128,8 @@ async def _holds(footnote: Footnote, case: dict[str, Any], paths: Sequence[Path]
     text = answer.text if answer else ""
     stated = [right for right in case["right"] if re.search(rf"(?<!\w){re.escape(right)}(?!\w)", text)]
     answered = answer is not None and answer.outcome is Outcome.ANSWERED
-    return answered and bool(stated or not case["right"]), text
+    shows_defect = case["id"] in DEFECTS and DEFECTS[case["id"]] in text
+    return answered and not shows_defect and bool(stated or not case["right"]), text
 
 
 if __name__ == "__main__":
