@@ -4,23 +4,27 @@ import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import cache
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
+from adapters.documents.format import formats
 from core.model.markdown_lines import HEADING, with_fences, without_emphasis
 
 TITLE_CHARS = 200
-_NOT_A_TITLE = re.compile(
-    r"""(untitled|document\d*|powerpoint[ ]presentation|presentation\d*|slide[ ]?\d*|word[ ]document|workbook\d*
-        |sheet\d*|new[ ]\w+[ ]document|microsoft[ ](word|powerpoint|excel)\b.*|index|none|null|title|test|home
-        |[(<\[]?(anonymous|unspecified|unknown|untitled[\s_-]?\d*|no[ ]title|not[ ]set|undefined|nan)[)>\]]?|about:blank
-        |(powerpoint-?pr[äa]sentation|présentation[ ]powerpoint|presentaci[óo]n[ ]de[ ]powerpoint|folie[ ]?\d+)
-        |(mappe|tabelle|dokument|doc|classeur|feuil|libro|layout|scan|img|image|page|print)[ _-]?\d*|blank[ ]page
-        |t?his[ ]page[ ](is[ ])?(intentionally[ ])?(left[ ])?blank[ .]*|[\da-f]{8}-[\da-f-]{27}|\{\{?[^{}]*\}?\}|%\w+%
-        |(crystal|jasper)[ ]?reports?\b.*|reportlab[ ].*|[a-z]:\\.*|file:/.*
-        |.*\.(docx?|pptx?|xlsx?|pdf|indd|qxd|tex|dvi|rtf|odt|html?|md|txt|eps|svg)|\W*)""",
-    re.IGNORECASE | re.VERBOSE,
+_NOT_A_TITLE = (
+    r"new[ ]\w+[ ]document|index|none|null|title|test|home|\W*|.*\.(indd|qxd|tex|dvi|eps|svg)"
+    r"|[(<\[]?(anonymous|unspecified|unknown|untitled[\s_-]?\d*|no title|not set|undefined|nan)[)>\]]?|about:blank"
+    r"|[\da-f]{8}-[\da-f-]{27}|\{\{?[^{}]*\}?\}|%\w+%|[a-z]:\\.*|file:/.*"
 )
+"""What programs put into a title when nobody named one, and what is left of a template or a path."""
+
+
+@cache
+def _not_a_title() -> re.Pattern[str]:
+    return re.compile(
+        "|".join((_NOT_A_TITLE, *(one.not_a_title for one in formats() if one.not_a_title))), re.IGNORECASE
+    )
 
 
 def choose_title(name: str, *stated: str | None, markdown: Iterable[str] = ()) -> str:
@@ -30,7 +34,7 @@ def choose_title(name: str, *stated: str | None, markdown: Iterable[str] = ()) -
     """
     for candidate in (*stated, first_heading(markdown)):
         text = re.sub(r"\s+", " ", candidate or "").strip()
-        if text and not _NOT_A_TITLE.fullmatch(text):
+        if text and not _not_a_title().fullmatch(text):
             return text if len(text) <= TITLE_CHARS else text[: TITLE_CHARS - 1] + "…"
     return stem(name)
 

@@ -8,6 +8,7 @@ from io import StringIO
 from itertools import pairwise
 
 from adapters.documents.encodings import decode
+from adapters.documents.format import Format
 from adapters.documents.tables import stretches
 from adapters.documents.titles import choose_title
 from core.model.errors import DocumentRejected, NoText
@@ -105,3 +106,9 @@ def _single_column(rows: list[list[str]], lines: list[int]) -> Iterator[Block]:
         yield Block(f"{entries[0]}:\n\n{items}", first_line=begins, lines=numbers)
     if len(entries) == 1:
         yield Block(entries[0], first_line=lines[0])
+
+
+FORMATS = (
+    Format(media_type="text/csv", read=read, label="CSV", suffixes=("csv",)),
+    Format(media_type="text/tab-separated-values", read=read, suffixes=("tsv", "tab")),
+)

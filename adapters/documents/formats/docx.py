@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any
 
+from adapters.documents.format import Format
 from adapters.documents.formats.omml import latex
-from adapters.documents.office_package import open_transitional
+from adapters.documents.office_package import is_office_xml, open_transitional
 from adapters.documents.tables import table
 from adapters.documents.titles import choose_title, iso_date
 from core.model.errors import DocumentRejected, NoText
@@ -417,3 +418,16 @@ def _one_line(text: str) -> str:
 
 def _flat(piece: Piece) -> str:
     return re.sub(r"^\s*-\s", "", _one_line(re.sub(r"\n\|( --- \|)+", "", piece.text)))
+
+
+FORMATS = (
+    Format(
+        media_type="application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        read=read,
+        label="DOCX",
+        suffixes=("docx",),
+        promises="Word document",
+        in_package=lambda package: is_office_xml(package, "word/"),
+        not_a_title=r"document\d*|word[ ]document|microsoft[ ]word\b.*|.*\.docx?",
+    ),
+)

@@ -11,6 +11,7 @@ from email.message import EmailMessage
 from email.parser import BytesParser
 
 from adapters.documents.encodings import clean, decode
+from adapters.documents.format import Format
 from adapters.documents.html_markdown import soup, to_markdown
 from adapters.documents.titles import choose_title, iso_date
 from core.model.errors import DocumentRejected, NoText
@@ -100,3 +101,31 @@ def _text(part: EmailMessage) -> str:
     if not isinstance(payload, bytes):
         return ""
     return decode(payload, part.get_content_charset()) if payload.strip() else ""
+
+
+_HEADER = re.compile(
+    r"^(From|To|Subject|Date|Received|Return-Path|Message-ID|MIME-Version|Delivered-To|Cc):", re.IGNORECASE
+)
+
+
+def _is_mail(known: str | None, head: str) -> bool:
+    """Whether the text begins with the headers of a mail."""
+    if known not in (None, "text/plain", "message/rfc822"):
+        return False
+    lines = head.lstrip("\n").split("\n\n", 1)[0].split("\n")
+    headers = {match[1].lower() for line in lines[:80] if (match := _HEADER.match(line))}
+    starts = bool(re.match(r"[A-Za-z][\w-]*:|From ", lines[0]))
+    sure = {"message-id", "mime-version", "received", "return-path"} & headers
+    return starts and len(headers) >= 2 and (bool(sure) or {"from", "to", "subject"} <= headers)
+
+
+FORMATS = (
+    Format(
+        media_type="message/rfc822",
+        read=read,
+        label="mail",
+        suffixes=("eml",),
+        in_text=_is_mail,
+        text_by_content=True,
+    ),
+)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from adapters.documents.format import Format
 from adapters.documents.tables import table
 from adapters.documents.titles import choose_title, iso_date
 from adapters.documents.zip_package import open_package, part, refuse_declared_entities, xml
@@ -191,3 +192,16 @@ def _inline(element: "Element") -> Iterator[str]:
 
 def _one_line(text: str) -> str:
     return re.sub(r"\s+", " ", text).strip()
+
+
+FORMATS = (
+    Format(
+        media_type="application/vnd.oasis.opendocument.text",
+        read=read,
+        label="ODT",
+        suffixes=("odt",),
+        promises="OpenDocument text",
+        in_package=lambda package: package.declared.startswith("application/vnd.oasis.opendocument"),
+        not_a_title=r".*\.odt",
+    ),
+)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from adapters.documents.format import Format
 from adapters.documents.formats.pdf_drawings import Drawings
 from adapters.documents.formats.pdf_forms import filled_values
 from adapters.documents.formats.pdf_layout import lay_out
@@ -428,3 +429,20 @@ def _notes(empty: dict[int, PageContent], count: int) -> Iterator[str]:
             yield f"{'page' if len(numbers) == 1 else 'pages'} {shown} of {count} {said}"
     if count > MAX_PAGES:
         yield f"only the first {MAX_PAGES} of {count} pages were read"
+
+
+FORMATS = (
+    Format(
+        media_type="application/pdf",
+        read=read,
+        label="PDF",
+        suffixes=("pdf",),
+        promises="PDF",
+        in_bytes=lambda data: b"%PDF-" in data[:1024],
+        rank=1,
+        pictures="This PDF is a scan",
+        not_a_title=r".*\.pdf|layout[ ]?\d*|scan(ned document)?[ _-]?\d*|(image|img|page|print)[ _-]?\d*|blank page"
+        r"|t?his page (is )?(intentionally )?(left )?blank[ .]*|(crystal|jasper) ?reports?\b.*|reportlab .*"
+        r"|powerpoint-pr[äa]sentation|présentation powerpoint|presentación de powerpoint|(folie|mappe|dokument)[ ]?\d*",
+    ),
+)

@@ -6,8 +6,9 @@ from contextlib import suppress
 from io import BytesIO
 from typing import Any
 
+from adapters.documents.format import Format
 from adapters.documents.number_format import shown_number
-from adapters.documents.office_package import open_transitional
+from adapters.documents.office_package import is_office_xml, open_transitional
 from adapters.documents.tables import table
 from adapters.documents.titles import choose_title, iso_date
 from adapters.documents.zip_package import xml
@@ -206,3 +207,16 @@ def _alt(shape: Any) -> str:
 
 def _one_line(text: str) -> str:
     return re.sub(r"\s+", " ", text).strip()
+
+
+FORMATS = (
+    Format(
+        media_type=MEDIA_TYPE,
+        read=read,
+        label="PPTX",
+        suffixes=("pptx",),
+        promises="PowerPoint file",
+        in_package=lambda package: is_office_xml(package, "ppt/"),
+        not_a_title=r"powerpoint[ ]presentation|presentation\d*|slide[ ]?\d*|microsoft[ ]powerpoint\b.*|.*\.pptx?",
+    ),
+)

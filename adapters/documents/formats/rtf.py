@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from adapters.documents.encodings import clean
+from adapters.documents.format import Format
 from adapters.documents.tables import table
 from adapters.documents.titles import choose_title, iso_date
 from core.model.errors import DocumentRejected, NoText
@@ -267,3 +268,17 @@ def _known_encoding(encoding: str) -> str:
     except LookupError:
         return "cp1252"
     return encoding
+
+
+FORMATS = (
+    Format(
+        media_type="application/rtf",
+        read=read,
+        label="RTF",
+        suffixes=("rtf",),
+        promises="RTF document",
+        html_under_suffix=True,
+        in_bytes=lambda data: data.startswith(b"{\\rtf"),
+        not_a_title=r".*\.rtf",
+    ),
+)

@@ -7,6 +7,7 @@ import html
 import re
 
 from adapters.documents.encodings import decode
+from adapters.documents.format import Format
 from adapters.documents.formats.markdown_blocks import with_plain_blocks
 from adapters.documents.formats.markdown_links import addresses_in, with_inline_links
 from adapters.documents.html_tables import with_pipe_tables
@@ -204,3 +205,21 @@ def _key(pair: re.Match[str]) -> str:
 
 def _first(stated: dict[str, str], *keys: str) -> str | None:
     return next((stated[key] for key in keys if key in stated), None)
+
+
+FORMATS = (
+    Format(
+        media_type="text/markdown",
+        read=read_markdown,
+        label="Markdown",
+        suffixes=("md", "markdown", "mdx", "mkd"),
+        not_a_title=r".*\.md",
+    ),
+    Format(
+        media_type="text/plain",
+        read=read_text,
+        label="text",
+        suffixes=("txt", "text", "log"),
+        not_a_title=r".*\.txt",
+    ),
+)

@@ -11,9 +11,10 @@ from datetime import date, datetime, time, timedelta
 from io import BytesIO
 from typing import Any
 
+from adapters.documents.format import Format, Package
 from adapters.documents.formats.xlsx_extras import SheetExtras, sheet_extras
 from adapters.documents.number_format import shown_number
-from adapters.documents.office_package import open_transitional, without_part
+from adapters.documents.office_package import is_office_xml, open_transitional, without_part
 from adapters.documents.tables import stretches
 from adapters.documents.titles import choose_title, iso_date
 from adapters.documents.zip_package import open_package
@@ -286,3 +287,24 @@ def _column(index: int) -> str:
         index, rest = divmod(index - 1, 26)
         name = chr(65 + rest) + name
     return name
+
+
+def _is_workbook(package: Package) -> bool:
+    if not is_office_xml(package, "xl/"):
+        return False
+    if "xl/workbook.bin" in package.names:
+        raise DocumentRejected("This is a binary Excel workbook (.xlsb).", remedy="Save it as .xlsx.")
+    return True
+
+
+FORMATS = (
+    Format(
+        media_type=MEDIA_TYPE,
+        read=read,
+        label="XLSX",
+        suffixes=("xlsx",),
+        promises="Excel workbook",
+        in_package=_is_workbook,
+        not_a_title=r"workbook\d*|sheet\d*|microsoft[ ]excel\b.*|.*\.xlsx?",
+    ),
+)
