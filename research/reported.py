@@ -4,8 +4,8 @@
 
 Reads `../shared/data/reported`: its inputs, and the files of the named repositories that lie in ``--files``, go into
 one base of a temporary index. The reasoner without a model answers each question; an answer holds if it states one of
-the right values. A case without a question holds if the parsed text passes the check in `CHECKS`. Cases of chat, and cases
-whose file is not there, are skipped.
+the right values. A case without a question holds if its parsed text passes the check in `CHECKS`. Cases of chat, and
+cases whose file is not there, are skipped.
 """
 
 import argparse
