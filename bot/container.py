@@ -335,6 +335,7 @@ def _agent(
         checkpoint_seconds=settings.checkpoint_expiry * 60,
         names=MET_AT,
         remedy=NOTHING_TO_READ,
+        link_hosts=frozenset(name.strip().casefold() for name in settings.answer_link_hosts.split(",") if name.strip()),
         quote_fallback=extractive if settings.has_llm else None,
     )
     limits = {

@@ -7,6 +7,7 @@ from bs4 import BeautifulSoup, Tag
 from bs4.element import NavigableString
 
 from adapters.documents.encodings import decode
+from adapters.documents.format import Format
 from adapters.documents.html_markdown import soup, to_markdown
 from adapters.documents.titles import choose_title, iso_date, safe_link
 from core.model.errors import DocumentRejected
@@ -152,3 +153,25 @@ def _is_known(encoding: str) -> bool:
     except LookupError:
         return False
     return True
+
+
+_BEGINNING = re.compile(
+    r"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL
+)
+
+
+def _is_page(known: str | None, head: str) -> bool:
+    """Whether the text is a web page; Markdown and source code may begin like one."""
+    return known not in ("text/markdown", "text/x-source") and bool(_BEGINNING.match(head))
+
+
+FORMATS = (
+    Format(
+        media_type="text/html",
+        read=read,
+        label="HTML",
+        suffixes=("html", "htm", "xhtml"),
+        in_text=_is_page,
+        not_a_title=r".*\.html?",
+    ),
+)
