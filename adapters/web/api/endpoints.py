@@ -81,7 +81,7 @@ class Api:
         guarded = [
             web.route(
                 one.method,
-                one.path.replace("{key}", "{key:.+}"),
+                one.path.replace("{key}", "{key:(?s:.+)}"),
                 guard(handlers[one.name], one.scope, error_response if one.openai else problem_response),
             )
             for one in OPERATIONS

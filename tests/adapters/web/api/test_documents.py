@@ -223,7 +223,7 @@ async def test_a_form_that_cannot_be_read_is_refused(office: Office, body: bytes
         assert (await got.json())["trace_id"]
 
 
-@pytest.mark.parametrize("key", ["%FF", "%00", "%ED%A0%80", "a" * 3_000])
+@pytest.mark.parametrize("key", ["%FF", "%00", "%ED%A0%80", "a" * 3_000, "a%0Ab"])
 async def test_a_strange_key_is_not_there(office: Office, key: str) -> None:
     program = await office.program("handbook", scopes=INGEST)
     assert (await program.send("GET", f"/v1/documents/{key}")).status in (400, 404)
