@@ -27,7 +27,7 @@ from adapters.redis.embedded_server import EmbeddedValkey
 from tests.e2e.test_programs_process import Installation, ready, running
 from tests.e2e.test_slack_process import SAMPLES, end_server, free_port
 
-QUESTIONS, INGESTS, TOGETHER = 10_000, 1_000, 8
+QUESTIONS, INGESTS, TOGETHER, TRIES = 10_000, 1_000, 8, 10
 CONVERSATIONS, KEYS = 50, 100
 MORE_FILES, MORE_MEMORY = 5, 1.15
 WORDS = (
@@ -86,12 +86,16 @@ async def look(home: Path, pid: int) -> Look:
 
 
 class Program:
-    """A program that asks and adds documents; ``failed`` counts the answers that it must not get."""
+    """A program that asks and adds documents, again where it reads to try later.
+
+    ``failed`` counts the answers that it must not get.
+    """
 
     def __init__(self, address: str, token: str) -> None:
         self._address = address
         self._session = aiohttp.ClientSession(headers={"Authorization": f"Bearer {token}"})
         self.failed = Counter[str]()
+        self.later = 0
 
     async def close(self) -> None:
         """Close its connections."""
@@ -102,27 +106,28 @@ class Program:
         fields = {"question": f"{WORDS[number % len(WORDS)]} I ask for team {number % 97}."}
         if number % 2:
             fields["conversation"] = f"c{number % CONVERSATIONS}"
-        async with self._session.post(f"{self._address}/v1/ask", json=fields) as answer:
-            self._note("ask", answer.status)
+        await self._send("POST", "/v1/ask", fields)
 
     async def put(self, number: int) -> None:
         """Put a document that has not been there so, and wait until it is in."""
         text = f"# Gate {number % KEYS}\n\nGate {number % KEYS} opens at {number} o'clock in edition {number}."
-        async with self._session.put(f"{self._address}/v1/documents/gate-{number % KEYS}", json={"text": text}) as put:
-            self._note("put", put.status)
-            if put.status != 202:
-                return
-            job = (await put.json())["id"]
-        while True:
-            async with self._session.get(f"{self._address}/v1/jobs/{job}") as got:
-                state = (await got.json()).get("state") if got.status == 200 else "gone"
-            if state not in ("queued", "running"):
-                self.failed[f"job {state}"] += state != "done"
-                return
+        job = await self._send("PUT", f"/v1/documents/gate-{number % KEYS}", {"text": text})
+        while job.get("state") in ("queued", "running"):
             await asyncio.sleep(0.3)
+            job = await self._send("GET", f"/v1/jobs/{job['id']}")
+        self.failed[f"job {job.get('state')}"] += job.get("state") != "done"
 
-    def _note(self, what: str, status: int) -> None:
-        self.failed[f"{what} {status}"] += status not in (200, 202)
+    async def _send(self, method: str, path: str, fields: dict[str, str] | None = None) -> dict[str, str]:
+        status, reply = 0, dict[str, str]()
+        for _ in range(TRIES):
+            async with self._session.request(method, self._address + path, json=fields) as got:
+                status, reply = got.status, await got.json(content_type=None)
+            if status not in (429, 503):
+                break
+            self.later += 1
+            await asyncio.sleep(2)
+        self.failed[f"{method} {path} {status}"] += status not in (200, 202)
+        return reply
 
 
 async def work(program: Program, questions: range, ingests: range) -> None:
@@ -154,7 +159,8 @@ async def live(installation: Installation, token: str, life: int, questions: int
                     looks.append(await look(installation.home, process.pid))
         finally:
             await program.close()
-    print(f"life {life + 1}: {looks[1]}; after a quarter {looks[0].resident} MB", flush=True)
+    again = f"; {program.later} sent again after 503" if program.later else ""
+    print(f"life {life + 1}: {looks[1]}; after a quarter {looks[0].resident} MB{again}", flush=True)
     if failed := {what: count for what, count in program.failed.items() if count}:
         print(f"  failed: {failed}", flush=True)
         raise SystemExit(1)
