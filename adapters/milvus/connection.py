@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from adapters.milvus.embedded_server import EmbeddedMilvus
+from adapters.milvus.embedded_server import REFILL, EmbeddedMilvus
 from core.model.errors import FootnoteError, StoreUnavailable
 
 T = TypeVar("T")
@@ -129,9 +129,10 @@ class MilvusConnection:
                 raise _NothingListens(f"Milvus at {self.uri} does not answer.") from error
             message = str(error.message if isinstance(error, MilvusException) else error.details())
             said = "did not answer in time" if "DEADLINE" in str(code) else _readable_message(message)
-            if _INTERNAL in said:
-                await self.check_file()
             remedy = None if "reports" in said else self._remedy()
+            if _INTERNAL in said and self._embedded is not None:
+                await self.check_file()  # which does not find every damage
+                remedy = f"If it stays so, its file is damaged. {REFILL}"
             raise StoreUnavailable(f"Milvus at {self.uri} {said}.", remedy=remedy) from error
 
     async def _in_thread(self, do: Callable[[], T], seconds: float) -> T:

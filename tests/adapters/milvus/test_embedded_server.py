@@ -276,3 +276,15 @@ async def test_it_opens_where_the_users_home_cannot_be_written(path: str, monkey
     async with opened(path) as index:
         await add(index, "a")
         assert await index.count() == 1
+
+
+async def test_a_call_that_meets_a_damaged_page_says_what_to_do(path: str) -> None:
+    passages = [Passage(f"p{n}", "handbook", "doc", "v1", "s", n, "T", f"Words {n}. " * 40) for n in range(200)]
+    vectors = await vectors_of(passages, ENCODER)
+    async with opened(path) as index:
+        await index.add(passages, vectors)
+    os.truncate(path, Path(path).stat().st_size - 3)
+    async with opened(path) as index:
+        adding = index.add(passages, vectors)
+        with pytest.raises(StoreUnavailable, match=r"damaged\. Move it away: footnote kb repair"):
+            await adding
