@@ -5,6 +5,8 @@ import csv
 import io
 import os
 import random
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from email.message import EmailMessage
@@ -13,7 +15,7 @@ from html import escape
 import pytest
 
 from tests.e2e.test_programs_process import Installation, post, ready, running
-from tests.e2e.test_slack_process import end_server, free_port
+from tests.e2e.test_slack_process import ROOT, end_server, environment, free_port
 from tests.fakes.model.endpoint import RecordedRequest, Says, ScriptedEndpoint
 from tests.fakes.model.obedient_model import ObedientModel, blocks_in
 from tests.hostile_markdown import EVIL, NAMED, hostile_answers, hostile_markdown
@@ -81,8 +83,9 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installat
         name, data = hostile_document(number, text)
         (folder / "files" / name).write_bytes(data)
     empty = Installation(folder / "home", "", "", "", "")
-    empty.run("ingest", str(folder / "files"))
-    yield Installation(folder / "home", empty.run("token", "create").strip(), "", "", "")
+    command = [sys.executable, "-m", "bot", "ingest", str(folder / "files")]
+    subprocess.run(command, env=environment(empty.home), cwd=ROOT, check=False)  # some may be refused
+    yield Installation(folder / "home", empty.run("token", "create", "--rate", "6000").strip(), "", "", "")
     asyncio.run(end_server(folder / "home"))
 
 

@@ -18,6 +18,7 @@ from core.model.errors import DocumentRejected
 from core.model.file_content import UPLOAD, LocalFile, NamedFile, folder_of, folder_origin
 from core.model.knowledge import Document
 from core.ports.catalog import Catalog
+from core.service.kb.text_spans import count
 
 OTHER_NAME = "“{name}” is the name of {what} here, so what is in {folder} is called “{other}”."
 SAME_FOLDER = "If it is the same folder: remove “{other}”, and give the command again with --name “{name}”."
@@ -33,6 +34,10 @@ class KeptFolder:
     folder: str
     documents: int
     moved_from: str = ""  # the folder they came from before, where one was known
+
+    def __str__(self) -> str:
+        before = f", which was {self.moved_from}" if self.moved_from else ""
+        return f"Kept {count(self.documents, 'document')} of “{self.name}” as before, from {self.folder}{before}."
 
 
 @dataclass(frozen=True, slots=True)
