@@ -108,7 +108,7 @@ def _footnote(home: Path, *words: str) -> "subprocess.CompletedProcess[str]":
 def _python(home: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     environment = {**os.environ, "FOOTNOTE_HOME": str(home), "NO_COLOR": "1", "PYTHONPATH": str(Path.cwd())}
     command = [sys.executable, *words]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=300)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=900)
 
 
 @contextmanager
