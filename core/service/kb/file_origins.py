@@ -24,6 +24,7 @@ OTHER_NAME = "“{name}” is the name of {what} here, so what is in {folder} is
 SAME_FOLDER = "If it is the same folder: remove “{other}”, and give the command again with --name “{name}”."
 UNKNOWN = "documents from a folder that is not known"  # of a home that a version before origins has written
 UPLOADED = "files that were uploaded"
+MOST_NAMED = 5  # documents in a note
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,15 @@ class FileNaming:
     kept: tuple[KeptFolder, ...] = ()
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def missing_note(self) -> str:
+        """Which documents came from these folders and are not in them now, the first few by name; or empty."""
+        if not self.missing:
+            return ""
+        more = f" and {len(self.missing) - MOST_NAMED} more" if len(self.missing) > MOST_NAMED else ""
+        what = f"{', '.join(self.missing[:MOST_NAMED])}{more}"
+        return f"Indexed from this folder, and not in it now: {what}. They still answer until you remove them."
 
 
 @dataclass(frozen=True, slots=True)

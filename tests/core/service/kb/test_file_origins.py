@@ -204,6 +204,7 @@ async def test_a_home_of_an_older_version_is_kept_and_nothing_is_encoded(room: R
     assert states == [UNCHANGED, UNCHANGED]
     assert [(one.name, one.documents, one.folder) for one in naming.kept] == [("docs", 3, str(folder))]
     assert naming.missing == ("docs/leave.md",)
+    assert "not in it now: docs/leave.md. They still answer" in naming.missing_note
     assert room.index._passages == rows
     naming, _ = await ingest(room, folder)
     assert (naming.kept, len(await sources(room))) == ((), 3)
