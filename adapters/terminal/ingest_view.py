@@ -167,7 +167,8 @@ async def _ingest_batch(
         raise
     except StoreUnavailable:
         with suppress(FootnoteError):
-            await client.jobs.cancel(job.id, client.caller.person.id)  # the next command brings the rest in anew
+            await client.jobs.cancel(job.id, client.caller.person.id)  # the next command brings in the rest
+        with suppress(FootnoteError):  # a Redis on a full disk takes no writes, and can still say what is in
             job = await client.jobs.read(job.id) or job
         for result in _results(job, sources):
             ingest.add(result)
