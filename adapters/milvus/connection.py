@@ -10,7 +10,7 @@ import logging
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -103,6 +103,16 @@ class MilvusConnection:
         """Raise StoreUnavailable where the embedded database's file is damaged."""
         if self._embedded is not None:
             await asyncio.to_thread(self._embedded.check_file)
+
+    async def check_room(self) -> None:
+        """Raise DiskFull where the embedded database's disk has no room for more."""
+        if self._embedded is not None:
+            await asyncio.to_thread(self._embedded.check_room)
+
+    async def check_stored(self, ids: Collection[str]) -> None:
+        """Raise StoreUnavailable where the embedded database's file lacks some of these rows."""
+        if self._embedded is not None:
+            await asyncio.to_thread(self._embedded.check_stored, ids)
 
     async def _attempt(self, do: Callable[[Any], T], seconds: float) -> T:
         from grpc import RpcError  # type: ignore[import-untyped] # pymilvus lets some of gRPC's errors through
