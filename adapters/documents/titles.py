@@ -14,7 +14,12 @@ from core.model.markdown_lines import HEADING, with_fences, without_emphasis
 TITLE_CHARS = 200
 MAX_LINK = 400
 """Characters of an address that is kept behind its words: longer ones follow readers around and name nothing."""
-_NOT_A_TITLE = r"untitled|new[ ]\w+[ ]document|index|none|null|title|test|home|\W*|.*\.(indd|qxd|tex|dvi|eps|svg)"
+_NOT_A_TITLE = (
+    r"new[ ]\w+[ ]document|index|none|null|title|test|home|\W*|.*\.(indd|qxd|tex|dvi|eps|svg)"
+    r"|[(<\[]?(anonymous|unspecified|unknown|untitled[\s_-]?\d*|no title|not set|undefined|nan)[)>\]]?|about:blank"
+    r"|[\da-f]{8}-[\da-f-]{27}|\{\{?[^{}]*\}?\}|%\w+%|[a-z]:\\.*|file:/.*"
+)
+"""What programs put into a title when nobody named one, and what is left of a template or a path."""
 
 
 @cache

@@ -17,6 +17,7 @@ from adapters.documents.html_markdown import soup, to_markdown
 from adapters.documents.titles import choose_title, iso_date
 from core.model.errors import DocumentRejected, NoText
 from core.model.parsed_document import Block, ParsedDocument
+from core.model.plain_text import one_line
 
 MAX_PARTS = 500
 _SHOWN = ("From", "To", "Cc", "Date")
@@ -52,8 +53,9 @@ def _in_one_byte_units(data: bytes) -> bytes:
 def letter(
     name: str, subject: str, shown: dict[str, str], body: str, attachments: list[str], *, media_type: str
 ) -> ParsedDocument:
-    """A mail's parts as one document."""
-    lines = [f"{label}: {text}" for label, text in shown.items() if text]
+    """Return a mail's parts as one document. Only the body has more than one line: a subject forges no sender."""
+    subject, attachments = one_line(subject), [one_line(attached) for attached in attachments]
+    lines = [f"{label}: {one_line(text)}" for label, text in shown.items() if text]
     lines += [f"Attachments: {', '.join(attachments)}"] if attachments else []
     if not body.strip() and not subject and not attachments:
         raise NoText("There is no text in this mail.")
