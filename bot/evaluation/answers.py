@@ -18,6 +18,7 @@ from core.model.events import AgentCompleted, CheckpointReached
 from core.model.evidence import EvidenceLibrary
 from core.model.inquiry import Inquiry
 from core.model.knowledge import KnowledgeBase, Passage
+from core.model.plain_text import compose
 
 GRADES = range(1, 11)
 WORST = 6  # wrong answers, and as many wrong refusals
@@ -110,7 +111,7 @@ def new_inquiry(footnote: Footnote, base: str, text: str, thread: ThreadKey) -> 
     """A question that the operator asks of one base."""
     return Inquiry(
         id=f"eval-{time.monotonic_ns()}",
-        question=text,
+        question=compose(text),
         thread=thread,
         asker=_ASKER,
         audience=Audience(unrestricted=True),
