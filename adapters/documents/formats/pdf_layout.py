@@ -92,13 +92,35 @@ def lay_out(lines: list[Line], ruled: RuledPage, rules: Sequence[Box]) -> tuple[
         groups += parted
         taken = {id(line) for row in inside.rows for line in row.lines}
         free = [line for line in free if id(line) not in taken]
-    for group in (free, *groups):
+    for group in (_without_paragraphs(free), *groups):
         for columns in _side_by_side(_rows(group)):
             if (table := _table(columns, rules)) is not None:
                 found.append(table)
             elif _are_blocks(columns, lines):
                 lines, _ = _one_after_the_other(lines, columns)
     return lines, found
+
+
+def _without_paragraphs(lines: Sequence[Line]) -> list[Line]:
+    """The lines without those of running text, which may stand beside a table in a column of its own."""
+    running: set[int] = set()
+    chain: list[Line] = []
+    for line in [*lines, None]:
+        if line is not None and chain and _runs_on(chain[-1], line):
+            chain.append(line)
+            continue
+        if len(chain) > 3:
+            running |= set(map(id, chain))
+        chain = [line] if line is not None else []
+    return [line for line in lines if id(line) not in running]
+
+
+def _runs_on(above: Line, line: Line) -> bool:
+    """Whether a line goes on below another of the same text: as far left, without a wide gap, of some words."""
+    down = above.baseline - line.baseline
+    long = min(len(above.text.split()), len(line.text.split())) > 3
+    aligned = abs(above.left - line.left) < 2 and abs(above.size - line.size) < 0.6
+    return long and aligned and 0 < down < line.size * 1.7 and len(above.parts) < 2 and len(line.parts) < 2
 
 
 def _in_frame(lines: Sequence[Line], frame: Sequence[Box]) -> Columns | None:
@@ -186,6 +208,8 @@ def _columns(run: list[Row]) -> Iterator[Columns]:
 def _extents(parts: Sequence[Part], rows: int) -> list[tuple[float, float]]:
     """From where to where each column goes. What crosses a gap that nearly all rows keep is a heading of several."""
     merged = _merged(parts)
+    if rows > 3:  # a sign that stands alone in one row is no column
+        merged = [one for one in merged if sum(_overlap(part, one) > 0 for part in parts) > 1]
     if len(merged) > 1 or rows < 5:
         return merged
     widths = sorted(part.right - part.left for part in parts)
@@ -238,9 +262,17 @@ def _may_be_table(columns: Columns, cells: Sequence[Sequence[str]], filled: Sequ
     ticked = sum(any("[x]" in text or "[ ]" in text for text in row) for row in cells)
     if ticked and labels + sum(text.endswith("?") for text in first) > len(first) * 0.5:
         return False
+    if _is_contents(cells):
+        return False
     marks = sum(bool(_LIST_MARK.fullmatch(text)) for text in first)
     named_enough = named >= len(filled) * 0.12 or len(columns.extents) > 2
     return long <= len(filled) * 0.15 and named_enough and marks <= len(first) * 0.6
+
+
+def _is_contents(cells: Sequence[Sequence[str]]) -> bool:
+    """Whether rows are a table of contents: their last cells are the numbers of pages."""
+    pages = [int(row[-1]) for row in cells if row[-1].isdecimal()]
+    return len(cells) > 3 and len(pages) == len(cells) and len(cells[0]) < 4 and pages == sorted(pages)
 
 
 def _is_prose(columns: Columns) -> bool:
