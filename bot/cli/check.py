@@ -20,7 +20,7 @@ def register(app: typer.Typer) -> None:
 
 
 def check(
-    tests: Annotated[Path, typer.Argument(help="A YAML file of questions.", exists=True, dir_okay=False)],
+    tests: Annotated[Path, typer.Argument(help="A YAML file of questions.", dir_okay=False)],
     documents: Annotated[
         list[Path] | None, typer.Option(help="Test these files and folders instead of those that the file names.")
     ] = None,
@@ -38,6 +38,7 @@ def check(
     """
     from bot.evaluation.document_tests import read_tests
 
+    require_paths([tests])
     found = read_tests(tests)
     paths = documents or [tests.parent / name for name in found.documents]
     require_paths(paths)
@@ -81,16 +82,16 @@ async def _check(
 async def _check_documents(found: "TestFile", paths: Sequence[Path]) -> "list[Checked]":
     """Ask the questions of these files and folders alone, read into an index that is removed afterwards."""
     from adapters.documents.folders import files_in
-    from bot.evaluation.dataset_loader import Dataset
     from bot.evaluation.document_tests import check
-    from bot.evaluation.temp_index import fill, open_temporary
+    from bot.evaluation.temp_index import fill_with_files, open_temporary
     from bot.settings import load_settings
 
     files = tuple(files_in(paths))
     if not files:
         raise typer.BadParameter(f"There is no file in {', '.join(map(str, paths))} that can be read.")
     async with open_temporary(load_settings()) as footnote:
-        await fill(footnote, Dataset(BASE, files=files))
+        for line in await fill_with_files(footnote, BASE, files):
+            say(line, err=True)
         return [await check(footnote, BASE, test) for test in found.tests]
 
 

@@ -8,9 +8,8 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from bot.evaluation.answer_scoring import comparable, place_of, says_not_covered
-from bot.evaluation.answers import pursue_question, turn_of
-from bot.evaluation.question_runs import reply_of
+from bot.evaluation.answer_text import comparable, place_of, says_not_covered
+from bot.evaluation.asking import pursue_question, reply_of, turn_of
 from core.model.answer import Outcome
 from core.model.conversation import Thread, ThreadKey
 from core.model.errors import ConfigurationError
@@ -18,7 +17,7 @@ from core.model.text import sentences
 
 if TYPE_CHECKING:
     from bot.container import Footnote
-    from bot.evaluation.answer_scoring import Prediction
+    from bot.evaluation.asking import Prediction
 
 MOST_TESTS = 1_000
 LARGEST_FILE = 1_000_000  # bytes

@@ -2,9 +2,9 @@
 
     python -m research.measure.pdf_tables FOLDER [--part read|unread] [--texts FOLDER] [--worst]
 
-FOLDER holds `NAME.pdf` with `NAME-str.xml` beside it, the cells as people wrote them down (the set is in the test
-files of camelot and tabula). Every third file is `unread`: never looked at while the reader was written.
-``--texts`` judges the Markdown of another program instead, `NAME.md` each.
+FOLDER holds `NAME.pdf` with `NAME-str.xml` beside it, the cells as people wrote them down (in the test files of
+camelot and tabula). Every third file is `unread`: never looked at while the reader was written. ``--texts`` judges the
+Markdown of another program instead, `NAME.md` each.
 
 rows    share of the rows of two cells or more that one row of a table holds, cell for cell, empty cells left out
 pairs   F1 of the pairs of neighbouring cells in a row, pages without a table among them

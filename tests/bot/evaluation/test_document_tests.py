@@ -5,7 +5,7 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 
-from bot.evaluation.answer_scoring import Prediction
+from bot.evaluation.asking import Prediction
 from bot.evaluation.document_tests import Checked, DocumentTest, as_junit, as_markdown, find_faults, read_tests
 from core.model.answer import Outcome
 from core.model.errors import ConfigurationError
