@@ -294,3 +294,28 @@ def test_prose_in_two_columns_is_no_table(prose: str) -> None:
     text = text_of(pdf)
     assert "|" not in text
     assert text.index("rule 7") < text.index("note 0")
+
+
+RIGHT_TO_LEFT = (
+    (("סניף", "שעות"), ("תל אביב", "08:00"), ("חיפה", "09:30")),
+    (("מחסן", "מנהל"), ("אשדוד", "דנה"), ("אילת", "רון")),
+    (("مخزن", "مدير"), ("شمال", "ليلى"), ("جنوب", "سمير")),
+)
+
+
+@pytest.mark.parametrize("rows", RIGHT_TO_LEFT, ids=["hours", "managers", "arabic"])
+def test_tables_written_from_right_to_left_keep_their_letters_and_columns_in_order(rows: Rows) -> None:
+    import matplotlib as mpl
+
+    pdf = sheet()
+    pdf.add_font("DejaVu", fname=f"{mpl.get_data_path()}/fonts/ttf/DejaVuSans.ttf")
+    pdf.set_font("DejaVu", size=10)
+    for i, row in enumerate(rows):
+        for x, text in zip((230, 70), row, strict=True):
+            shown = text if text[0].isdigit() else text[::-1]  # as it is drawn: glyph by glyph from the left
+            pdf.text(x, 120 + i * 18, shown)
+    for i in range(len(rows) + 1):
+        pdf.line(60, 108 + i * 18, 380, 108 + i * 18)
+    for x in (60, 220, 380):
+        pdf.line(x, 108, x, 108 + len(rows) * 18)
+    assert rows_in(text_of(pdf)) == [list(row) for row in rows]
