@@ -32,6 +32,9 @@ _TABLE_RULE = re.compile(r"^\s*\+[-=]{2,}")
 _KEYS = re.compile(r":kbd:`[^`]+`(?:\s?\+?\s?:kbd:`[^`]+`)+")
 _KEY = re.compile(r":kbd:`([^`]+)`")
 _WORD = re.compile(r"\w{2,}")
+_COMPARED = 20
+"""Of a line's words."""
+
 _AHEAD = 400
 """How many lines further down a line of the Markdown may have been written."""
 
@@ -102,17 +105,29 @@ _SETTINGS: dict[str, Any] = {
 
 def _source_lines(lines: Sequence[str], written: Sequence[str]) -> Iterator[int]:
     """For each line of the Markdown the line of the source, from 1, in which its words begin."""
-    words = [" ".join(_WORD.findall(line)) for line in written]
-    at = 0
+    words = [_WORD.findall(line) for line in written]
+    at = -1
     for line in lines:
-        wanted = _WORD.findall(line)
-        if wanted:
-            start = " ".join(wanted[:4])
-            for i in range(at, min(at + _AHEAD, len(words))):
-                if start in words[i] or (words[i] and len(words[i]) > 8 and start.startswith(words[i])):
-                    at = i
-                    break
-        yield at + 1
+        wanted = _WORD.findall(line)[:_COMPARED]
+        best, found = 0, at
+        for i in range(at + 1, min(at + _AHEAD, len(words))) if wanted else ():
+            held = _held(wanted, words[i])
+            if held > best:
+                best, found = held, i
+            if best == len(wanted) or (best > 1 and best == len(words[found])):  # all of either line
+                break
+        if best > 1 or best == len(wanted):
+            at = found
+        yield max(at, 0) + 1
+
+
+def _held(wanted: Sequence[str], line: Sequence[str]) -> int:
+    """How many of these words a line holds one after the other, from the first on."""
+    if wanted[0] not in line:
+        return 0
+    start = line.index(wanted[0])
+    pairs = zip(wanted, line[start:], strict=False)
+    return next((i for i, (one, other) in enumerate(pairs) if one != other), min(len(wanted), len(line) - start))
 
 
 FORMATS = (Format(media_type=MEDIA_TYPE, read=read, label="RST", suffixes=("rst", "rest")),)
