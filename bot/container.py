@@ -44,6 +44,7 @@ from adapters.terminal.chat import Chat
 from bot.garbage_collection import collector_paused
 from bot.home import secure_home
 from bot.knowledge_stack import KnowledgeStack, blob_store, knowledge_stack
+from bot.plugins import installed_platforms
 from bot.settings import Settings
 from bot.store_startup import StoreStartup
 from core.agent.agent import Agent
@@ -94,7 +95,6 @@ log = structlog.get_logger(__name__)
 # long way begins (core.agent.fast_path). Without a model the long way costs nothing, so that it is always taken.
 CONFIDENT = 0.0
 NEVER = 2.0
-MET_AT = "Slack Discord"  # a reply may say so, though nobody else did
 NOTHING_TO_READ = "An admin can add some: `/kb` in chat, *Knowledge* on the page, `footnote ingest` in a terminal."
 ANSWER_SECONDS = 60.0  # what an answer may take where nothing else is set
 OPENAI = "https://api.openai.com/v1"
@@ -332,7 +332,7 @@ def _agent(
         prices=_prices(settings),
         confident=CONFIDENT if settings.has_llm else NEVER,
         checkpoint_seconds=settings.checkpoint_expiry * 60,
-        names=MET_AT,
+        names=" ".join(plugin.label for plugin in installed_platforms()),  # a reply may say where people ask
         remedy=NOTHING_TO_READ,
         quote_fallback=extractive if settings.has_llm else None,
     )

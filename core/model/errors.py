@@ -8,7 +8,7 @@
     │   │   └── StoreRefused     it answers, and does not let us in as we are configured
     │   ├── ModelUnavailable     the model endpoint: refused, timed out, rate limited, breaker open
     │   │   └── ModelMisbehaved  it answered, but with nothing usable
-    │   └── PlatformUnavailable  Slack or Discord
+    │   └── PlatformUnavailable  a chat platform
     ├── BudgetExhausted          a cap on searches, tokens, seconds or money is reached
     ├── NotFound                 a document, checkpoint, trace or knowledge base that is not there
     ├── Denied                   this person may not do this
@@ -97,7 +97,7 @@ class ModelMisbehaved(ModelUnavailable):
 
 
 class PlatformUnavailable(Unavailable):
-    """Slack or Discord does not answer, or refuses our credentials."""
+    """A chat platform does not answer, or refuses our credentials."""
 
 
 class BudgetExhausted(FootnoteError):

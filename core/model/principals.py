@@ -1,6 +1,7 @@
-"""Whom a knowledge base can be for: channels, groups, roles, people and all of them, as types with one way to text.
+"""Who a knowledge base can be for: channels, groups, roles, people and all of them, as types with one way to text.
 
-Grants and audiences hold principals as that text; two are the same where their texts are.
+Grants and audiences hold principals as that text; two are the same where their texts are. What can be granted to on a
+platform is in the platform's plugin.
 """
 
 import re
@@ -13,14 +14,13 @@ _TEXT = re.compile(r"(?P<platform>[a-z]+):(?P<kind>[a-z]+)(?::(?:(?P<space>[^/:]
 
 
 class PrincipalKind(StrEnum):
-    """What a principal is, in the words of its platform."""
+    """The kinds that several platforms have; a platform may add its own, as text."""
 
-    CHANNEL = "channel"  # whoever can read there
+    CHANNEL = "channel"  # everybody who can read there
     GROUP = "group"
     ROLE = "role"
     USER = "user"
     TEAM = "team"  # everybody in a workspace
-    GUILD = "guild"  # everybody in a server
     TOKEN = "token"  # noqa: S105 - a kind, and no secret
     READERS = "readers"  # everybody who has signed in
 
@@ -30,7 +30,7 @@ class Principal:
     """A holder of grants. ``space`` is the workspace or server of what is not known by its ``id`` alone, else None."""
 
     platform: str
-    kind: PrincipalKind
+    kind: str
     id: str = ""
     space: str | None = None
 
@@ -44,7 +44,7 @@ class Principal:
         found = _TEXT.fullmatch(text)
         if found is None:
             raise ValueError(f"{text[:80]!r} is no principal.")
-        return cls(found["platform"], PrincipalKind(found["kind"]), found["id"] or "", found["space"])
+        return cls(found["platform"], found["kind"], found["id"] or "", found["space"])
 
 
 def channel_principal(platform: str, space: str, channel: str) -> str:
@@ -57,7 +57,7 @@ class PrincipalForm:
     """How principals of a kind are written on a platform, with words for their ids; ``named``: people choose those."""
 
     platform: str
-    kind: PrincipalKind
+    kind: str
     id: str = ""
     space: str | None = None
     named: bool = False
@@ -79,15 +79,7 @@ class PrincipalForm:
 
 EVERYONE = "everyone"  # in place of a principal: the base is open again
 
-PRINCIPAL_FORMS = (
-    PrincipalForm("slack", PrincipalKind.CHANNEL, "CHANNEL", "TEAM"),
-    PrincipalForm("slack", PrincipalKind.GROUP, "GROUP", "TEAM"),
-    PrincipalForm("slack", PrincipalKind.USER, "USER", "TEAM"),
-    PrincipalForm("slack", PrincipalKind.TEAM, "TEAM"),
-    PrincipalForm("discord", PrincipalKind.CHANNEL, "CHANNEL", "SERVER"),
-    PrincipalForm("discord", PrincipalKind.ROLE, "ROLE", "SERVER"),
-    PrincipalForm("discord", PrincipalKind.USER, "USER"),
-    PrincipalForm("discord", PrincipalKind.GUILD, "SERVER"),
+PRINCIPAL_FORMS = (  # of Footnote itself; each platform's are in its plugin
     PrincipalForm("api", PrincipalKind.TOKEN, "TOKEN"),
     PrincipalForm("web", PrincipalKind.USER, "NAME", named=True),  # as the proxy in front of the page calls them
     PrincipalForm("web", PrincipalKind.READERS),

@@ -123,7 +123,7 @@ def _preview(command: KbCommand, restricted: KnowledgeBase, documents: int, call
 
 def _is_person(principal: str) -> bool:
     try:
-        return Principal.parse(principal).kind is PrincipalKind.USER
+        return Principal.parse(principal).kind == PrincipalKind.USER
     except ValueError:
         return False
 
