@@ -109,9 +109,8 @@ async def test_a_port_that_is_taken_is_said_and_nothing_stays_open() -> None:
 
 
 async def test_a_channel_that_doctor_is_asked_about_must_be_one() -> None:
-    with pytest.raises(
-        NotFound, match=r"'general' is no channel\. A channel is named as .*slack:channel:TEAM/CHANNEL\."
-    ):
+    said = r"'general' is no channel\. A channel is named as .*slack:channel:TEAM/CHANNEL\."
+    with pytest.raises(NotFound, match=said):
         await explain("general", as_json=False)
 
 
