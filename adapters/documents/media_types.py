@@ -173,6 +173,6 @@ def misnaming_notes(name: str, media_type: str) -> tuple[str, ...]:
     """Return a note if the name promised another format than the content is."""
     suffix = _suffix(name)
     promised, actual = by_suffix().get(suffix), by_media_type()[media_type]
-    if promised and promised.media_type != media_type and (promised.promises or actual.promises):
+    if promised and actual.suffixes and promised.media_type != media_type and (promised.promises or actual.promises):
         return (f"named .{suffix}, but read as {media_type}",)
     return ()

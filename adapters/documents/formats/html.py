@@ -23,7 +23,8 @@ _FURNITURE = re.compile(
     re.IGNORECASE,
 )
 _ROLES = ("navigation", "banner", "contentinfo", "search", "complementary", "menu", "menubar", "dialog", "alertdialog")
-MOST_TAGS = 250_000  # of a page, opening and closing: five seconds of a core
+MOST_ELEMENTS = 75_000  # of a page: five seconds of a core where all of them are cells of tables
+_OPENING_TAG = re.compile("<[a-zA-Z]")
 _MAIN_SHARE = 0.35
 """A `main` or `article` with less of the page's text than this is not what the page is about."""
 
@@ -31,8 +32,8 @@ _MAIN_SHARE = 0.35
 def read(name: str, data: bytes) -> ParsedDocument:
     """The page's main content as Markdown. Raises DocumentRejected for one of too many elements, or without text."""
     text = page_text(data)
-    if text.count("<") > MOST_TAGS:
-        raise DocumentRejected(f"This page has over {MOST_TAGS:,} tags.", remedy="Add it in parts.")
+    if len(_OPENING_TAG.findall(text)) > MOST_ELEMENTS:
+        raise DocumentRejected(f"This page has over {MOST_ELEMENTS:,} elements.", remedy="Add it in parts.")
     page = soup(text)
     stated_title = _title(page)
     modified = iso_date(

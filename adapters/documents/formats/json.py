@@ -173,7 +173,7 @@ def _is_json(known: str | None, head: str) -> bool:
     try:
         json.JSONDecoder().raw_decode(start)
     except ValueError:
-        return len(head) > 60_000 and bool(re.match(r'\s*[\[{]\s*(\{\s*)?"', head))
+        return len(head.encode("utf-8", "replace")) > 60_000 and bool(re.match(r'\s*[\[{]\s*(\{\s*)?"', head))
     except RecursionError:
         return False
     return True

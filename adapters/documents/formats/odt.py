@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from adapters.documents.format import Format
 from adapters.documents.tables import table
-from adapters.documents.titles import choose_title, iso_date
+from adapters.documents.titles import choose_title, iso_date, with_address
 from adapters.documents.zip_package import open_package, part, refuse_declared_entities, xml
 from core.model.errors import DocumentRejected, NoText
 from core.model.parsed_document import Block, ParsedDocument
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _NS = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
 _TEXT, _TABLE, _OFFICE, _DRAW, _STYLE = (_NS % name for name in ("text", "table", "office", "drawing", "style"))
 _SVG = _NS % "svg-compatible"
+_XLINK = "{http://www.w3.org/1999/xlink}"
 _DC = "{http://purl.org/dc/elements/1.1/}"
 _SKIPPED = frozenset(
     (
@@ -183,6 +184,8 @@ def _inline(element: "Element") -> Iterator[str]:
             yield " "
         elif child.tag == f"{_TEXT}line-break":
             yield "\n"
+        elif child.tag == f"{_TEXT}a":
+            yield with_address("".join(_inline(child)), child.get(f"{_XLINK}href"))
         elif child.tag == f"{_TEXT}note":
             yield f" [{_one_line(' '.join(child.itertext()))}]"
         elif child.tag not in _SKIPPED and not child.tag.startswith(_DRAW):
