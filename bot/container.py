@@ -4,7 +4,6 @@ With ``knowledge_stack``, ``page`` and ``platforms``, whose parts are put togeth
 """
 
 import asyncio
-import re
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -61,6 +60,7 @@ from core.model.clock import Clock
 from core.model.conversation import ThreadKey
 from core.model.errors import ConfigurationError, ModelFailure, ModelUnavailable, NotFound, first_of_ours
 from core.model.inquiry import PROFILE_LIMITS, AnswerPolicy, Limits
+from core.model.principals import Principal, PrincipalKind
 from core.ports.blob_store import BlobStore
 from core.ports.daily_budget import DailyBudget
 from core.ports.encoder import Encoder
@@ -465,15 +465,15 @@ async def has_documents(settings: Settings) -> bool:
 
 
 def digest_channel(setting: str) -> ThreadKey | None:
-    """The channel of GAPS_DIGEST; None where it is empty. Raises ConfigurationError for what is none."""
-    if not setting.strip():
+    """Return the channel of GAPS_DIGEST; None if it is empty. Raises ConfigurationError if it names none."""
+    text = setting.strip()
+    if not text:
         return None
-    found = re.fullmatch(r"(slack|discord):channel:(\w+)/(\w+)", setting.strip(), re.ASCII)
-    if found is None or (found[1] == "discord" and not (found[2] + found[3]).isdecimal()):
-        raise ConfigurationError(
-            "GAPS_DIGEST is no channel.", remedy="It looks like slack:channel:T1/C1 or discord:channel:1/2."
-        )
-    return ThreadKey(found[1], found[2], found[3], "")
+    forms = [form for form in installed_platforms().principal_forms() if form.kind == PrincipalKind.CHANNEL]
+    if not any(form.accepts(text) for form in forms):
+        raise ConfigurationError("GAPS_DIGEST is no channel.", remedy=f"It looks like {' or '.join(map(str, forms))}.")
+    channel = Principal.parse(text)
+    return ThreadKey(channel.platform, channel.space or "", channel.id, "")
 
 
 def _secure_home(home: Path) -> None:

@@ -44,10 +44,10 @@ class DiscordPlugin(PlatformPlugin[DiscordSettings]):
     label = "Discord"
     settings = DiscordSettings
     principals = (
-        PrincipalForm("discord", PrincipalKind.CHANNEL, "CHANNEL", "SERVER"),
-        PrincipalForm("discord", PrincipalKind.ROLE, "ROLE", "SERVER"),
-        PrincipalForm("discord", PrincipalKind.USER, "USER"),
-        PrincipalForm("discord", "guild", "SERVER"),
+        PrincipalForm("discord", PrincipalKind.CHANNEL, "CHANNEL", "SERVER", numeric=True),
+        PrincipalForm("discord", PrincipalKind.ROLE, "ROLE", "SERVER", numeric=True),
+        PrincipalForm("discord", PrincipalKind.USER, "USER", numeric=True),
+        PrincipalForm("discord", "guild", "SERVER", numeric=True),
     )
 
     def is_configured(self, settings: DiscordSettings) -> bool:

@@ -10,6 +10,7 @@ from enum import StrEnum
 
 _ID = re.compile("[A-Z0-9]+")
 _NAME = re.compile(r"[\w.@+-]+")
+_DIGITS = re.compile("[0-9]+")
 _TEXT = re.compile(r"(?P<platform>[a-z]+):(?P<kind>[a-z]+)(?::(?:(?P<space>[^/:]*)/)?(?P<id>[^/:]+))?")
 
 
@@ -54,13 +55,17 @@ def channel_principal(platform: str, space: str, channel: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PrincipalForm:
-    """How principals of a kind are written on a platform, with words for their ids; ``named``: people choose those."""
+    """How principals of a kind are written on a platform, with words for their ids.
+
+    People choose the ids of a ``named`` one; a ``numeric`` one has digits alone.
+    """
 
     platform: str
     kind: str
     id: str = ""
     space: str | None = None
     named: bool = False
+    numeric: bool = False
 
     def __str__(self) -> str:
         return str(Principal(self.platform, self.kind, self.id, self.space))
@@ -72,7 +77,7 @@ class PrincipalForm:
         except ValueError:
             return False
         parts = [(given.id, self.id), (given.space or "", self.space or "")]
-        sign = _NAME if self.named else _ID
+        sign = _NAME if self.named else _DIGITS if self.numeric else _ID
         sound = all(bool(sign.fullmatch(part)) if word else not part for part, word in parts)
         return (given.platform, given.kind) == (self.platform, self.kind) and sound
 
