@@ -23,7 +23,7 @@ from adapters.terminal.console import SafeConsole
 from bot.cli.runner import print_json
 from bot.home import open_to_others, secure_home
 from bot.model_checks import late_check, model_checks
-from bot.plugins import installed_platforms
+from bot.plugins import installed_platforms, installed_reasoners, principal_forms
 from bot.serving_checks import milvus_server_check, processes_check, redis_memory_check
 from bot.settings import Settings, env_files, load_settings
 from core.ingestion.consistency import BRING_BACK, name_losses
@@ -100,7 +100,7 @@ async def explain(place: str, *, as_json: bool) -> int:
 
 
 def _channel_forms() -> str:
-    forms = installed_platforms().principal_forms()
+    forms = principal_forms()
     return " or ".join(str(form) for form in forms if form.kind == PrincipalKind.CHANNEL)
 
 
@@ -375,9 +375,12 @@ def _overkill(searched: int, one: int) -> Check:
 
 async def endpoint_checks(settings: Settings) -> AsyncGenerator[Check]:
     """Whether the configured model answers, and what its endpoint does without."""
-    if not settings.has_llm:
+    if settings.reasoner:
+        yield Check("reasoner", Health.OK, f"{settings.reasoner}, of an installed package")
+    if not settings.has_writer:
         remedy = "Set LLM_MODEL (and LLM_BASE_URL, LLM_API_KEY) for written answers."
         yield Check("model endpoint", Health.NOTE, "none: answers are verbatim quotes", remedy)
+    if not settings.has_llm:
         return
     from bot.container import SystemClock, model_endpoint
 
@@ -403,7 +406,7 @@ async def endpoint_checks(settings: Settings) -> AsyncGenerator[Check]:
 
 async def _platforms(settings: Settings, chosen: Chosen) -> AsyncGenerator[Check]:
     platforms = installed_platforms()
-    for problem in platforms.problems:
+    for problem in (*platforms.problems, *installed_reasoners().problems):
         yield problem
     configured = [plugin for plugin in platforms if plugin.is_configured(settings.of(plugin))]
     if not configured:

@@ -1,6 +1,6 @@
 """One frozen Settings, read once from the environment and ``.env`` files. Nothing else reads the environment.
 
-A platform's settings are the model of its plugin, whose fields are read with the plugin's name before them.
+A plugin's settings are a model of its own, whose fields are read with the plugin's name before them.
 The environment wins, then ``.env`` in the working directory, then ``.env`` in the data directory. Every field is a line
 of ``.env.example``; a test compares the two.
 """
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from pydantic import BaseModel, Field, PrivateAttr, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from bot.plugins import installed_platforms
+from bot.plugins import installed_platforms, installed_reasoners
 from core.model.errors import ConfigurationError
 from core.model.inquiry import Behaviour, Profile
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
     from adapters.platform_plugin import PlatformPlugin
+    from adapters.reasoner_plugin import ReasonerPlugin
+
 
 S = TypeVar("S", bound=BaseModel)
 
@@ -56,6 +58,7 @@ class Settings(_Location):
     blob_store_url: str | None = None
 
     # Models
+    reasoner: str = ""
     llm_base_url: str | None = None
     llm_api_key: SecretStr | None = None
     llm_model: str | None = None
@@ -106,7 +109,7 @@ class Settings(_Location):
     log_format: Literal["auto", "text", "json"] = "auto"
     otel_exporter_otlp_endpoint: str | None = None
 
-    _platforms: Mapping[str, BaseModel] = PrivateAttr(default_factory=dict)
+    _plugins: Mapping[str, BaseModel] = PrivateAttr(default_factory=dict)
 
     @field_validator("profile", "behaviour", "log_level", "log_format", mode="before")
     @classmethod
@@ -116,7 +119,7 @@ class Settings(_Location):
 
     def secrets(self) -> list[str]:
         """Every configured secret, so that logs can be kept free of them."""
-        values = (getattr(one, name) for one in (self, *self._platforms.values()) for name in type(one).model_fields)
+        values = (getattr(one, name) for one in (self, *self._plugins.values()) for name in type(one).model_fields)
         return [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
 
     @property
@@ -125,19 +128,24 @@ class Settings(_Location):
         return bool(self.llm_model)
 
     @property
+    def has_writer(self) -> bool:
+        """Whether something else than the reasoner without a model writes the answers."""
+        return self.has_llm or bool(self.reasoner)
+
+    @property
     def has_page(self) -> bool:
         """Whether others than this machine's operator may sign in at the page."""
         return bool(self.web_password_hash or self.web_reader_password_hash or self.web_identity_header)
 
-    def with_platforms(self, platforms: Mapping[str, BaseModel]) -> "Settings":
-        """Return a copy that has these settings of platforms, by name."""
+    def with_plugins(self, plugins: Mapping[str, BaseModel]) -> "Settings":
+        """Return a copy that has these settings of plugins, by name."""
         copy = self.model_copy()
-        copy._platforms = platforms  # noqa: SLF001 - of our own class
+        copy._plugins = plugins  # noqa: SLF001 - of our own class
         return copy
 
-    def of(self, plugin: "PlatformPlugin[S]") -> S:
-        """Return the settings of a platform: its defaults where none were read."""
-        found = self._platforms.get(plugin.name)
+    def of(self, plugin: "PlatformPlugin[S] | ReasonerPlugin[S]") -> S:
+        """Return the settings of a plugin: its defaults if none were read."""
+        found = self._plugins.get(plugin.name)
         return found if isinstance(found, plugin.settings) else plugin.settings()
 
 
@@ -155,20 +163,20 @@ def load_settings() -> Settings:
     with _plain_errors():
         home = _Location(_env_file=files[-1]).footnote_home  # type: ignore[call-arg]
         settings = Settings(_env_file=files).model_copy(update={"footnote_home": home})  # type: ignore[call-arg]
-    platforms: dict[str, BaseModel] = {}
-    for plugin in installed_platforms():
+    plugins: dict[str, BaseModel] = {}
+    for plugin in (*installed_platforms(), *installed_reasoners()):
         with _plain_errors(f"{plugin.name}_"):
-            platforms[plugin.name] = _read(plugin, files)
+            plugins[plugin.name] = _read(plugin, files)
     if (settings.llm_base_url or settings.llm_api_key) and not settings.has_llm:
         raise ConfigurationError(
             "LLM_BASE_URL or LLM_API_KEY is set, but not LLM_MODEL.", remedy="Name the model, or unset the other."
         )
-    settings = settings.with_platforms(platforms)
+    settings = settings.with_plugins(plugins)
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # forked tokenizers deadlock; batches are ours to spread
     return settings
 
 
-def _read(plugin: "PlatformPlugin[S]", files: list[Path]) -> S:
+def _read(plugin: "PlatformPlugin[S] | ReasonerPlugin[S]", files: list[Path]) -> S:
     """Read a plugin's model from where all settings are read. Raises ValidationError."""
     form = {**_FORM, "env_prefix": f"{plugin.name}_"}
     source = type(plugin.settings.__name__, (plugin.settings, BaseSettings), {"model_config": form})

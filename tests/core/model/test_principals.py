@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.plugins import installed_platforms
+from bot.plugins import principal_forms
 from core.model.conversation import ThreadKey
 from core.model.principals import Principal, PrincipalKind, channel_principal
 
-FORMS = installed_platforms().principal_forms()
+FORMS = principal_forms()
 KEPT = [  # as grants of the first version stand in catalogs
     ("slack:channel:T1/C1", Principal("slack", PrincipalKind.CHANNEL, "C1", "T1")),
     ("slack:group:T1/S1", Principal("slack", PrincipalKind.GROUP, "S1", "T1")),

@@ -9,7 +9,7 @@ from adapters.documents.sources.file_stores import FsspecFileStores
 from adapters.documents.web.crawler import WebCrawler
 from adapters.documents.web.fetcher import Fetcher
 from adapters.terminal.operator import PLATFORM as TERMINAL
-from bot.plugins import installed_platforms
+from bot.plugins import principal_forms
 from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import Ingestor
 from core.ingestion.originals import Originals
@@ -220,7 +220,7 @@ class Room:
             clock=self.clock,
             installation=lambda: self.installation,
             forms=(
-                *installed_platforms().principal_forms(),
+                *principal_forms(),
                 PrincipalForm("paper", PrincipalKind.CHANNEL, "CHANNEL", "TEAM"),
             ),
         )
