@@ -3,9 +3,9 @@
     python -m research.reported [--files FOLDER] [--defect NAME] [--show]
 
 Reads `../shared/data/reported`: its inputs, and the files of the named repositories that lie in ``--files``, go into
-one base of a temporary index. The reasoner without a model answers each question; an answer holds if it states one of the
-right values. A case without a question holds if the parsed text passes the check in `CHECKS`. Cases of chat, and cases
-whose file is not there, are skipped.
+one base of a temporary index. The reasoner without a model answers each question; an answer holds if it states one of
+the right values. A case without a question holds if its parsed text passes the check in `CHECKS`. Cases of chat, and
+cases whose file is not there, are skipped.
 """
 
 import argparse
@@ -17,8 +17,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from bot.container import Footnote
-from bot.evaluation.answers import pursue_question
+from bot.evaluation.asking import pursue_question
 from bot.evaluation.temp_index import open_temporary
 from bot.settings import Settings
 from core.ingestion.ingestor import Ingestor
@@ -76,12 +78,12 @@ def main() -> None:
     counts: dict[str, list[bool]] = defaultdict(list)
     for case, (holds, said) in zip(cases, results, strict=True):
         if chosen.show:
-            print(f"{'skipped' if holds is None else 'holds' if holds else 'FAILS'} {case['id']}: {said[:400]}\n")
+            typer.echo(f"{'skipped' if holds is None else 'holds' if holds else 'FAILS'} {case['id']}: {said[:400]}\n")
         if holds is not None:
             counts[case["defect"]].append(holds)
     for defect, held in sorted(counts.items()):
-        print(f"{sum(held):3} of {len(held):3}  {defect}")
-    print(f"{sum(map(sum, counts.values())):3} of {sum(map(len, counts.values())):3}  all")
+        typer.echo(f"{sum(held):3} of {len(held):3}  {defect}")
+    typer.echo(f"{sum(map(sum, counts.values())):3} of {sum(map(len, counts.values())):3}  all")
 
 
 def _cases() -> Iterator[dict[str, Any]]:
