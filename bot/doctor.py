@@ -20,7 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 from adapters.terminal.console import SafeConsole
-from bot.cli.runner import print_json
+from adapters.terminal.output import print_json
 from bot.home import open_to_others, secure_home
 from bot.model_checks import late_check, model_checks
 from bot.plugins import installed_platforms, installed_reasoners, principal_forms

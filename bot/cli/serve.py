@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from bot.cli.runner import finish, say
+from adapters.terminal.output import say
+from bot.cli.runner import finish
 from bot.roles import ProcessRole
 
 

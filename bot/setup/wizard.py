@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from bot.cli.runner import say
+from adapters.terminal.output import say
 from bot.container import has_documents
 from bot.doctor import examine
 from bot.settings import load_settings

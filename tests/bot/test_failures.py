@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from adapters.terminal.output import print_json
 from bot import __main__ as command_line
 from bot.cli.failures import explain_failure
-from bot.cli.runner import print_json
 from bot.doctor import explain
 from bot.health import application, listen
 from bot.readiness import ReadinessReport
