@@ -13,18 +13,12 @@ from typer.main import get_command
 from bot.__main__ import app
 from bot.cli.examples import commands_of
 from bot.platforms import has_platform
-from bot.plugins import installed_platforms
 from bot.settings import Settings
 from core.model.channel_settings import THRESHOLDS, ChannelSettings
 from core.service.auto_answer_limiter import MOST_A_DAY, MOST_AN_HOUR
-from tests.build_reference import REFERENCE, SETTINGS, reference_page, settings_page
+from tests.build_reference import REFERENCE, SETTINGS, reference_page, setting_names, settings_page
 
 ROOT = Path(__file__).parents[1]
-
-
-def setting_names() -> set[str]:
-    of_platforms = {f"{one.name}_{name}".upper() for one in installed_platforms() for name in one.settings.model_fields}
-    return {name.upper() for name in Settings.model_fields} | of_platforms
 
 
 def documented_settings() -> set[str]:
