@@ -73,7 +73,7 @@ class PlatformPlugin(ABC, Generic[S]):
     """A chat platform: what it needs to be configured, checked, set up and opened.
 
     Attributes:
-        name: begins every id of the platform ("slack:T1/U1") and, in capitals, its settings ("SLACK_BOT_TOKEN").
+        name: begins every id of the platform ("name:space/id") and, in capitals, its settings.
         label: what people call it.
         settings: a model whose field ``bot_token`` is the setting NAME_BOT_TOKEN. Each field needs a default.
         principals: whom a knowledge base can be for there.
