@@ -23,6 +23,7 @@ from adapters.terminal.operator import PLATFORM as TERMINAL
 from adapters.terminal.operator import operator
 from adapters.web.routing import PLATFORM as PAGE
 from bot.home import installation_id
+from bot.plugins import principal_forms
 from bot.settings import Settings
 from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import Ingestor
@@ -147,6 +148,7 @@ def knowledge_stack(
         installation=partial(installation_id, settings.home),
         questions=questions,
         lost_changes=lost_changes,
+        forms=principal_forms(),
     )
     wired = wire_knowledge(deps)
     return KnowledgeStack(

@@ -9,7 +9,7 @@
     │   │   └── DiskFull         the disk below it is full
     │   ├── ModelUnavailable     the model endpoint: refused, timed out, rate limited, breaker open
     │   │   └── ModelMisbehaved  it answered, but with nothing usable
-    │   └── PlatformUnavailable  Slack or Discord
+    │   └── PlatformUnavailable  a chat platform
     ├── BudgetExhausted          a cap on searches, tokens, seconds or money is reached
     ├── NotFound                 a document, checkpoint, trace or knowledge base that is not there
     ├── Denied                   this person may not do this
@@ -105,7 +105,7 @@ class ModelMisbehaved(ModelUnavailable):
 
 
 class PlatformUnavailable(Unavailable):
-    """Slack or Discord does not answer, or refuses our credentials."""
+    """A chat platform does not answer, or refuses our credentials."""
 
 
 class BudgetExhausted(FootnoteError):
