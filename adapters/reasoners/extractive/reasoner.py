@@ -13,12 +13,11 @@ from itertools import chain
 from typing import ParamSpec, TypeVar
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.answer import composer, more, newest, replies, selection
+from adapters.reasoners.extractive.answer import composer, more, replies, selection
 from adapters.reasoners.extractive.answer.claims import judge_claim, verbatim
 from adapters.reasoners.extractive.answer.quote_markdown import render
 from adapters.reasoners.extractive.answer.tables.computed_answer import tables_that_answer
 from adapters.reasoners.extractive.evidence import (
-    about_itself,
     answer_odds,
     attachments,
     other_languages,
@@ -27,12 +26,14 @@ from adapters.reasoners.extractive.evidence import (
 from adapters.reasoners.extractive.evidence.answer_odds import most_promising
 from adapters.reasoners.extractive.evidence.clarification import (
     chosen_reading,
+    credit_offered,
     is_about_reading,
     question_back,
     readings,
 )
 from adapters.reasoners.extractive.evidence.names_asked import is_layered, known_by_name
 from adapters.reasoners.extractive.evidence.reading import ALONE, AnswerReader, Leaning, lean, read_best
+from adapters.reasoners.extractive.evidence.rules import Subjects
 from adapters.reasoners.extractive.evidence.scoring import (
     ScoredUnit,
     WeighedPassage,
@@ -42,14 +43,12 @@ from adapters.reasoners.extractive.evidence.scoring import (
     tells_by_itself,
 )
 from adapters.reasoners.extractive.evidence.similarity import KnownVectors, Similarity
-from adapters.reasoners.extractive.evidence.subjects import Subjects
 from adapters.reasoners.extractive.evidence.sufficiency import (
     in_the_same_source,
     other_table,
-    rest_of_versions,
     tables_to_look_for,
 )
-from adapters.reasoners.extractive.evidence.superseded import credit_offered, credit_versions, prefer_current
+from adapters.reasoners.extractive.evidence.versions import without_old_alone
 from adapters.reasoners.extractive.question import intent
 from adapters.reasoners.extractive.question.answer_type import is_strict
 from adapters.reasoners.extractive.question.comparison import sides_of
@@ -69,9 +68,6 @@ from adapters.reasoners.extractive.question.spelling import (
     lexicon_for,
     unknown_words,
     vocabulary_of,
-    with_known_names,
-    with_versions,
-    without_haste,
 )
 from core.model.answer import Claim, ClaimVerdict, Outcome, Support
 from core.model.budget import Meter
@@ -207,15 +203,9 @@ class ExtractiveReasoner:
         asked_of = inquiry
         if found and isinstance(inquiry.plan, Investigate) and len(inquiry.plan.queries) > 1:
             asked_of = replace(inquiry, plan=replace(inquiry.plan, question=found[0].asked.question))
-        grades = credit_versions(asked_of, grades, evidence)
+        grades = without_old_alone(asked_of, grades, evidence)
         for known in tables_that_answer(found[0].asked.question, evidence) if found else ():
             grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
-        for known in about_itself.titled(inquiry.question, evidence):
-            grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
-        everything = (*inquiry.library.items_found(), *evidence)
-        for known in newest.asked_alone(inquiry.standalone, everything):
-            if known in grades:
-                grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
         return list(grades.values())
 
     async def weigh(
@@ -250,8 +240,7 @@ class ExtractiveReasoner:
             alone = not (lent or is_strict(question))
             weighed = await read_best(reader, question, weighed, leaning, in_stretches=alone)
             weighed = weighed[: len(evidence)]
-        weighed = await self._off_loop(prefer_current, question, lean(weighed, leaning.titles))
-        return other_languages.as_written(weighed, written)
+        return other_languages.as_written(lean(weighed, leaning.titles), written)
 
     async def _weighable(
         self, asked: Words, found: Sequence[Evidence], *, corrected: bool
@@ -278,7 +267,6 @@ class ExtractiveReasoner:
     async def _without_slips(self, question: str, pool: Sequence[Evidence]) -> str:
         texts = [item.passage.searchable for item in pool]
         vocabulary = vocabulary_of(texts)
-        question = with_known_names(with_versions(without_haste(question, vocabulary), texts), vocabulary)
         words = await lexicon_for(question)
         slips = [word for word in unknown_words(question, vocabulary) if not words.knows(word)]
         if isinstance(words, NoLexicon):
@@ -435,8 +423,7 @@ def _lacking(
     inquiry: Inquiry, thread: Thread, relevant: Sequence[Evidence], near: Sequence[Evidence]
 ) -> Iterator[tuple[str, tuple[SearchAction, ...]]]:
     """What may be missing though something answers, each in a person's words with the searches that find it, if any."""
-    whole = (*tables_to_look_for(inquiry, near), *rest_of_versions(inquiry, near))
-    yield "the rest of the table or of its versions", whole
+    yield "the rest of the table", tables_to_look_for(inquiry, near)
     yield "what stands there in another language", other_languages.in_their_words(inquiry, relevant)
     yield "what is asked of all of them", other_table(inquiry, near)
     yield "what the last answer's source says", in_the_same_source(inquiry, thread)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from adapters.reasoners.extractive.answer.quote_markdown import shorten
-from adapters.reasoners.extractive.evidence.figures import contradicts
+from adapters.reasoners.extractive.evidence.answer_odds import contradicts
 from adapters.reasoners.extractive.evidence.similarity import Similarity
 from adapters.reasoners.extractive.question.answer_type import fits, is_broad, lacks, thing_asked
 from adapters.reasoners.extractive.question.intent import final_question

@@ -6,7 +6,6 @@ found or which document calls itself out of date. Which quotes is ``selection``'
 
 from collections.abc import Iterator, Sequence
 
-from adapters.reasoners.extractive.answer.newest import newest
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation, render, render_quotation
 from adapters.reasoners.extractive.answer.selection import choose_quotations
 from adapters.reasoners.extractive.answer.tables.computed_answer import compute_answer
@@ -36,9 +35,10 @@ def answer(inquiry: Inquiry, found: Sequence[tuple[str, Sequence[ScoredUnit]]]) 
     for need, weighed_units in found:
         worked_out = _worked_out(need, inquiry)
         quotations: Sequence[Quotation] = (
-            worked_out.quotations if worked_out else newest(need, inquiry.library.items_found(), weighed_units)
+            worked_out.quotations
+            if worked_out
+            else choose_quotations(need, weighed_units, limit, inquiry.library.items_found())
         )
-        quotations = quotations or choose_quotations(need, weighed_units, limit, inquiry.library.items_found())
         if len(found) > 1:
             yield DraftRemark(f"On “{need}”:\n\n")
         if not quotations:

@@ -9,7 +9,6 @@ import re
 from collections.abc import Sequence
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.answer.newest import asks_for_newest, named_version
 from adapters.reasoners.extractive.evidence.names_asked import is_layered, known_by_name, open_names
 from adapters.reasoners.extractive.evidence.scoring import rarity_of
 from adapters.reasoners.extractive.evidence.word_coverage import coverage, word_weights
@@ -202,26 +201,6 @@ def _plural_of(word: str) -> str:
     if word.endswith("s") and not word.endswith("ss"):
         return word
     return f"{word[:-1]}ies" if re.search(r"[^aeiou]y$", word) else f"{word}{'es' if _HISSES.search(word) else 's'}"
-
-
-def rest_of_versions(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchAction, ...]:
-    """For "the latest version" or one by its number, the document that tells of versions, where it was not found. Once.
-
-    Its words and what is said of any version find the older ones as well; the year that it is finds the newest.
-    """
-    made = [search.action for search in inquiry.searches]
-    named = named_version(inquiry.standalone)
-    asks = named or asks_for_newest(inquiry.standalone)
-    if not asks or any(isinstance(action, SearchSource) for action in made):
-        return ()
-    wanted = set(content_words(inquiry.standalone))
-    titles = dict.fromkeys(item.passage.title for item in (*near, *inquiry.library.items_found()))
-    known = next((title for title in titles if wanted & set(content_words(title))), "")
-    if named:
-        there = any(named in " ".join((*item.passage.heading, item.passage.text)) for item in near)
-        return (SearchSource(named, known),) if known and not there else ()
-    asked = f"{inquiry.standalone.rstrip('?. ')} version released date"
-    return (SearchSource(asked, known), SearchSource(f"{inquiry.started_at.year}", known)) if known else ()
 
 
 def in_the_same_source(inquiry: Inquiry, thread: Thread) -> tuple[SearchAction, ...]:

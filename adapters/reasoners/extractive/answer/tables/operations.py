@@ -3,6 +3,7 @@
 Only where every cell that it rests on can be read: one that was left out would make it wrong.
 """
 
+import re
 from collections.abc import Sequence
 
 from adapters.reasoners.extractive.answer.tables.row_choice import (
@@ -23,12 +24,12 @@ from adapters.reasoners.extractive.answer.tables.rows import (
     within_limit,
 )
 from adapters.reasoners.extractive.evidence.cell_values import can_be_added, column_values, kind_of
-from adapters.reasoners.extractive.evidence.figures import gives_range
 from adapters.reasoners.extractive.question.aggregation import Aggregate, Aggregation, Threshold
 from adapters.reasoners.extractive.question.answer_type import thing_picked
 from core.model.text import content_words
 
 _PERSON = frozenset(content_words("person people name who member employee colleague"))
+_RANGE = re.compile(r"\b(?:above|over|more than|up to|below|under|less than) \S*\d", re.IGNORECASE)  # no one figure
 
 
 def extreme_of(asked: Aggregation, rows: Sequence[Row], column: int, *, with_others: bool) -> TableAnswer | None:
@@ -80,7 +81,7 @@ def rows_within(
     for at in range(1, len(rows[0].names)):
         *values, bound = column_values([*(row.cell(at) for row in kept), limit.figure])
         figures = [value for value in values if value is not None]
-        if bound is None or len(figures) < len(kept) or len(kept) < FEWEST or gives_range(kept[0].cell(at)):
+        if bound is None or len(figures) < len(kept) or len(kept) < FEWEST or _RANGE.search(kept[0].cell(at)):
             continue
         named = len(wanted & set(content_words(rows[0].names[at])))
         if not named and not is_only_of_its_kind(limit, rows, at):

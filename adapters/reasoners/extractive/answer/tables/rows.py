@@ -121,11 +121,6 @@ def listed_whole(rows: Sequence[Row]) -> TableAnswer:
     return _over(f"The table has {len(rows)} rows:", rows)
 
 
-def listed_beside(rows: Sequence[Row]) -> TableAnswer:
-    """Two rows whose difference is asked for: nothing is worked out."""
-    return _over("", rows)
-
-
 def counted(count: int, noun: str, rows: Sequence[Row]) -> TableAnswer:
     """How many there are of what the rows are."""
     return _over(f"Counted in the table, there are {count} {noun}:", rows)
