@@ -8,7 +8,7 @@ import pytest
 from adapters.reasoners.extractive.answer.tables.computed_answer import compute_answer
 from adapters.reasoners.extractive.question.aggregation import aggregation_of
 from adapters.reasoners.extractive.question.follow_up import resolve
-from adapters.reasoners.extractive.question.intent import Intent, final_question, kind_of
+from adapters.reasoners.extractive.question.intent import Intent, kind_of
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.model.answer import Outcome
 from core.model.conversation import Exchange
@@ -62,17 +62,6 @@ async def test_asked_whether_it_is_sure_of_a_refusal_it_repeats_no_older_answer(
 @pytest.mark.parametrize("said", ["danke dir", "ok cool thx", "vielen Dank!", "merci beaucoup", "muchas gracias"])
 def test_thanks_are_thanks_in_other_words(said: str) -> None:
     assert kind_of(said, in_thread=True) is Intent.THANKS
-
-
-@pytest.mark.parametrize(
-    ("said", "asked"),
-    [
-        ("i start on monday. when does my laptop come?", "when does my laptop come?"),
-        ("I signed in 2024. what do i pay if i end it early?", "I signed in 2024. what do i pay if i end it early?"),
-    ],
-)
-def test_what_sets_the_scene_is_left_out_unless_it_says_which_year_holds(said: str, asked: str) -> None:
-    assert final_question(said) == asked
 
 
 def test_figures_of_ranges_are_not_compared_with_a_limit() -> None:

@@ -17,14 +17,20 @@ from operator import attrgetter
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.rules import JudgedUnit, SubjectMatch, Subjects, adjusted
-from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, Words
+from adapters.reasoners.extractive.evidence.scoring import (
+    ScoredUnit,
+    WeighedPassage,
+    Words,
+    scored_by_words,
+    tells_by_itself,
+)
 from adapters.reasoners.extractive.evidence.word_coverage import words_of_names
 from adapters.reasoners.extractive.question.answer_type import NEUTRAL, fits, is_strict, thing_asked
 from adapters.reasoners.extractive.question.names import names
 from adapters.reasoners.extractive.weights import Features
 from core.model.evidence import Evidence, Grade
 from core.model.languages import language_of
-from core.model.passage_units import Form
+from core.model.passage_units import Form, units
 from core.model.text import STOPWORDS, content_words, stem, words
 
 # A number that tells one thing from another: of a version or an error, after a name, with letters in it, a year. Not an
@@ -251,3 +257,27 @@ def _numbered_in(text: str) -> Iterator[tuple[str, str]]:
 
 def _is(asked: str, other: str) -> bool:
     return other == asked or other.startswith(f"{asked}.") or asked.startswith(f"{other}.")
+
+
+def promising_in(asked: Words, found: Sequence[Evidence]) -> Sequence[Sequence[ScoredUnit]]:
+    """The most promising units of each passage, by its words."""
+    worded = [[one for one in scored_by_words(asked, item) if tells_by_itself(one, asked.question)] for item in found]
+    return most_promising(found, worded)
+
+
+def weigh_units(
+    asked: Words,
+    pool: Sequence[Evidence],
+    weighable: Sequence[Weighable],
+    some: Sequence[Weighable],
+    *,
+    layered: bool,
+) -> list[WeighedPassage]:
+    """Some of what can be weighed, each with its units by their odds beside all the others."""
+    standing = Standing.of(weighable)
+    subjects = Subjects(asked.question, ((item.passage, unit) for item in pool for unit in units(item.passage.text)))
+    everything = Asked.of(asked, pool, layered=layered)
+    return [
+        WeighedPassage(one.item, asked, tuple(score_units(everything, one, standing, subjects)), one.whole)
+        for one in some
+    ]

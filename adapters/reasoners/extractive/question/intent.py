@@ -11,8 +11,9 @@ from functools import lru_cache
 from importlib import resources
 
 from adapters.reasoners.extractive.question.names import word_list
+from adapters.reasoners.extractive.question.parts import needs_in
 from core.model.inquiry import Overview
-from core.model.text import content_words, sentences, words
+from core.model.text import content_words, words
 
 
 class Intent(Enum):
@@ -112,33 +113,7 @@ _READ_WHERE = re.compile(
     r"|^what (?:do (?:you|we) (?:know|have)|is there)(?: written)? (?:about|on) (?P<known>\S.*?)\W*$",
     re.IGNORECASE,
 )
-# Where two questions meet: a question mark, or "and" before a question word or auxiliary.
-_JOINT = re.compile(
-    r"\?+\s+(?=\S)|(?:,\s*|\s+)(?:and(?: also)?|also|plus|as well as)\s+"
-    r"(?=(?:who|whom|whose|what|what's|which|where|when|why|how|is|are|was|were|do|does|did|can|could|should|will|would)\b)"
-    r"|,\s*(?=(?:who|whom|whose|what|what's|which|where|when|why|how|is there|are there|can i|do i)\b)",
-    re.IGNORECASE,
-)
-_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
-_NEW_SENTENCE = re.compile(  # "i start on monday. when does …": without a capital
-    r"(?<=[.!])\s+(?=(?:who|what|which|where|when|why|how|do|does|is|are|can|may|must)\b)"
-)
-_OF_ITS_OWN = 2  # content words
 _CAPITALS = 3  # words; fewer may be names: "INC-2025-014?"
-_LEANING = re.compile(
-    r"^(?:whose|who's|which (?:is|was|are|were|has|had)|who (?:is|was|has|had))\b|\b(?:he|she|it|they|him|them|his"
-    r"|her|its|their|"
-    r"this|that|these|those|one|ones|such|each|both|another|next|then)\b",
-    re.IGNORECASE,
-)
-_QUESTION = re.compile(
-    r"^(?:who|whom|whose|what|what's|which|where|when|why|how|is|are|was|were|am|do|does|did|can|could|should"
-    r"|shall|will|"
-    r"would|may|might|must|has|have|had|isn't|aren't|doesn't|don't|in which|at what|for how|on which)\b",
-    re.IGNORECASE,
-)
-
-
 _READABLE = (
     r"(?:documents?|docs|documentation|files|pages|sources?|material|knowledge(?:\ ?bases?)?|bases|topics|subjects"
     r"|policies|handbooks|manuals|everything)"
@@ -243,25 +218,7 @@ def split_question(message: str) -> QuestionParts:
     if first or lists:
         topic = _SOURCE_WORDS.sub("", text, count=1)
         text = topic if content_words(topic) else text
-    return QuestionParts(text, (text,) if lists else _needs(text), first and not lists, lists)
-
-
-def final_question(need: str) -> str:
-    """The question that a message of several sentences ends in, where it stands alone: what went before sets the scene.
-
-    "The planner stood still because of one huge job. How many stops may a job have?"
-    """
-    said = [part for one in sentences(need) for part in _NEW_SENTENCE.split(one)]
-    last = said[-1] if said else need
-    dated = any(_YEAR.search(one) for one in said[:-1])  # "I signed in 2024." says which terms hold
-    alone = (
-        len(said) > 1
-        and not dated
-        and last.endswith("?")
-        and len(content_words(last)) > 1
-        and not _LEANING.search(last)
-    )
-    return last if alone else need
+    return QuestionParts(text, (text,) if lists else needs_in(text), first and not lists, lists)
 
 
 def _without_capitals(message: str) -> str:
@@ -288,16 +245,3 @@ def _trim(message: str) -> str:
     if not words(text):
         return message
     return text[0].upper() + text[1:] if message[:1].isupper() else text
-
-
-def _needs(question: str) -> tuple[str, ...]:
-    """The question, or its two or three unrelated parts, each with what it needs to stand alone."""
-    pieces = [piece.strip(" ,;") for piece in _JOINT.split(question)]
-    pieces = [_strip_front(piece) for piece in pieces if words(piece)]
-    questions = [piece for piece in pieces if _QUESTION.match(piece) and content_words(piece)]
-    if len(questions) < 2 or len(questions) != len(pieces):
-        return (question,)
-    leans = any(_LEANING.search(piece) for piece in questions[1:])
-    if leans and len(content_words(questions[0])) < _OF_ITS_OWN:
-        return (question,)  # the later part speaks of the former: one need
-    return tuple(f"{piece.rstrip('?')}?" for piece in questions[:3])
