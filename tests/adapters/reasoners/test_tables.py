@@ -6,7 +6,7 @@ import pytest
 
 from adapters.reasoners.extractive.answer.tables.computed_answer import compute_answer, tables_that_answer
 from adapters.reasoners.extractive.question.aggregation import Aggregate, aggregation_of
-from core.model.evidence import Evidence, Hit
+from core.model.evidence import Evidence, EvidenceLibrary, Hit
 from tests.adapters.reasoners.scene import passage
 
 PRICES = """\
@@ -355,3 +355,23 @@ EQUIPMENT = """\
 )
 def test_where_a_column_says_how_many_rows_are_not_counted_for_things(question: str, lead: str) -> None:
     assert worked_out(question, EQUIPMENT) == lead
+
+
+@pytest.mark.parametrize(
+    ("question", "held"),
+    [
+        ("Which leases end before 2027?", ["Ash"]),
+        ("Which leases end after 2027?", ["Corwell"]),
+        ("Which leases end in January 2027?", ["Dun"]),
+        ("Which leases do not end in 2027?", ["Ash", "Corwell"]),
+        ("How many leases end in Q1 2027?", ["Dun", "Ely"]),
+        ("Which leases end between October 2026 and January 2027?", ["Ash", "Dun"]),
+    ],
+)
+def test_rows_are_picked_by_their_day(question: str, held: list[str]) -> None:
+    text = "| Lease | Ends |\n|---|---|\n| Ash | 2026-10-31 |\n| Dun | 15 January 2027 |\n| Ely | 2027-03-25 |\n"
+    text += "| Corwell | 2028-06-30 |"
+    library, added = EvidenceLibrary().add([Hit(passage(1, text, "Leases"), 0.8)], question)
+    found = compute_answer(question, aggregation_of(question), added, library.items_found())
+    assert found is not None
+    assert [unit.text.split("|")[1].strip() for one in found.quotations for unit in one.units] == held

@@ -4,6 +4,7 @@ Takes the padding off a question and parts it into its needs. Resolving what a f
 """
 
 import re
+import unicodedata
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -85,6 +86,7 @@ _TAIL = re.compile(
     r"[\s.!]*(\?*)[\s.!]*$",
     re.IGNORECASE,
 )
+_WIDE = re.compile(r"[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a]+")  # letters and digits as wide as a sign
 _EMOJI = re.compile(r":[a-z0-9_+-]{2,30}:|[\U0001F300-\U0001FAFF☀-➿️]")
 _SOURCES_FIRST = re.compile(
     r"\b(?:(?:show|give|list|send|find|get) (?:me |us )?(?:all |only |just )?(?:the |your |some |any )*"
@@ -209,6 +211,8 @@ def _bare(message: str) -> str:
 
 def split_question(message: str) -> QuestionParts:
     """The question in a message, in at most three parts, and whether its sources are wanted first."""
+    message = unicodedata.normalize("NFC", message.encode("utf-8", "ignore").decode())  # without lone surrogates
+    message = _WIDE.sub(lambda found: unicodedata.normalize("NFKC", found.group()), message)
     text = _without_capitals(" ".join(_EMOJI.sub(" ", message).split()))
     first, lists = bool(_SOURCES_FIRST.search(text)), bool(_WHICH_DOCUMENTS.match(text))
     text = _trim(text)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from adapters.reasoners.extractive.answer.tables.operations import (
     count_rows,
     extreme_of,
+    rows_dated,
     rows_within,
     sum_across,
     sum_of,
@@ -46,6 +47,7 @@ from adapters.reasoners.extractive.question.aggregation import (
 from core.model.evidence import Evidence
 from core.model.markdown_lines import cells_of
 from core.model.text import content_words
+from core.values.periods import DateLimit, date_limit_in
 
 _OF_TOPIC = 0.5  # of the question's words, which a table has that is asked about
 _LISTED = 15  # rows of a table that is quoted whole
@@ -60,13 +62,16 @@ def compute_answer(
 
     Where nothing is ``asked`` of it as a whole, it may still list in its rows all that the question asks for.
     """
+    limit = _limit_of(question)
     if asked is None and not lists_rows(question):
         return None
     wanted = frozenset(content_words(question))
     tables = _tables_by_fit(question, evidence, pool)
     extreme = asked is not None and asked.kind in {Aggregate.MOST, Aggregate.LEAST}
     for rows in tables:
-        found = _of_table(question, asked, wanted, with_siblings(wanted, rows, tables_of(pool)))
+        whole = with_siblings(wanted, rows, tables_of(pool))
+        dated = limit and (asked is None or asked.kind is Aggregate.COUNT)
+        found = _of_days(question, limit, whole) if limit and dated else _of_table(question, asked, wanted, whole)
         if found and (not extreme or _is_on_topic(question, found, (*evidence, *pool))):
             return found
         if extreme and len(named_rows(question, rows)) == 1:
@@ -93,6 +98,8 @@ def tables_that_answer(question: str, evidence: Sequence[Evidence]) -> frozenset
         by_rows = asked is None or asked.kind in {Aggregate.COUNT, Aggregate.SUM}
         found = compute_answer(question, asked, evidence) if by_rows else None
         picked = found is not None and says_all(question, found.quotations)
+        if found and (dated := _limit_of(question)):
+            picked = _is_on_topic(question.replace(dated.said, " "), found, evidence)
         if found and asked and asked.kind is Aggregate.SUM:
             added = names_what_is_added(question, found.quotations[0])
             picked = picked and (added or len(named_rows(question, _rows_of(found))) >= FEWEST)
@@ -101,6 +108,18 @@ def tables_that_answer(question: str, evidence: Sequence[Evidence]) -> frozenset
     if found is None or not picks_rows(question, asked, found.quotations[0]):
         return frozenset()
     return frozenset(quotation.evidence.id for quotation in found.quotations)
+
+
+def _limit_of(question: str) -> DateLimit | None:
+    """The limit of time that the rows which are asked for keep: "which leases end before 2027?"."""
+    return date_limit_in(question) if lists_rows(question) or COUNTED.search(question) else None
+
+
+def _of_days(question: str, limit: DateLimit, rows: Sequence[Row]) -> TableAnswer | None:
+    """The rows that keep a limit of time, among those that the rest of the question names."""
+    bare = question.replace(limit.said, " ")
+    wanted = frozenset(content_words(bare))
+    return rows_dated(limit, wanted, filter_rows(bare, wanted, rows)) or rows_dated(limit, wanted, rows)
 
 
 def _is_on_topic(question: str, found: TableAnswer, evidence: Sequence[Evidence]) -> bool:

@@ -17,16 +17,19 @@ from adapters.reasoners.extractive.answer.tables.rows import (
     TableAnswer,
     added_across,
     added_up,
+    can_be_added,
+    column_values,
     counted,
+    kind_of,
     most_or_least,
     noun_of,
     place_of,
     within_limit,
 )
-from adapters.reasoners.extractive.evidence.cell_values import can_be_added, column_values, kind_of
 from adapters.reasoners.extractive.question.aggregation import Aggregate, Aggregation, Threshold
 from adapters.reasoners.extractive.question.answer_type import thing_picked
 from core.model.text import content_words
+from core.values.periods import DateLimit, day_in
 
 _PERSON = frozenset(content_words("person people name who member employee colleague"))
 _RANGE = re.compile(r"\b(?:above|over|more than|up to|below|under|less than) \S*\d", re.IGNORECASE)  # no one figure
@@ -92,6 +95,20 @@ def rows_within(
     if best is None or not best[2]:
         return None
     return within_limit(rows[0].names[best[1]], limit.said, len(kept), best[2])
+
+
+def rows_dated(limit: DateLimit, wanted: frozenset[str], rows: Sequence[Row]) -> TableAnswer | None:
+    """The rows whose day keeps the limit, in the column of days that is named, or else the only one."""
+    columns = [at for at in range(1, len(rows[0].names)) if all(day_in(row.cell(at)) for row in rows)]
+    named = [at for at in columns if wanted & set(content_words(rows[0].names[at]))]
+    chosen = named if len(named) == 1 else columns
+    if len(chosen) != 1 or len(rows) < FEWEST:
+        return None
+    held = [row for row in rows if (day := day_in(row.cell(chosen[0]))) and limit.holds(day)]
+    if not held:
+        return None
+    said = f"not {limit.said}" if limit.outside else limit.said
+    return within_limit(rows[0].names[chosen[0]], said, len(rows), held)
 
 
 def _are_counted(question: str, rows: Sequence[Row]) -> bool:

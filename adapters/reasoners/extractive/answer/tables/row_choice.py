@@ -6,8 +6,7 @@ from collections.abc import Set as AbstractSet
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
-from adapters.reasoners.extractive.answer.tables.rows import FEWEST, Row, place_of
-from adapters.reasoners.extractive.evidence.cell_values import column_values, kind_of
+from adapters.reasoners.extractive.answer.tables.rows import FEWEST, Row, column_values, kind_of, place_of
 from adapters.reasoners.extractive.evidence.rules import SubjectMatch, Subjects
 from adapters.reasoners.extractive.evidence.word_coverage import stands_in, topic_words
 from adapters.reasoners.extractive.question.aggregation import (
