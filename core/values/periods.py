@@ -58,10 +58,8 @@ def date_limit_in(question: str) -> DateLimit | None:
 def day_in(text: str) -> date | None:
     """The one day that a text states, or the first of a month or year; None where it states not one."""
     dates = [value.dates[0] for value in values_in(text) if value.kind is Kind.DATE and value.dates]
-    if len(dates) != 1 or dates[0][0] is None:
-        return None
-    year, month, day = dates[0]
-    return date(year, month or 1, day or 1)
+    year, month, day = dates[0] if len(dates) == 1 else (None, None, None)
+    return date(year, month or 1, day or 1) if year else None
 
 
 def _days_of(period: str) -> tuple[date, date]:

@@ -30,7 +30,6 @@ from adapters.reasoners.extractive.evidence.clarification import (
     question_back,
     readings,
 )
-from adapters.reasoners.extractive.evidence.names_asked import is_layered, known_by_name
 from adapters.reasoners.extractive.evidence.reading import ALONE, AnswerReader, Leaning, lean, read_best
 from adapters.reasoners.extractive.evidence.scoring import (
     ScoredUnit,
@@ -41,6 +40,8 @@ from adapters.reasoners.extractive.evidence.scoring import (
 from adapters.reasoners.extractive.evidence.similarity import KnownVectors, Similarity
 from adapters.reasoners.extractive.evidence.sufficiency import (
     in_the_same_source,
+    is_layered,
+    known_by_name,
     rest_of_table,
 )
 from adapters.reasoners.extractive.evidence.versions import without_old_alone

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adapters.reasoners.extractive.evidence.names_asked import open_names
+from adapters.reasoners.extractive.evidence.scoring import coverage
 from adapters.reasoners.extractive.evidence.similarity import Similarity
-from adapters.reasoners.extractive.evidence.word_coverage import coverage
+from adapters.reasoners.extractive.evidence.sufficiency import open_names
 from adapters.reasoners.extractive.question.answer_type import fits
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.model.answer import Claim, Outcome, Support

@@ -11,8 +11,8 @@ from adapters.reasoners.extractive.answer.quote_markdown import Quotation, rende
 from adapters.reasoners.extractive.answer.selection import choose_quotations
 from adapters.reasoners.extractive.answer.tables.computed_answer import compute_answer
 from adapters.reasoners.extractive.answer.tables.rows import TableAnswer
-from adapters.reasoners.extractive.evidence.names_asked import open_names
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, repeats_title, says_something
+from adapters.reasoners.extractive.evidence.sufficiency import open_names
 from adapters.reasoners.extractive.evidence.versions import calls_itself_outdated, family
 from adapters.reasoners.extractive.question.aggregation import aggregation_of
 from core.model.answer import Outcome

@@ -16,11 +16,10 @@ from adapters.reasoners.extractive.answer.neighbours import (
     with_neighbours,
 )
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
-from adapters.reasoners.extractive.evidence.names_asked import is_layered
 from adapters.reasoners.extractive.evidence.rules import is_out_of_range
-from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage
+from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage, topic_words
+from adapters.reasoners.extractive.evidence.sufficiency import is_layered
 from adapters.reasoners.extractive.evidence.versions import family, other_version
-from adapters.reasoners.extractive.evidence.word_coverage import topic_words
 from adapters.reasoners.extractive.question.answer_type import fits, is_broad, is_strict, lacks
 from core.model.evidence import Evidence, Grade
 from core.model.inquiry import Inquiry

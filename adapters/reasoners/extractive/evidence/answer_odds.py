@@ -23,8 +23,8 @@ from adapters.reasoners.extractive.evidence.scoring import (
     Words,
     scored_by_words,
     tells_by_itself,
+    words_of_names,
 )
-from adapters.reasoners.extractive.evidence.word_coverage import words_of_names
 from adapters.reasoners.extractive.question.answer_type import NEUTRAL, fits, is_strict, thing_asked
 from adapters.reasoners.extractive.question.names import names
 from adapters.reasoners.extractive.weights import Features

@@ -34,8 +34,8 @@ from adapters.reasoners.extractive.answer.tables.rows import (
     tables_of,
     with_siblings,
 )
+from adapters.reasoners.extractive.evidence.scoring import stands_in, topic_words
 from adapters.reasoners.extractive.evidence.versions import other_version
-from adapters.reasoners.extractive.evidence.word_coverage import stands_in, topic_words
 from adapters.reasoners.extractive.question.aggregation import (
     COUNTED,
     Aggregate,

@@ -8,7 +8,7 @@ from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
 from adapters.reasoners.extractive.answer.tables.rows import FEWEST, Row, column_values, kind_of, place_of
 from adapters.reasoners.extractive.evidence.rules import SubjectMatch, Subjects
-from adapters.reasoners.extractive.evidence.word_coverage import stands_in, topic_words
+from adapters.reasoners.extractive.evidence.scoring import stands_in, topic_words
 from adapters.reasoners.extractive.question.aggregation import (
     COUNTED,
     Aggregation,
