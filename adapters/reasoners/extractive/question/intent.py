@@ -50,7 +50,7 @@ _OF_THREAD = frozenset(  # these need a thread to speak of
         Intent.MORE,
     }
 )
-_FILLING = word_list("please pls footnote bot team everyone everybody folks guys just so and me us there for")
+_FILLING = word_list("please pls team everyone everybody folks guys just so and me us there for") | {"bot", "footnote"}
 _ASKED_TO = re.compile(r"^(?:can|could|would) (?:you|u) ")
 # Thanks with a few kind words; a question after it is another matter.
 _THANKFUL = re.compile(
