@@ -57,6 +57,7 @@ class Audience:
     unrestricted: bool = False  # the operator at the terminal, who owns the data directory anyway
     public: bool = False  # everybody of the workspace or server may read there: what is said there is no secret
     open_bases: frozenset[str] | None = None  # of the bases that are open to everyone only these; None: all
+    administers: bool = False  # an admin's eyes alone: every base, but of a source's mirrored ones only those granted
 
 
 class Role(StrEnum):
