@@ -155,16 +155,20 @@ class Connector(Protocol):
         """These people, as far as the source tells of them."""
 
 
+Params = Mapping[str, str | Sequence[str]]
+"""Query parameters; one with several values is repeated."""
+
+
 class Http(Protocol):
     """Calls to one origin, under the address policy: retries, rate limits, deadlines and sizes are settled here."""
 
-    async def get(self, path: str, params: Mapping[str, str] | None = None) -> Any:
+    async def get(self, path: str, params: Params | None = None) -> Any:
         """The JSON behind a path of this origin. Raises NotFound, SourceRefused, SourceUnavailable."""
 
     async def post(self, path: str, body: Mapping[str, Any]) -> Any:
         """The JSON that answers this JSON. Raises as ``get`` does."""
 
-    async def download(self, path: str, params: Mapping[str, str] | None = None) -> bytes:
+    async def download(self, path: str, params: Params | None = None) -> bytes:
         """The bytes behind a path; a redirect to another origin is followed without our headers. Raises as ``get``."""
 
 
