@@ -9,6 +9,7 @@ import typer
 
 from bot.cli import ask as asking
 from bot.cli import backup as keeping
+from bot.cli import connect as connecting
 from bot.cli import documents
 from bot.cli import gaps as lacking
 from bot.cli import inspect as inspecting
@@ -55,6 +56,7 @@ for family in (
     asking,
     documents,
     knowledge,
+    connecting,
     lacking,
     inspecting,
     keeping,

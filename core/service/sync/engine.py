@@ -15,7 +15,7 @@ from core.ingestion.jobs import state_of
 from core.model.clock import Clock
 from core.model.connections import Connection, SyncedItem, SyncPhase, SyncState
 from core.model.errors import Busy, SourceUnavailable
-from core.model.jobs import ItemState, JobStage
+from core.model.jobs import ItemState, JobCancelled, JobStage
 from core.model.json_codec import to_json
 from core.ports.connection_store import ConnectionStore
 from core.ports.connector import ChangePage, Connector, ConnectorPlugin, Content, FetchFailure, SourceItem
@@ -97,6 +97,10 @@ class SyncEngine:
                 await self._apply_rights(run)
             if not await self._sync_documents(run):
                 return False
+        except JobCancelled:
+            pause = timedelta(minutes=connection.minutes)
+            await self.store.save_state(run.name, replace(run.state, next_at=self.clock.now() + pause))
+            raise
         except (SourceUnavailable, Busy) as error:
             after = timedelta(seconds=error.after) if isinstance(error, SourceUnavailable) and error.after else RETRY
             await guard()
