@@ -1,4 +1,4 @@
-"""Connecting sources: ``connect``, and ``sources …`` to look at them, map their groups, sync and remove them."""
+"""Connecting sources: ``connect``, and ``connections …`` to look at them, map their groups, sync and remove them."""
 
 import os
 import sys
@@ -24,13 +24,13 @@ Name = Annotated[str, typer.Argument(help="The connection.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 SECONDS_A_DOCUMENT = 0.5  # on two cores, for pages of ordinary length
 
-sources = typer.Typer(help="Connected sources: their state, errors, readers and syncs.", no_args_is_help=True)
+connections_app = typer.Typer(help="Connected sources: their state, errors, readers and syncs.", no_args_is_help=True)
 
 
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
     app.command()(connect)
-    app.add_typer(sources, name="sources")
+    app.add_typer(connections_app, name="connections")
 
 
 def connect(
@@ -167,7 +167,7 @@ def _print_plan(plan: "SyncPlan", as_json: bool) -> int:
         f"{plan.documents:,}, and take out {plan.gone:,}.")  # fmt: skip
     say(f"They have {plan.classes:,} different sets of readers. Nobody here could read {plan.unreadable:,} of them.")
     for group in plan.groups:
-        say(f"Nobody is known of group {group}: footnote sources map NAME {group} PRINCIPAL.")
+        say(f"Nobody is known of group {group}: footnote connections map NAME {group} PRINCIPAL.")
     for title in plan.titles:
         say(f"  {title}")
     return 0
@@ -205,16 +205,16 @@ async def _sync(footnote: "Footnote", connection: "Connection", as_json: bool) -
     return 0 if all(one.state is JobState.DONE and not one.failed_items for one in ended) else 1
 
 
-# --- sources
+# --- connections
 
 
-@sources.command("list")
+@connections_app.command("list")
 def list_(as_json: Json = False) -> None:
     """The connections: how far each is, and what went wrong since when."""
     finish(_list("", as_json))
 
 
-@sources.command()
+@connections_app.command()
 def show(name: Name, as_json: Json = False) -> None:
     """One connection, with every document that could not be read."""
     finish(_list(name, as_json))
@@ -247,13 +247,13 @@ def _print_overview(one: "ConnectionOverview", *, every: bool = False) -> None:
     if state.unmapped:
         say(f"  {state.unmapped:,} documents have readers none of whom is known here")
     for group in state.groups:
-        say(f"  nobody is known of group {group}: footnote sources map {connection.name} {group} PRINCIPAL")
+        say(f"  nobody is known of group {group}: footnote connections map {connection.name} {group} PRINCIPAL")
     shown = one.failing if every else one.failing[:5]
     for item in shown:
         since = f"{item.failed_since:%Y-%m-%d %H:%M} UTC" if item.failed_since else ""
         say(f"  not read since {since}: {_title(item.listed)}: {item.reason}")
     if len(one.failing) > len(shown):
-        say(f"  and {len(one.failing) - len(shown)} more: footnote sources show {connection.name}")
+        say(f"  and {len(one.failing) - len(shown)} more: footnote connections show {connection.name}")
 
 
 def _as_json(one: "ConnectionOverview") -> dict[str, object]:
@@ -282,7 +282,7 @@ def _title(listed: str) -> str:
     return str(json.loads(listed).get("title", "")) if listed else ""
 
 
-@sources.command()
+@connections_app.command()
 def sync(
     name: Name,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would do, and change nothing.")] = False,
@@ -303,7 +303,7 @@ async def _sync_now(name: str, dry_run: bool, as_json: bool) -> int:
         return await _sync(footnote, await connections.find(name), as_json)
 
 
-@sources.command("map")
+@connections_app.command("map")
 def map_(
     name: Name,
     group: Annotated[str, typer.Argument(help="A group's id, a person's id, * for everyone, ** for anyone.")],
@@ -327,7 +327,7 @@ async def _map(name: str, group: str, principals: list[str]) -> int:
     return 0
 
 
-@sources.command()
+@connections_app.command()
 def remove(name: Name, yes: Yes = False) -> None:
     """Forget a connection and its token, and take all of its documents out. Nothing changes at the source."""
     finish(_remove(name, yes))

@@ -95,7 +95,7 @@ class Report:
     def progress(self, stage: JobStage, done: int, total: int) -> None:
         pass
 
-    async def outcome(self, title: str, state: ItemState, reason: str = "") -> None:
+    async def outcome(self, item: str, title: str, state: ItemState, reason: str = "") -> None:
         self.outcomes.append((title, state, reason))
 
 

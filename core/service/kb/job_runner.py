@@ -85,26 +85,29 @@ class _Run:
 
 @dataclass(frozen=True, slots=True)
 class _JobReport(SyncReport):
-    """Shows a sync on its job's card: counts of everything, and the failures by name, as far as items go."""
+    """Shows a sync on its job's card: counts of everything, and failures by id.
+
+    Admins see jobs whose documents they may not read, so no title is shown.
+    """
 
     run: _Run
     record: Callable[[_Run, JobItem], Awaitable[None]]
 
     def begin(self, stage: JobStage, title: str, done: int, total: int) -> None:
         """Take note of what is being done."""
-        self.run.begin_stage(stage, title)
+        self.run.begin_stage(stage, self.run.job.base)
         self.run.report_progress(stage, done, total)
 
     def progress(self, stage: JobStage, done: int, total: int) -> None:
         """Take note of how far the current document is."""
         self.run.report_progress(stage, done, total)
 
-    async def outcome(self, title: str, state: ItemState, reason: str = "") -> None:
+    async def outcome(self, item: str, title: str, state: ItemState, reason: str = "") -> None:
         """Count how a document came out; keep one that failed, with its reason."""
         job = self.run.job
         failed = state is ItemState.FAILED and len(job.items) < MOST_NAMED
         if failed:
-            await self.record(self.run, JobItem(ItemKind.DOCUMENT, title, "", state=state, reason=reason))
+            await self.record(self.run, JobItem(ItemKind.DOCUMENT, f"document {item}", "", state=state, reason=reason))
         else:
             self.run.job = replace(job, tally={**job.tally, state: job.tally.get(state, 0) + 1})
 

@@ -88,7 +88,7 @@ def _stage(job: JobSummary) -> str:
             where = f"{now.done + 1} of {now.total}: " if now.total and now.done < now.total else where
             return f"{where}{name}, {doing}.{found}"
         case JobStage.WAITING:
-            return f"Running: {over} of {total} done." if total else "Running."
+            return "Running." if job.kind is JobKind.SYNC else f"Running: {over} of {total} done."
         case unknown:
             assert_never(unknown)
 

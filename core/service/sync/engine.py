@@ -40,8 +40,8 @@ class SyncReport(Protocol):
     def progress(self, stage: JobStage, done: int, total: int) -> None:
         """Say how far the current document is."""
 
-    async def outcome(self, title: str, state: ItemState, reason: str = "") -> None:
-        """Say how one document came out."""
+    async def outcome(self, item: str, title: str, state: ItemState, reason: str = "") -> None:
+        """Say how the document of this id came out. Its title is for its readers and the operator alone."""
 
 
 @dataclass(slots=True)
@@ -235,7 +235,7 @@ class SyncEngine:
         await run.guard()
         await self.documents.remove(run.connection, item)
         if item.base:
-            await run.report.outcome(listed_item(item).title, ItemState.REMOVED)
+            await run.report.outcome(item.id, listed_item(item).title, ItemState.REMOVED)
         if item.gone:
             del run.items[item.id]
             await self.store.remove_items(run.name, [item.id])
@@ -296,7 +296,7 @@ class SyncEngine:
                 reason=result.reason,
             )
         await self._save_item(run, after)
-        await run.report.outcome(listed.title, state_of(result.change), result.reason)
+        await run.report.outcome(item.id, listed.title, state_of(result.change), result.reason)
 
     # --- keeping
 
