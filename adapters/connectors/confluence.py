@@ -19,7 +19,6 @@ from core.ports.connector import (
     ANYONE,
     EVERYONE_IN_SITE,
     ChangePage,
-    Check,
     Connector,
     ConnectorPlugin,
     Content,
@@ -28,6 +27,7 @@ from core.ports.connector import (
     OpenHttp,
     ReaderSet,
     SettingField,
+    SourceCheck,
     SourceItem,
     SourcePerson,
 )
@@ -50,7 +50,7 @@ class Confluence(Connector):
     spaces: tuple[str, ...] = ()
     _readers_of_space: dict[str, ReaderSet] = field(default_factory=dict)
 
-    async def check(self) -> Check:
+    async def check(self) -> SourceCheck:
         """Try the token, one page, the readers of its space, and the addresses of people."""
         me = await self._get("/rest/api/user/current")
         found = await self._get("/rest/api/search", cql=self._cql(), limit="1")
@@ -71,7 +71,7 @@ class Confluence(Connector):
                 "until they show their address to the organization or an admin maps them."
             )
         name = str(me.get("displayName") or me.get("publicName") or me.get("accountId"))
-        return Check(name, int(found["totalSize"]), items[0].title, tuple(warnings))
+        return SourceCheck(name, int(found["totalSize"]), items[0].title, tuple(warnings))
 
     async def changes(self, cursor: str) -> ChangePage:
         """The next page of all pages."""

@@ -14,7 +14,6 @@ from typing import Any
 from core.model.errors import NotFound, RightMissing
 from core.ports.connector import (
     ChangePage,
-    Check,
     Connector,
     ConnectorPlugin,
     Content,
@@ -22,6 +21,7 @@ from core.ports.connector import (
     Http,
     OpenHttp,
     SettingField,
+    SourceCheck,
     SourceItem,
     SourcePerson,
 )
@@ -41,7 +41,7 @@ class Notion(Connector):
 
     http: Http
 
-    async def check(self) -> Check:
+    async def check(self) -> SourceCheck:
         """Try the token, and one page."""
         me = await self.http.get("/v1/users/me")
         page = await self._search("", 1)
@@ -51,7 +51,7 @@ class Notion(Connector):
             )
         item = _item(page["results"][0])
         name = str(me.get("name") or (me.get("bot") or {}).get("workspace_name") or me.get("id"))
-        return Check(name, None, item.title)
+        return SourceCheck(name, None, item.title)
 
     async def changes(self, cursor: str) -> ChangePage:
         """The next page of all pages, the ones that were edited first at first: a new edit moves none of the others."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from bot.container import Footnote
     from core.model.connections import Connection
-    from core.ports.connector import Check, ConnectorPlugin, SettingField
+    from core.ports.connector import ConnectorPlugin, SettingField, SourceCheck
     from core.service.sync.connections import ConnectionOverview
     from core.service.sync.plan import SyncPlan
 
@@ -140,7 +140,7 @@ def _ask_readers(plugin: "ConnectorPlugin") -> list[str]:
     return str(typer.prompt("Who may read it, with spaces between them")).split()
 
 
-def _print_check(plugin: "ConnectorPlugin", check: "Check", as_json: bool) -> int:
+def _print_check(plugin: "ConnectorPlugin", check: "SourceCheck", as_json: bool) -> int:
     if as_json:
         found = {"account": check.account, "documents": check.documents, "example": check.example}
         print_json({**found, "warnings": list(check.warnings), "scopes": list(plugin.scopes)})

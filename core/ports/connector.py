@@ -114,7 +114,7 @@ class FetchFailure:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class SourceCheck:
     """What a check found: whom the token belongs to, what it may read, and roughly how much there is.
 
     ``warnings`` name what the token lacks, and what follows from that.
@@ -133,7 +133,7 @@ class Connector(Protocol):
     rate limited for longer than a call waits). What fails for one item alone is a ``FetchFailure``.
     """
 
-    async def check(self) -> Check:
+    async def check(self) -> SourceCheck:
         """Try the token, its scopes and one document."""
 
     async def changes(self, cursor: str) -> ChangePage:

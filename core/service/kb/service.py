@@ -205,7 +205,7 @@ def _check_mirrored(verb: KbVerb, base: KnowledgeBase | None) -> None:
     if base is not None and base.connection and verb in _SET_BY_SOURCE:
         raise Denied(
             f"“{base.name}” has the documents and the readers of a connected source.",
-            remedy="Change them there; footnote connections maps groups and removes the connection.",
+            remedy="Change them there, or use footnote connections map and footnote connections remove.",
         )
 
 

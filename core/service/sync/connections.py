@@ -17,7 +17,7 @@ from core.model.knowledge import find_base
 from core.model.principals import EVERYONE, PRINCIPAL_FORMS
 from core.ports.catalog import Catalog
 from core.ports.connection_store import ConnectionStore, SecretBox
-from core.ports.connector import Check, Connector, ConnectorPlugin, OpenHttp
+from core.ports.connector import Connector, ConnectorPlugin, OpenHttp, SourceCheck
 from core.ports.job_store import JobStore
 from core.service.kb.bases import base_name
 from core.service.kb.commands import Caller
@@ -55,7 +55,7 @@ class Connections:
 
     # --- connecting
 
-    async def check(self, kind: str, values: Mapping[str, str]) -> Check:
+    async def check(self, kind: str, values: Mapping[str, str]) -> SourceCheck:
         """Try these settings, secrets included. Raises ConfigurationError, SourceRefused, SourceUnavailable."""
         plugin = self.plugins(kind)
         if missing := [one.label for one in plugin.fields if one.required and not values.get(one.name, "").strip()]:
