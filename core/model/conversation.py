@@ -59,6 +59,12 @@ class Audience:
     open_bases: frozenset[str] | None = None  # of the bases that are open to everyone only these; None: all
     administers: bool = False  # an admin's eyes alone: every base, but of a source's mirrored ones only those granted
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether a place reads along: what one person alone may read is not for it."""
+        held = self.principals
+        return any(":channel:" in one for one in held) and not any(":user:" in one for one in held)
+
 
 class Role(StrEnum):
     """Whether a message of the surrounding thread was a person's or ours."""

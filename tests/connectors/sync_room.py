@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from adapters.connectors.http import PolicyHttp, opener
-from adapters.documents.parser import DocumentParser
 from adapters.documents.web.fetcher import Rules
 from core.ingestion.ingestor import Ingestor
 from core.ingestion.originals import Originals
@@ -18,6 +17,7 @@ from core.model.errors import FootnoteError
 from core.model.jobs import ItemState, JobStage
 from core.ports.connector import ConnectorPlugin
 from core.ports.index import Scope
+from core.ports.parser import Parser
 from core.retrieval.hybrid import Retriever
 from core.service.sync.classes import ReaderClasses
 from core.service.sync.documents import SyncedDocuments
@@ -106,7 +106,7 @@ class SyncRoom:
         self,
         plugin: ConnectorPlugin,
         settings: Mapping[str, str],
-        parser: DocumentParser,
+        parser: Parser,
         port: int,
         readers: Sequence[str] = (),
     ) -> None:

@@ -13,6 +13,7 @@ import pytest
 from adapters.connectors.confluence import PLUGIN as CONFLUENCE
 from adapters.connectors.notion import NotionPlugin
 from adapters.documents.parser import DocumentParser
+from core.model.connections import SyncPhase
 from core.model.jobs import ItemState
 from core.model.principals import mail_principal
 from core.ports.connector import ConnectorPlugin
@@ -213,6 +214,8 @@ class ConnectorContract:
             source.delete("3")
             source.rename("4", "Moved")
             lived = await room.sync_killed_at(call)
+            if source.plugin.states_readers and (await room.state()).phase is SyncPhase.DOCUMENTS:
+                assert "Page 2" not in await room.titles(BO), call  # withdrawn before anything is fetched
             await room.sync()
             assert await room.titles(ADA) == ["Moved", "Page 1", "Page 2"], call
             assert ("Page 2" in await room.titles(BO)) is not source.plugin.states_readers, call
