@@ -113,6 +113,7 @@ class Settings(_Location):
     source_addresses: str = ""
     footnote_secret_key: SecretStr | None = None
     footnote_secret_key_file: Path | None = None
+    answer_link_hosts: str = ""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["auto", "text", "json"] = "auto"
     otel_exporter_otlp_endpoint: str | None = None
