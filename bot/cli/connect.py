@@ -9,6 +9,7 @@ import typer
 
 from bot.cli.runner import ConfirmationMissing, finish, print_json, say, say_losses
 from core.model.errors import ConfigurationError
+from core.service.kb.text_spans import count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -145,13 +146,11 @@ def _print_check(plugin: "ConnectorPlugin", check: "SourceCheck", as_json: bool)
         found = {"account": check.account, "documents": check.documents, "example": check.example}
         print_json({**found, "warnings": list(check.warnings), "scopes": list(plugin.scopes)})
         return 0
-    count = "an unknown number of documents" if check.documents is None else f"{check.documents:,} documents"
-    say(
-        f"{plugin.title} answers. The token belongs to {check.account} and sees {count}, for example “{check.example}”."
-    )
+    seen = "an unknown number of documents" if check.documents is None else count(check.documents, "document")
+    say(f"{plugin.title} answers. The token belongs to {check.account} and sees {seen}, for example “{check.example}”.")
     if check.documents:
         spent = max(1, round(check.documents * SECONDS_A_DOCUMENT / 60))
-        say(f"The first sync takes very roughly {spent:,} minutes; what is read can be asked about meanwhile.")
+        say(f"The first sync takes very roughly {count(spent, 'minute')}; what is read can be asked about meanwhile.")
     for warning in check.warnings:
         say(f"Note: {warning}")
     return 0
@@ -165,7 +164,7 @@ def _print_plan(plan: "SyncPlan", as_json: bool) -> int:
         return 0
     say(f"Nothing was kept. A sync would read {plan.new:,} new and {plan.changed:,} changed documents of "
         f"{plan.documents:,}, and take out {plan.gone:,}.")  # fmt: skip
-    say(f"They have {plan.classes:,} different sets of readers. Nobody here could read {plan.unreadable:,} of them.")
+    say(f"They have {count(plan.classes, 'set')} of readers. Nobody here could read {plan.unreadable:,} of them.")
     for group in plan.groups:
         say(f"Nobody is known of group {group}: footnote connections map NAME {group} PRINCIPAL.")
     for title in plan.titles:
@@ -241,13 +240,14 @@ async def _list(name: str, as_json: bool) -> int:
 def _print_overview(one: "ConnectionOverview", *, every: bool = False) -> None:
     connection, state = one.connection, one.state
     when = f"{state.rights_at:%Y-%m-%d %H:%M}" if state.rights_at else "never"
-    say(f"{connection.name}  {connection.kind}  {one.documents:,} documents  rights read: {when} UTC")
+    say(f"{connection.name}  {connection.kind}  {count(one.documents, 'document')}  rights read: {when} UTC")
     if state.failure and state.failed_since:
         say(f"  failing since {state.failed_since:%Y-%m-%d %H:%M} UTC: {state.failure}")
     if state.unmapped:
-        say(f"  {state.unmapped:,} documents have readers none of whom is known here")
-    for group in state.groups:
-        say(f"  nobody is known of group {group}: footnote connections map {connection.name} {group} PRINCIPAL")
+        say(f"  {count(state.unmapped, 'document')} not read: none of the readers is known here")
+    for group, named in state.groups.items():
+        say(f"  nobody is known of group {group} ({count(named, 'document')}): "
+            f"footnote connections map {connection.name} {group} PRINCIPAL")  # fmt: skip
     shown = one.failing if every else one.failing[:5]
     for item in shown:
         since = f"{item.failed_since:%Y-%m-%d %H:%M} UTC" if item.failed_since else ""
@@ -341,6 +341,6 @@ async def _remove(name: str, yes: bool) -> int:
         connections = footnote.knowledge_stack.connections
         connection = await connections.find(name)
         _confirm(f"Forget {connection.name} and take out its documents?", yes=yes)
-        count = await connections.disconnect(name)
-    say(f"{connection.name} is no longer connected; {count:,} documents are taken out.")
+        removed = await connections.disconnect(name)
+    say(f"{connection.name} is no longer connected. Taken out: {count(removed, 'document')}.")
     return 0

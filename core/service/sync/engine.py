@@ -192,7 +192,7 @@ class SyncEngine:
             bases=bases,
             readers={digest: text for digest, text in run.state.readers.items() if digest in used},
             unmapped=sum(count for digest, count in used.items() if digest not in bases),
-            groups=dict.fromkeys(sorted(rights.unmapped), 0),
+            groups=rights.unmapped,
             rights_at=run.state.started_at,
             phase=SyncPhase.DOCUMENTS,
         )

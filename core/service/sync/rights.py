@@ -23,11 +23,11 @@ class ResolvedRights:
     """Who may read the documents of each class of readers, by its digest.
 
     ``grants`` are principals, EVERYONE alone for everyone, and empty for nobody. ``unmapped`` are groups that no
-    principal holds.
+    principal holds, with how many documents name them.
     """
 
     grants: Mapping[str, frozenset[str]]
-    unmapped: frozenset[str]
+    unmapped: Mapping[str, int]
 
 
 def digest_of(readers: Readers) -> str:
@@ -58,7 +58,12 @@ async def resolve_rights(
         else _intersection(_union(ids, people) | _union(names, held) for ids, names in some)
         for digest, some in sets.items()
     }
-    return ResolvedRights(grants, frozenset(group for group, principals in held.items() if not principals))
+    unmapped = {
+        group: sum(used[digest] for digest, some in sets.items() if any(group in ids for _, ids in some))
+        for group, principals in held.items()
+        if not principals
+    }
+    return ResolvedRights(grants, unmapped)
 
 
 def _sets(text: str) -> list[tuple[list[str], list[str]]]:
