@@ -15,7 +15,7 @@ from adapters.documents.web.fetcher import Rules
 from adapters.files.secret_box import KEY_FILE, FernetBox
 from core.model.conversation import Audience
 from core.model.errors import ConfigurationError, FootnoteError, NotFound, SourceRefused
-from core.model.jobs import ItemState, JobKind, JobState
+from core.model.jobs import ItemState, JobCancelled, JobKind, JobState
 from core.model.json_codec import to_json
 from core.model.principals import mail_principal
 from core.service.kb.commands import KbVerb
@@ -28,6 +28,7 @@ from core.service.sync.connections import Connections
 from core.service.sync.documents import SyncedDocuments
 from core.service.sync.engine import SyncEngine
 from core.service.visible_bases import VisibleBases
+from tests.connectors.sync_room import Report
 from tests.core.service.kb.knowledge_room import ADMIN, Room
 from tests.fakes.confluence.contract import SPECIFICATION
 from tests.fakes.confluence.server import EMAIL, TOKEN, FakeConfluence
@@ -212,6 +213,26 @@ async def test_a_removed_connection_leaves_nothing(room: ConnectedRoom) -> None:
     await room.scheduler.tick()
     await room.works()
     assert await room.catalog.bases() == []
+
+
+async def test_a_sync_ends_where_its_connection_is_removed_meanwhile(room: ConnectedRoom, site: FakeConfluence) -> None:
+    await room.connects()
+    site.add_page("4", "Page 4", "<p>Alpha number 4.</p>")
+    removed: list[int] = []
+
+    async def guard() -> None:
+        if not removed and len(site.calls) > calls + 3:  # it is fetching by now
+            removed.append(0)
+            removed[0] = await room.sources.disconnect("wiki")
+
+    calls = len(site.calls)
+    with pytest.raises(JobCancelled, match="disconnected"):
+        await room.sources.sync("wiki", guard=guard, report=Report(), until=float("inf"))
+    assert removed == [3]
+    assert await room.titles(ADA) == []
+    room.clock.advance(1)
+    await room.connects()
+    assert await room.titles(ADA) == ["Page 1", "Page 2", "Page 3", "Page 4"]
 
 
 async def test_a_dry_run_keeps_nothing(room: ConnectedRoom, site: FakeConfluence) -> None:

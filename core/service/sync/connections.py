@@ -12,7 +12,7 @@ from core.model.clock import Clock
 from core.model.connections import Connection, SyncedItem, SyncPhase, SyncState
 from core.model.conversation import Person
 from core.model.errors import Busy, ConfigurationError, FootnoteError, NotFound
-from core.model.jobs import Job, JobKind
+from core.model.jobs import Job, JobCancelled, JobKind
 from core.model.knowledge import find_base
 from core.model.principals import EVERYONE, PRINCIPAL_FORMS
 from core.ports.catalog import Catalog
@@ -79,6 +79,8 @@ class Connections:
         ``readers`` are for sources that state none. Raises NotFound where the name is taken.
         """
         made = await self._draft(name, kind, values, by, readers, minutes, hours)
+        if await self._find(made.name) is None:  # nothing of an earlier one of this name is left
+            await self.store.remove_connection(made.name)
         await self.store.save_connection(made)
         await self._hasten(made)
         return made
@@ -172,7 +174,9 @@ class Connections:
         connection = await self.find(name)
         own = [base for base in await self.catalog.bases() if base.connection == connection.name]
         documents = await self.catalog.documents(frozenset(base.name for base in own))
-        await self.store.save_connection(replace(connection, secrets={}))  # first: nothing is fetched from here on
+        await self.store.save_connection(replace(connection, secrets={}))  # first: a sync under way ends with that
+        if (job := await self._under_way(connection)) is not None:
+            await self.jobs.cancel(job.id, connection.by.id)
         for base in own:
             await self.catalog.remove_base(base.name)
         for document in documents:
@@ -197,8 +201,17 @@ class Connections:
         """Go on with the sync of a connection; whether the round ended. Raises what ``SyncEngine.run`` raises."""
         connection = await self.find(name)
         plugin = self.plugins(connection.kind)
+
+        async def still_connected() -> None:
+            await guard()
+            now = await self._find(name)
+            if now is None or (connection.secrets and not now.secrets):
+                raise JobCancelled("It was disconnected meanwhile.")
+
         async with self.open(connection) as connector:
-            return await self.engine.run(connection, plugin, connector, guard=guard, report=report, until=until)
+            return await self.engine.run(
+                connection, plugin, connector, guard=still_connected, report=report, until=until
+            )
 
     async def begin_sync(self, connection: Connection, caller: Caller) -> Job:
         """Put a sync in line for somebody; where one waits already, it is that job. Raises Busy."""
