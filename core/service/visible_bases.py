@@ -38,8 +38,8 @@ class VisibleBases:
         """
         if not audience.is_shared:
             return False
-        readable = await self.names(audience)
-        return any(base.connection and base.name not in readable for base in await self.catalog.bases())
+        connected = {base.name for base in await self.catalog.bases() if base.connection}
+        return bool(connected) and not connected <= await self.names(audience)
 
     async def names(self, audience: Audience, only: Collection[str] | None = None) -> frozenset[str]:
         """Their names: what bounds a search, and what words of earlier answers are held against."""
