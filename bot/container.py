@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from shutil import disk_usage
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from adapters.encoders.answer_reader import LowRankAnswerReader
 from adapters.encoders.reranker import CrossEncoderReranker
 from adapters.encoders.text_encoder import SentenceTransformerEncoder
 from adapters.milvus.connection import is_server
-from adapters.milvus.embedded_server import REFILL, is_damaged
+from adapters.milvus.embedded_server import REFILL, RESERVE, is_damaged
 from adapters.milvus.index import MilvusIndex
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.redis.api_tokens import RedisApiTokens
@@ -58,7 +59,7 @@ from core.model.budget import Prices
 from core.model.channel_settings import ChannelSettings
 from core.model.clock import Clock
 from core.model.conversation import ThreadKey
-from core.model.errors import ConfigurationError, ModelFailure, ModelUnavailable, NotFound, first_of_ours
+from core.model.errors import ConfigurationError, DiskFull, ModelFailure, ModelUnavailable, NotFound, first_of_ours
 from core.model.inquiry import PROFILE_LIMITS, AnswerPolicy, Limits
 from core.ports.blob_store import BlobStore
 from core.ports.daily_budget import DailyBudget
@@ -530,6 +531,8 @@ async def _open_index_and_model(
     consistency: IndexConsistency | None,
 ) -> None:
     """Index and model, side by side: each takes seconds and neither needs the other."""
+    if disk_usage(settings.home).free < RESERVE:
+        opening.notices.append(f"{DiskFull(settings.home)} Nothing can be added until then.")
     await opening.reach("redis", lambda: check_schema(redis), remote=settings.redis_url is not None)
     remote = is_server(settings.milvus_uri or "")
     try:

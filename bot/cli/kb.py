@@ -184,7 +184,7 @@ def describe(
 def grant(name: Name, principals: Principals, yes: Yes = False, as_json: Json = False) -> None:
     """Restrict a base to some readers, add readers, or open it to everyone.
 
-    Restricting a base that everyone reads asks first, or wants --yes. Readers are
+    Restricting a base that everyone reads, and opening one, asks first, or wants --yes. Readers are
     slack:channel:T1/C1, slack:group:T1/S1, slack:user:T1/U1, slack:team:T1,
     discord:channel:1/2, discord:role:1/2, discord:user:1, discord:guild:1, web:user:ada, web:readers,
     or "everyone".
@@ -193,9 +193,9 @@ def grant(name: Name, principals: Principals, yes: Yes = False, as_json: Json = 
 
 
 @kb.command()
-def revoke(name: Name, principals: Principals, as_json: Json = False) -> None:
-    """Stop these readers from reading a base."""
-    _run("revoke", as_json, base=name, principals=tuple(principals))
+def revoke(name: Name, principals: Principals, yes: Yes = False, as_json: Json = False) -> None:
+    """Stop these readers from reading a base. Before the last one it asks, or wants --yes."""
+    _run("revoke", as_json, base=name, principals=tuple(principals), yes=yes)
 
 
 @kb.command()

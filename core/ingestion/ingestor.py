@@ -8,6 +8,8 @@ import hashlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import count
+from pathlib import PurePosixPath
 
 from core.ingestion.chunking import passages_of, same_passage_in
 from core.ingestion.consistency import IndexConsistency
@@ -17,6 +19,7 @@ from core.ingestion.originals import Originals
 from core.ingestion.passage_vectors import vectors_of
 from core.model.clock import Clock
 from core.model.errors import DocumentRejected, FootnoteError, NoText, StoreUnavailable
+from core.model.file_content import UPLOAD
 from core.model.jobs import JobStage
 from core.model.knowledge import Document, KnowledgeBase, Passage
 from core.model.parsed_document import ParsedDocument
@@ -100,6 +103,17 @@ class Ingestor:
         before = await self._catalog.document(document_id_of(base, material.source))
         same = before is not None and before.version == self._version(material) and not _is_taken(before, material)
         return before if same else None
+
+    async def keep_apart(self, material: Material, base: str) -> Material:
+        """The upload, under a name of its own where a file of a folder has its name: both are kept."""
+        if material.origin != UPLOAD:
+            return material
+        path = PurePosixPath(material.source)
+        names = (f"{path.stem} (uploaded{f' {number}' if number > 1 else ''}){path.suffix}" for number in count(1))
+        source = material.source
+        while (there := await self._catalog.document(document_id_of(base, source))) and _is_taken(there, material):
+            source = next(names)
+        return replace(material, source=source)
 
     async def preview(self, material: Material, base: str) -> IngestResult:
         """How an ingest of this would come out, with nothing written; passages are known of what stays as it is."""

@@ -4,7 +4,7 @@ Text from a model or a document may ask a reader's client to open a link or load
 So every address in an answer is compared, whole, with what the retrieved passages contain word for word:
 
 - A link stays a link if it leads to a retrieved source. It also stays one if a cited passage has its address and the
-  address is on the host of that passage's document, or on one that the operator allows (``ANSWER_LINK_HOSTS``).
+  address is on the host of that passage's document, or on one that the operator allows (the setting ANSWER_LINK_HOSTS).
 - Any other address of a cited passage is shown as code behind the words of its link: people can copy it, and no
   program makes a link of it. So is a plain page of any retrieved passage; contacts are shown as text.
 - Every other link keeps its words alone.

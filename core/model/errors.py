@@ -5,7 +5,8 @@
     │   └── IndexMismatch        the index was written with another model or dimension
     ├── Unavailable              something outside does not answer
     │   ├── StoreUnavailable     Redis or Milvus
-    │   │   └── StoreRefused     it answers, and does not let us in as we are configured
+    │   │   ├── StoreRefused     it answers, and does not let us in as we are configured
+    │   │   └── DiskFull         the disk below it is full
     │   ├── ModelUnavailable     the model endpoint: refused, timed out, rate limited, breaker open
     │   │   └── ModelMisbehaved  it answered, but with nothing usable
     │   ├── PlatformUnavailable  Slack or Discord
@@ -59,6 +60,13 @@ class StoreUnavailable(Unavailable):
 
 class StoreRefused(StoreUnavailable):
     """A store answers, and does not let us in: no waiting mends that, other settings do."""
+
+
+class DiskFull(StoreUnavailable):
+    """The disk of a folder of ours is full. Nothing more is written there until somebody makes room."""
+
+    def __init__(self, folder: object) -> None:
+        super().__init__(f"The disk of {folder} is full.", remedy="Make room on it.")
 
 
 class ModelFailure(StrEnum):

@@ -45,6 +45,7 @@ LOOK_SECONDS = 0.5  # how soon a cancellation is noticed
 CARD_SECONDS = 1.5  # between two edits of a card, below what every platform allows
 CARD_DEADLINE = 10.0
 MOST_ATTEMPTS = 5  # a job that outlives this many workers without any item coming out is given up
+APART = "A file of a folder is called “{name}” here. Both are kept; this one is called “{own}”."
 WENT_WRONG = "Something went wrong on my side. Please retry; an admin finds the details in the log."
 
 log = logging.getLogger(__name__)
@@ -284,7 +285,9 @@ class JobRunner:
         material = await self._item_sources.read_item(job, item)
         if material is None:
             return replace(item, state=ItemState.UNCHANGED)
-        retire = partial(self._trash.retire, by=job.by.id)
+        own = await self._ingestor.keep_apart(material, job.base)
+        apart = (APART.format(name=material.source, own=own.source),) if own.source != material.source else ()
+        material, retire = own, partial(self._trash.retire, by=job.by.id)
         result = await self._ingestor.ingest(
             material,
             job.base,
@@ -304,7 +307,7 @@ class JobRunner:
             state=state_of(result.change),
             reason=result.reason,
             passages=result.passages,
-            notes=result.notes,
+            notes=(*result.notes, *apart),
         )
 
     async def _check_base(self, run: _Run, item: JobItem) -> None:
