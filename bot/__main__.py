@@ -11,6 +11,7 @@ from adapters.terminal.output import print_json, say
 from bot.cli import ask as asking
 from bot.cli import backup as keeping
 from bot.cli import check as checking
+from bot.cli import connect as connecting
 from bot.cli import documents
 from bot.cli import gaps as lacking
 from bot.cli import inspect as inspecting
@@ -57,6 +58,7 @@ for family in (
     asking,
     documents,
     knowledge,
+    connecting,
     lacking,
     inspecting,
     keeping,

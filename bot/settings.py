@@ -104,6 +104,8 @@ class Settings(_Location):
     fetch_allow_hosts: str = ""
     fetch_deny_hosts: str = ""
     source_addresses: str = ""
+    footnote_secret_key: SecretStr | None = None
+    footnote_secret_key_file: Path | None = None
     answer_link_hosts: str = ""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["auto", "text", "json"] = "auto"

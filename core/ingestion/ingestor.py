@@ -138,11 +138,13 @@ class Ingestor:
         *,
         still_ours: Callable[[], Awaitable[None]] | None = None,
         retire: Retire | None = None,
+        moved_from: Document | None = None,
     ) -> IngestResult:
         """Bring one document in. A document that fails is reported, not raised; stores that are away are raised.
 
         ``still_ours`` is asked just before the new version becomes visible, and raises when it must not. ``retire``
         sets the version that is replaced aside, so that it can be restored; without it, that version is deleted.
+        ``moved_from`` is the same document in another base: its vectors are reused.
         """
         document_id = document_id_of(base, material.source)
         version = self._version(material)
@@ -161,7 +163,7 @@ class Ingestor:
             passages = await passages_of(parsed, document, self._encoder.count_tokens, self._encoder.window)
             if self._originals is not None:
                 document = replace(document, original=await self._originals.keep(document, material))
-            await self._write(passages, before.version if before else "", progress)
+            await self._write(passages, before or moved_from, progress)
             replaced = before if before is not None and before.version != version else None
             retired = replaced is not None and retire is not None and await retire(replaced)
         except NoText as reason:
@@ -231,9 +233,9 @@ class Ingestor:
             notes=parsed.notes,
         )
 
-    async def _write(self, passages: Sequence[Passage], old_version: str, progress: Progress) -> None:
-        """Encode and write in batches; the vectors of text that the old version had are taken over."""
-        twins = same_passage_in(old_version, passages) if old_version else {}
+    async def _write(self, passages: Sequence[Passage], earlier: Document | None, progress: Progress) -> None:
+        """Encode and write in batches; the vectors of text that the earlier document had are reused."""
+        twins = same_passage_in(earlier.version, passages, earlier.id) if earlier else {}
         for start in range(0, len(passages), BATCH):
             progress(JobStage.EMBEDDING, start, len(passages))
             batch = passages[start : start + BATCH]

@@ -9,7 +9,10 @@
     │   │   └── DiskFull         the disk below it is full
     │   ├── ModelUnavailable     the model endpoint: refused, timed out, rate limited, breaker open
     │   │   └── ModelMisbehaved  it answered, but with nothing usable
-    │   └── PlatformUnavailable  a chat platform
+    │   ├── PlatformUnavailable  a chat platform
+    │   └── SourceUnavailable    a place where a team keeps documents; ``after``: seconds until it may be asked again
+    │       └── SourceRefused    it answers, and refuses the token
+    │           └── RightMissing the token is good, and may not do this
     ├── BudgetExhausted          a cap on searches, tokens, seconds or money is reached
     ├── NotFound                 a document, checkpoint, trace or knowledge base that is not there
     ├── Denied                   this person may not do this
@@ -106,6 +109,22 @@ class ModelMisbehaved(ModelUnavailable):
 
 class PlatformUnavailable(Unavailable):
     """A chat platform does not answer, or refuses our credentials."""
+
+
+class SourceUnavailable(Unavailable):
+    """A source that a connector reads does not answer, or wants to be asked later: ``after`` so many seconds."""
+
+    def __init__(self, message: str, *, remedy: str | None = None, after: float = 0.0) -> None:
+        super().__init__(message, remedy=remedy)
+        self.after = after
+
+
+class SourceRefused(SourceUnavailable):
+    """A source refuses the token, or something that the token may not do: retrying does not help."""
+
+
+class RightMissing(SourceRefused):
+    """A source knows the token, which may not do this."""
 
 
 class BudgetExhausted(FootnoteError):

@@ -88,4 +88,11 @@ PRINCIPAL_FORMS = (  # of Footnote itself; each platform's are in its plugin
     PrincipalForm("api", PrincipalKind.TOKEN, "TOKEN"),
     PrincipalForm("web", PrincipalKind.USER, "NAME", named=True),  # as the proxy in front of the page calls them
     PrincipalForm("web", PrincipalKind.READERS),
+    PrincipalForm("mail", PrincipalKind.USER, "ADDRESS", named=True),  # whose e-mail address a platform has confirmed
 )
+
+
+def mail_principal(address: str) -> str:
+    """The principal of whoever holds this e-mail address; empty for what is no address."""
+    form, text = PRINCIPAL_FORMS[-1], str(Principal("mail", PrincipalKind.USER, address.strip().casefold()))
+    return text if "@" in address and form.accepts(text) else ""

@@ -208,6 +208,7 @@ class QuestionService:
             started_at=self._clock.now(),
             policy=question.policy,
             bases=bases,
+            more_in_private=await self._bases.has_more_in_private(question.audience),
             library=record.library.readable_by(scope).carry_over(),
             notices=tuple(
                 f"I could not read *{one.author}*: {one.unread}" for one in question.attachments if one.unread

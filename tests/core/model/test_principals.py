@@ -9,7 +9,7 @@ from core.model.conversation import ThreadKey
 from core.model.principals import Principal, PrincipalKind, channel_principal
 
 FORMS = principal_forms()
-KEPT = [  # as grants of the first version stand in catalogs
+KEPT = [  # as grants are kept in catalogs
     ("slack:channel:T1/C1", Principal("slack", PrincipalKind.CHANNEL, "C1", "T1")),
     ("slack:group:T1/S1", Principal("slack", PrincipalKind.GROUP, "S1", "T1")),
     ("slack:user:T1/U1", Principal("slack", PrincipalKind.USER, "U1", "T1")),
@@ -21,6 +21,7 @@ KEPT = [  # as grants of the first version stand in catalogs
     ("api:token:0A1B", Principal("api", PrincipalKind.TOKEN, "0A1B")),
     ("web:user:ada@example.org", Principal("web", PrincipalKind.USER, "ada@example.org")),
     ("web:readers", Principal("web", PrincipalKind.READERS)),
+    ("mail:user:ada@example.org", Principal("mail", PrincipalKind.USER, "ada@example.org")),
 ]
 
 

@@ -1,9 +1,10 @@
 """An installation in this process around ``/kb``: an admin, a member, a site to fetch from, and a worker to step."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 from adapters.documents.sources.file_stores import FsspecFileStores
 from adapters.documents.web.crawler import WebCrawler
@@ -58,6 +59,10 @@ from tests.fakes.memory.schedule_store import InProcessScheduleStore
 from tests.fakes.memory.site_store import InProcessSiteStore
 from tests.fakes.memory.stores import InProcessAudit, InProcessCatalog
 from tests.fakes.memory.trash_store import InProcessTrashStore
+
+if TYPE_CHECKING:
+    from core.service.kb.job_queue import JobQueue
+    from core.service.sync.connections import Connections
 
 ADMIN = Person("paper:ada", "Ada")
 GRACE = Person("paper:grace", "Grace")
@@ -197,6 +202,7 @@ class Room:
             originals=self.originals,
         )
         self.installation = "here"
+        self.connect: Callable[[JobQueue], Connections] | None = None
         self.wire()
 
     def wire(self) -> None:
@@ -219,6 +225,7 @@ class Room:
             audit=self.audit,
             clock=self.clock,
             installation=lambda: self.installation,
+            connections=self.connect,
             forms=(
                 *principal_forms(),
                 PrincipalForm("paper", PrincipalKind.CHANNEL, "CHANNEL", "TEAM"),
@@ -226,6 +233,7 @@ class Room:
         )
         wired = wire_knowledge(deps)
         self.kb_service, self.job_queue, self.scheduler = wired.service, wired.job_queue, wired.scheduler
+        self.connections = wired.connections
         self.queries, self.proposals = wired.service.queries, wired.service.proposals
 
     def runner(self, platforms: Mapping[str, PlatformCapabilities] | None = None) -> JobRunner:
@@ -248,6 +256,7 @@ class Room:
                 self.stores,
             ),
             clock=self.clock,
+            sync=self.connections.sync if self.connections is not None else None,
         )
 
     def worker(self) -> JobWorker:
