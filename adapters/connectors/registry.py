@@ -8,7 +8,10 @@ from core.model.errors import ConfigurationError
 from core.ports.connector import ConnectorPlugin
 
 GROUP = "footnote.connectors"
-_OURS = {"confluence": "adapters.connectors.confluence:PLUGIN"}
+_OURS = {
+    "confluence": "adapters.connectors.confluence:PLUGIN",
+    "gdrive": "adapters.connectors.gdrive:PLUGIN",
+}
 
 
 def connector_names() -> tuple[str, ...]:
