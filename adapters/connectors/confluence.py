@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from adapters.connectors.confluence_storage import to_html
-from core.model.errors import ConfigurationError, NotFound, SourceRefused
+from core.model.errors import ConfigurationError, NotFound, RightMissing
 from core.ports.connector import (
     ANYONE,
     EVERYONE_IN_SITE,
@@ -139,7 +139,7 @@ class Confluence(Connector):
         if key not in self._readers_of_space:
             try:
                 self._readers_of_space[key] = await self._read_space_readers(key)
-            except (NotFound, SourceRefused):
+            except (NotFound, RightMissing):
                 self._readers_of_space[key] = NOBODY
         return self._readers_of_space[key]
 

@@ -18,7 +18,7 @@ import aiohttp
 from yarl import URL
 
 from adapters.documents.web.fetcher import Fetcher, Rules
-from core.model.errors import ConfigurationError, FetchRefused, NotFound, SourceRefused, SourceUnavailable
+from core.model.errors import ConfigurationError, FetchRefused, NotFound, RightMissing, SourceRefused, SourceUnavailable
 from core.ports.connector import Http, OpenHttp, Params
 
 SECONDS = 60.0  # of one request, with its body
@@ -133,7 +133,10 @@ class PolicyHttp(Http):
             return self._refusal(HTTPStatus.TOO_MANY_REQUESTS if is_used_up else status, response.headers)
 
     def _refusal(self, status: int, headers: Mapping[str, str]) -> SourceUnavailable:
-        """Why a request failed, to be tried again. Raises NotFound and SourceRefused where that does not help."""
+        """Why a request failed, to be tried again.
+
+        Raises NotFound, SourceRefused and RightMissing where that does not help.
+        """
         host, after = self.origin.host, _seconds_to_wait(headers)
         if status == HTTPStatus.TOO_MANY_REQUESTS or (status == HTTPStatus.FORBIDDEN and _is_used_up(headers)):
             return SourceUnavailable(f"{host} wants fewer calls.", after=after or 1.0)
@@ -146,7 +149,7 @@ class PolicyHttp(Http):
         if status == HTTPStatus.UNAUTHORIZED:
             raise SourceRefused(f"{host} refuses the token.", remedy="Make a new one and connect again.")
         if status == HTTPStatus.FORBIDDEN:
-            raise SourceRefused(
+            raise RightMissing(
                 f"{host} does not allow this token to do that.", remedy="docs/connectors.md lists the rights it needs."
             )
         raise SourceUnavailable(f"{host} answers {status}.")

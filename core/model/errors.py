@@ -10,7 +10,8 @@
     │   │   └── ModelMisbehaved  it answered, but with nothing usable
     │   ├── PlatformUnavailable  Slack or Discord
     │   └── SourceUnavailable    a place where a team keeps documents; ``after``: seconds until it may be asked again
-    │       └── SourceRefused    it answers, and refuses the token or a right that it lacks
+    │       └── SourceRefused    it answers, and refuses the token
+    │           └── RightMissing the token is good, and may not do this
     ├── BudgetExhausted          a cap on searches, tokens, seconds or money is reached
     ├── NotFound                 a document, checkpoint, trace or knowledge base that is not there
     ├── Denied                   this person may not do this
@@ -112,6 +113,10 @@ class SourceUnavailable(Unavailable):
 
 class SourceRefused(SourceUnavailable):
     """A source refuses the token, or something that the token may not do: retrying does not help."""
+
+
+class RightMissing(SourceRefused):
+    """A source knows the token, which may not do this."""
 
 
 class BudgetExhausted(FootnoteError):

@@ -129,8 +129,8 @@ class Check:
 class Connector(Protocol):
     """One source, opened with its settings.
 
-    Every method may raise SourceRefused (the token, its scopes) and SourceUnavailable (no answer, or rate limited for
-    longer than a call waits).
+    Every method may raise SourceRefused (the token), RightMissing (its scopes) and SourceUnavailable (no answer, or
+    rate limited for longer than a call waits). What fails for one item alone is a ``FetchFailure``.
     """
 
     async def check(self) -> Check:
@@ -163,7 +163,7 @@ class Http(Protocol):
     """Calls to one origin, under the address policy: retries, rate limits, deadlines and sizes are settled here."""
 
     async def get(self, path: str, params: Params | None = None) -> Any:
-        """The JSON behind a path of this origin. Raises NotFound, SourceRefused, SourceUnavailable."""
+        """The JSON behind a path of this origin. Raises NotFound, SourceRefused, RightMissing, SourceUnavailable."""
 
     async def post(self, path: str, body: Mapping[str, Any]) -> Any:
         """The JSON that answers this JSON. Raises as ``get`` does."""

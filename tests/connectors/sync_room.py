@@ -1,7 +1,7 @@
 """Stores in this process with the sync engine on them, and a kill at any call."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -102,12 +102,21 @@ class Report:
 class SyncRoom:
     """One connection, and the means to sync it and to look at what came of it."""
 
-    def __init__(self, plugin: ConnectorPlugin, settings: Mapping[str, str], parser: DocumentParser, port: int) -> None:
+    def __init__(
+        self,
+        plugin: ConnectorPlugin,
+        settings: Mapping[str, str],
+        parser: DocumentParser,
+        port: int,
+        readers: Sequence[str] = (),
+    ) -> None:
         self.plugin, self.settings, self.parser = plugin, settings, parser
         self.clock, self.encoder = ManualClock(datetime.now(UTC)), CountingEncoder()
         self.store, self.catalog, self.index = InProcessConnectionStore(), InProcessCatalog(), InProcessIndex()
         self.blobs = InProcessBlobStore()
-        self.connection = Connection("wiki", plugin.name, {}, {}, OPERATOR, self.clock.now())
+        self.connection = Connection(
+            "wiki", plugin.name, {}, {}, OPERATOR, self.clock.now(), readers=frozenset(readers)
+        )
         self.waited: list[float] = []
         self.http: PolicyHttp | None = None
         self.rules = Rules(allow_private=frozenset({f"127.0.0.1:{port}"}))

@@ -70,6 +70,8 @@ class SyncedDocuments:
             await self.hide(connection, item)
         before = _document(connection, item) if item.indexed and (moves or item.hidden) else None
         result = await self.ingestor.ingest(material, base, progress, still_ours=guard, moved_from=before)
+        if result.change is Change.UNCHANGED:  # a worker that died just after it was visible left the old version
+            await self.ingestor.tidy(base, material.source)
         if moves and result.change is not Change.FAILED:
             await guard()
             await self.remove(connection, item)
