@@ -16,7 +16,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from core.model.errors import ConfigurationError, NotFound, SourceRefused, SourceUnavailable, first_of_ours
+from core.model.errors import (
+    ConfigurationError,
+    NotFound,
+    SourceRefused,
+    SourceUnavailable,
+    TokenRefused,
+    first_of_ours,
+)
 from core.ports.connector import (
     ANYONE,
     EVERYONE_IN_SITE,
@@ -135,6 +142,8 @@ class GoogleDrive(Connector):
                     data = await drive.download(path, {**_ALL_DRIVES, "alt": "media"})
             except NotFound:
                 continue
+            except TokenRefused:
+                raise
             except SourceRefused:
                 yield FetchFailure(item.id, "Drive does not let this account download it, or it is too large.")
                 continue
@@ -151,6 +160,8 @@ class GoogleDrive(Connector):
                 page = await groups.get(
                     f"/admin/directory/v1/groups/{group}/members", params | ({"pageToken": token} if token else {})
                 )
+            except TokenRefused:
+                raise
             except SourceRefused:
                 return ()
             found += [
@@ -190,6 +201,8 @@ class GoogleDrive(Connector):
                     page = await drive.get(
                         f"/drive/v3/files/{file['id']}/permissions", params | ({"pageToken": token} if token else {})
                     )
+                except TokenRefused:
+                    raise
                 except (NotFound, SourceRefused):
                     return NOBODY
                 found += page.get("permissions", ())

@@ -18,7 +18,15 @@ import aiohttp
 from yarl import URL
 
 from adapters.documents.web.fetcher import Fetcher, Rules
-from core.model.errors import ConfigurationError, FetchRefused, NotFound, RightMissing, SourceRefused, SourceUnavailable
+from core.model.errors import (
+    ConfigurationError,
+    FetchRefused,
+    NotFound,
+    RightMissing,
+    SourceRefused,
+    SourceUnavailable,
+    TokenRefused,
+)
 from core.ports.connector import Http, OpenHttp, Params
 
 SECONDS = 60.0  # of one request, with its body
@@ -147,7 +155,7 @@ class PolicyHttp(Http):
         if status == HTTPStatus.BAD_REQUEST:
             raise SourceRefused(f"{host} does not accept the settings.", remedy="Check them and connect again.")
         if status == HTTPStatus.UNAUTHORIZED:
-            raise SourceRefused(f"{host} refuses the token.", remedy="Make a new one and connect again.")
+            raise TokenRefused(f"{host} refuses the token.", remedy="Make a new one and connect again.")
         if status == HTTPStatus.FORBIDDEN:
             raise RightMissing(
                 f"{host} does not allow this token to do that.", remedy="docs/connectors.md lists the rights it needs."
