@@ -19,16 +19,15 @@ from typing import Any
 from core.model.errors import (
     ConfigurationError,
     NotFound,
+    RightMissing,
     SourceRefused,
     SourceUnavailable,
-    TokenRefused,
     first_of_ours,
 )
 from core.ports.connector import (
     ANYONE,
     EVERYONE_IN_SITE,
     ChangePage,
-    Check,
     Connector,
     ConnectorPlugin,
     Content,
@@ -37,6 +36,7 @@ from core.ports.connector import (
     OpenHttp,
     ReaderSet,
     SettingField,
+    SourceCheck,
     SourceItem,
     SourcePerson,
 )
@@ -79,7 +79,7 @@ class GoogleDrive(Connector):
     _sees_groups: bool = True  # until the scope for them is refused
     _turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
 
-    async def check(self) -> Check:
+    async def check(self) -> SourceCheck:
         """Try the key, one file and its readers, and the members of groups."""
         drive = await self._drive()
         me = (await drive.get("/drive/v3/about", {"fields": "user(displayName,emailAddress)"}))["user"]
@@ -99,7 +99,9 @@ class GoogleDrive(Connector):
                 "The members of groups cannot be read, so an admin maps each group. To read them, let the account act "
                 f"for an administrator with the scope {GROUP_SCOPE}."
             )
-        return Check(str(me.get("emailAddress") or me.get("displayName")), None, page.items[0].title, tuple(warnings))
+        return SourceCheck(
+            str(me.get("emailAddress") or me.get("displayName")), None, page.items[0].title, tuple(warnings)
+        )
 
     async def changes(self, cursor: str) -> ChangePage:
         """Return the next page of all files, one shared drive after another."""
@@ -142,9 +144,7 @@ class GoogleDrive(Connector):
                     data = await drive.download(path, {**_ALL_DRIVES, "alt": "media"})
             except NotFound:
                 continue
-            except TokenRefused:
-                raise
-            except SourceRefused:
+            except RightMissing:
                 yield FetchFailure(item.id, "Drive does not let this account download it, or it is too large.")
                 continue
             yield Content(item.id, f"{item.title}{ending}", data)
@@ -160,9 +160,7 @@ class GoogleDrive(Connector):
                 page = await groups.get(
                     f"/admin/directory/v1/groups/{group}/members", params | ({"pageToken": token} if token else {})
                 )
-            except TokenRefused:
-                raise
-            except SourceRefused:
+            except RightMissing:
                 return ()
             found += [
                 _person(str(one["email"]))
@@ -201,9 +199,7 @@ class GoogleDrive(Connector):
                     page = await drive.get(
                         f"/drive/v3/files/{file['id']}/permissions", params | ({"pageToken": token} if token else {})
                     )
-                except TokenRefused:
-                    raise
-                except (NotFound, SourceRefused):
+                except (NotFound, RightMissing):
                     return NOBODY
                 found += page.get("permissions", ())
                 token = str(page.get("nextPageToken") or "")

@@ -25,7 +25,6 @@ from core.model.errors import (
     RightMissing,
     SourceRefused,
     SourceUnavailable,
-    TokenRefused,
 )
 from core.ports.connector import Http, OpenHttp, Params
 
@@ -155,7 +154,7 @@ class PolicyHttp(Http):
         if status == HTTPStatus.BAD_REQUEST:
             raise SourceRefused(f"{host} does not accept the settings.", remedy="Check them and connect again.")
         if status == HTTPStatus.UNAUTHORIZED:
-            raise TokenRefused(f"{host} refuses the token.", remedy="Make a new one and connect again.")
+            raise SourceRefused(f"{host} refuses the token.", remedy="Make a new one and connect again.")
         if status == HTTPStatus.FORBIDDEN:
             raise RightMissing(
                 f"{host} does not allow this token to do that.", remedy="docs/connectors.md lists the rights it needs."
