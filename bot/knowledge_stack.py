@@ -27,6 +27,7 @@ from adapters.terminal.operator import PLATFORM as TERMINAL
 from adapters.terminal.operator import operator
 from adapters.web.routing import PLATFORM as PAGE
 from bot.home import installation_id
+from bot.plugins import principal_forms
 from bot.settings import Settings
 from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import Ingestor
@@ -158,6 +159,7 @@ def knowledge_stack(
         installation=partial(installation_id, settings.home),
         questions=questions,
         lost_changes=lost_changes,
+        forms=principal_forms(),
     )
     connect = partial(_connections, settings, RedisConnectionStore(redis), deps)
     wired = wire_knowledge(replace(deps, connections=connect))
@@ -189,6 +191,7 @@ def _connections(
         jobs=deps.jobs,
         job_queue=job_queue,
         clock=deps.clock,
+        forms=deps.forms,
     )
 
 

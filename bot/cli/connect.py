@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.runner import ConfirmationMissing, finish, print_json, say, say_losses
+from adapters.terminal.output import print_json, say
+from bot.cli.runner import ConfirmationMissing, finish, say_losses
 from core.model.errors import ConfigurationError
 from core.service.kb.text_spans import count
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, TypedDict, Unpack
 
 import typer
 
+from adapters.terminal.output import print_json, say
 from bot.cli.documents import FolderName
-from bot.cli.runner import ConfirmationMissing, finish, print_json, require_paths, say, say_losses
+from bot.cli.runner import ConfirmationMissing, finish, require_paths, say_losses
 from core.model.plain_text import one_line
 
 if TYPE_CHECKING:

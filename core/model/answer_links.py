@@ -74,7 +74,7 @@ RESERVED_SHARE = re.compile(
 MOST_HELD_BACK = 4_000  # characters; what is longer is shown, filtered as it stands
 REMOVED = "(link removed)"
 _MOST_ROUNDS = 3  # an address that is taken away may leave markup that makes another link
-# What Slack and Discord take for a call of people, or for a link to a channel: see their sanitizers.
+# What chat platforms take for a call of people, or for a link to a channel: see their sanitizers.
 _CALL_MARKUP = re.compile(
     r"<(?:(?:!subteam\^|@[!&]?|(?P<place>#))(?P<id>[UWBSCG][A-Z0-9]{2,20}|\d{1,20})|!(?P<all>channel|here|everyone|group))"
     r"(?:\|[@#]?(?P<label>[^<>\n]{0,100}))?>"

@@ -35,7 +35,7 @@ class ThreadKey:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Someone on a platform. ``id`` is qualified (``slack:T1/U1``), so that two platforms never collide."""
+    """Someone on a platform. ``id`` is qualified (``platform:space/id``), so that two platforms never collide."""
 
     id: str
     name: str = ""

@@ -9,7 +9,7 @@
     │   │   └── DiskFull         the disk below it is full
     │   ├── ModelUnavailable     the model endpoint: refused, timed out, rate limited, breaker open
     │   │   └── ModelMisbehaved  it answered, but with nothing usable
-    │   ├── PlatformUnavailable  Slack or Discord
+    │   ├── PlatformUnavailable  a chat platform
     │   └── SourceUnavailable    a place where a team keeps documents; ``after``: seconds until it may be asked again
     │       └── SourceRefused    it answers, and refuses the token
     │           └── RightMissing the token is good, and may not do this
@@ -108,7 +108,7 @@ class ModelMisbehaved(ModelUnavailable):
 
 
 class PlatformUnavailable(Unavailable):
-    """Slack or Discord does not answer, or refuses our credentials."""
+    """A chat platform does not answer, or refuses our credentials."""
 
 
 class SourceUnavailable(Unavailable):

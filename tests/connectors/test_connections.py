@@ -13,6 +13,7 @@ from adapters.connectors.registry import connector_names, connector_plugin
 from adapters.documents.parser import DocumentParser
 from adapters.documents.web.fetcher import Rules
 from adapters.files.secret_box import KEY_FILE, FernetBox
+from bot.plugins import principal_forms
 from core.model.conversation import Audience
 from core.model.errors import ConfigurationError, FootnoteError, NotFound, SourceRefused
 from core.model.jobs import ItemState, JobCancelled, JobKind, JobState
@@ -70,6 +71,7 @@ class ConnectedRoom(Room):
                 jobs=self.jobs,
                 job_queue=job_queue,
                 clock=self.clock,
+                forms=principal_forms(),
             )
 
         self.connect = connect

@@ -132,7 +132,7 @@ def _preview(command: KbCommand, changed: KnowledgeBase, documents: int, caller:
 
 def _is_person(principal: str) -> bool:
     try:
-        return Principal.parse(principal).kind is PrincipalKind.USER
+        return Principal.parse(principal).kind == PrincipalKind.USER
     except ValueError:
         return False
 

@@ -14,7 +14,7 @@ from core.model.conversation import Person
 from core.model.errors import Busy, ConfigurationError, FootnoteError, NotFound
 from core.model.jobs import Job, JobCancelled, JobKind
 from core.model.knowledge import find_base
-from core.model.principals import EVERYONE, PRINCIPAL_FORMS
+from core.model.principals import EVERYONE, PRINCIPAL_FORMS, PrincipalForm
 from core.ports.catalog import Catalog
 from core.ports.connection_store import ConnectionStore, SecretBox
 from core.ports.connector import Connector, ConnectorPlugin, OpenHttp, SourceCheck
@@ -40,7 +40,10 @@ class ConnectionOverview:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connections:
-    """The sources of this installation. ``plugins`` finds a connector by its name. Raises StoreUnavailable."""
+    """The sources of this installation. ``plugins`` finds a connector by its name.
+
+    ``forms`` say who can be a reader. Raises StoreUnavailable.
+    """
 
     store: ConnectionStore
     engine: SyncEngine
@@ -52,6 +55,7 @@ class Connections:
     jobs: JobStore
     job_queue: JobQueue
     clock: Clock
+    forms: tuple[PrincipalForm, ...] = PRINCIPAL_FORMS
 
     # --- connecting
 
@@ -117,7 +121,7 @@ class Connections:
             raise NotFound(f"There is a knowledge base called “{name}” already.", remedy="Choose another name.")
         if not plugin.states_readers and not readers:
             raise ConfigurationError(f"{plugin.title} does not say who may read.", remedy="Say so with --readers.")
-        _require_principals(readers)
+        self._require_principals(readers)
         secret = {one.name for one in plugin.fields if one.secret}
         return Connection(
             name=name,
@@ -160,7 +164,7 @@ class Connections:
         It takes effect at the next sync, which is due at once.
         """
         connection = await self.find(name)
-        _require_principals(principals)
+        self._require_principals(principals)
         mapping = {key: value for key, value in connection.mapping.items() if key != group}
         if principals:
             mapping[group] = frozenset(principals)
@@ -183,6 +187,15 @@ class Connections:
             await self.ingestor.remove(document.id)
         await self.store.remove_connection(connection.name)
         return len(documents)
+
+    def _require_principals(self, given: Collection[str]) -> None:
+        """Raise NotFound for what is no principal."""
+        for one in given:
+            if one != EVERYONE and not any(form.accepts(one) for form in self.forms):
+                raise NotFound(
+                    f"{one[:60]} is nobody I know.",
+                    remedy=f"It looks like {', '.join(map(str, self.forms))} or {EVERYONE}.",
+                )
 
     async def _hasten(self, connection: Connection) -> None:
         state = await self.store.state(connection.name)
@@ -261,13 +274,3 @@ _LOST = timedelta(minutes=15)
 def is_syncing(state: SyncState) -> bool:
     """Whether a round is under way."""
     return state.phase is not SyncPhase.IDLE
-
-
-def _require_principals(given: Collection[str]) -> None:
-    """Raise NotFound for what is no principal."""
-    for one in given:
-        if one != EVERYONE and not any(form.accepts(one) for form in PRINCIPAL_FORMS):
-            raise NotFound(
-                f"{one[:60]} is nobody I know.",
-                remedy=f"It looks like {', '.join(map(str, PRINCIPAL_FORMS))} or {EVERYONE}.",
-            )

@@ -10,6 +10,7 @@ from adapters.documents.sources.file_stores import FsspecFileStores
 from adapters.documents.web.crawler import WebCrawler
 from adapters.documents.web.fetcher import Fetcher
 from adapters.terminal.operator import PLATFORM as TERMINAL
+from bot.plugins import principal_forms
 from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import Ingestor
 from core.ingestion.originals import Originals
@@ -19,7 +20,7 @@ from core.model.errors import DocumentRejected, FetchRefused, NotFound
 from core.model.incoming_events import FileReference, Permissions
 from core.model.jobs import Job
 from core.model.parsed_document import Block, ParsedDocument
-from core.model.principals import PRINCIPAL_FORMS, PrincipalForm, PrincipalKind
+from core.model.principals import PrincipalForm, PrincipalKind
 from core.model.transcripts import Conversation, TranscriptMessage
 from core.ports.file_stores import StoredFile
 from core.ports.index import Scope
@@ -225,7 +226,10 @@ class Room:
             clock=self.clock,
             installation=lambda: self.installation,
             connections=self.connect,
-            forms=(*PRINCIPAL_FORMS, PrincipalForm("paper", PrincipalKind.CHANNEL, "CHANNEL", "TEAM")),
+            forms=(
+                *principal_forms(),
+                PrincipalForm("paper", PrincipalKind.CHANNEL, "CHANNEL", "TEAM"),
+            ),
         )
         wired = wire_knowledge(deps)
         self.kb_service, self.job_queue, self.scheduler = wired.service, wired.job_queue, wired.scheduler
