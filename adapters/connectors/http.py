@@ -18,7 +18,15 @@ import aiohttp
 from yarl import URL
 
 from adapters.documents.web.fetcher import Fetcher, Rules
-from core.model.errors import ConfigurationError, FetchRefused, NotFound, RightMissing, SourceRefused, SourceUnavailable
+from core.model.errors import (
+    ConfigurationError,
+    FetchRefused,
+    NotFound,
+    RightMissing,
+    SourceRefused,
+    SourceUnavailable,
+    TokenRefused,
+)
 from core.ports.connector import Http, OpenHttp, Params
 
 SECONDS = 60.0  # of one request, with its body
@@ -27,6 +35,7 @@ TRIES = 4
 LONGEST_WAIT = 60.0  # seconds that a call waits because the source says so; longer ones end the sync until then
 _AGAIN = frozenset({500, 502, 503, 504})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_RATE_LIMIT = b"ateLimitExceeded"  # what Google answers with 403 where others answer 429
 _CHUNK = 64 * 1024
 USER_AGENT = "Footnote/1.0 (connector)"
 
@@ -54,6 +63,11 @@ class PolicyHttp(Http):
         _, data = await self._request("POST", path, None, body, MOST_JSON)
         return _parsed(data, self.origin)
 
+    async def post_form(self, path: str, fields: Mapping[str, str]) -> Any:
+        """The JSON that answers this form."""
+        _, data = await self._request("POST", path, None, dict(fields), MOST_JSON, is_form=True)
+        return _parsed(data, self.origin)
+
     async def download(self, path: str, params: Params | None = None) -> bytes:
         """The bytes behind a path; a redirect is followed without our headers."""
         location, data = await self._request("GET", path, params, None, self.most_bytes)
@@ -65,7 +79,14 @@ class PolicyHttp(Http):
             raise SourceUnavailable(f"{self.origin.host} sends the file from elsewhere: {error}") from error
 
     async def _request(
-        self, method: str, path: str, params: Params | None, body: Mapping[str, Any] | None, most: int
+        self,
+        method: str,
+        path: str,
+        params: Params | None,
+        body: Mapping[str, Any] | None,
+        most: int,
+        *,
+        is_form: bool = False,
     ) -> tuple[str, bytes]:
         """Where it redirects to, or the body. Tries again where that may help."""
         failure = SourceUnavailable(f"{self.origin.host} does not answer.")
@@ -73,7 +94,7 @@ class PolicyHttp(Http):
             wait = 0.5 * 2**attempt
             try:
                 async with asyncio.timeout(SECONDS):
-                    outcome = await self._once(method, path, params, body, most)
+                    outcome = await self._once(method, path, params, body, most, is_form=is_form)
                 if not isinstance(outcome, SourceUnavailable):
                     return outcome
                 failure, wait = outcome, outcome.after or wait
@@ -90,7 +111,14 @@ class PolicyHttp(Http):
         raise failure
 
     async def _once(
-        self, method: str, path: str, params: Params | None, body: Mapping[str, Any] | None, most: int
+        self,
+        method: str,
+        path: str,
+        params: Params | None,
+        body: Mapping[str, Any] | None,
+        most: int,
+        *,
+        is_form: bool = False,
     ) -> "tuple[str, bytes] | SourceUnavailable":
         """One request: where it redirects to and its body, or why it may be tried again."""
         self.calls += 1
@@ -98,14 +126,19 @@ class PolicyHttp(Http):
         if url.origin() != self.origin.origin():
             raise SourceUnavailable(f"{self.origin.host} names a page of another host.")
         async with self.session.request(
-            method, url.update_query(_pairs(params)), json=body, allow_redirects=False
+            method,
+            url.update_query(_pairs(params)),
+            json=None if is_form else body,
+            data=body if is_form else None,
+            allow_redirects=False,
         ) as response:
             status = response.status
             if status in _REDIRECTS:
                 return response.headers.get("Location", ""), b""
             if status < HTTPStatus.MULTIPLE_CHOICES:
                 return "", await _bounded(response, most)
-            return self._refusal(status, response.headers)
+            is_used_up = status == HTTPStatus.FORBIDDEN and _RATE_LIMIT in await _bounded(response, MOST_JSON)
+            return self._refusal(HTTPStatus.TOO_MANY_REQUESTS if is_used_up else status, response.headers)
 
     def _refusal(self, status: int, headers: Mapping[str, str]) -> SourceUnavailable:
         """Why a request failed, to be tried again.
@@ -119,8 +152,10 @@ class PolicyHttp(Http):
             return SourceUnavailable(f"{host} answers {status}.", after=after)
         if status in {HTTPStatus.NOT_FOUND, HTTPStatus.GONE}:
             raise NotFound(f"{host} has no such thing.")
+        if status == HTTPStatus.BAD_REQUEST:
+            raise SourceRefused(f"{host} does not accept the settings.", remedy="Check them and connect again.")
         if status == HTTPStatus.UNAUTHORIZED:
-            raise SourceRefused(f"{host} refuses the token.", remedy="Make a new one and connect again.")
+            raise TokenRefused(f"{host} refuses the token.", remedy="Make a new one and connect again.")
         if status == HTTPStatus.FORBIDDEN:
             raise RightMissing(
                 f"{host} does not allow this token to do that.", remedy="docs/connectors.md lists the rights it needs."

@@ -10,6 +10,7 @@ from core.ports.connector import ConnectorPlugin
 GROUP = "footnote.connectors"
 _OURS = {
     "confluence": "adapters.connectors.confluence:PLUGIN",
+    "gdrive": "adapters.connectors.gdrive:PLUGIN",
     "notion": "adapters.connectors.notion:PLUGIN",
 }
 

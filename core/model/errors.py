@@ -127,6 +127,10 @@ class RightMissing(SourceRefused):
     """A source knows the token, which may not do this."""
 
 
+class TokenRefused(SourceRefused):
+    """A source refuses the token itself, so that nothing else that it says of readers or documents counts."""
+
+
 class BudgetExhausted(FootnoteError):
     """A cap on searches, tokens, seconds or money is reached."""
 

@@ -168,6 +168,9 @@ class Http(Protocol):
     async def post(self, path: str, body: Mapping[str, Any]) -> Any:
         """The JSON that answers this JSON. Raises as ``get`` does."""
 
+    async def post_form(self, path: str, fields: Mapping[str, str]) -> Any:
+        """The JSON that answers this form. Raises as ``get`` does."""
+
     async def download(self, path: str, params: Params | None = None) -> bytes:
         """The bytes behind a path; a redirect to another origin is followed without our headers. Raises as ``get``."""
 
