@@ -40,7 +40,10 @@ class ConnectionOverview:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connections:
-    """The sources of this installation. ``plugins`` finds a connector by its name. Raises StoreUnavailable."""
+    """The sources of this installation. ``plugins`` finds a connector by its name.
+
+    ``forms`` say who can be a reader. Raises StoreUnavailable.
+    """
 
     store: ConnectionStore
     engine: SyncEngine
@@ -184,6 +187,15 @@ class Connections:
             await self.ingestor.remove(document.id)
         await self.store.remove_connection(connection.name)
         return len(documents)
+
+    def _require_principals(self, given: Collection[str]) -> None:
+        """Raise NotFound for what is no principal."""
+        for one in given:
+            if one != EVERYONE and not any(form.accepts(one) for form in self.forms):
+                raise NotFound(
+                    f"{one[:60]} is nobody I know.",
+                    remedy=f"It looks like {', '.join(map(str, self.forms))} or {EVERYONE}.",
+                )
 
     async def _hasten(self, connection: Connection) -> None:
         state = await self.store.state(connection.name)
