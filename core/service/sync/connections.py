@@ -267,15 +267,6 @@ class Connections:
         of_it = (job for job in await self.jobs.recent() if job.kind is JobKind.SYNC and not job.over)
         return next((job for job in of_it if job.reference == connection.name and not job.cancelled_by), None)
 
-    def _require_principals(self, given: Collection[str]) -> None:
-        """Raise NotFound for what is no principal."""
-        for one in given:
-            if one != EVERYONE and not any(form.accepts(one) for form in self.forms):
-                raise NotFound(
-                    f"{one[:60]} is nobody I know.",
-                    remedy=f"It looks like {', '.join(map(str, self.forms))} or {EVERYONE}.",
-                )
-
 
 _LOST = timedelta(minutes=15)
 
