@@ -14,8 +14,8 @@ from adapters.discord.outbound.buttons import Interaction
 from adapters.discord.outbound.forms import LONGEST_CORRECTION, LONGEST_WORDS
 from adapters.discord.outbound.payloads import FormId, FormKind, SettingsMenu
 from adapters.discord.outbound.text import clip
+from core.service.actions.presses import AnswerAction
 from core.service.actions.wording import GONE
-from core.service.answer_buttons import AnswerAction
 
 
 class DiscordButtonHandlers:

@@ -12,8 +12,8 @@ from discord import ui
 from adapters.discord.outbound.payloads import SettingsMenu
 from adapters.discord.outbound.text import LABEL_LIMIT, clip
 from core.model.inquiry import Choice
+from core.service.actions.presses import ROWS, AnswerAction
 from core.service.actions.wording import ANSWER_AGAIN
-from core.service.answer_buttons import LABELS, AnswerAction
 
 Interaction = discord.Interaction[Any]
 _MENUS = "|".join(SettingsMenu)
@@ -91,7 +91,7 @@ class AnswerButton(
     def create(cls, action: AnswerAction, trace_id: str) -> Self:
         """The button of this action for the answer of this trace."""
         style = discord.ButtonStyle.primary if action is AnswerAction.SHARE else discord.ButtonStyle.secondary
-        button = ui.Button[Any](label=LABELS[action], style=style, custom_id=f"footnote:{action}:{trace_id}")
+        button = ui.Button[Any](label=ROWS[action].label, style=style, custom_id=f"footnote:{action}:{trace_id}")
         return cls(button, action, trace_id)
 
     @classmethod
