@@ -27,7 +27,6 @@ from core.service.actions.wording import CHOICE_GONE, NOT_YOURS_TO_CHOOSE, expla
 from core.service.answer_run import (
     AWAY,
     DELETED,
-    GIVEN_UP,
     MOST_RUNS,
     AnswerRun,
     DeliveryServices,
@@ -53,8 +52,6 @@ SLASH_HINT = "I can't run a command from a message that mentions me. Type / in a
 _SLASH_COMMAND = re.compile(r"\s*/(?:footnote|kb|ask)\b", re.IGNORECASE)
 
 log = logging.getLogger(__name__)
-
-__all__ = ["GIVEN_UP", "MOST_RUNS", "MessageHandler", "trace_of"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from asyncio.subprocess import DEVNULL
 from collections import Counter
 from pathlib import Path
 
-from core.service.message_handler import GIVEN_UP
+from core.service.answer_run import GIVEN_UP
 from tests.e2e.test_slack_process import ROOT, SAMPLES, end_server, environment, free_port
 from tests.fakes.slack import FakeSlack, Message
 
