@@ -28,7 +28,7 @@ RUN useradd --uid 10001 --create-home footnote && mkdir --mode=700 /data && chow
 COPY --from=build /venv /venv
 COPY --from=build --chown=footnote /models /models
 ENV PATH=/venv/bin:$PATH FOOTNOTE_HOME=/data HTTP_HOST=0.0.0.0 HF_HOME=/models HF_HUB_OFFLINE=1 PYTHONUNBUFFERED=1
-USER footnote
+USER 10001
 VOLUME /data
 EXPOSE 8080
 # Readiness: it fails while index and models open, and while a store or a platform is away. Nothing is restarted by it.

@@ -73,7 +73,7 @@ bench: $(STAMP)
 	$(BIN)/python -m research.benchmark
 
 eval: $(STAMP)
-	$(BIN)/footnote eval bot/samples/eval --agent --baseline bot/samples/eval/baseline.json
+	$(BIN)/python -m research.evaluation bot/samples/eval --agent --baseline bot/samples/eval/baseline.json
 
 # The documentation as a site in site/; a link that leads nowhere, or a page that no menu names, is a failure (with
 # --quiet mkdocs would count no warnings, and so find nothing).

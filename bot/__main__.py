@@ -9,6 +9,7 @@ import typer
 
 from bot.cli import ask as asking
 from bot.cli import backup as keeping
+from bot.cli import check as checking
 from bot.cli import documents
 from bot.cli import gaps as lacking
 from bot.cli import inspect as inspecting
@@ -16,6 +17,7 @@ from bot.cli import kb as knowledge
 from bot.cli import mcp as lending
 from bot.cli import measure as measuring
 from bot.cli import serve as serving
+from bot.cli import service as running
 from bot.cli import setup as preparing
 from bot.cli import tokens as admitting
 from bot.cli.examples import add_examples
@@ -60,9 +62,11 @@ for family in (
     keeping,
     preparing,
     serving,
+    running,
     admitting,
     lending,
     measuring,
+    checking,
 ):
     family.register(app)
 add_examples(app)

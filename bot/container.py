@@ -23,6 +23,7 @@ from adapters.milvus.connection import is_server
 from adapters.milvus.embedded_server import REFILL, is_damaged
 from adapters.milvus.index import MilvusIndex
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
+from adapters.redis.api_tokens import RedisApiTokens
 from adapters.redis.catalog import RedisCatalog
 from adapters.redis.checkpoints import RedisCheckpoints
 from adapters.redis.client import connect
@@ -334,6 +335,7 @@ def _agent(
         checkpoint_seconds=settings.checkpoint_expiry * 60,
         names=MET_AT,
         remedy=NOTHING_TO_READ,
+        link_hosts=frozenset(name.strip().casefold() for name in settings.answer_link_hosts.split(",") if name.strip()),
         quote_fallback=extractive if settings.has_llm else None,
     )
     limits = {
@@ -391,7 +393,7 @@ def _footnote(settings: Settings, search: _Search, stack: AsyncExitStack) -> Foo
     budget = _daily_budget(settings, redis, search.clock)
     reasoner, agent = _agent(settings, search, stack, budget, RedisVerifierRecords(redis))
     trace_store, audit, questions = _trace_store(settings, redis, stack), RedisAudit(redis), RedisQuestionLog(redis)
-    memory = VisibleMemory(RedisMemory(redis), search.catalog, search.catalog.record_forgotten)
+    memory = VisibleMemory(RedisMemory(redis), search.catalog, search.catalog.record_end)
     question_service = _question_service(search, reasoner, agent, memory, trace_store, questions)
     ingestor, knowledge = _knowledge_stack(settings, search, audit, questions)
     return Footnote(
@@ -497,6 +499,8 @@ def _catalog(settings: Settings, redis: "Redis", notices: list[str]) -> OpenCata
         jobs=RedisJobStore(redis),
         schedules=RedisScheduleStore(redis),
         leases=RedisNamedLeases(redis),
+        tokens=RedisApiTokens(redis),
+        clock=SystemClock(),
     )
     recorded = RecordedCatalog(kept, ledger, lost_changes.recover)
     return OpenCatalog(redis, kept, ledger, recorded, lost_changes, notices)

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 def api_clients(footnote: Footnote) -> ApiClients:
     """The holders of API tokens, as ``/v1`` and MCP ask for them."""
-    return ApiClients(RedisApiTokens(footnote.redis), footnote.catalog, footnote.audit, footnote.clock)
+    catalog = footnote.catalog
+    return ApiClients(RedisApiTokens(footnote.redis), catalog, footnote.audit, footnote.clock, catalog.record_end)
 
 
 def open_api(footnote: Footnote, warming: Callable[[], bool]) -> Api:

@@ -111,6 +111,7 @@ class Settings(_Location):
     fetch_allow_hosts: str = ""
     fetch_deny_hosts: str = ""
     source_addresses: str = ""
+    answer_link_hosts: str = ""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["auto", "text", "json"] = "auto"
     otel_exporter_otlp_endpoint: str | None = None

@@ -27,10 +27,6 @@ from adapters.reasoners.extractive.evidence import rules
 from adapters.reasoners.extractive.evidence.rules import JudgedUnit, Rule
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from bot.container import NEVER, Footnote, open_footnote
-from bot.evaluation.answer_scoring import AnswerVerdict
-from bot.evaluation.dataset_loader import Dataset, read
-from bot.evaluation.question_runs import ask_question_set
-from bot.evaluation.temp_index import WrappedEncoder, fill
 from bot.settings import Settings
 from core.agent.agent import Agent
 from core.agent.run import AgentDeps
@@ -38,6 +34,10 @@ from core.model.inquiry import PROFILE_LIMITS
 from core.ports.encoder import Encoder
 from core.ports.index import PassageVectors, Scope
 from core.retrieval.hybrid import Retrieval, Retriever
+from research.evaluation.answer_scoring import AnswerVerdict
+from research.evaluation.corpus import WrappedEncoder, fill
+from research.evaluation.dataset_loader import Dataset, read
+from research.evaluation.question_runs import ask_question_set
 
 if TYPE_CHECKING:
     from core.ports.encoder import Vectors

@@ -1,8 +1,9 @@
-"""Sends requests that nobody means to the page, ``/v1`` and MCP, and slow clients; prints what must not have happened.
+"""Sends requests that nobody means to the page, ``/v1`` and MCP, malformed events and slow clients; prints failures.
 
-    python -m research.fuzz [--requests 20000] [--seed 1]
+    python -m research.fuzz [--requests 20000] [--seed 1] [--examples 100] [--only requests,events,described,slow]
 
-Routes come from the app. A failure is an answer of 5xx, but for a 503 that says why, or an error in the log.
+Routes come from the app. ``described``: all phases of schemathesis over the whole description of ``/v1``, against a
+``footnote web`` process. A failure is an answer of 5xx, but for a 503 that says why, or an error in the log.
 """
 
 # ruff: noqa: T201 - a measurement is printed
@@ -20,11 +21,14 @@ import aiohttp
 from adapters.http_bounds import HttpBounds
 from bot.health import application, listen
 from bot.readiness import ReadinessReport
-from tests.adapters.web.api.office import Office
+from tests.e2e.test_programs_process import HANDBOOK, Installation, ready, running
+from tests.e2e.test_slack_process import end_server, free_port
 from tests.fuzz.office import errors_logged, failures, page_and_api, tools
+from tests.fuzz.platforms import discord_bot, send_to_discord, send_to_slack, slack_bot
 
 SLOW_CLIENTS = 900
 SEEDS = 4
+BASES = ("default", "board")
 _CUT_SHORT = ("ClientDisconnect", "LocalProtocolError")  # what uvicorn and mcp log of requests that break off
 
 
@@ -49,22 +53,51 @@ async def _fuzzed(requests: int, seed: int) -> int:
     return found
 
 
-async def _described() -> int:
-    """All phases of schemathesis over the description of ``/v1``; its exit status."""
-    office = Office()
-    await office.scene.knows("Refunds are paid within 14 days.", title="Refund policy")
+async def _events() -> int:
+    """Every fault of every kind of event of both platforms; Slack's by both roads."""
+    found = 0
+    for road in ("socket", "http"):
+        with errors_logged() as logged:
+            async with slack_bot(road) as (slack, _):
+                count, failed = await send_to_slack(slack, 1)
+        print(f"Slack, {road}: {count:,} events, {len(failed)} of 5xx, {len(logged)} errors", flush=True)
+        found += len(failed) + len(logged)
+    with errors_logged() as logged:
+        async with discord_bot() as discord:
+            count = await send_to_discord(discord, 1)
+    print(f"Discord: {count:,} dispatches, {len(logged)} errors", flush=True)
+    return found + len(logged)
+
+
+async def _described(examples: int) -> int:
+    """All phases of schemathesis over the description of ``/v1`` at a ``footnote web`` process; its exit status."""
     with tempfile.TemporaryDirectory() as folder:
-        async with office.open():
-            program = await office.program()
-            process = await asyncio.create_subprocess_exec(
-                str(Path(sys.executable).parent / "schemathesis"), "run", office.url("/v1/openapi.json"),
-                "-H", f"Authorization: Bearer {program.secret}", "--phases", "coverage,fuzzing", "--max-examples", "25",
-                cwd=folder,
-                stdout=asyncio.subprocess.PIPE,
-            )  # fmt: skip
-            said, _ = await process.communicate()
-    lines = [line for line in said.decode().splitlines() if "test cases" in line or "failures" in line.lower()]
-    print(f"schemathesis: exit {process.returncode}; {'; '.join(line.strip() for line in lines[:3])}")
+        installation = Installation(Path(folder) / "home", "", "", "", "")
+        try:
+            for base in BASES:
+                (Path(folder) / "lift.md").write_text(HANDBOOK)
+                installation.run("ingest", f"{folder}/lift.md", "--kb", base)
+            named = [word for base in BASES for word in ("--kb", base)]
+            scopes = ("--scope", "ask,search,ingest")
+            token = installation.run("token", "create", *scopes, *named, "--rate", "6000").strip()
+            async with running(installation, "web", "--port", str(free_port())) as (_, address):
+                await ready(address)
+                return await _schemathesis(address, token, examples, folder)
+        finally:
+            await end_server(installation.home)
+
+
+async def _schemathesis(address: str, token: str, examples: int, folder: str) -> int:
+    process = await asyncio.create_subprocess_exec(
+        str(Path(sys.executable).parent / "schemathesis"), "run", f"{address}/v1/openapi.json",
+        "-H", f"Authorization: Bearer {token}", "--phases", "examples,coverage,fuzzing,stateful",
+        "--max-examples", str(examples), "--continue-on-failure", "--request-timeout", "70",
+        "--exclude-checks", "positive_data_acceptance",  # a description cannot say all that is refused with 4xx
+        cwd=folder,
+        stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    said, _ = await process.communicate()
+    print(f"schemathesis: exit {process.returncode}\n{said.decode()[-6_000:]}", flush=True)
     return process.returncode or 0
 
 
@@ -109,11 +142,17 @@ async def _main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--requests", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--examples", type=int, default=100, help="of schemathesis for each operation")
+    parser.add_argument("--only", default="requests,events,described,slow")
     given = parser.parse_args()
-    found = await _fuzzed(given.requests, given.seed)
-    found += await _described()
-    found += await _slow()
-    return 1 if found else 0
+    parts = {
+        "requests": lambda: _fuzzed(given.requests, given.seed),
+        "events": _events,
+        "described": lambda: _described(given.examples),
+        "slow": _slow,
+    }
+    found = [await parts[name]() for name in given.only.split(",")]
+    return 1 if any(found) else 0
 
 
 if __name__ == "__main__":

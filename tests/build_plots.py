@@ -1,6 +1,6 @@
 """Draws docs/plots.svg from a report's page: every plot of it below the other, in the colours of light or dark.
 
-footnote eval bot/samples/eval --legs bm25,dense,hybrid,agent --agent --report report.html
+python -m research.evaluation bot/samples/eval --legs bm25,dense,hybrid,agent --agent --report report.html
 python -m tests.build_plots report.html
 """
 

@@ -167,5 +167,5 @@ class TestCompose:
 
 def test_the_image_runs_as_nobody_special_and_can_be_asked_how_it_is() -> None:
     dockerfile = (ROOT / "Dockerfile").read_text(encoding="utf-8")
-    assert dockerfile.rindex("USER footnote") < dockerfile.index("ENTRYPOINT")
+    assert dockerfile.rindex("USER 10001") < dockerfile.index("ENTRYPOINT")
     assert "HEALTHCHECK" in dockerfile

@@ -64,9 +64,9 @@ def unknown_in(call: str) -> list[str]:
         if missing:
             return missing
         command = command.commands[names[0]]
-    if words and hasattr(command, "commands") and words[0] not in ("…", "COMMAND"):
-        return [word for word in words[:1] if word not in OF_EVERY_COMMAND]
     known = OF_EVERY_COMMAND | {option for one in command.params for option in (*one.opts, *one.secondary_opts)}
+    if words and hasattr(command, "commands") and words[0] not in ("…", "COMMAND"):
+        return [word for word in words[:1] if word not in known]
     return [word for word in words if re.match(r"--?[a-z]", word) and word.partition("=")[0] not in known]
 
 

@@ -12,6 +12,8 @@ from bs4.builder._lxml import LXMLTreeBuilder
 from bs4.element import CData, NavigableString, PageElement, PreformattedString
 
 from adapters.documents.tables import Row, table
+from adapters.documents.titles import with_address
+from core.model.markdown_lines import without_links
 
 MAX_DEPTH = 80
 """Elements nested deeper than this are read as plain text: pages are not, and mails that quote each other barely."""
@@ -96,9 +98,6 @@ _DROPPED = frozenset(
         "meter",
         "dialog",
     ]
-)
-_VAGUE = re.compile(
-    r"(click )?(here|this|link|this (page|link|one)|more|read more|see|source|\[?\d+\]?)", re.IGNORECASE
 )
 _LANGUAGE = re.compile(r"(?:language-|lang-|highlight-source-|brush:\s*|sourceCode\s+)([\w+#-]+)")
 _MAIL_ADDRESS = re.compile(r"[^@\s<>()|\[\]]{1,64}@[^@\s<>()|\[\]]{1,255}")
@@ -243,14 +242,14 @@ def _alt(tag: Tag) -> str:
 
 
 def _link(tag: Tag, inner: str) -> str:
-    """A link's text; its address too where the text alone says nothing, and a mail address always."""
+    """A link's text with its http(s) or mail address; a picture that is a link is its alternative text."""
     href = str(tag.get("href") or "")
     if address := _mail_address(tag, href):
         said = inner.strip()
         return inner if address.lower() in said.lower() else f"{said} ({address})" if said else address
-    if href.startswith(("http://", "https://")) and _VAGUE.fullmatch(inner.strip()):
-        return f"[{inner.strip()}]({href})"
-    return "" if inner.strip() in ("¶", "#", "🔗", "[edit]", "edit") else inner
+    if inner.strip() in ("¶", "#", "🔗", "[edit]", "edit"):
+        return ""
+    return inner if tag.find(("img", "h1", "h2", "h3", "h4", "h5", "h6")) else with_address(inner, href)
 
 
 def _mail_address(tag: Tag, href: str) -> str:
@@ -279,7 +278,7 @@ def _reveal_address(tag: Tag, inner: str) -> str:
 
 
 def _heading_text(tag: Tag) -> str:
-    text = _tidy("".join(_inline(child) for child in tag.children)).replace("\n", " ").replace("**", "")
+    text = without_links(_tidy("".join(_inline(child) for child in tag.children))).replace("\n", " ").replace("**", "")
     return f"{'#' * int(tag.name[1])} {text}" if text else ""
 
 

@@ -8,6 +8,7 @@ import re
 import zipfile
 from io import BytesIO
 
+from adapters.documents.format import Package
 from adapters.documents.zip_package import open_package, part, refuse_declared_entities
 
 CONTENT_TYPES = "[Content_Types].xml"
@@ -25,6 +26,11 @@ _MAIN_PARTS = (
         _OPEN_XML + b"presentationml.presentation.main+xml",
     ),
 )  # fmt: skip
+
+
+def is_office_xml(package: Package, folder: str) -> bool:
+    """Whether this is an Open XML package whose main part is below `folder` ("word/")."""
+    return CONTENT_TYPES in package.names and any(name.startswith(folder) for name in package.names)
 
 
 def open_transitional(data: bytes) -> bytes:

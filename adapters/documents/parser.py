@@ -10,7 +10,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
-from adapters.documents import media_types
+from adapters.documents.format import by_media_type
 from adapters.documents.sandbox.pool import MB, Sandbox, SandboxLimits
 from adapters.documents.titles import stem
 from core.model.errors import DocumentRejected, NoText
@@ -86,8 +86,7 @@ class DocumentParser:
             return replace(
                 parsed, notes=(*parsed.notes, f"{_picture_pages(pages)} without a text layer not read: {MISSING}")
             )
-        archive = "This archive holds nothing but pictures" if parsed.media_type == media_types.ZIP else ""
-        what = archive or ("This is an image" if media_types.is_image(parsed.media_type) else "This PDF is a scan")
+        what = by_media_type()[parsed.media_type].pictures or "This file is a scan"
         raise DocumentRejected(
             f"{what}: {_picture_pages(pages)} without a text layer, and text recognition (OCR) is not installed.",
             remedy=MISSING,
@@ -127,11 +126,11 @@ def _join_ocr_pages(
     name: str, parsed: ParsedDocument, found: list[tuple[PicturePage, Block]], notes: list[str]
 ) -> ParsedDocument:
     """The pages that had text and those that were read by OCR, in their order."""
-    if parsed.media_type == media_types.ZIP:
+    if any(page.member for page, _ in found):
         blocks = _with_members(list(parsed.blocks), found)
     else:
         blocks = sorted((*parsed.blocks, *(block for _, block in found)), key=lambda block: block.page or 0)
-    if media_types.is_image(parsed.media_type) and len(blocks) == 1:
+    if parsed.media_type.startswith("image/") and len(blocks) == 1:
         blocks = [replace(blocks[0], page=None)]
         notes = [note.removeprefix("page 1 ") for note in notes]
     title = parsed.title if parsed.blocks else stem(name)

@@ -4,18 +4,29 @@ import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import cache
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
+from adapters.documents.format import formats
 from core.model.markdown_lines import HEADING, with_fences, without_emphasis
 
 TITLE_CHARS = 200
-_NOT_A_TITLE = re.compile(
-    r"""(untitled|document\d*|powerpoint[ ]presentation|presentation\d*|slide[ ]?\d*|word[ ]document|workbook\d*
-        |sheet\d*|new[ ]\w+[ ]document|microsoft[ ](word|powerpoint|excel)\b.*|index|none|null|title|test|home
-        |.*\.(docx?|pptx?|xlsx?|pdf|indd|qxd|tex|dvi|rtf|odt|html?|md|txt|eps|svg)|\W*)""",
-    re.IGNORECASE | re.VERBOSE,
+MAX_LINK = 400
+"""Characters of an address that is kept behind its words: longer ones follow readers around and name nothing."""
+_NOT_A_TITLE = (
+    r"new[ ]\w+[ ]document|index|none|null|title|test|home|\W*|.*\.(indd|qxd|tex|dvi|eps|svg)"
+    r"|[(<\[]?(anonymous|unspecified|unknown|untitled[\s_-]?\d*|no title|not set|undefined|nan)[)>\]]?|about:blank"
+    r"|[\da-f]{8}-[\da-f-]{27}|\{\{?[^{}]*\}?\}|%\w+%|[a-z]:\\.*|file:/.*"
 )
+"""What programs put into a title when nobody named one, and what is left of a template or a path."""
+
+
+@cache
+def _not_a_title() -> re.Pattern[str]:
+    return re.compile(
+        "|".join((_NOT_A_TITLE, *(one.not_a_title for one in formats() if one.not_a_title))), re.IGNORECASE
+    )
 
 
 def choose_title(name: str, *stated: str | None, markdown: Iterable[str] = ()) -> str:
@@ -25,7 +36,7 @@ def choose_title(name: str, *stated: str | None, markdown: Iterable[str] = ()) -
     """
     for candidate in (*stated, first_heading(markdown)):
         text = re.sub(r"\s+", " ", candidate or "").strip()
-        if text and not _NOT_A_TITLE.fullmatch(text):
+        if text and not _not_a_title().fullmatch(text):
             return text if len(text) <= TITLE_CHARS else text[: TITLE_CHARS - 1] + "…"
     return stem(name)
 
@@ -66,6 +77,25 @@ def safe_link(url: str | None) -> str | None:
     if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
         return None
     return text
+
+
+def with_address(words: str, address: str | None) -> str:
+    """The words of a link as Markdown with where it leads, for an http(s) address; else, and for none, the words.
+
+    An address that the words already say is not repeated. White space and brackets in it are percent-encoded.
+    """
+    shown = words.strip()
+    target = (address or "").strip().replace(" ", "%20").replace("(", "%28").replace(")", "%29")
+    if not shown or "](" in shown or len(target) > MAX_LINK or not safe_link(target) or _same_address(shown, target):
+        return words
+    lead, tail = words[: len(words) - len(words.lstrip())], words[len(words.rstrip()) :]
+    label = re.sub(r"\s+", " ", shown).replace("[", "(").replace("]", ")")
+    return f"{lead}[{label}]({target}){tail}"
+
+
+def _same_address(words: str, address: str) -> bool:
+    bare = re.compile(r"https?://(?:www\.)?|/$")
+    return bare.sub("", words).casefold() == bare.sub("", address).casefold()
 
 
 def iso_date(text: str | datetime | None) -> str | None:

@@ -27,6 +27,7 @@ _CONNECT_SECONDS = 10.0
 _RETRIED = re.compile(
     r"\[\w+\] Retry (?:timeout: (?P<seconds>[\d.]+)s|run out of .*? times)(?:, (?P<last>.*))?", re.DOTALL
 )
+_INTERNAL = "internal error"  # what the embedded server says of a page of its file that it cannot read
 _CONNECT_FAILED = 2  # pymilvus.client.types.Status.CONNECT_FAILED: nothing listens there any more
 
 
@@ -99,7 +100,7 @@ class MilvusConnection:
         await asyncio.get_running_loop().run_in_executor(None, self._disconnect)
 
     async def check_file(self) -> None:
-        """Raise StoreUnavailable where the embedded database's file is damaged, once it is closed."""
+        """Raise StoreUnavailable where the embedded database's file is damaged."""
         if self._embedded is not None:
             await asyncio.to_thread(self._embedded.check_file)
 
@@ -128,6 +129,8 @@ class MilvusConnection:
                 raise _NothingListens(f"Milvus at {self.uri} does not answer.") from error
             message = str(error.message if isinstance(error, MilvusException) else error.details())
             said = "did not answer in time" if "DEADLINE" in str(code) else _readable_message(message)
+            if _INTERNAL in said:
+                await self.check_file()
             remedy = None if "reports" in said else self._remedy()
             raise StoreUnavailable(f"Milvus at {self.uri} {said}.", remedy=remedy) from error
 

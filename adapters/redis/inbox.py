@@ -66,14 +66,16 @@ local told = redis.call('TIME')
 local now = told[1] * 1000 + math.floor(told[2] / 1000)
 """
 
-# KEYS lease queue; ARGV holder lease_ms ttl
+# KEYS lease queue; ARGV holder lease_ms ttl. What is held for longer than a lease lasts was taken before the server's
+# clock was set back: nobody may wait for that time to come round again.
 _ACQUIRE = (
     _NOW
     + """
 local head = redis.call('LINDEX', KEYS[2], 0)
 if not head then return {'empty'} end
 local lease = redis.call('HMGET', KEYS[1], 'holder', 'until')
-local held = (tonumber(lease[2]) or 0) > now
+local left = (tonumber(lease[2]) or 0) - now
+local held = left > 0 and left <= 2 * ARGV[2]
 if held and lease[1] ~= ARGV[1] then return {'held'} end
 if not held then redis.call('HINCRBY', KEYS[1], 'fence', 1) end
 local person = cjson.decode(head).person

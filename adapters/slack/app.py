@@ -15,6 +15,7 @@ from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
 from slack_bolt.adapter.socket_mode.async_internals import run_async_bolt_app, send_async_response
 from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
+from slack_bolt.response import BoltResponse
 from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 
@@ -38,6 +39,7 @@ from adapters.slack.workspace import SlackWorkspace
 from core.model.errors import FootnoteError
 from core.service.gaps.overview import GapOverview
 
+_MALFORMED = (TypeError, AttributeError, LookupError, ValueError)  # as Bolt looks into a payload
 PATH = "/slack/events"  # of events, interactions and commands in HTTP mode; the manifest names it
 
 log = structlog.get_logger(__name__)
@@ -110,21 +112,36 @@ def build_app(
         logger=sdk_logger(),
     )
     listeners.register(app)
+    app.error(_refuse)
     return app
 
 
+async def _refuse(error: Exception, response: BoltResponse | None) -> None:
+    """Answer a request that Bolt or a listener failed on with 400, or with 503 where it could not be kept.
+
+    ``response`` is None where the request was acknowledged before.
+    """
+    kept = not isinstance(error, FootnoteError | RequestRefused)
+    log.warning("request_malformed" if kept else "request_not_kept", exc_info=error)
+    if response is not None:
+        response.status = 400 if kept else 503
+
+
 async def dispatch_http(app: AsyncApp, request: web.Request) -> web.Response:
-    """A request of Slack's over HTTP; 503 where it could not be kept."""
+    """A request of Slack's over HTTP; 503 where it could not be kept, 400 where Bolt cannot read it."""
     try:
         answer = await app.async_dispatch(await to_bolt_request(request))
     except (FootnoteError, RequestRefused) as error:
         log.warning("request_not_kept", reason=str(error))
         return web.Response(status=503)
+    except _MALFORMED:
+        log.warning("request_malformed", exc_info=True)
+        return web.Response(status=400)
     return await to_aiohttp_response(answer)
 
 
 async def dispatch_socket_mode(app: AsyncApp, client: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
-    """A request of Slack's over Socket Mode; not acknowledged where it could not be kept."""
+    """A request of Slack's over Socket Mode; not acknowledged where it could not be kept or read."""
     try:
         answer = await run_async_bolt_app(app, request)
         if answer.status == 200:
@@ -133,3 +150,5 @@ async def dispatch_socket_mode(app: AsyncApp, client: AsyncBaseSocketModeClient,
         log.warning("request_not_kept", reason=str(error))
     except ConnectionError as error:
         log.warning("acknowledgement_lost", reason=type(error).__name__)
+    except _MALFORMED:
+        log.warning("request_malformed", exc_info=True)

@@ -129,7 +129,7 @@ async def check_model(settings: "Settings", answers: Sequence[LabelledAnswer]) -
         raise ConfigurationError("No model is configured, so there is nothing to check with.", remedy=_SET_A_MODEL)
     from adapters.redis.settings import RedisVerifierRecords
     from bot.container import model_endpoint
-    from bot.evaluation.answers import new_inquiry
+    from bot.evaluation.asking import new_inquiry
     from bot.evaluation.temp_index import open_temporary
     from core.model.conversation import ThreadKey
 

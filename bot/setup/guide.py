@@ -96,9 +96,9 @@ class InstallationSetup:
 
     def write_unit(self) -> str:
         """Write the systemd unit; its path."""
-        path = service_unit.unit_path()
-        service_unit.write_unit(path, self._home)
-        return str(path)
+        unit = service_unit.user_unit(self._home)
+        service_unit.write_unit(unit)
+        return str(unit.path)
 
     async def files(self, path: str) -> FilesOnDisk:
         """What lies at a path of this machine."""

@@ -7,11 +7,18 @@ marker or half a link: what may still become one is held back.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from core.model.answer import Citation
-from core.model.answer_links import MOST_HELD_BACK, RESERVED_SHARE, SourceLinks, without_foreign_links
+from core.model.answer_links import (
+    MOST_HELD_BACK,
+    RESERVED_SHARE,
+    SourceLinks,
+    addresses_in,
+    clickable,
+    without_foreign_links,
+)
 from core.model.citation_markers import MARKER, cited_ids
 from core.model.evidence import Evidence, EvidenceLibrary
 from core.model.passage_units import heading_over, units
@@ -69,20 +76,43 @@ class CitationRenderer:
         return without_foreign_links(self._numbering.render(text), self._sources)
 
 
-def source_links(library: EvidenceLibrary) -> SourceLinks:
-    """The links of the sources in this library, the only ones an answer may carry, and what the passages name."""
-    links = frozenset(item.passage.url for item in library if item.passage.url)
-    return SourceLinks(links, tuple(item.passage.text for item in library))
+def source_links(
+    library: EvidenceLibrary, cited: Iterable[Evidence] = (), hosts: frozenset[str] = frozenset()
+) -> SourceLinks:
+    """Return what an answer may link to and show: its sources, and what the passages that it cites name.
+
+    Args:
+        library: what was retrieved.
+        cited: what the answer cites; while it is still written, nothing.
+        hosts: hosts that answers may link to beside those of the documents.
+    """
+    links = {item.passage.url for item in library if item.passage.url}
+    shown: set[str] = set()
+    for item in cited:
+        found = addresses_in(item.passage.text)
+        shown |= found
+        links |= clickable(found, item.passage.url, hosts)
+    return SourceLinks(frozenset(links), tuple(item.passage.text for item in library), frozenset(shown))
 
 
-def finished_text(draft: str, library: EvidenceLibrary, question: str) -> tuple[str, tuple[Citation, ...]]:
+def finished_text(
+    draft: str, library: EvidenceLibrary, question: str, hosts: frozenset[str] = frozenset()
+) -> tuple[str, tuple[Citation, ...]]:
     """The draft as it is shown, and its citations, each with the exact quotes that bear the sentences citing it."""
     numbering = Numbering(library)
-    text = without_foreign_links(numbering.render(draft), source_links(library)).strip()
+    numbered = numbering.render(draft)
+    text = without_foreign_links(numbered, source_links(library, numbering.order, hosts)).strip()
     claims = _sentences_citing(draft)
     return text, tuple(
-        citation(n, item, question, claims.get(item.id, ())) for n, item in enumerate(numbering.order, 1)
+        replace(citation(n, item, question, claims.get(item.id, ())), links=_links_shown(text, item, hosts))
+        for n, item in enumerate(numbering.order, 1)
     )
+
+
+def _links_shown(text: str, item: Evidence, hosts: frozenset[str]) -> tuple[str, ...]:
+    """Return the addresses of a cited passage that may be links and that the answer has."""
+    found = clickable(addresses_in(item.passage.text), item.passage.url, hosts)
+    return tuple(sorted(address for address in found if address in text))
 
 
 def citation(n: int, item: Evidence, question: str, claims: Sequence[str] = ()) -> Citation:

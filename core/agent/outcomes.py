@@ -2,7 +2,7 @@
 
 import re
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -39,19 +39,22 @@ CLOSED = (
 )
 
 
-def end_run(run: Run, outcome: Outcome, text: str, **more: object) -> AgentCompleted:
+def end_run(
+    run: Run, outcome: Outcome, text: str, citations: tuple[Citation, ...] = (), **more: object
+) -> AgentCompleted:
     """The final event, with what the run has cost."""
     if run.fallback_reason and outcome is Outcome.ANSWERED:
         run.meter.notice(run.fallback_reason)
     run.update(phase=Phase.DONE)
-    return AgentCompleted(_answer(run, outcome, text, **more))
+    return AgentCompleted(_answer(run, outcome, text, citations, **more))
 
 
-def _answer(run: Run, outcome: Outcome, text: str, **more: object) -> Answer:
-    """The one place where an answer is made: no text leaves it with a link that is not a source's."""
+def _answer(run: Run, outcome: Outcome, text: str, citations: tuple[Citation, ...] = (), **more: object) -> Answer:
+    """The one place where an answer is made: no text leaves it with a link that ``answer_links`` does not allow."""
     return Answer(
         outcome,
-        _safe(run, text),
+        _safe(run, text, citations),
+        citations=citations,
         notices=tuple(dict.fromkeys((*run.inquiry.notices, *run.meter.notices))),
         causes=tuple(run.meter.causes),
         written_by=run.meter.written_by or run.reasoner.name,
@@ -61,13 +64,15 @@ def _answer(run: Run, outcome: Outcome, text: str, **more: object) -> Answer:
     )
 
 
-def _safe(run: Run, text: str) -> str:
-    return without_foreign_links(text, source_links(run.inquiry.library))
+def _safe(run: Run, text: str, citations: Sequence[Citation] = ()) -> str:
+    library = run.inquiry.library
+    cited = [item for one in citations if (item := library.get(one.evidence)) is not None]
+    return without_foreign_links(text, source_links(library, cited, run.deps.link_hosts))
 
 
 async def reply_directly(run: Run, plan: Reply) -> AsyncIterator[AgentEvent]:
     """A reply that needs no search; it may cite evidence of earlier turns."""
-    text, citations = finished_text(plan.text, run.inquiry.library, run.inquiry.question)
+    text, citations = finished_text(plan.text, run.inquiry.library, run.inquiry.question, run.deps.link_hosts)
     yield AnswerDelta(text)
     yield end_run(run, Outcome.ANSWERED, text, citations=citations)
 

@@ -41,6 +41,7 @@ class AgentDeps:
     checkpoint_seconds: float = 1800.0  # how long a checkpoint waits before it answers with what it has
     names: str = ""  # what a reply may name without anybody having said it: where this installation is to be met
     remedy: str = "An admin can add some."  # whoever asks where there is nothing to read is told this
+    link_hosts: frozenset[str] = frozenset()  # hosts that answers may link to beside those of their documents
     quote_fallback: Reasoner | None = None  # answers where the reasoner's own answer does not hold
 
 

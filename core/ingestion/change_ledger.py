@@ -1,8 +1,8 @@
-"""The latest change of every document and base, and what was forgotten, kept beside the originals.
+"""The latest change of every document and base, what was forgotten and revoked, kept beside the originals.
 
 Redis is the catalog. A Redis that lost the end of its append-only file does not know that it lost anything: this
 ledger does, because each change has a number, and the ledger knows the last one. It also has what is needed to make
-each lost change again. One small file a document, a base, a forgotten person and a forgotten thread.
+each lost change again. One small file a document, a base, a forgotten person or thread, and a revoked token.
 """
 
 import asyncio
@@ -28,11 +28,12 @@ class Subject(StrEnum):
     BASE = "base"
     PERSON = "person"  # forgotten
     THREAD = "thread"  # forgotten
+    TOKEN = "token"  # noqa: S105 - a kind of entry: a revoked token of the API
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerEntry:
-    """The latest change of one subject, with its number. ``key``: a document's or person's id, a base's name, a thread.
+    """The latest change of one subject, with its number. ``key``: an id, a base's name, a thread.
 
     ``document`` and ``base`` are as they were saved last; ``removed`` says that they were taken out. ``emptied`` is the
     number at which a base of this name was last removed: documents of it with a smaller number went with it.

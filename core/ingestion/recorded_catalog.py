@@ -85,8 +85,8 @@ class RecordedCatalog(Catalog):
                 await self._ledger.record([document_entry(number, earlier, removed=True)], number)
         return earlier
 
-    async def record_forgotten(self, subject: Subject, key: str) -> None:
-        """Record that a person or a thread was forgotten: it stays forgotten when Redis loses that it was."""
+    async def record_end(self, subject: Subject, key: str) -> None:
+        """Record that a person or thread was forgotten, or a token revoked: it stays so when Redis loses that."""
         async with self._writing:
             await self._require_whole()
             number = await self._kept.count_change()

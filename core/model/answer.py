@@ -37,6 +37,12 @@ class Citation:
     url: str | None = None
     dated: str = ""
     place: str = ""  # the innermost heading and the page, for who follows the link; empty in turns of earlier versions
+    links: tuple[str, ...] = ()  # addresses of the passage that the answer has and that may be links in it
+
+    @property
+    def addresses(self) -> frozenset[str]:
+        """Everything that may be a link in a text that cites it."""
+        return frozenset((*self.links, self.url) if self.url else self.links)
 
     @property
     def short_place(self) -> str:

@@ -1,14 +1,21 @@
 """No link but to a retrieved source: the one defence that holds even when a model obeys a document.
 
 Text from a model or a document may ask a reader's client to open a link or load an image that carries what was read.
-So every address in an answer is compared, whole, with the links of the retrieved sources. Markdown links keep their
-words. An address that stands in a retrieved passage just so, and can carry nothing that the passage does not say,
-stays readable: a contact as text, a place as code, which no program makes a link of. What a platform shows as a link
-is then the platform's sanitizer to decide, from the same list; ``/v1`` and MCP send the text as it is.
+So every address in an answer is compared, whole, with what the retrieved passages contain word for word:
+
+- A link stays a link if it leads to a retrieved source. It also stays one if a cited passage has its address and the
+  address is on the host of that passage's document, or on one that the operator allows (``ANSWER_LINK_HOSTS``).
+- Any other address of a cited passage is shown as code behind the words of its link: people can copy it, and no
+  program makes a link of it. So is a plain page of any retrieved passage; contacts are shown as text.
+- Every other link keeps its words alone.
+
+Each platform's sanitizer decides what it shows as a link, from the same list. ``/v1`` and MCP send the text as it is.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from core.model.markdown_links import PLAIN_TARGET, LinkForm, LinkVerdict, MarkdownLink, code_in, rewrite_links
 from core.model.plain_text import JOINER, defang_calls, defang_schemes, remove_controls
@@ -43,6 +50,16 @@ _INTERFACE = re.compile(
     re.IGNORECASE,
 )
 
+# Addresses as a passage has them: where a Markdown link leads, and those written out. A query counts in a link alone:
+# in words it may be a form that a document asks a model to fill in.
+_ADDRESS = r"https?://[^\s<>()\\`|\"\x00-\x1f]{1,500}(?:\([^\s<>()\\`|\"]{0,100}\)[^\s<>()\\`|\"]{0,200})?"
+_LEADS_TO = re.compile(rf"\]\(<?(?P<address>{_ADDRESS})>?(?:\s+[\"'(][^\n]{{0,200}})?\)", re.IGNORECASE)
+_WRITTEN_OUT = re.compile(
+    r"(?<![\w(/])<?(?P<address>https?://[^\s<>()\[\]{}?\\`|\"'\x00-\x1f]{1,500}+)(?=[\s()\[\]\"'`|>]|\Z)",
+    re.IGNORECASE,
+)
+_MOST_ADDRESSES = 200  # of one passage
+
 # What a stream holds back, because more text may still make it a link or a marker: the last word with the white space
 # before it (no address contains white space), where what stands in brackets is one word and an open bracket goes on to
 # the end; the line of a possible reference; an open tag. Each alternative begins where only few places can begin it,
@@ -64,15 +81,58 @@ _CALL_MARKUP = re.compile(
 )
 
 
+def addresses_in(passage: str) -> frozenset[str]:
+    """Return the http(s) addresses of a passage, word for word, without those that name a user."""
+    found = [match["address"] for match in _LEADS_TO.finditer(passage)]
+    found += [match["address"].rstrip(_ENDS_AN_ADDRESS) for match in _WRITTEN_OUT.finditer(passage)]
+    return frozenset(address for address in found[:_MOST_ADDRESSES] if _host(address))
+
+
+def clickable(addresses: Iterable[str], document: str | None, allowed: frozenset[str]) -> frozenset[str]:
+    """Return those addresses of a cited passage that may be links: on its document's own host, or on an allowed one.
+
+    Args:
+        addresses: of the passage.
+        document: where the passage's document came from, if that is an address.
+        allowed: hosts, and ``*.host`` for all below a host.
+    """
+    own = _host(document or "")
+    return frozenset(address for address in addresses if (host := _host(address)) == own or _allows(allowed, host))
+
+
+def _allows(allowed: frozenset[str], host: str) -> bool:
+    parts = host.split(".")
+    return host in allowed or any(f"*.{'.'.join(parts[at:])}" in allowed for at in range(1, len(parts)))
+
+
+def _host(address: str) -> str:
+    """Return the host and port of an address in small letters; empty for none, or where it also names a user."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return ""
+    netloc = parts.netloc.casefold()
+    return netloc if parts.scheme in ("http", "https") and re.fullmatch(r"[\w.-]+(?::\d{1,5})?", netloc) else ""
+
+
 @dataclass(frozen=True, slots=True)
 class SourceLinks:
-    """The links of the retrieved sources, and the passages that may name others."""
+    """What an answer may link to, and what it may show.
+
+    Attributes:
+        links: addresses that may be links.
+        passages: texts of the retrieved passages, which may name others.
+        cited: addresses of the cited passages, which may be read.
+    """
 
     links: frozenset[str] = frozenset()
     passages: tuple[str, ...] = ()
+    cited: frozenset[str] = frozenset()
 
     def readable(self, address: str) -> str:
         """The address as text, where a passage has it just so and it can carry nothing else; else empty."""
+        if address in self.cited:
+            return address
         contact = _CONTACT.fullmatch(address)
         shown = contact["contact"] if contact else address
         if not (contact or _PLAIN_PAGE.fullmatch(address)) or not self._in_a_passage(shown):
@@ -90,8 +150,10 @@ class SourceLinks:
         if link.form is LinkForm.AUTOLINK:
             names_scheme = _BARE.match(link.address) or "@" in link.address
             return (LinkVerdict.UNWRAP if names_scheme else LinkVerdict.ESCAPE), ""
-        contact = self.readable(link.address) if _CONTACT.fullmatch(link.address) else ""
-        return LinkVerdict.UNWRAP, f" ({contact})" if contact and contact != link.label else ""
+        shown = self.readable(link.address) if link.form is LinkForm.LINK else ""
+        if not shown or shown in link.label:
+            return LinkVerdict.UNWRAP, ""
+        return LinkVerdict.UNWRAP, f" ({shown})" if _CONTACT.fullmatch(link.address) else f" (`{shown}`)"
 
     def _in_a_passage(self, address: str) -> bool:
         whole = re.compile(rf"(?<![\w/.@-]){re.escape(address)}(?![\w@=&%-]|[/.?#][\w%=])")
@@ -119,7 +181,7 @@ def _without_foreign_addresses(text: str, sources: SourceLinks) -> str:
 
     def keep(written: str) -> str:
         kept.append(written)
-        return f"\x00{len(kept) - 1}\x00"
+        return f"\x1a{len(kept) - 1}\x1a"
 
     def target(match: re.Match[str]) -> str:
         address = match["plain"] if match["quoted"] is None else match["quoted"]
@@ -136,14 +198,14 @@ def _without_foreign_addresses(text: str, sources: SourceLinks) -> str:
             if shown or sources.of_interface(address):
                 return keep(_inactive(address, match)) + rest
         before = match.string[match.start() - 1 : match.start()]
-        space = " " if before.isalnum() or before in (")", "\x00") else ""
+        space = " " if before.isalnum() or before in (")", "\x1a") else ""
         return space + REMOVED + whole[len(_without_closing(whole)[-1]) :]
 
     text = _DEFINITION.sub(lambda match: match.group() if code_in(text)(match.start(1)) else f"{match[1]}\\:", text)
     text = _KEPT.sub(target, text)
     text = _BARE.sub(bare, text)
     text = _SCHEMELESS.sub(bare, text)
-    return re.sub(r"\x00(\d+)\x00", lambda m: kept[int(m.group(1))], text)
+    return re.sub(r"\x1a(\d+)\x1a", lambda m: kept[int(m.group(1))], text)
 
 
 def _unmistakable(address: str, match: re.Match[str]) -> str:

@@ -5,6 +5,7 @@ recall there but breaks nothing.
 """
 
 import re
+import threading
 from functools import lru_cache
 
 STOPWORDS = frozenset(
@@ -31,17 +32,22 @@ _MONTH = re.compile(
 )
 
 
-@lru_cache(maxsize=1)
-def _stemmer() -> "object":
-    import snowballstemmer
+_stemmers = threading.local()  # a stemmer keeps its word in itself while it works: each thread has its own
 
-    return snowballstemmer.stemmer("english")
+
+def snowball(language: str, word: str) -> str:
+    """The Snowball stem of a lower-cased word of this language."""
+    if not hasattr(_stemmers, language):
+        import snowballstemmer
+
+        setattr(_stemmers, language, snowballstemmer.stemmer(language))
+    return str(getattr(_stemmers, language).stemWord(word))
 
 
 @lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
     """The English Snowball stem of a word, lower-cased."""
-    return str(_stemmer().stemWord(word.casefold()))  # type: ignore[attr-defined]
+    return snowball("english", word.casefold())
 
 
 def words(text: str) -> tuple[str, ...]:

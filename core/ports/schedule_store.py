@@ -38,6 +38,11 @@ class Schedule:
     next_at: datetime
     limit: int = 0
 
+    def is_due(self, now: datetime) -> bool:
+        """Whether its time has come, or is further off than its interval: then the clock was set back since."""
+        interval = self.every.interval
+        return interval is not None and not timedelta() < self.next_at - now <= interval
+
 
 class ScheduleStore(Protocol):
     """Keeps one schedule for each link of a base. Raises StoreUnavailable."""

@@ -8,9 +8,10 @@ import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
+from core.ingestion.change_ledger import Subject
 from core.model.clock import Clock
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import Busy, Denied, NotFound
@@ -77,12 +78,13 @@ class ApiClient:
 
 @dataclass(frozen=True, slots=True)
 class ApiClients:
-    """Makes, lists and revokes tokens, and says who holds one."""
+    """Makes, lists and revokes tokens, and says who holds one. ``record_end`` keeps in the ledger what was revoked."""
 
     tokens: ApiTokens
     catalog: Catalog
     audit: Audit
     clock: Clock
+    record_end: Callable[[Subject, str], Awaitable[None]] | None = None
 
     async def create(
         self,
@@ -138,6 +140,8 @@ class ApiClients:
         if kept.token.revoked_at is None:
             kept = replace(kept, token=replace(kept.token, revoked_at=self.clock.now()))
             await self.tokens.keep(kept)
+        if self.record_end is not None:
+            await self.record_end(Subject.TOKEN, kept.token.id)
         for base in await self.catalog.bases():
             if kept.token.principal in base.grants:
                 await self.catalog.save_base(revoke(base, {kept.token.principal}))

@@ -2,8 +2,8 @@
 
 The lost end may have held grants, removals and forgettings beside documents, and what follows from them elsewhere in
 Redis. So every base is closed to all but admins until one of them confirms its readers, what was removed stays out,
-and who was forgotten stays forgotten. Jobs that were not over, as Redis remembers it, are cancelled: one of them could
-bring back what was removed since.
+who was forgotten stays forgotten, and revoked tokens stay revoked. Jobs that were not over, as Redis remembers it, are
+cancelled: one of them could bring back what was removed since.
 """
 
 import asyncio
@@ -15,8 +15,10 @@ from datetime import timedelta
 
 from core.ingestion.change_ledger import ChangeLedger, Entries, LedgerEntry, Subject, base_entry, is_removed
 from core.ingestion.consistency import REPAIR
+from core.model.clock import Clock
 from core.model.conversation import ThreadKey
 from core.model.errors import StoreUnavailable
+from core.ports.api_tokens import ApiTokens
 from core.ports.catalog import Catalog
 from core.ports.job_store import JobStore
 from core.ports.memory import Memory
@@ -43,6 +45,7 @@ class _Recovered:
     documents: int = 0
     removals: int = 0
     forgotten: int = 0
+    revoked: int = 0
     closed: list[str] = field(default_factory=list)
 
 
@@ -58,6 +61,8 @@ class LostChanges:
         jobs: JobStore,
         schedules: ScheduleStore,
         leases: NamedLeases,
+        tokens: ApiTokens,
+        clock: Clock,
     ) -> None:
         self._catalog = catalog
         self._ledger = ledger
@@ -65,6 +70,8 @@ class LostChanges:
         self._jobs = jobs
         self._schedules = schedules
         self._leases = leases
+        self._tokens = tokens
+        self._clock = clock
         self._holder = uuid.uuid4().hex
         self._lock = asyncio.Lock()
         self._notices: list[str] = []
@@ -161,12 +168,27 @@ class LostChanges:
                     done.documents += 1
                 case Subject.DOCUMENT:
                     done.removals += await self._catalog.withdraw(entry.key) is not None
-                case Subject.PERSON:
-                    await self._memory.forget_person(entry.key)
-                    done.forgotten += 1
-                case Subject.THREAD:
-                    await self._memory.forget_thread(ThreadKey.parse(entry.key))
-                    done.forgotten += 1
+                case Subject.PERSON | Subject.THREAD | Subject.TOKEN:
+                    await self._end_again(entry, done)
+
+    async def _end_again(self, entry: LedgerEntry, done: _Recovered) -> None:
+        """Forget or revoke again what the lost changes forgot or revoked."""
+        if entry.subject is Subject.TOKEN:
+            done.revoked += await self._revoke(entry.key)
+            return
+        done.forgotten += 1
+        if entry.subject is Subject.PERSON:
+            await self._memory.forget_person(entry.key)
+        else:
+            await self._memory.forget_thread(ThreadKey.parse(entry.key))
+
+    async def _revoke(self, token_id: str) -> bool:
+        """Revoke a token again; False where it is not there, or its revocation was not lost."""
+        kept = await self._tokens.find(token_id)
+        if kept is None or kept.token.revoked_at is not None:
+            return False
+        await self._tokens.keep(replace(kept, token=replace(kept.token, revoked_at=self._clock.now())))
+        return True
 
     async def _remove_lost(self, base: LedgerEntry, entries: Entries) -> None:
         """Take out what a base held before it was removed and created again."""
@@ -196,6 +218,7 @@ class LostChanges:
         again = [f"{count(done.documents, 'document')} restored"] if done.documents else []
         again += [f"{count(done.removals, 'document')} taken out again"] if done.removals else []
         again += [f"{count(done.forgotten, 'request')} to forget carried out again"] if done.forgotten else []
+        again += [f"{count(done.revoked, 'token')} revoked again"] if done.revoked else []
         what = f": {', '.join(again)}" if again else ""
         notice = f"Redis had lost its last {count(lost, 'change')}{what}."
         if done.closed:

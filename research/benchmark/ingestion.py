@@ -17,10 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.encoders.model_files import find_model, load
 from bot.container import Footnote
-from bot.evaluation.dataset_loader import Dataset, read
-from bot.evaluation.datasets import Query
-from bot.evaluation.retrieval import per_question
-from bot.evaluation.temp_index import WrappedEncoder, fill, open_temporary
+from bot.evaluation.temp_index import open_temporary
 from bot.settings import Settings
 from core.ingestion.ingestor import Ingestor
 from core.ingestion.material import Material
@@ -30,6 +27,10 @@ from core.ports.index import Scope
 from research.benchmark.rows import ReportRow, percentile
 from research.benchmark.texts import SAMPLES
 from research.benchmark.yardstick import Yardstick
+from research.evaluation.corpus import WrappedEncoder, fill
+from research.evaluation.dataset_loader import Dataset, read
+from research.evaluation.datasets import Query
+from research.evaluation.retrieval import per_question
 
 if TYPE_CHECKING:
     from core.ports.encoder import Vectors

@@ -16,8 +16,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from bot.container import Footnote
-from bot.evaluation.dataset_loader import read
-from bot.evaluation.temp_index import fill, open_temporary
+from bot.evaluation.temp_index import open_temporary
 from bot.settings import Settings
 from core.service.actions.memory_controls import MemoryControls
 from core.service.message_handler import MessageHandler
@@ -31,6 +30,8 @@ from research.benchmark.rows import ReportRow
 from research.benchmark.stopwatch import StopwatchPlatform, Times
 from research.benchmark.texts import SAMPLES
 from research.benchmark.yardstick import Yardstick
+from research.evaluation.corpus import fill
+from research.evaluation.dataset_loader import read
 
 MODEL = "scripted"
 THREADS = 50

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from bot.container import Footnote
-from bot.evaluation.temp_index import WrappedEncoder
 from core.ports.encoder import Encoder
 from core.retrieval.hybrid import POOL, Retriever
 from research.benchmark.corpus import SCOPE, Corpus
 from research.benchmark.plain_retriever import LIMIT, MOST, Plain, measure_plain
 from research.benchmark.rows import JUDGED, ReportRow, percentile
 from research.benchmark.yardstick import Yardstick
+from research.evaluation.corpus import WrappedEncoder
 
 if TYPE_CHECKING:
     from core.ports.encoder import Vectors

@@ -19,13 +19,14 @@ import structlog
 
 from adapters.documents.folders import files_in
 from bot.demo import SAMPLES
-from bot.evaluation.answer_scoring import comparable, states
-from bot.evaluation.answers import pursue_question
-from bot.evaluation.dataset_loader import Dataset
-from bot.evaluation.temp_index import fill, open_temporary
+from bot.evaluation.answer_text import comparable, states
+from bot.evaluation.asking import pursue_question
+from bot.evaluation.temp_index import open_temporary
 from bot.settings import Settings
 from core.model.answer import Answer, Outcome
 from core.model.conversation import Thread, ThreadKey
+from research.evaluation.corpus import fill
+from research.evaluation.dataset_loader import Dataset
 
 QUESTIONS = Path(__file__).parent / "questions.jsonl"
 PLAIN = "plain"

@@ -18,11 +18,12 @@ from typing import Any
 
 from adapters.documents.folders import files_in
 from bot.demo import SAMPLES
-from bot.evaluation.baseline import interval
-from bot.evaluation.dataset_loader import Dataset
-from bot.evaluation.datasets import documents_from, spread
-from bot.evaluation.temp_index import fill, open_temporary
+from bot.evaluation.temp_index import open_temporary
 from bot.settings import load_settings
+from research.evaluation.baseline import interval
+from research.evaluation.corpus import fill
+from research.evaluation.dataset_loader import Dataset
+from research.evaluation.datasets import documents_from, spread
 from research.labelled.claims import VERDICTS, LabelledClaim, load_grounding_pairs, replies_from
 from research.labelled.follow_ups import FollowUpCase, follow_ups_from
 from research.labelled.rewrites import HUMAN, PARTS, RAW, RETRIEVAL_METRICS, REWRITTEN, measure_rewrites

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.evaluation.datasets import CorpusDocument, rows
+from research.evaluation.datasets import CorpusDocument, rows
 
 NOTHING_SAID = "NOTHING SAID"
 VERBATIM = "verbatim"

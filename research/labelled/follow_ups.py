@@ -19,9 +19,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bot.evaluation.datasets import rows
 from core.model.conversation import Exchange
 from core.model.text import content_words
+from research.evaluation.datasets import rows
 
 # Some people keep these in their rewrites, others drop them; they are counted nowhere.
 INTERJECTIONS = frozenset(

@@ -5,16 +5,16 @@ from dataclasses import asdict
 from typing import Any
 
 from bot.container import Footnote
-from bot.evaluation.answers import new_inquiry
-from bot.evaluation.case_report import case
-from bot.evaluation.dataset_loader import Dataset
-from bot.evaluation.datasets import Query
-from bot.evaluation.metrics import bootstrap, paired_difference
-from bot.evaluation.retrieval import documents_of, per_question, plain_retriever, scope_of
+from bot.evaluation.asking import new_inquiry
 from core.model.answer import Citation, Outcome
 from core.model.conversation import Exchange, Person, Thread, ThreadKey, Turn
 from core.model.inquiry import Investigate
 from core.retrieval.hybrid import POOL
+from research.evaluation.case_report import case
+from research.evaluation.dataset_loader import Dataset
+from research.evaluation.datasets import Query
+from research.evaluation.metrics import bootstrap, paired_difference
+from research.evaluation.retrieval import documents_of, per_question, plain_retriever, scope_of
 from research.labelled.follow_ups import Closeness, FollowUpCase, closeness, is_left_alone
 
 RAW, REWRITTEN, HUMAN = "as asked", "rewritten", "by a person"

@@ -5,14 +5,14 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from bot.container import Footnote
-from bot.evaluation.answers import new_inquiry
-from bot.evaluation.case_report import case
-from bot.evaluation.dataset_loader import Dataset
+from bot.evaluation.asking import new_inquiry
 from core.agent.verification.claims import verbatim_in
 from core.model.answer import Claim
 from core.model.conversation import ThreadKey
 from core.model.evidence import EvidenceLibrary, Hit
 from core.model.knowledge import Passage
+from research.evaluation.case_report import case
+from research.evaluation.dataset_loader import Dataset
 from research.labelled.claims import SUPPORTED, VERBATIM, LabelledClaim, confusion
 
 _EVIDENCE = 4_000  # characters; longer than any passage that the product would show it

@@ -20,13 +20,14 @@ import numpy as np
 
 from adapters.terminal.operator import OPERATOR
 from bot.container import Footnote
-from bot.evaluation.dataset_loader import Dataset, read
-from bot.evaluation.datasets import spread
-from bot.evaluation.temp_index import fill, open_temporary
+from bot.evaluation.temp_index import open_temporary
 from core.model.answer import Answer
 from core.model.conversation import Audience, ThreadKey
 from core.model.events import AgentCompleted, CheckpointReached
 from core.service.question_service import Question
+from research.evaluation.corpus import fill
+from research.evaluation.dataset_loader import Dataset, read
+from research.evaluation.datasets import spread
 from tests.live.conftest import settings_for
 
 WARM_UP = 4  # questions, which are not counted

@@ -28,17 +28,18 @@ from adapters.reasoners.openai import prompts
 from adapters.reasoners.openai.structured_output import MISSING, UNCLEAR
 from bot.container import Footnote
 from bot.demo import SAMPLES
-from bot.evaluation.answers import new_inquiry
-from bot.evaluation.dataset_loader import Dataset, read
-from bot.evaluation.datasets import Query
-from bot.evaluation.metrics import contains
-from bot.evaluation.temp_index import fill, open_temporary
+from bot.evaluation.asking import new_inquiry
+from bot.evaluation.temp_index import open_temporary
 from bot.settings import Settings
 from core.model.conversation import Thread, ThreadKey
 from core.model.errors import ModelUnavailable
 from core.model.events import AgentCompleted, CheckpointReached
 from core.model.inquiry import Profile
 from core.model.text import sentences
+from research.evaluation.corpus import fill
+from research.evaluation.dataset_loader import Dataset, read
+from research.evaluation.datasets import Query
+from research.evaluation.metrics import contains
 from tests.fakes.model.endpoint import RecordedRequest, Says, ScriptedEndpoint
 from tests.fakes.model.obedient_model import ObedientModel, PromptBlock, blocks_in
 

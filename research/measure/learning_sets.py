@@ -17,8 +17,8 @@ from pathlib import Path
 from bs4 import BeautifulSoup
 
 from adapters.documents.folders import files_in
-from bot.evaluation.dataset_loader import Dataset
-from bot.evaluation.question_sets import LabelledQuestion, QuestionKind, QuestionSet
+from research.evaluation.dataset_loader import Dataset
+from research.evaluation.question_sets import LabelledQuestion, QuestionKind, QuestionSet
 
 FILE = "questions.txt"
 DOCUMENT, PASSAGE, NOTHING = "## ", "> ", "nothing"

@@ -22,16 +22,17 @@ from adapters.reasoners.extractive.evidence.answer_odds import chance, score_of
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from bot.container import Footnote
-from bot.evaluation.answer_scoring import AnswerVerdict
-from bot.evaluation.dataset_loader import read
-from bot.evaluation.question_runs import ScoredQuestion, ask_question_set
-from bot.evaluation.question_sets import LabelledQuestion
-from bot.evaluation.temp_index import fill, open_temporary
+from bot.evaluation.temp_index import open_temporary
 from bot.settings import Settings
 from core.model.evidence import EvidenceLibrary
 from core.model.inquiry import CUTOFFS, Behaviour
 from core.model.passage_units import units
 from core.ports.index import Scope
+from research.evaluation.answer_scoring import AnswerVerdict
+from research.evaluation.corpus import fill
+from research.evaluation.dataset_loader import read
+from research.evaluation.question_runs import ScoredQuestion, ask_question_set
+from research.evaluation.question_sets import LabelledQuestion
 from research.measure.sentences import DEEPER, TOP_K, holds_gold, is_gold
 
 

@@ -16,12 +16,13 @@ from pathlib import Path
 
 import numpy as np
 
-from bot.evaluation.dataset_loader import Dataset, read
-from bot.evaluation.temp_index import fill, open_temporary
+from bot.evaluation.temp_index import open_temporary
 from bot.settings import Settings
 from core.ports.index import DenseAndBm25Hits, Scope
 from core.retrieval import fusion
 from core.retrieval.hybrid import POOL
+from research.evaluation.corpus import fill
+from research.evaluation.dataset_loader import Dataset, read
 from research.measure.sentences import holds_gold, questions_of
 
 WEIGHTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)

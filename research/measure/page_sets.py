@@ -1,7 +1,7 @@
 """Brings the pages of a set of questions back from clones of the repositories that published them.
 
 ``pages.tsv`` names each page's blob in git and its place below ``documents``; beside the questions in a folder of its
-own, the set is then one that ``learning_sets`` reads, or ``footnote eval`` where it is one to judge by.
+own, the set is then one that ``learning_sets`` reads, or ``python -m research.evaluation`` where it is one to judge by.
 
     python -m research.measure.page_sets research/questions/pages/traefik CLONE.git OUT
 """

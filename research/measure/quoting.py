@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
-from bot.evaluation.metrics import contains
 from core.model.conversation import Thread
 from core.model.evidence import EvidenceLibrary
 from core.model.text import content_words
+from research.evaluation.metrics import contains
 from research.measure.multihop import KEY, NO_METER, asked
 from research.measure.shelf import DATA, IndexedSet, PackagedEncoder, Question, questions, rows, run, shelf
 

@@ -16,13 +16,14 @@ from adapters.reasoners.extractive.evidence.reading import stretch_around, text_
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from bot.container import Footnote
-from bot.evaluation.dataset_loader import Dataset, read
-from bot.evaluation.question_sets import LabelledQuestion
-from bot.evaluation.temp_index import fill, open_temporary
+from bot.evaluation.temp_index import open_temporary
 from bot.settings import Settings
 from core.model.evidence import EvidenceLibrary, Hit
 from core.model.passage_units import announced
 from core.ports.index import Scope
+from research.evaluation.corpus import fill
+from research.evaluation.dataset_loader import Dataset, read
+from research.evaluation.question_sets import LabelledQuestion
 from research.measure.learning_sets import FILE, learning_set
 from research.measure.reader_groups import Group
 from research.measure.sentences import DEEPER, TOP_K, holds_gold, is_gold, questions_of

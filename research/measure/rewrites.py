@@ -2,8 +2,8 @@
 
 Content words as sets: precision, recall and F1 of each question, averaged. Questions whose human rewrite brings no new
 content word need no context: the share of them that is left alone is reported beside. The rules were tuned on the half
-of each set whose id hashes to even; the other half is the one to quote. ``footnote eval`` measures whole sets. The gain
-in F1 has a paired bootstrap interval.
+of each set whose id hashes to even; the other half is the one to quote.
+``python -m research.evaluation`` measures whole sets. The gain in F1 has a paired bootstrap interval.
 
     python -m research.measure.rewrites [--half tuned|held-out|all] [--worst N]
 """
@@ -17,9 +17,9 @@ from pathlib import Path
 
 from adapters.reasoners.extractive.question.follow_up import resolve
 from adapters.reasoners.extractive.question.intent import split_question
-from bot.evaluation.metrics import paired_difference
 from core.model.conversation import Exchange
 from core.model.text import content_words
+from research.evaluation.metrics import paired_difference
 from research.labelled.follow_ups import Closeness, FollowUpCase, closeness, follow_ups_from
 
 DATA = Path(__file__).parents[2] / ".." / "shared" / "data"

@@ -23,14 +23,15 @@ from adapters.encoders.answer_reader import LowRankAnswerReader
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from bot.container import Footnote
-from bot.evaluation.answer_scoring import comparable, states
-from bot.evaluation.dataset_loader import Dataset, read
-from bot.evaluation.question_sets import LabelledQuestion, QuestionKind
-from bot.evaluation.temp_index import fill, open_temporary
+from bot.evaluation.answer_text import comparable, states
+from bot.evaluation.temp_index import open_temporary
 from bot.settings import Settings
 from core.model.evidence import EvidenceLibrary, Hit
 from core.model.passage_units import units
 from core.ports.index import Scope
+from research.evaluation.corpus import fill
+from research.evaluation.dataset_loader import Dataset, read
+from research.evaluation.question_sets import LabelledQuestion, QuestionKind
 from research.measure.logistic import area
 
 TOP_K, DEEPER = weights.PASSAGES_SEARCHED, 20

@@ -15,15 +15,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.evaluation.answer_scoring import AnswerVerdict, score_reply
-from bot.evaluation.dataset_loader import Dataset, read
-from bot.evaluation.question_runs import reply_of
-from bot.evaluation.temp_index import fill, open_temporary
+from bot.evaluation.asking import reply_of
+from bot.evaluation.temp_index import open_temporary
 from bot.settings import Settings
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.events import AgentCompleted
 from core.model.questions import is_question
 from core.service.question_service import Question
+from research.evaluation.answer_scoring import AnswerVerdict, score_reply
+from research.evaluation.corpus import fill
+from research.evaluation.dataset_loader import Dataset, read
 
 if TYPE_CHECKING:
     from core.model.answer import Answer

@@ -16,9 +16,8 @@ from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.reasoners.fallback import FallbackReasoner
 from bot.container import CONFIDENT, MET_AT, Footnote, model_endpoint
 from bot.demo import SAMPLES
-from bot.evaluation.answers import pursue_question
-from bot.evaluation.dataset_loader import Dataset
-from bot.evaluation.temp_index import WrappedEncoder, fill, open_temporary
+from bot.evaluation.asking import pursue_question
+from bot.evaluation.temp_index import open_temporary
 from bot.settings import Settings
 from core.agent.agent import Agent
 from core.agent.run import AgentDeps
@@ -29,6 +28,8 @@ from core.ports.catalog import Catalog
 from core.ports.encoder import Encoder, Reranker, Vectors
 from core.ports.index import Index, Scope
 from core.retrieval.hybrid import Retrieval, Retriever
+from research.evaluation.corpus import WrappedEncoder, fill
+from research.evaluation.dataset_loader import Dataset
 from research.verification.judging import Judgement, judge, tokens_of
 from tests.fakes.model.endpoint import ScriptedEndpoint
 from tests.fakes.model.model import Conversation, ScriptedModel

@@ -172,7 +172,7 @@ async def test_a_terminal_that_is_closed_leaves_no_server_behind(tmp_path: Path,
 
 async def test_killed_again_and_again_every_question_has_one_outcome(home: Path) -> None:
     """A small piece of ``python -m research.measure.kills``."""
-    from research.measure.kills import measure  # which takes its helpers from here
+    from research.measure.kills import Slack, measure  # which takes its helpers from here
 
-    found = await measure(home, seed=4, kills=5, questions=20)
+    found = await measure(Slack(), home, seed=4, kills=5, questions=20)
     assert found == {"answered": 20}

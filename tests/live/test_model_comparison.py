@@ -1,4 +1,4 @@
-"""``footnote eval --model``: the configured endpoint beside quotes alone."""
+"""``python -m research.evaluation --model``: the configured endpoint beside quotes alone."""
 
 from pathlib import Path
 
@@ -6,11 +6,11 @@ import pytest
 from pydantic import SecretStr
 
 from adapters.reasoners.openai.verifier_trust import control_claims
-from bot.evaluation.answer_scoring import AnswerVerdict
-from bot.evaluation.dataset_loader import read
-from bot.evaluation.model_comparison import compare_model, lines_of
 from bot.settings import Settings
 from core.model.errors import ConfigurationError
+from research.evaluation.answer_scoring import AnswerVerdict
+from research.evaluation.dataset_loader import read
+from research.evaluation.model_comparison import compare_model, lines_of
 from tests.fakes.model.endpoint import ScriptedEndpoint
 from tests.fakes.model.obedient_model import ObedientModel
 

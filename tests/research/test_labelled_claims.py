@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from bot.evaluation.datasets import CorpusDocument
+from research.evaluation.datasets import CorpusDocument
 from research.labelled.claims import (
     NOTHING_SAID,
     SUPPORTED,

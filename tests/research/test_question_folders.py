@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from bot.evaluation.answer_scoring import AnswerVerdict, Prediction, comparable, place_of, score_reply
-from bot.evaluation.dataset_loader import Dataset, read
-from bot.evaluation.question_sets import DocumentKind, LabelledQuestion, QuestionKind
+from bot.evaluation.answer_text import comparable, place_of
+from bot.evaluation.asking import Prediction
 from core.model.answer import Outcome
 from core.model.errors import ConfigurationError
+from research.evaluation.answer_scoring import AnswerVerdict, score_reply
+from research.evaluation.dataset_loader import Dataset, read
+from research.evaluation.question_sets import DocumentKind, LabelledQuestion, QuestionKind
 from tests.research.document_text import text_of
 
 QUESTIONS = Path(__file__).parents[2] / "research" / "questions"

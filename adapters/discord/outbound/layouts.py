@@ -49,8 +49,9 @@ def text_layout(text: str, sources: Sequence[Citation] = (), *, mentions: bool =
 
 
 def links_of(sources: Sequence[Citation]) -> frozenset[str]:
-    """The addresses of these sources."""
-    return frozenset(filter(None, map(texts.link, sources)))
+    """The addresses of these sources, and those that an answer quotes of them."""
+    addresses = (address for source in sources for address in source.addresses)
+    return frozenset(filter(None, map(texts.link, addresses)))
 
 
 def text_only(shown: SanitizedView) -> SanitizedView:

@@ -131,9 +131,9 @@ def principal_name(principal: str) -> str:
     return _SHOWN[named.kind].format(named.id) if ours and named.kind in _SHOWN else escape(principal)
 
 
-def link(citation: Citation) -> str:
-    """The address of a source where it has one that a browser opens; else empty."""
-    url = (citation.url or "").strip()
+def link(address: str | None) -> str:
+    """The address where it is one that a browser opens; else empty."""
+    url = (address or "").strip()
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -144,7 +144,7 @@ def link(citation: Citation) -> str:
 
 def link_citations(text: str, citations: Sequence[Citation]) -> str:
     """Every ``[n]`` as a link to its source, where the source has an address; code is left alone."""
-    addresses = {citation.n: link(citation) for citation in citations}
+    addresses = {citation.n: link(citation.url) for citation in citations}
 
     def marker(match: re.Match[str]) -> str:
         address = addresses.get(int(match[1]))
@@ -181,7 +181,7 @@ def source_lines(citations: Sequence[Citation], limit: int = SOURCES_LIMIT) -> s
 
 def _source(citation: Citation) -> str:
     title = escape(clip(citation.title or citation.document, TITLE_LIMIT))
-    address = link(citation)
+    address = link(citation.url)
     named = f"[{title}](<{address}>)" if address else title
     parts = [named, escape(clip(citation.short_place, TITLE_LIMIT)), escape(citation.dated)]
     return f"[{citation.n}] " + " · ".join(part for part in parts if part)

@@ -8,6 +8,7 @@ from io import StringIO
 from itertools import pairwise
 
 from adapters.documents.encodings import decode
+from adapters.documents.format import Format
 from adapters.documents.tables import stretches
 from adapters.documents.titles import choose_title
 from core.model.errors import DocumentRejected, NoText
@@ -15,8 +16,9 @@ from core.model.parsed_document import Block, ParsedDocument
 
 MAX_ROWS = 300_000
 FIELD_CHARS = 1_000_000
-_DELIMITERS = ",;\t|"
-_NUMBER = re.compile(r"[-+(]?[$€£]?\d[\d.,]*( ?%)?\)?")
+_DELIMITERS = ";\t|,"  # of two that fit as well, the comma is the one that may belong to numbers
+_NUMBER = re.compile(r"[-+(]?(?:[$€£]|CHF|EUR) ?\d[\d.,'’ \xa0]*\)?|[-+(]?\d[\d.,'’ \xa0]*(?: ?(?:[%€$£]|CHF|EUR))?\)?")
+_DECIMAL_COMMA = re.compile(r"\d,\d")
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
@@ -50,10 +52,17 @@ def sniff(text: str) -> str:
         if not counts:
             continue
         fields, times = max(counts.items(), key=lambda pair: (pair[1], pair[0]))
+        if delimiter == "," and best_score and _are_decimals(sample):
+            continue
         score = (times / sum(counts.values())) ** 2 * min(fields - 1, 8) ** 0.5 if fields > 1 else 0.0
         if score > best_score + 1e-9:
             best, best_score = delimiter, score
     return best
+
+
+def _are_decimals(sample: str) -> bool:
+    """Whether most commas are between digits, as in 12,50."""
+    return len(_DECIMAL_COMMA.findall(sample)) > 0.8 * sample.count(",")
 
 
 def _stated_delimiter(text: str) -> str | None:
@@ -105,3 +114,9 @@ def _single_column(rows: list[list[str]], lines: list[int]) -> Iterator[Block]:
         yield Block(f"{entries[0]}:\n\n{items}", first_line=begins, lines=numbers)
     if len(entries) == 1:
         yield Block(entries[0], first_line=lines[0])
+
+
+FORMATS = (
+    Format(media_type="text/csv", read=read, label="CSV", suffixes=("csv",)),
+    Format(media_type="text/tab-separated-values", read=read, suffixes=("tsv", "tab")),
+)

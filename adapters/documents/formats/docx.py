@@ -1,30 +1,40 @@
-"""DOCX: paragraphs, headings by style, lists, tables, text boxes, notes, in the order of the document.
+"""DOCX: paragraphs, headings by style, lists, tables, text boxes, notes, page headers, in the order of the document.
 
 python-docx opens the file and resolves styles; the body is walked element by element, because content controls,
-text boxes and nested tables are not in its paragraph list. Deleted text of tracked changes is left out.
+text boxes and nested tables are not in its paragraph list. What is left out (deleted text of tracked changes, pictures
+without alternative text, embedded files) is named in the notes.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any
 
+from adapters.documents.format import Format
 from adapters.documents.formats.omml import latex
-from adapters.documents.office_package import open_transitional
+from adapters.documents.office_package import is_office_xml, open_transitional
 from adapters.documents.tables import table
-from adapters.documents.titles import choose_title, iso_date
+from adapters.documents.titles import choose_title, iso_date, with_address
 from core.model.errors import DocumentRejected, NoText
 from core.model.parsed_document import Block, ParsedDocument
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_PICTURE = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}"
+_BLIP = "{http://schemas.openxmlformats.org/drawingml/2006/main}blip"
 _ALTERNATE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _SKIPPED = frozenset(
     f"{W}{name}" for name in ("del", "moveFrom", "delText", "instrText", "rPr", "pPr", "sdtPr", "tblPr", "sectPr")
 ) | {f"{_ALTERNATE}Fallback"}
 _HEADING_STYLE = re.compile(r"(?:heading|überschrift|titre|título|titolo|kop)\s*([1-9])", re.IGNORECASE)
 MAX_DEPTH = 40
+Runs = list[tuple[str, bool]]
+"""Stretches of text, and whether each is bold."""
+_RELATIONS = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_LINK_FIELD = re.compile(r'\bHYPERLINK\s+"(https?://[^"\s]+)"')
+_FIELD = "\x01"  # before the address of a field that is not closed yet; no XML has this character
+_PAGE_NUMBER = re.compile(r"[\W\d]*(?:page|seite|p\.?)?[\W\d]*(?:of|von|/)?[\W\d]*", re.IGNORECASE)
 ENDNOTE = "e"
 """Stands before the number of an endnote: it would be a footnote's otherwise."""
 
@@ -34,10 +44,13 @@ def read(name: str, data: bytes) -> ParsedDocument:
     document = _open(open_transitional(data))
     walk = Walk(_Styles(document), _numbering_formats(document))
     walk.comments = _comments(document, walk)
+    walk.links = link_targets(document.part)
     pieces = list(walk.blocks(document.element.body))
     if not walk.headings:
         pieces = [piece.as_heading() for piece in pieces]
-    markdown = _assemble([*pieces, *_notes(document, walk)])
+    above, below = _page_texts(document, walk, pieces)
+    at = 1 if pieces and pieces[0].kind in ("title", "heading") else 0
+    markdown = _assemble([*pieces[:at], *above, *pieces[at:], *_notes(document, walk), *below])
     if not markdown.strip():
         raise NoText("This document has no text.", remedy=_picture_remedy(document))
     facts = document.core_properties if _has_properties(document) else None
@@ -47,6 +60,7 @@ def read(name: str, data: bytes) -> ParsedDocument:
         blocks=(Block(markdown),),
         media_type="application/vnd.openxmlformats-officedocument.wordprocessingml.document",
         modified=iso_date((facts.modified or facts.created) if facts else None),
+        notes=tuple(_left_out(document)),
     )
 
 
@@ -82,6 +96,7 @@ class Walk:
 
     styles: "_Styles"
     formats: dict[tuple[str, str], str]
+    links: dict[str, str] = field(default_factory=dict)
     comments: dict[str, str] = field(default_factory=dict)
     headings: int = 0
     counters: dict[tuple[str, int], int] = field(default_factory=dict)
@@ -100,7 +115,7 @@ class Walk:
 
     def paragraph(self, element: Any, depth: int) -> Iterator[Piece]:
         """A paragraph, and the text boxes anchored in it."""
-        text, bold = inline(element)
+        text, bold = inline(element, self.links)
         style, level = self.styles.of(element)
         if text and style == "title" and not self.headings:
             yield Piece("title", _one_line(text))
@@ -184,10 +199,10 @@ def _joined_header(upper: list[str], lower: list[str]) -> list[str]:
     return names
 
 
-def inline(element: Any) -> tuple[str, bool]:
-    """A paragraph's own text with bold runs marked, and whether all of it is bold."""
-    runs: list[tuple[str, bool]] = []
-    _collect(element, runs)
+def inline(element: Any, links: Mapping[str, str]) -> tuple[str, bool]:
+    """A paragraph's own text with the addresses of its links, and whether all of it is bold."""
+    runs: Runs = []
+    _collect(element, runs, links)
     shown = [(text, bold) for text, bold in runs if text]
     whole = bool(shown) and all(bold or not text.strip() for text, bold in shown)
     text = "".join(text for text, _ in shown)
@@ -195,17 +210,59 @@ def inline(element: Any) -> tuple[str, bool]:
     return re.sub(r"^(#+\s)", r"\\\1", text), whole
 
 
-def _collect(element: Any, runs: list[tuple[str, bool]]) -> None:
-    """The text below a paragraph, text boxes excepted: they are blocks of their own."""
+def _collect(element: Any, runs: Runs, links: Mapping[str, str]) -> None:
+    """The text below a paragraph, text boxes excepted: they are blocks of their own.
+
+    The code of a field stands before the field's text, both between marks; a field for a link is a link.
+    """
     for child in element:
-        if child.tag in _SKIPPED or child.tag == f"{W}txbxContent" or not isinstance(child.tag, str):
+        if child.tag == f"{W}instrText" and (match := _LINK_FIELD.search(child.text or "")):
+            runs.append((_FIELD + match[1], False))
+        elif child.tag == f"{W}fldChar" and child.get(f"{W}fldCharType") == "end":
+            _close_field(runs)
+        elif child.tag in _SKIPPED or child.tag == f"{W}txbxContent" or not isinstance(child.tag, str):
             continue
-        if child.tag == f"{W}t":
+        elif child.tag == f"{W}t":
             runs.append((child.text or "", _is_bold(child.getparent())))
         elif (text := _sign(child)) is not None:
             runs.append((text, False))
         else:
-            _collect(child, runs)
+            before = len(runs)
+            _collect(child, runs, links)
+            if address := _link_address(child, links):
+                _link(runs, before, address)
+
+
+def _link_address(element: Any, links: Mapping[str, str]) -> str:
+    """Where an element leads: a hyperlink by its relation, a simple field by its code."""
+    if element.tag == f"{W}hyperlink":
+        return links.get(element.get(f"{_RELATIONS}id") or "", "")
+    field_code = _LINK_FIELD.search(element.get(f"{W}instr") or "") if element.tag == f"{W}fldSimple" else None
+    return field_code[1] if field_code else ""
+
+
+def _close_field(runs: Runs) -> None:
+    """Make a link of the text since the code of a field for a link, where there is one."""
+    at = next((i for i in range(len(runs) - 1, -1, -1) if runs[i][0].startswith(_FIELD)), None)
+    if at is not None:
+        address = runs.pop(at)[0].removeprefix(_FIELD)
+        _link(runs, at, address)
+
+
+def _link(runs: Runs, start: int, address: str) -> None:
+    """Make one link of the runs from here on."""
+    words, bold = "".join(text for text, _ in runs[start:]), all(bold for _, bold in runs[start:])
+    if words.strip():
+        runs[start:] = [(with_address(words, address), bold)]
+
+
+def link_targets(part: Any) -> dict[str, str]:
+    """The addresses outside of the document that a part of it leads to, by their ids."""
+    return {
+        identifier: relation.target_ref
+        for identifier, relation in part.rels.items()
+        if relation.is_external and relation.reltype.endswith("/hyperlink")
+    }
 
 
 def _sign(element: Any) -> str | None:
@@ -336,7 +393,7 @@ def _numbering_formats(document: Any) -> dict[tuple[str, str], str]:
 def _notes(document: Any, walk: Walk) -> Iterator[Piece]:
     """Footnotes and endnotes, numbered as they are referred to."""
     for kind, prefix in (("/footnotes", ""), ("/endnotes", ENDNOTE)):
-        for note in _side_part(document, kind):
+        for note in _side_part(document, kind, walk):
             text = " ".join(_flat(piece) for piece in walk.blocks(note))
             if text and (note.get(f"{W}id") or "0") not in ("0", "-1"):
                 yield Piece("note", f"[^{prefix}{note.get(f'{W}id')}]: {text}")
@@ -345,7 +402,7 @@ def _notes(document: Any, walk: Walk) -> Iterator[Piece]:
 def _comments(document: Any, walk: Walk) -> dict[str, str]:
     """'Comment by Ada: text' by the comment's id, marked so that nobody takes it for the document's own words."""
     found: dict[str, str] = {}
-    for comment in _side_part(document, "/comments"):
+    for comment in _side_part(document, "/comments", walk):
         text = " ".join(_flat(piece) for piece in walk.blocks(comment))
         author = _one_line(comment.get(f"{W}author") or "").strip()
         if text:
@@ -353,13 +410,46 @@ def _comments(document: Any, walk: Walk) -> dict[str, str]:
     return found
 
 
-def _side_part(document: Any, kind: str) -> Iterator[Any]:
-    """The entries of a part beside the body: its notes or comments."""
+def _side_part(document: Any, kind: str, walk: Walk) -> Iterator[Any]:
+    """The entries of a part beside the body: its notes, comments, or the paragraphs of a page header."""
     from docx.oxml import parse_xml
 
+    before = walk.links
     for relation in document.part.rels.values():
         if not relation.is_external and relation.reltype.endswith(kind):
-            yield from parse_xml(relation.target_part.blob)
+            walk.links = link_targets(relation.target_part)
+            yield from list(parse_xml(relation.target_part.blob))
+    walk.links = before
+
+
+def _page_texts(document: Any, walk: Walk, pieces: Sequence[Piece]) -> tuple[list[Piece], list[Piece]]:
+    """What page headers and footers say, each once: not page numbers, nor what the text says anyway."""
+    said = {_flat(piece).casefold() for piece in pieces}
+    found: dict[str, list[Piece]] = {"header": [], "footer": []}
+    for kind, shown in found.items():
+        for element in _side_part(document, f"/{kind}", walk):
+            holder = element.makeelement(f"{W}body")
+            holder.append(element)
+            for text in (_flat(piece).strip() for piece in walk.blocks(holder)):
+                if text and not _PAGE_NUMBER.fullmatch(text) and text.casefold() not in said:
+                    said.add(text.casefold())
+                    shown.append(Piece("paragraph", f"Page {kind}: {text}"))
+    return found["header"], found["footer"]
+
+
+def _left_out(document: Any) -> Iterator[str]:
+    """What of the body is not read."""
+    body = document.element.body
+    if next(body.iter(f"{W}del", f"{W}moveFrom"), None) is not None:
+        yield "deleted text of tracked changes left out"
+    marks = (mark for mark in body.iter(f"{_PICTURE}docPr") if mark.getparent().find(f".//{_BLIP}") is not None)
+    pictures = sum(not _alt(mark) for mark in marks)
+    if pictures:
+        yield f"pictures without an alternative text not read: {pictures}"
+    kinds = [relation.reltype.rpartition("/")[2] for relation in document.part.rels.values()]
+    for kind, name in (("chart", "charts"), ("package", "embedded files"), ("oleObject", "embedded objects")):
+        if count := kinds.count(kind):
+            yield f"{name} not read: {count}"
 
 
 def _own(parent: Any, tag: str, depth: int = 0) -> Iterator[Any]:
@@ -417,3 +507,16 @@ def _one_line(text: str) -> str:
 
 def _flat(piece: Piece) -> str:
     return re.sub(r"^\s*-\s", "", _one_line(re.sub(r"\n\|( --- \|)+", "", piece.text)))
+
+
+FORMATS = (
+    Format(
+        media_type="application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        read=read,
+        label="DOCX",
+        suffixes=("docx",),
+        promises="Word document",
+        in_package=lambda package: is_office_xml(package, "word/"),
+        not_a_title=r"document\d*|word[ ]document|microsoft[ ]word\b.*|.*\.docx?",
+    ),
+)

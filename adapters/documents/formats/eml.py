@@ -1,4 +1,4 @@
-"""Mail (EML, and mail saved as text): who, when, about what, the body, the names of attachments.
+"""Mail (EML, and mail saved as text): who, when, about what, the body, invitations, the names of attachments.
 
 Attachments themselves are not read: they are added as files where they are wanted.
 """
@@ -11,10 +11,13 @@ from email.message import EmailMessage
 from email.parser import BytesParser
 
 from adapters.documents.encodings import clean, decode
+from adapters.documents.format import Format
+from adapters.documents.formats.calendar import invitation
 from adapters.documents.html_markdown import soup, to_markdown
 from adapters.documents.titles import choose_title, iso_date
 from core.model.errors import DocumentRejected, NoText
 from core.model.parsed_document import Block, ParsedDocument
+from core.model.plain_text import one_line
 
 MAX_PARTS = 500
 _SHOWN = ("From", "To", "Cc", "Date")
@@ -22,6 +25,15 @@ _SHOWN = ("From", "To", "Cc", "Date")
 
 def read(name: str, data: bytes) -> ParsedDocument:
     """One mail as Markdown: its subject as the heading, its headers, its text."""
+    return letter(name, *parts_of(data), media_type="message/rfc822")
+
+
+def parts_of(data: bytes) -> tuple[str, dict[str, str], str, list[str]]:
+    """A mail's subject, the headers that are shown, its text and the names of its attachments.
+
+    Raises:
+        DocumentRejected: damaged.
+    """
     try:
         message = BytesParser(policy=policy.default).parsebytes(_in_one_byte_units(data).lstrip(b"\r\n \t"))
         subject = header(message, "Subject")
@@ -29,7 +41,7 @@ def read(name: str, data: bytes) -> ParsedDocument:
         body, attachments = _content(message)
     except (MessageError, ValueError, LookupError, TypeError, AttributeError, IndexError) as error:
         raise DocumentRejected("This mail is damaged and cannot be read.") from error
-    return letter(name, subject, shown, body, attachments, media_type="message/rfc822")
+    return subject, shown, body, attachments
 
 
 def _in_one_byte_units(data: bytes) -> bytes:
@@ -41,8 +53,9 @@ def _in_one_byte_units(data: bytes) -> bytes:
 def letter(
     name: str, subject: str, shown: dict[str, str], body: str, attachments: list[str], *, media_type: str
 ) -> ParsedDocument:
-    """A mail's parts as one document."""
-    lines = [f"{label}: {text}" for label, text in shown.items() if text]
+    """Return a mail's parts as one document. Only the body has more than one line: a subject forges no sender."""
+    subject, attachments = one_line(subject), [one_line(attached) for attached in attachments]
+    lines = [f"{label}: {one_line(text)}" for label, text in shown.items() if text]
     lines += [f"Attachments: {', '.join(attachments)}"] if attachments else []
     if not body.strip() and not subject and not attachments:
         raise NoText("There is no text in this mail.")
@@ -77,13 +90,17 @@ def _content(message: EmailMessage) -> tuple[str, list[str]]:
     texts: list[str] = []
     pages: list[str] = []
     attachments: list[str] = []
+    invited: list[str] = []
     for i, part in enumerate(message.walk()):
         if i > MAX_PARTS:
             break
         if part.is_multipart() or not isinstance(part, EmailMessage):
             continue
         file_name = part.get_filename()
-        if file_name or part.get_content_disposition() == "attachment":
+        if part.get_content_type() == "text/calendar" or (file_name or "").lower().endswith(".ics"):
+            payload = part.get_payload(decode=True)
+            invited.append(invitation(payload) if isinstance(payload, bytes) else "")
+        elif file_name or part.get_content_disposition() == "attachment":
             attachments.append(re.sub(r"\s+", " ", file_name or part.get_content_type()))
         elif part.get_content_type() == "text/plain":
             texts.append(_text(part))
@@ -92,7 +109,7 @@ def _content(message: EmailMessage) -> tuple[str, list[str]]:
     plain = "\n\n".join(text.strip() for text in texts if text.strip())
     rich = "\n\n".join(html_to_text(page) for page in pages)
     better = rich if len(rich) > len(plain) * 0.6 and rich.strip() else plain
-    return better or plain, attachments
+    return "\n\n".join(dict.fromkeys(filter(None, (better or plain, *invited)))), attachments
 
 
 def _text(part: EmailMessage) -> str:
@@ -100,3 +117,31 @@ def _text(part: EmailMessage) -> str:
     if not isinstance(payload, bytes):
         return ""
     return decode(payload, part.get_content_charset()) if payload.strip() else ""
+
+
+_HEADER = re.compile(
+    r"^(From|To|Subject|Date|Received|Return-Path|Message-ID|MIME-Version|Delivered-To|Cc):", re.IGNORECASE
+)
+
+
+def _is_mail(known: str | None, head: str) -> bool:
+    """Whether the text begins with the headers of a mail."""
+    if known not in (None, "text/plain", "message/rfc822"):
+        return False
+    lines = head.lstrip("\n").split("\n\n", 1)[0].split("\n")
+    headers = {match[1].lower() for line in lines[:80] if (match := _HEADER.match(line))}
+    starts = bool(re.match(r"[A-Za-z][\w-]*:|From ", lines[0]))
+    sure = {"message-id", "mime-version", "received", "return-path"} & headers
+    return starts and len(headers) >= 2 and (bool(sure) or {"from", "to", "subject"} <= headers)
+
+
+FORMATS = (
+    Format(
+        media_type="message/rfc822",
+        read=read,
+        label="mail",
+        suffixes=("eml",),
+        in_text=_is_mail,
+        text_by_content=True,
+    ),
+)

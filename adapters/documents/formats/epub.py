@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from adapters.documents.format import Format, Package
 from adapters.documents.formats.html import page_text
 from adapters.documents.html_markdown import soup, to_markdown
 from adapters.documents.titles import choose_title, first_heading, iso_date
@@ -84,3 +85,22 @@ def _modified_date(package: "Element") -> str | None:
         if meta.get("property") == "dcterms:modified":
             return iso_date(meta.text)
     return iso_date(package.findtext(f".//{_DC}date"))
+
+
+def _is_book(package: Package) -> bool:
+    declared = package.declared == "application/epub+zip"
+    return declared or (
+        "META-INF/container.xml" in package.names and any(name.endswith(".opf") for name in package.names)
+    )
+
+
+FORMATS = (
+    Format(
+        media_type="application/epub+zip",
+        read=read,
+        label="EPUB",
+        suffixes=("epub",),
+        promises="e-book",
+        in_package=_is_book,
+    ),
+)

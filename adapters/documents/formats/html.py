@@ -7,6 +7,7 @@ from bs4 import BeautifulSoup, Tag
 from bs4.element import NavigableString
 
 from adapters.documents.encodings import decode
+from adapters.documents.format import Format
 from adapters.documents.html_markdown import soup, to_markdown
 from adapters.documents.titles import choose_title, iso_date, safe_link
 from core.model.errors import DocumentRejected
@@ -22,7 +23,8 @@ _FURNITURE = re.compile(
     re.IGNORECASE,
 )
 _ROLES = ("navigation", "banner", "contentinfo", "search", "complementary", "menu", "menubar", "dialog", "alertdialog")
-MOST_TAGS = 250_000  # of a page, opening and closing: five seconds of a core
+MOST_ELEMENTS = 75_000  # of a page: five seconds of a core where all of them are cells of tables
+_OPENING_TAG = re.compile("<[a-zA-Z]")
 _MAIN_SHARE = 0.35
 """A `main` or `article` with less of the page's text than this is not what the page is about."""
 
@@ -30,8 +32,8 @@ _MAIN_SHARE = 0.35
 def read(name: str, data: bytes) -> ParsedDocument:
     """The page's main content as Markdown. Raises DocumentRejected for one of too many elements, or without text."""
     text = page_text(data)
-    if text.count("<") > MOST_TAGS:
-        raise DocumentRejected(f"This page has over {MOST_TAGS:,} tags.", remedy="Add it in parts.")
+    if len(_OPENING_TAG.findall(text)) > MOST_ELEMENTS:
+        raise DocumentRejected(f"This page has over {MOST_ELEMENTS:,} elements.", remedy="Add it in parts.")
     page = soup(text)
     stated_title = _title(page)
     modified = iso_date(
@@ -151,3 +153,25 @@ def _is_known(encoding: str) -> bool:
     except LookupError:
         return False
     return True
+
+
+_BEGINNING = re.compile(
+    r"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL
+)
+
+
+def _is_page(known: str | None, head: str) -> bool:
+    """Whether the text is a web page; Markdown and source code may begin like one."""
+    return known not in ("text/markdown", "text/x-source") and bool(_BEGINNING.match(head))
+
+
+FORMATS = (
+    Format(
+        media_type="text/html",
+        read=read,
+        label="HTML",
+        suffixes=("html", "htm", "xhtml"),
+        in_text=_is_page,
+        not_a_title=r".*\.html?",
+    ),
+)

@@ -1,6 +1,10 @@
 """Images by themselves: a screenshot, a photographed page, a fax. All of them is left to text recognition (OCR)."""
 
+import re
+from functools import partial
+
 from adapters.documents import media_types
+from adapters.documents.format import Format
 from adapters.documents.ocr.page_images import page_count
 from adapters.documents.titles import stem
 from core.model.parsed_document import ParsedDocument, PicturePage
@@ -14,3 +18,24 @@ def read(name: str, data: bytes) -> ParsedDocument:
         media_type=media_types.detect(name, data),
         picture_pages=tuple(PicturePage(number) for number in range(1, page_count(data) + 1)),
     )
+
+
+def _begins_with(mark: re.Pattern[bytes], data: bytes) -> bool:
+    return mark.match(data) is not None
+
+
+FORMATS = tuple(
+    Format(
+        media_type=f"image/{kind}",
+        read=read,
+        in_bytes=partial(_begins_with, re.compile(mark, re.DOTALL)),
+        pictures="This is an image",
+    )
+    for kind, mark in (
+        ("png", rb"\x89PNG\r\n\x1a\n"),
+        ("jpeg", rb"\xff\xd8\xff"),
+        ("gif", rb"GIF8"),
+        ("tiff", rb"II\*\0|MM\0\*"),
+        ("webp", rb"RIFF....WEBP"),
+    )
+)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from adapters.documents.encodings import decode
+from adapters.documents.format import Format
 from adapters.documents.tables import STRETCH_CHARS, record, stretches
 from adapters.documents.titles import choose_title
 from core.model.errors import DocumentRejected, NoText
@@ -163,3 +164,22 @@ def _scalar(value: Any) -> str:
 
 def _where(error: ValueError) -> str:
     return f"line {error.lineno} cannot be read" if isinstance(error, json.JSONDecodeError) else "it cannot be read"
+
+
+def _is_json(known: str | None, head: str) -> bool:
+    start = head.lstrip()
+    if known is not None or start[:1] not in ("{", "["):
+        return False
+    try:
+        json.JSONDecoder().raw_decode(start)
+    except ValueError:
+        return len(head.encode("utf-8", "replace")) > 60_000 and bool(re.match(r'\s*[\[{]\s*(\{\s*)?"', head))
+    except RecursionError:
+        return False
+    return True
+
+
+FORMATS = (
+    Format(media_type="application/json", read=read_json, label="JSON", suffixes=("json",), in_text=_is_json),
+    Format(media_type="application/x-ndjson", read=read_lines, suffixes=("jsonl", "ndjson")),
+)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from adapters.documents.encodings import clean, decode
+from adapters.documents.format import Format
 from adapters.documents.formats.eml import html_to_text, letter
 from adapters.documents.formats.html import page_text
 from adapters.documents.zip_package import MAX_PART
@@ -216,3 +217,14 @@ def _run(window: bytearray, offset: int, length: int, write: int) -> bytes:
         window[(write + i) % 4096] = byte
         run.append(byte)
     return bytes(run)
+
+
+FORMATS = (
+    Format(
+        media_type="application/vnd.ms-outlook",
+        read=read,
+        suffixes=("msg",),
+        promises="Outlook message",
+        in_compound=lambda streams: "__properties_version1.0" in streams,
+    ),
+)

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from adapters.documents.format import Format
 from adapters.documents.tables import table
-from adapters.documents.titles import choose_title, iso_date
+from adapters.documents.titles import choose_title, iso_date, with_address
 from adapters.documents.zip_package import open_package, part, refuse_declared_entities, xml
 from core.model.errors import DocumentRejected, NoText
 from core.model.parsed_document import Block, ParsedDocument
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 _NS = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
 _TEXT, _TABLE, _OFFICE, _DRAW, _STYLE = (_NS % name for name in ("text", "table", "office", "drawing", "style"))
 _SVG = _NS % "svg-compatible"
+_XLINK = "{http://www.w3.org/1999/xlink}"
 _DC = "{http://purl.org/dc/elements/1.1/}"
 _SKIPPED = frozenset(
     (
@@ -182,6 +184,8 @@ def _inline(element: "Element") -> Iterator[str]:
             yield " "
         elif child.tag == f"{_TEXT}line-break":
             yield "\n"
+        elif child.tag == f"{_TEXT}a":
+            yield with_address("".join(_inline(child)), child.get(f"{_XLINK}href"))
         elif child.tag == f"{_TEXT}note":
             yield f" [{_one_line(' '.join(child.itertext()))}]"
         elif child.tag not in _SKIPPED and not child.tag.startswith(_DRAW):
@@ -191,3 +195,16 @@ def _inline(element: "Element") -> Iterator[str]:
 
 def _one_line(text: str) -> str:
     return re.sub(r"\s+", " ", text).strip()
+
+
+FORMATS = (
+    Format(
+        media_type="application/vnd.oasis.opendocument.text",
+        read=read,
+        label="ODT",
+        suffixes=("odt",),
+        promises="OpenDocument text",
+        in_package=lambda package: package.declared.startswith("application/vnd.oasis.opendocument"),
+        not_a_title=r".*\.odt",
+    ),
+)

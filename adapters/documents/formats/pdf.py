@@ -4,19 +4,20 @@ pdfium reads (fast enough for a handbook of a thousand pages); pdfplumber finds 
 ruling lines, within a time limit. Pages that are pictures are named: recognising characters is left to others.
 """
 
-import ctypes
 import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from adapters.documents.formats.pdf_characters import characters
+from adapters.documents.format import Format
+from adapters.documents.formats.pdf_drawings import Drawings
 from adapters.documents.formats.pdf_forms import filled_values
-from adapters.documents.formats.pdf_frame import PageFrame, turn_upright
+from adapters.documents.formats.pdf_layout import lay_out
+from adapters.documents.formats.pdf_lines import Box, Line, read_lines
 from adapters.documents.formats.pdf_pages import PageContent, content_of
-from adapters.documents.formats.pdf_tables import RuledTable, has_rules, ruled_tables
+from adapters.documents.formats.pdf_tables import FoundTable, RuledPage, ruled_tables
 from adapters.documents.titles import choose_title, iso_date
 from core.model.errors import DocumentRejected, NoText
 from core.model.parsed_document import Block, ParsedDocument, PicturePage
@@ -29,28 +30,8 @@ HEADING_RATIO = 1.12
 """A line set this much larger than the body is a heading."""
 
 HEADING_CHARS = 160
-EDGE_SHARE = 0.1
-"""Running heads and page numbers stand in this share of the page at its top and bottom."""
-_BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.IGNORECASE)
-_FIXED = re.compile(r"courier|mono|consolas|menlo|monaco|typewriter|cmtt|\bcode", re.IGNORECASE)
 _NUMBERED = re.compile(r"^((\d+\.)+\d*|\d+|[A-Z]\.|Appendix [A-Z]|Chapter \d+|Section \d+)\s+\S")
 _LIST_MARK = re.compile(r"^([•●▪◦‣∙·*–-]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s+")
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line of a page as it was set. Coordinates in points from the bottom left corner of the page."""
-
-    text: str
-    size: float
-    bold: bool
-    fixed: bool
-    left: float
-    right: float
-    bottom: float
-    top: float
-    baseline: float
-    at_edge: bool
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
@@ -60,10 +41,11 @@ def read(name: str, data: bytes) -> ParsedDocument:
         if document.get_formtype():
             document.init_forms()
         count = len(document)
-        pages = [_page_lines(document, i) for i in range(min(count, MAX_PAGES))]
+        read_pages = [_read_page(document, i) for i in range(min(count, MAX_PAGES))]
+        pages = [page.lines for page in read_pages]
         facts = document.get_metadata_dict()
         outline = _outline(document)
-        ruled = [i for i in range(len(pages)) if pages[i] and has_rules(document, i)]
+        drawn = [i for i, page in enumerate(read_pages) if page.lines and page.drawings.may_hold_table]
         empty = {i: content_of(document, i) for i in range(len(pages)) if not pages[i]}
     finally:
         document.close()
@@ -72,8 +54,10 @@ def read(name: str, data: bytes) -> ParsedDocument:
         raise _without_text(empty, ended=_has_end(data))
     if not any(pages):
         return ParsedDocument(choose_title(name, facts.get("Title")), (), "application/pdf", picture_pages=pictures)
-    tables = ruled_tables(data, ruled) if ruled else {}
-    blocks = tuple(_blocks(pages, outline, tables))
+    ruled = ruled_tables(data, drawn) if drawn else {}
+    laid_out = [lay_out(page.lines, ruled.get(i, RuledPage()), page.rules) for i, page in enumerate(read_pages)]
+    pages = [lines for lines, _ in laid_out]
+    blocks = tuple(_blocks(pages, outline, [found for _, found in laid_out]))
     notes = list(_notes(empty, count))
     if not _has_end(data):
         notes.append("the end of this file is missing; what is left of it was read")
@@ -135,22 +119,32 @@ def _without_text(empty: dict[int, PageContent], *, ended: bool) -> DocumentReje
     return DocumentRejected(reason, remedy=remedy)
 
 
-def _page_lines(document: "pypdfium2.PdfDocument", index: int) -> list[Line]:
-    """The lines of one page in the order of the file, which follows columns; empty for unreadable pages."""
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What is on a page: its lines, and what is drawn; the rules as the page is shown."""
+
+    lines: list[Line]
+    drawings: Drawings
+    rules: tuple[Box, ...] = ()
+
+
+def _read_page(document: "pypdfium2.PdfDocument", index: int) -> Page:
+    """One page in the order of the file, which follows columns; without lines where it cannot be read."""
     import pypdfium2
 
     try:
         page = document[index]
-        lines, frame = _text_lines(page)
+        drawings = Drawings.of(page)
+        lines, frame = read_lines(page, drawings.ticks)
         for value in filled_values(document, page):
             _insert(lines, value.text, frame.box(value.box))
         page.close()
     except pypdfium2.PdfiumError:
-        return []
-    return lines
+        return Page([], Drawings(0))
+    return Page(lines, drawings, tuple(map(frame.box, drawings.rules)))
 
 
-def _insert(lines: list[Line], text: str, box: tuple[float, float, float, float]) -> None:
+def _insert(lines: list[Line], text: str, box: Box) -> None:
     """Put what is filled into a form behind its label on the same height, else above what stands lower."""
     left, right, bottom, top = box
     row = [i for i, line in enumerate(lines) if line.left < left and bottom - 3 < line.baseline < top]
@@ -176,110 +170,8 @@ def _insert(lines: list[Line], text: str, box: tuple[float, float, float, float]
             )
         )
         place, baseline = next((i for i, line in enumerate(lines) if line.top < bottom), len(lines)), bottom + 2
-    lines.insert(place, replace(shape, text=text, bold=False, left=left, right=right, baseline=baseline, at_edge=False))
-
-
-def _text_lines(page: "pypdfium2.PdfPage") -> tuple[list[Line], PageFrame]:
-    frame = turn_upright(page)
-    text_page = page.get_textpage()
-    try:
-        return list(_lines(PageText(text_page.raw, frame))), frame
-    finally:
-        text_page.close()
-
-
-@dataclass(frozen=True, slots=True)
-class PageText:
-    """pdfium's handle of a page's text, and the frame of the page."""
-
-    raw: Any
-    frame: PageFrame
-
-
-def _lines(page: PageText) -> Iterator[Line]:
-    """The lines of a page; text outside of what is shown belongs to no page a person can look at."""
-    import pypdfium2.raw as pdfium
-
-    start = 0
-    codes: list[int] = []
-    for i in range(pdfium.FPDFText_CountChars(page.raw)):
-        code = pdfium.FPDFText_GetUnicode(page.raw, i)
-        if code in (10, 13):
-            if line := _line(page, list(range(start, i)), codes):
-                yield line
-            start, codes = i + 1, []
-        else:
-            codes.append(code)
-    if line := _line(page, list(range(start, start + len(codes))), codes):
-        yield line
-
-
-def _line(page: PageText, at: list[int], codes: list[int]) -> Line | None:
-    """The line of the characters at these indexes, None when nothing of it can be seen."""
-    raw, frame = page.raw, page.frame
-    inked = [i for i, code in zip(at, codes, strict=True) if code > 32]
-    if not inked:
-        return None
-    if not all(frame.shows(_box(raw, i)) for i in (inked[0], inked[-1])):
-        hidden = {i for i in inked if not frame.shows(_box(raw, i))}
-        kept = [(i, code) for i, code in zip(at, codes, strict=True) if i not in hidden]
-        at, codes = [i for i, _ in kept], [code for _, code in kept]
-        inked = [i for i in inked if i not in hidden]
-    text = characters(codes)
-    if not text or not inked:
-        return None
-    sizes = [_size(raw, i) for i in (inked[0], inked[len(inked) // 2], inked[-1])]
-    first, last = frame.box(_box(raw, inked[0])), frame.box(_box(raw, inked[-1]))
-    margin = frame.height * EDGE_SHARE
-    fonts = [_font(raw, inked[0]), _font(raw, inked[-1])]
-    bottom, top = min(first[2], last[2]), max(first[3], last[3])
-    return Line(
-        text=text,
-        size=round(sorted(sizes)[1] * 2) / 2,
-        bold=all(_BOLD.search(font) for font in fonts),
-        fixed=all(_FIXED.search(font) for font in fonts),
-        left=min(first[0], last[0]),
-        right=max(first[1], last[1]),
-        bottom=bottom,
-        top=top,
-        baseline=frame.point(*_origin(raw, inked[0]))[1],
-        at_edge=bottom > frame.height - margin or top < margin,
-    )
-
-
-def _size(raw: Any, index: int) -> float:
-    import pypdfium2.raw as pdfium
-
-    matrix = pdfium.FS_MATRIX()
-    scale = 1.0
-    if pdfium.FPDFText_GetMatrix(raw, index, matrix):
-        scale = float((matrix.c**2 + matrix.d**2) ** 0.5) or 1.0
-    return float(pdfium.FPDFText_GetFontSize(raw, index)) * scale
-
-
-def _box(raw: Any, index: int) -> tuple[float, float, float, float]:
-    import pypdfium2.raw as pdfium
-
-    left, right, bottom, top = (ctypes.c_double() for _ in range(4))
-    pdfium.FPDFText_GetCharBox(raw, index, left, right, bottom, top)
-    return left.value, right.value, bottom.value, top.value
-
-
-def _origin(raw: Any, index: int) -> tuple[float, float]:
-    import pypdfium2.raw as pdfium
-
-    x, y = ctypes.c_double(), ctypes.c_double()
-    pdfium.FPDFText_GetCharOrigin(raw, index, x, y)
-    return x.value, y.value
-
-
-def _font(raw: Any, index: int) -> str:
-    import pypdfium2.raw as pdfium
-
-    buffer = ctypes.create_string_buffer(128)
-    flags = ctypes.c_int()
-    pdfium.FPDFText_GetFontInfo(raw, index, buffer, 128, flags)
-    return buffer.value.decode("utf-8", "ignore")
+    value = replace(shape, text=text, bold=False, left=left, right=right, baseline=baseline, at_edge=False)
+    lines.insert(place, replace(value, bottom=bottom, top=top, parts=()))
 
 
 def _outline(document: "pypdfium2.PdfDocument") -> dict[str, int]:
@@ -315,13 +207,20 @@ def _body_size(pages: list[list[Line]]) -> float:
     return sizes.most_common(1)[0][0] if sizes else 0.0
 
 
-def _blocks(pages: list[list[Line]], outline: dict[str, int], tables: dict[int, list[RuledTable]]) -> Iterator[Block]:
+def _blocks(pages: list[list[Line]], outline: dict[str, int], tables: list[list[FoundTable]]) -> Iterator[Block]:
     body = _body_size(pages)
     running = _running_lines(pages, body)
     levels = _levels(pages, body, outline)
+    before: FoundTable | None = None  # the last table of the page before, where nothing follows it
     for i, lines in enumerate(pages):
         kept = [line for line in lines if _edge_key(line, body) not in running]
-        text = _page_markdown(kept, levels, tables.get(i, []))
+        found = sorted(tables[i], key=lambda table: -table.top)
+        open_end = found[-1] if found and not any(line.top < found[-1].bottom for line in kept) else None
+        if found and before and found[0].continues(before) and not any(line.bottom > found[0].top for line in kept):
+            found[0] = found[0].with_header_of(before)
+            open_end = found[0] if open_end and len(found) == 1 else open_end
+        before = open_end
+        text = _page_markdown(kept, levels, found)
         if text.strip():
             yield Block(text, page=i + 1)
 
@@ -398,7 +297,7 @@ def _levels(pages: list[list[Line]], body: float, outline: dict[str, int]) -> Le
     return Levels(body, merged, outline, bold_counts=bold < total * 0.12)
 
 
-def _page_markdown(lines: list[Line], levels: Levels, tables: list[RuledTable]) -> str:
+def _page_markdown(lines: list[Line], levels: Levels, tables: list[FoundTable]) -> str:
     """Lines joined into paragraphs, headings marked, code fenced, tables at the place of their first line."""
     pieces: list[Piece] = []
     written: set[int] = set()
@@ -479,8 +378,10 @@ class Piece:
 
 
 def _is_row(text: str) -> bool:
-    """A line of a table without rules: most of its words are numbers."""
+    """A line of a table without rules: most of its words are numbers; or a line of a form, with boxes to be ticked."""
     words = text.split()
+    if "[x]" in text or "[ ]" in text:
+        return True
     return len(words) > 2 and sum(word[:1].isdigit() or word[-1:].isdigit() for word in words) > len(words) * 0.6
 
 
@@ -528,3 +429,20 @@ def _notes(empty: dict[int, PageContent], count: int) -> Iterator[str]:
             yield f"{'page' if len(numbers) == 1 else 'pages'} {shown} of {count} {said}"
     if count > MAX_PAGES:
         yield f"only the first {MAX_PAGES} of {count} pages were read"
+
+
+FORMATS = (
+    Format(
+        media_type="application/pdf",
+        read=read,
+        label="PDF",
+        suffixes=("pdf",),
+        promises="PDF",
+        in_bytes=lambda data: b"%PDF-" in data[:1024],
+        rank=1,
+        pictures="This PDF is a scan",
+        not_a_title=r".*\.pdf|layout[ ]?\d*|scan(ned document)?[ _-]?\d*|(image|img|page|print)[ _-]?\d*|blank page"
+        r"|t?his page (is )?(intentionally )?(left )?blank[ .]*|(crystal|jasper) ?reports?\b.*|reportlab .*"
+        r"|powerpoint-pr[äa]sentation|présentation powerpoint|presentación de powerpoint|(folie|mappe|dokument)[ ]?\d*",
+    ),
+)

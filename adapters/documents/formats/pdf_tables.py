@@ -1,14 +1,15 @@
-"""The ruled tables of a PDF's pages, within a time limit."""
+"""The ruled tables of a PDF's pages, within a time limit: pdfplumber finds the cells, pdfium reads what is in them."""
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from adapters.documents.formats.pdf_characters import characters
 from adapters.documents.formats.pdf_frame import PageFrame, turn_upright
+from adapters.documents.formats.pdf_lines import Box, PageText, is_right_to_left
+from adapters.documents.formats.pdf_rows import Cell, holds_rows_without_rules, rows_of
 from adapters.documents.tables import table
 
 if TYPE_CHECKING:
@@ -22,29 +23,19 @@ OFF = 1e-6
 """What a matrix may be off by the rounding of whoever wrote it: sin 180 degrees is 1.2e-16."""
 
 
-def has_rules(document: "pypdfium2.PdfDocument", index: int) -> bool:
-    """Whether a page draws enough lines or boxes for a ruled table, and not so many that it is a drawing."""
-    import pypdfium2.raw as pdfium
+@dataclass(frozen=True, slots=True)
+class RuledPage:
+    """What rules make of a page: tables, and frames round texts, each a row of boxes side by side."""
 
-    page = document[index]
-    try:
-        objects = pdfium.FPDFPage_CountObjects(page.raw)
-        if objects > 20_000:
-            return False
-        paths = sum(
-            pdfium.FPDFPageObj_GetType(pdfium.FPDFPage_GetObject(page.raw, i)) == pdfium.FPDF_PAGEOBJ_PATH
-            for i in range(objects)
-        )
-    finally:
-        page.close()
-    return bool(4 <= paths <= 2_000)
+    tables: tuple["FoundTable", ...] = ()
+    frames: tuple[tuple[Box, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class RuledTable:
-    """A ruled table and where it stands on the page; coordinates as in `Line`."""
+class FoundTable:
+    """A table and where it is on the page; coordinates as in `Line`."""
 
-    markdown: str
+    rows: tuple[tuple[str, ...], ...]
     left: float
     right: float
     bottom: float
@@ -55,43 +46,100 @@ class RuledTable:
         x, y = (left + right) / 2, (bottom + top) / 2
         return self.left - 2 <= x <= self.right + 2 and self.bottom - 2 <= y <= self.top + 2
 
+    @property
+    def markdown(self) -> str:
+        """The table with what spans it above and below it as text."""
+        first, last = 0, len(self.rows)
+        if max(map(len, self.rows)) > 2:
+            while last - first > 2 and _is_caption(self.rows[first]):
+                first += 1
+            while last - first > 2 and _filled(self.rows[last - 1]) == 1 and len("".join(self.rows[last - 1])) > 20:
+                last -= 1
+        above = [" ".join("".join(row).split()) for row in self.rows[:first]]
+        below = [" ".join("".join(row).split()) for row in self.rows[last:]]
+        return "\n\n".join([*above, table(_with_one_header(self.rows[first:last])), *below])
 
-def ruled_tables(data: bytes, indexes: list[int]) -> dict[int, list[RuledTable]]:
-    """Ruled tables by page index, as many pages as the time allows. A page pdfplumber cannot read has none."""
+    def continues(self, before: "FoundTable") -> bool:
+        """Whether this goes on with a table of the page before: as wide, with as many columns."""
+        same = abs(self.left - before.left) < 3 and abs(self.right - before.right) < 3
+        return same and len(self.rows[0]) == len(before.rows[0])
+
+    def with_header_of(self, before: "FoundTable") -> "FoundTable":
+        """This table with the header of the one it goes on with, unless it repeats that itself."""
+        header = next((row for row in before.rows if _filled(row) > 1), before.rows[0])
+        return self if header in self.rows[:3] else replace(self, rows=(header, *self.rows))
+
+
+def _is_caption(row: Sequence[str]) -> bool:
+    """Whether a row above a header says what the table is about: one text, or a sentence that was parted."""
+    return _filled(row) == 1 or (_filled(row) < len(row) * 0.4 and any(len(text.split()) > 8 for text in row))
+
+
+def _filled(row: Sequence[str]) -> int:
+    return sum(bool(text.strip()) for text in row)
+
+
+def _with_one_header(rows: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
+    """The rows with a header of two lines, names of groups above those of columns, as one."""
+    if len(rows) < 3 or any(map(_has_digit, rows[0])) or any(map(_has_digit, rows[1][1:])):
+        return rows
+    if _filled(rows[1]) < 2 or (rows[0][0].strip() and rows[1][0].strip()) or not any(map(_has_digit, rows[2])):
+        return rows
+    return [[f"{upper} {lower}".strip() for upper, lower in zip(rows[0], rows[1], strict=True)], *rows[2:]]
+
+
+def _has_digit(text: str) -> bool:
+    return any(map(str.isdigit, text))
+
+
+def ruled_tables(data: bytes, indexes: list[int]) -> dict[int, RuledPage]:
+    """Ruled tables and frames by page index, as many pages as the time allows; none where pdfplumber cannot read."""
     import pdfplumber
     from pdfminer.pdfexceptions import PDFException
     from pdfplumber.utils.exceptions import PdfminerException
 
     deadline = time.monotonic() + TABLE_SECONDS
-    found: dict[int, list[RuledTable]] = {}
-    with TurnedPages.of(data, indexes) as turned:
+    found: dict[int, RuledPage] = {}
+    with UprightPages.of(data, indexes) as upright:
         try:
-            with pdfplumber.open(BytesIO(turned.data), pages=[i + 1 for i in indexes]) as document:
+            with pdfplumber.open(BytesIO(upright.data), pages=[i + 1 for i in indexes]) as document:
                 for page in document.pages:
                     if time.monotonic() > deadline:
                         break
-                    found[page.page_number - 1] = list(_page_tables(page, turned))
+                    found[page.page_number - 1] = _ruled_page(page, upright)
                     page.close()
         except (PDFException, PdfminerException, ValueError, TypeError, KeyError, IndexError, AttributeError):
             return found  # the text has been read without it
     return found
 
 
-def _page_tables(page: Any, turned: "TurnedPages") -> Iterator[RuledTable]:
-    for shape in page.find_tables():
-        rows = turned.cells(page, shape) or [[text or "" for text in row] for row in shape.extract()]
-        filled = sum(bool(text.strip()) for row in rows for text in row)
-        cells = sum(map(len, rows))
-        chars = sum(len(text) for row in rows for text in row)
-        if len(rows) < 2 or max(map(len, rows)) < 2 or filled < 4 or filled < cells * 0.3:
-            continue
-        if max(map(len, rows)) > MAX_COLUMNS and chars < filled * 3:  # letters in boxes: a drawing
-            continue
-        left, right, bottom, top = _as_shown(page, shape.bbox)
-        yield RuledTable(table(rows), left, right, bottom, top)
+def _ruled_page(page: Any, upright: "UprightPages") -> RuledPage:
+    shapes = [
+        shape for shape in page.find_tables() if len(shape.rows) > 1 and max(len(r.cells) for r in shape.rows) > 1
+    ]
+    tables: list[FoundTable] = []
+    frames: list[tuple[Box, ...]] = []
+    for shape, ruled in zip(shapes, upright.rows(page, shapes) if shapes else (), strict=True):
+        if holds_rows_without_rules(ruled):
+            frames += [tuple(cell.box for cell in row if cell and cell.lines) for row in ruled]
+        elif (rows := _sound_rows(rows_of(ruled))) is not None:
+            tables.append(FoundTable(rows, *_as_shown(page, shape.bbox)))
+    return RuledPage(tuple(tables), tuple(frames))
 
 
-def _as_shown(page: Any, box: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
+def _sound_rows(rows: list[list[str]]) -> tuple[tuple[str, ...], ...] | None:
+    """The rows as they are read, from the right where their script is; None where they are no table."""
+    filled = sum(map(_filled, rows))
+    chars = sum(len(text) for row in rows for text in row)
+    if len(rows) < 2 or filled < 4 or filled < sum(map(len, rows)) * 0.3:
+        return None
+    if max(map(len, rows)) > MAX_COLUMNS and chars < filled * 3:  # letters in boxes: a drawing
+        return None
+    turned = is_right_to_left(" ".join(text for row in rows for text in row))
+    return tuple(tuple(row[::-1] if turned else row) for row in rows)
+
+
+def _as_shown(page: Any, box: tuple[float, float, float, float]) -> Box:
     """Pdfplumber's (left, top, right, bottom), counted downwards, as (left, right, bottom, top) of the shown page."""
     left, top, right, bottom = box
     x, _, _, low = map(float, page.cropbox)
@@ -99,12 +147,8 @@ def _as_shown(page: Any, box: tuple[float, float, float, float]) -> tuple[float,
 
 
 @dataclass(frozen=True, slots=True)
-class TurnedPages:
-    """The document with those pages set upright whose text does not stand as their `/Rotate` says, or not exactly.
-
-    Of these pages pdfplumber finds the rules, and pdfium what stands between them: pdfplumber drops or spells backwards
-    what a matrix sets a hair's breadth off.
-    """
+class UprightPages:
+    """The document with those pages set upright whose text does not stand as their `/Rotate` says, or not exactly."""
 
     data: bytes
     document: "pypdfium2.PdfDocument"
@@ -112,35 +156,40 @@ class TurnedPages:
 
     @classmethod
     @contextmanager
-    def of(cls, data: bytes, indexes: Iterable[int]) -> "Iterator[TurnedPages]":
+    def of(cls, data: bytes, indexes: Iterable[int]) -> "Iterator[UprightPages]":
         """Open the document; it is written anew only where a page is to be turned."""
         import pypdfium2
 
         frames: dict[int, PageFrame] = {}
+        changed = False
         with pypdfium2.PdfDocument(data) as document:
             for index in indexes:
                 page = document[index]
                 stated = page.get_rotation()
-                frame = turn_upright(page)
-                if not frame.exact or frame.turned != stated:
-                    frames[index] = frame
+                frames[index] = turn_upright(page)
+                if not frames[index].exact or frames[index].turned != stated:
+                    changed = True
                     _straighten(page)
                 page.close()
-            if frames:
+            if changed:
                 out = BytesIO()
                 document.save(out)
                 data = out.getvalue()
             yield cls(data, document, frames)
 
-    def cells(self, page: Any, shape: Any) -> list[list[str]]:
-        """The texts of a table's cells on such a page; empty on any other."""
-        frame = self.frames.get(page.page_number - 1)
-        if frame is None:
-            return []
-        shown = self.document[page.page_number - 1]
+    def rows(self, page: Any, shapes: Sequence[Any]) -> list[list[list[Cell | None]]]:
+        """The rows of each of a page's tables, with what pdfium reads in their cells."""
+        index = page.page_number - 1
+        shown = self.document[index]
         text = shown.get_textpage()
         try:
-            return [[_cell(text, frame, page, box) if box else "" for box in row.cells] for row in shape.rows]
+            boxes = [_as_shown(page, box) for shape in shapes for row in shape.rows for box in row.cells if box]
+            lines = iter(PageText(text.raw, self.frames[index]).cell_lines(boxes))
+            places = iter(boxes)
+            return [
+                [[Cell(next(places), next(lines)) if box else None for box in row.cells] for row in shape.rows]
+                for shape in shapes
+            ]
         finally:
             text.close()
             shown.close()
@@ -159,9 +208,3 @@ def _straighten(page: "pypdfium2.PdfPage") -> None:
                 setattr(matrix, name, 0.0)
         pdfium.FPDFPageObj_SetMatrix(item.raw, matrix)
     page.gen_content()
-
-
-def _cell(text: "pypdfium2.PdfTextPage", frame: PageFrame, page: Any, box: tuple[float, float, float, float]) -> str:
-    left, right, bottom, top = frame.in_file(_as_shown(page, box))
-    lines = text.get_text_bounded(left=left, bottom=bottom, right=right, top=top).splitlines()
-    return "\n".join(characters(list(map(ord, line))) for line in lines)

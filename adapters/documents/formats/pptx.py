@@ -1,23 +1,34 @@
-"""PPTX: one block per slide with its title, text, tables, chart data, alternative texts and speaker notes."""
+"""PPTX: one block per slide with its title, text, tables, chart data, alternative texts, notes and comments.
+
+What is left out (hidden slides, pictures without alternative text, media, embedded files) is named in the notes.
+"""
 
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from io import BytesIO
-from typing import Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
+from adapters.documents.format import Format
 from adapters.documents.number_format import shown_number
-from adapters.documents.office_package import open_transitional
+from adapters.documents.office_package import is_office_xml, open_transitional
 from adapters.documents.tables import table
-from adapters.documents.titles import choose_title, iso_date
+from adapters.documents.titles import choose_title, iso_date, with_address
 from adapters.documents.zip_package import xml
 from core.model.errors import DocumentRejected, NoText
 from core.model.parsed_document import Block, ParsedDocument
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 MAX_SLIDES = 3_000
 MAX_DEPTH = 20
 MAX_SERIES = 50
+MAX_COMMENTS = 20_000
+"""Elements of a slide's comments."""
+
 MAX_CATEGORIES = 500
 _CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 _DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
@@ -29,13 +40,15 @@ _FURNITURE = ("DATE", "FOOTER", "SLIDE_NUMBER", "HEADER")
 def read(name: str, data: bytes) -> ParsedDocument:
     """Slides in order, hidden ones left out and named in the notes."""
     deck = _open(open_transitional(data))
+    authors = _comment_authors(deck)
+    footers: set[str] = set()
     blocks, hidden = [], []
     for number, slide in enumerate(deck.slides, 1):
         if number > MAX_SLIDES:
             break
         if slide.element.get("show") == "0":
             hidden.append(number)
-        elif text := _slide(slide, number):
+        elif text := "\n\n".join(filter(None, (_slide(slide, number), *_beside(slide, authors, footers)))):
             blocks.append(Block(text, page=number, label=f"slide {number}"))
     if not blocks:
         raise NoText("This presentation has no text on its slides.")
@@ -45,8 +58,22 @@ def read(name: str, data: bytes) -> ParsedDocument:
         blocks=tuple(blocks),
         media_type=MEDIA_TYPE,
         modified=iso_date(facts.modified),
-        notes=(f"hidden slides left out: {', '.join(map(str, hidden[:20]))}",) if hidden else (),
+        notes=tuple(_left_out(deck, hidden)),
     )
+
+
+def _left_out(deck: Any, hidden: list[int]) -> Iterator[str]:
+    """What of the slides is not read."""
+    if hidden:
+        yield f"hidden slides left out: {', '.join(map(str, hidden[:20]))}"
+    shown = [slide for slide in islice(deck.slides, MAX_SLIDES) if slide.element.get("show") != "0"]
+    pictures = sum(not _alt(shape) for slide in shown for shape in slide.shapes if _local(shape.element) == "pic")
+    if pictures:
+        yield f"pictures without an alternative text not read: {pictures}"
+    kinds = [relation.reltype.rpartition("/")[2] for slide in shown for relation in slide.part.rels.values()]
+    for kind, name in (("video", "videos"), ("audio", "sounds"), ("oleObject", "embedded objects")):
+        if count := kinds.count(kind):
+            yield f"{name} not read: {count}"
 
 
 def _first_title(blocks: list[Block]) -> str | None:
@@ -74,6 +101,47 @@ def _slide(slide: Any, number: int) -> str:
     if not heading and not pieces:
         return ""
     return "\n\n".join([f"## {heading or f'Slide {number}'}", *pieces])
+
+
+def _beside(slide: Any, authors: dict[str, str], footers: set[str]) -> Iterator[str]:
+    """What is not on the slide itself: comments of reviewers, and a footer that no slide before had."""
+    for shape in slide.shapes:
+        if _is_furniture(shape) and "FOOTER" in str(shape.placeholder_format.type) and shape.has_text_frame:
+            text = _one_line(shape.text_frame.text)
+            if text and text not in footers:
+                footers.add(text)
+                yield f"Slide footer: {text}"
+    for relation in slide.part.rels.values():
+        if not relation.is_external and relation.reltype.endswith("/comments"):
+            yield from _comments(xml(relation.target_part.blob), authors)
+
+
+def _comments(root: "Element", authors: dict[str, str]) -> Iterator[str]:
+    """Comments and replies, of the old kind and the new, marked so that nobody takes them for the slide's words."""
+    for comment in islice(root.iter(), MAX_COMMENTS):
+        if _local(comment) not in ("cm", "reply"):
+            continue
+        own = [child for child in comment if _local(child) in ("text", "txBody")]
+        text = _one_line(" ".join(piece.text or "" for child in own for piece in child.iter()))
+        author = authors.get(comment.get("authorId", ""), "")
+        what = "Reply" if _local(comment) == "reply" else "Comment"
+        if text:
+            yield f"[{what}{f' by {author}' if author else ''}: {text}]"
+
+
+def _comment_authors(deck: Any) -> dict[str, str]:
+    """The names of those who commented, by the numbers that their comments have."""
+    parts = (
+        relation.target_part
+        for relation in deck.part.rels.values()
+        if not relation.is_external and relation.reltype.endswith(("/commentAuthors", "/authors"))
+    )
+    people = (person for part in parts for person in xml(part.blob).iter())
+    return {person.get("id", ""): person.get("name", "") for person in people if person.get("name")}
+
+
+def _local(element: "Element") -> str:
+    return str(element.tag).rpartition("}")[2]
 
 
 def _notes(slide: Any) -> str:
@@ -113,7 +181,7 @@ def _shape(shape: Any, depth: int = 0) -> Iterator[str]:
         yield from _chart(shape.chart)
     elif shape.has_text_frame:
         if text := _paragraphs(shape.text_frame):
-            yield text
+            yield with_address(text, _leads_to(shape)) if "\n" not in text else text
     elif diagram := _diagram(shape):
         yield diagram
     elif alt := _alt(shape):
@@ -126,15 +194,46 @@ def _is_furniture(shape: Any) -> bool:
 
 def _paragraphs(frame: Any) -> str:
     """Several paragraphs become list items by their level, a single one a sentence."""
-    lines = [(paragraph.level, _one_line(paragraph.text)) for paragraph in frame.paragraphs]
+    lines = [(paragraph.level, _one_line(_with_links(paragraph))) for paragraph in frame.paragraphs]
     lines = [(level, text) for level, text in lines if text]
     if len(lines) == 1:
         return re.sub(r"^(#+\s)", r"\\\1", lines[0][1])
     return "\n".join(f"{'  ' * level}- {text}" for level, text in lines)
 
 
+def _with_links(paragraph: Any) -> str:
+    """A paragraph's text with the addresses of its links; a line break is a space."""
+    addresses = {id(run._r): _address(run.hyperlink) for run in paragraph.runs}  # noqa: SLF001 - the run's own element
+    pieces = []
+    for child in paragraph._p:  # noqa: SLF001 - python-pptx lists runs without the breaks and fields between them
+        if _local(child) in ("r", "fld"):
+            text = "".join(piece.text or "" for piece in child.iter(f"{_DRAWING}t"))
+            pieces.append(with_address(text, addresses.get(id(child))))
+        elif _local(child) == "br":
+            pieces.append(" ")
+    return "".join(pieces)
+
+
+def _leads_to(shape: Any) -> str | None:
+    """Where a click on a shape leads."""
+    with suppress(TypeError, KeyError, AttributeError, ValueError):
+        return _address(shape.click_action.hyperlink)
+    return None
+
+
+def _address(link: Any) -> str | None:
+    """The address of a link; None where its relation is missing."""
+    with suppress(KeyError, AttributeError, ValueError):
+        return str(link.address) if link.address else None
+    return None
+
+
 def _cells(grid: Any) -> list[list[str]]:
-    return [["" if cell.is_spanned else _one_line(cell.text_frame.text) for cell in row.cells] for row in grid.rows]
+    return [["" if cell.is_spanned else _cell(cell) for cell in row.cells] for row in grid.rows]
+
+
+def _cell(cell: Any) -> str:
+    return _one_line(" ".join(_with_links(paragraph) for paragraph in cell.text_frame.paragraphs))
 
 
 def _chart(chart: Any) -> Iterator[str]:
@@ -206,3 +305,16 @@ def _alt(shape: Any) -> str:
 
 def _one_line(text: str) -> str:
     return re.sub(r"\s+", " ", text).strip()
+
+
+FORMATS = (
+    Format(
+        media_type=MEDIA_TYPE,
+        read=read,
+        label="PPTX",
+        suffixes=("pptx",),
+        promises="PowerPoint file",
+        in_package=lambda package: is_office_xml(package, "ppt/"),
+        not_a_title=r"powerpoint[ ]presentation|presentation\d*|slide[ ]?\d*|microsoft[ ]powerpoint\b.*|.*\.pptx?",
+    ),
+)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 
 from adapters.documents.encodings import decode
+from adapters.documents.format import Format
 from adapters.documents.formats.rst_bodies import with_plain_bodies
 from adapters.documents.formats.rst_tables import with_pipe_tables
 from adapters.documents.formats.text import trim_lines
@@ -176,3 +177,6 @@ def _put_in(found: re.Match[str], replacements: Mapping[str, str]) -> str:
         return ""
     words = re.split(r"[\s_.-]+", name)
     return space + " ".join([word for word in words if word.lower() not in _OF_PICTURES] or words)
+
+
+FORMATS = (Format(media_type="text/x-rst", read=read, label="RST", suffixes=("rst", "rest")),)

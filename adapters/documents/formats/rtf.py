@@ -1,4 +1,4 @@
-"""RTF: text, headings by outline level or style, tables. Pictures, fields and hidden text are left out.
+"""RTF: text, headings by outline level or style, tables, links. Pictures, codes of fields and hidden text are left out.
 
 A small reader of our own: the permissive libraries either drop the structure or are no longer kept. It knows the
 part of the RTF 1.9 specification that carries text.
@@ -9,11 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from adapters.documents.encodings import clean
+from adapters.documents.format import Format
 from adapters.documents.tables import table
-from adapters.documents.titles import choose_title, iso_date
+from adapters.documents.titles import choose_title, iso_date, with_address
 from core.model.errors import DocumentRejected, NoText
 from core.model.parsed_document import Block, ParsedDocument
 
+_ADDRESS = re.compile(rb'[^"\\]{0,200}?HYPERLINK[^"\\]{0,40}"(https?://[^"\s\\]{1,400})"')
 _TOKEN = re.compile(
     rb"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])|[\r\n]+|([^\\{}\r\n]+)"
 )
@@ -21,7 +23,7 @@ _SKIPPED = frozenset(
     (
         b"fonttbl colortbl stylesheet info pict object header headerl headerr headerf footer footerl "
         b"footerr footerf footnote listtable listoverridetable rsidtbl generator themedata "
-        b"colorschememapping latentstyles datastore xmlnstbl fldinst mmathPr pgptbl bkmkstart bkmkend "
+        b"colorschememapping latentstyles datastore xmlnstbl mmathPr pgptbl bkmkstart bkmkend "
         b"filetbl revtbl annotation atnid atnauthor nonshppict shpinst sp "
     ).split()
 )
@@ -60,10 +62,26 @@ class _Reader:
     row: list[str] = field(default_factory=list)
     rows: list[list[str]] = field(default_factory=list)
     pending: bytearray = field(default_factory=bytearray)
+    address: str = ""
+    links: list[tuple[int, int, str]] = field(default_factory=list)
+    """Links that are open: how many groups are around their words, where these begin, where they lead."""
 
     def put(self, text: str) -> None:
         """Add text to the paragraph."""
         self.text.append(text)
+
+    def open_link(self, depth: int) -> None:
+        """Begin the words of the field whose code named an address."""
+        if self.address:
+            self.links.append((depth, len(self.text), self.address))
+            self.address = ""
+
+    def close_link(self, depth: int) -> None:
+        """End the words of a link when the group that they are in ends."""
+        while self.links and self.links[-1][0] > depth:
+            _, start, address = self.links.pop()
+            if start < len(self.text):
+                self.text[start:] = [with_address("".join(self.text[start:]), address)]
 
     def flush(self, state: _State) -> None:
         """Decode the bytes collected from escapes and plain text, by the font's character set."""
@@ -159,9 +177,16 @@ def _walk(reader: _Reader, data: bytes) -> None:
         if brace:
             reader.flush(state)
             state = _enter_or_leave_group(brace, state, stack)
+            reader.close_link(len(stack))
+        elif word == b"fldinst":
+            address = _ADDRESS.match(data, token.end())
+            reader.address = address[1].decode("latin-1") if address else ""
+            state = replace(state, skipped=True)
         elif word is not None:
             if not state.skipped:
                 reader.flush(state)
+                if word == b"fldrslt":
+                    reader.open_link(len(stack))
                 state = _control(reader, state, word, int(number) if number else None, starred=starred)
                 skip = state.after_unicode if word == b"u" else skip
         elif symbol != b"*" and not state.skipped and not state.hidden:
@@ -267,3 +292,17 @@ def _known_encoding(encoding: str) -> str:
     except LookupError:
         return "cp1252"
     return encoding
+
+
+FORMATS = (
+    Format(
+        media_type="application/rtf",
+        read=read,
+        label="RTF",
+        suffixes=("rtf",),
+        promises="RTF document",
+        html_under_suffix=True,
+        in_bytes=lambda data: data.startswith(b"{\\rtf"),
+        not_a_title=r".*\.rtf",
+    ),
+)

@@ -11,11 +11,22 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from adapters.documents.encodings import decode
+from adapters.documents.format import Format
 from adapters.documents.formats.text import trim_lines
-from adapters.documents.media_types import LANGUAGES
 from adapters.documents.titles import stem
 from core.model.errors import NoText
 from core.model.parsed_document import Block, ParsedDocument
+
+LANGUAGES = {
+    "py": "python", "pyi": "python", "js": "javascript", "jsx": "javascript", "mjs": "javascript", "ts": "typescript",
+    "tsx": "typescript", "java": "java", "kt": "kotlin", "scala": "scala", "go": "go", "rs": "rust", "c": "c",
+    "h": "c", "cc": "cpp", "cpp": "cpp", "hpp": "cpp", "cs": "csharp", "rb": "ruby", "php": "php", "swift": "swift",
+    "sh": "bash", "bash": "bash", "ps1": "powershell", "sql": "sql", "lua": "lua", "pl": "perl", "r": "r",
+    "ex": "elixir", "exs": "elixir", "erl": "erlang", "hs": "haskell", "dart": "dart", "vue": "vue", "tf": "hcl",
+    "yaml": "yaml", "yml": "yaml", "toml": "toml", "ini": "ini", "cfg": "ini", "conf": "ini", "xml": "xml",
+    "css": "css", "proto": "protobuf", "graphql": "graphql", "gradle": "groovy", "groovy": "groovy",
+}  # fmt: skip
+"""File endings of source code to the name of the language, as code fences call it."""
 
 _MODIFIERS = (
     r"(?:export|default|public|private|protected|internal|static|final|abstract|async|open|sealed|pub(?:\([^)]*\))?"
@@ -128,3 +139,6 @@ def _definition(line: str, language: str) -> str | None:
         match = _C_LIKE.match(line)
         return match[1] if match and "=" not in line.split("(", maxsplit=1)[0] else None
     return None
+
+
+FORMATS = (Format(media_type="text/x-source", read=read, label="source code", suffixes=tuple(LANGUAGES)),)

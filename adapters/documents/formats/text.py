@@ -7,7 +7,9 @@ import html
 import re
 
 from adapters.documents.encodings import decode
+from adapters.documents.format import Format
 from adapters.documents.formats.markdown_blocks import with_plain_blocks
+from adapters.documents.formats.markdown_components import looks_like_mdx, with_components
 from adapters.documents.formats.markdown_links import addresses_in, with_inline_links
 from adapters.documents.html_tables import with_pipe_tables
 from adapters.documents.titles import choose_title, iso_date, safe_link
@@ -43,7 +45,7 @@ _NAMED = re.compile(r"""["']([^"'/.:]{2,80})["']""")
 # What a document says of itself to its readers: who keeps it, when it was changed. Not how a site shows it.
 _FOR_READERS = re.compile(
     r"authors?|owners?|maintainers?|contact|(?:last_)?(?:updated|modified|edited|reviewed)|(?:reviewed|approved)_by"
-    r"|next_review|approved|effective|valid_(?:from|until)|version|edition|status"
+    r"|description|summary|subtitle|next_review|approved|effective|valid_(?:from|until)|version|edition|status"
 )
 _PAIR = re.compile(r"^([A-Za-z_][\w .-]*?)\s*[:=]\s*(.+?)\s*$")
 
@@ -51,6 +53,7 @@ _PAIR = re.compile(r"^([A-Za-z_][\w .-]*?)\s*[:=]\s*(.+?)\s*$")
 def read_markdown(name: str, data: bytes) -> ParsedDocument:
     """Markdown as it is: front matter read, and blanked but for what people ask for; all headings with '#'."""
     text, stated = _front_matter(decode(data))
+    text = with_components(text, jsx=name.lower().endswith(".mdx") or looks_like_mdx(text))
     blocks = with_plain_blocks(_without_html_blocks(text).split("\n"))
     lines = _atx_headings(_without_marks(blocks).split("\n"))
     body, first = trim_lines(lines)
@@ -204,3 +207,21 @@ def _key(pair: re.Match[str]) -> str:
 
 def _first(stated: dict[str, str], *keys: str) -> str | None:
     return next((stated[key] for key in keys if key in stated), None)
+
+
+FORMATS = (
+    Format(
+        media_type="text/markdown",
+        read=read_markdown,
+        label="Markdown",
+        suffixes=("md", "markdown", "mdx", "mkd"),
+        not_a_title=r".*\.md",
+    ),
+    Format(
+        media_type="text/plain",
+        read=read_text,
+        label="text",
+        suffixes=("txt", "text", "log"),
+        not_a_title=r".*\.txt",
+    ),
+)

@@ -6,11 +6,13 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from adapters.documents import media_types, reader
+from adapters.documents.format import Format
 from adapters.documents.titles import stem
 from adapters.documents.zip_package import check_sizes, open_package, part
 from core.model.errors import DocumentRejected
 from core.model.parsed_document import Block, ParsedDocument, PicturePage
 
+ZIP = "application/zip"
 MAX_DOCUMENTS = 1_000
 MAX_NOTES = 20
 _ARCHIVES = (".zip", ".gz", ".tgz", ".tar", ".7z", ".rar", ".bz2", ".xz", ".zst", ".jar", ".war")
@@ -34,7 +36,7 @@ def read(name: str, data: bytes) -> ParsedDocument:
     return ParsedDocument(
         title=stem(name),
         blocks=blocks,
-        media_type=media_types.ZIP,
+        media_type=ZIP,
         notes=tuple(notes),
         picture_pages=tuple(pictures),
     )
@@ -65,7 +67,7 @@ def _blocks(
         except DocumentRejected as rejected:
             notes.append(f"{path[:100]}: {Exception.__str__(rejected)}")
             continue
-        if media_type == media_types.ZIP:
+        if media_type == ZIP:
             raise _nested_archive_error(path)
         yield from _member(path, data, notes, pictures, member.filename)
 
@@ -98,3 +100,17 @@ def _nested_archive_error(path: str) -> DocumentRejected:
 def _is_litter(member: zipfile.ZipInfo) -> bool:
     path = member.filename
     return member.is_dir() or any(mark in path for mark in _LITTER) or PurePosixPath(path).name.startswith("._")
+
+
+FORMATS = (
+    Format(
+        media_type=ZIP,
+        read=read,
+        label="ZIP",
+        suffixes=("zip",),
+        promises="ZIP archive",
+        in_package=lambda _package: True,
+        rank=-1,
+        pictures="This archive holds nothing but pictures",
+    ),
+)

@@ -313,10 +313,10 @@ class _Worker:
 
 
 def environment(home: str) -> dict[str, str]:
-    """What a parser needs to know, and nothing of ours: no tokens, no addresses, no user's directories."""
+    """Return a parser's environment: no tokens, no addresses, no home; formats are imported from where we import."""
     return {
         "PATH": os.defpath,
-        "PYTHONPATH": str(Path(adapters.__file__).parents[1]),
+        "PYTHONPATH": os.pathsep.join((str(Path(adapters.__file__).parents[1]), *filter(None, sys.path))),
         "PYTHONUTF8": "1",
         "PYTHONHASHSEED": "0",
         "HOME": home,

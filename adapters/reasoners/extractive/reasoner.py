@@ -1,13 +1,16 @@
 """The reasoner that needs no model to write: it searches, weighs and quotes. Also the standby for one that is away.
 
 Everything it decides is counted from words, scores and sentence vectors, so the same question over the same evidence
-always gets the same answer. Each method only joins what the modules beside it do.
+always gets the same answer. Each method only joins what the modules beside it do. What computes over passages runs in
+a thread of its own, so that a long question keeps nobody else waiting.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import chain
+from typing import ParamSpec, TypeVar
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer import composer, more, newest, replies, selection
@@ -92,6 +95,8 @@ from core.model.text import content_words
 from core.ports.encoder import Encoder
 from core.ports.reasoner import DraftRemark
 
+_Given = ParamSpec("_Given")
+_Result = TypeVar("_Result")
 _SUMMARY = 1_200  # characters
 _QUOTES_OF_FILES = 3
 _SAYS_LITTLE = 2  # content words: a question that may go on with the last one, though nothing in it says so
@@ -107,6 +112,13 @@ class ExtractiveReasoner:
         """
         self._similarity = Similarity(encoder, known)
         self._reader = reader
+        # One thread: several would compete with the loop for the interpreter and be no faster.
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="weighing")
+
+    async def _off_loop(
+        self, compute: Callable[_Given, _Result], *given: _Given.args, **named: _Given.kwargs
+    ) -> _Result:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, lambda: compute(*given, **named))
 
     @property
     def name(self) -> str:
@@ -166,10 +178,10 @@ class ExtractiveReasoner:
         question = attachments.without_naming(intent.split_question(inquiry.question).question)
         items = attachments.evidence_of(thread.attachments)
         weighed = await self.weigh(question, items, items)
-        grades = self._grade_found(inquiry, weighed)
+        grades = await self._off_loop(self._grade_found, inquiry, weighed)
         if max((grade.score for grade in grades), default=0) < inquiry.cutoff:
             return None
-        ranked = selection.rank_units(inquiry, weighed, grades, (), of_many=True)
+        ranked = await self._off_loop(selection.rank_units, inquiry, weighed, grades, (), of_many=True)
         said = "".join(render(selection.choose_quotations(question, ranked, _QUOTES_OF_FILES, items)))
         return Reply(without_markers(said).strip(), "a file that hangs on the question answers it")
 
@@ -177,10 +189,8 @@ class ExtractiveReasoner:
         """Grades in order; for several needs, by the one that a passage meets best."""
         del meter
         pool = (*inquiry.library, *(item for item in evidence if inquiry.library.get(item.id) is None))
-        graded = [
-            self._grade_found(inquiry, await self.weigh(need, evidence, pool, leaning_of(inquiry)))
-            for need in needs_of(inquiry)
-        ]
+        weighed = [await self.weigh(need, evidence, pool, leaning_of(inquiry)) for need in needs_of(inquiry)]
+        graded = [await self._off_loop(self._grade_found, inquiry, found) for found in weighed]
         best = [max(options, key=lambda grade: grade.score) for options in zip(*graded, strict=True)]
         pairs = zip(best, evidence, strict=True)
         return [
@@ -221,23 +231,18 @@ class ExtractiveReasoner:
         """
         question = await self._in_words_of(intent.final_question(need), pool)
         written = evidence
-        evidence, pool = ([other_languages.in_english(item) for item in items] for items in (evidence, pool))
+        evidence = await self._off_loop(_in_english, evidence)
+        pool = await self._off_loop(_in_english, pool)
         wanted = {item.id for item in evidence}
         # Whether a unit stands out shows only beside everything that this question found.
         found = (*evidence, *(item for item in pool if item.query and item.id not in wanted))
         texts = [item.passage.searchable for item in found]
         asked = Words(question, rarity_of(pool), await self._similarity.of_words((question,), texts))
         weighable = await self._weighable(asked, found, corrected=question != need)
-        standing = answer_odds.Standing.of(weighable)
-        subjects = Subjects(question, ((item.passage, unit) for item in pool for unit in units(item.passage.text)))
         layered = is_layered(question) and known_by_name(question, pool)
-        everything = answer_odds.Asked.of(asked, pool, layered=layered)
         reader = None if layered else self._reader  # what stands on the way to an answer does not answer
-        weighed: list[WeighedPassage] = []
-        for found_in in weighable if reader else weighable[: len(evidence)]:
-            ranked = answer_odds.score_units(everything, found_in, standing, subjects)
-            weighed.append(WeighedPassage(found_in.item, asked, tuple(ranked), found_in.whole))
-            await asyncio.sleep(0)  # others' turn: all passages together are tens of milliseconds
+        some = weighable if reader else weighable[: len(evidence)]
+        weighed = await self._off_loop(_score, asked, pool, weighable, some, layered=layered)
         if reader:  # of everything that was found: a later search reads what comes before the least likely of a former
             # Among several sentences there is a figure or a name for any question that asks for one, and much that
             # seems to answer a gloss, or what its thread lends to a question.
@@ -245,7 +250,7 @@ class ExtractiveReasoner:
             alone = not (lent or is_strict(question))
             weighed = await read_best(reader, question, weighed, leaning, in_stretches=alone)
             weighed = weighed[: len(evidence)]
-        weighed = prefer_current(question, lean(weighed, leaning.titles))
+        weighed = await self._off_loop(prefer_current, question, lean(weighed, leaning.titles))
         return other_languages.as_written(weighed, written)
 
     async def _weighable(
@@ -253,12 +258,7 @@ class ExtractiveReasoner:
     ) -> list[answer_odds.Weighable]:
         """The most promising units of each passage by its words, with their cosines."""
         question = asked.question
-        worded: list[list[ScoredUnit]] = []
-        for item in found:
-            listed = scored_by_words(asked, item)
-            worded.append([one for one in listed if tells_by_itself(one, question)])
-            await asyncio.sleep(0)
-        promising = most_promising(found, worded)
+        promising = await self._off_loop(_promising, asked, found)
         placed = [(one.evidence.passage, one.unit) for listed in promising for one in listed]
         cosines = iter(await self._similarity.of_units(question, placed))
         weighable: list[answer_odds.Weighable] = []
@@ -289,7 +289,7 @@ class ExtractiveReasoner:
         """Ask back between readings, search on over what the evidence names, or be content."""
         del meter
         read = await self._as_read(inquiry)
-        decision = self._decide_as_read(read, thread)
+        decision = await self._off_loop(self._decide_as_read, read, thread)
         again = sufficiency.as_corrected(inquiry, needs_of(inquiry), needs_of(read))
         language = language_of(inquiry.standalone)
         relevant = inquiry.library.relevant(inquiry.cutoff)
@@ -338,8 +338,11 @@ class ExtractiveReasoner:
             weighed = await self.weigh(need, evidence, pool, leaning_of(inquiry))
             grades: Sequence[Grade | None] = [item.grade for item in evidence]
             if len(needs) > 1:  # what answers one part of a question is no answer to its other part
-                grades = self._grade_found(inquiry, weighed)
-            found.append((need, selection.rank_units(inquiry, weighed, grades, chosen, of_many=len(needs) > 1)))
+                grades = await self._off_loop(self._grade_found, inquiry, weighed)
+            ranked = await self._off_loop(
+                selection.rank_units, inquiry, weighed, grades, chosen, of_many=len(needs) > 1
+            )
+            found.append((need, ranked))
         pieces = composer.answer(inquiry, found)
         if (asked := intent.split_question(inquiry.question)).lists_documents:
             pieces = composer.list_documents(asked.question, found[0][1])
@@ -364,7 +367,8 @@ class ExtractiveReasoner:
             if verbatim(claim.text, texts):
                 verdicts.append(ClaimVerdict(claim, Support.SUPPORTED, by_words=True))
                 continue
-            judged = judge_claim(claim.text, [item.passage for item in found if item], inquiry.standalone)
+            passages = [item.passage for item in found if item]
+            judged = await self._off_loop(judge_claim, claim.text, passages, inquiry.standalone)
             verdicts.append(
                 ClaimVerdict(claim, judged.support, judged.confidence, judged.sentence, judged.fault, by_words=True)
             )
@@ -397,6 +401,34 @@ class ExtractiveReasoner:
         while len("\n".join(lines)) > _SUMMARY and len(lines) > 1:
             lines.pop(0)
         return "\n".join(lines)[:_SUMMARY]
+
+
+def _in_english(items: Sequence[Evidence]) -> list[Evidence]:
+    return [other_languages.in_english(item) for item in items]
+
+
+def _promising(asked: Words, found: Sequence[Evidence]) -> Sequence[Sequence[ScoredUnit]]:
+    """The most promising units of each passage, by its words."""
+    worded = [[one for one in scored_by_words(asked, item) if tells_by_itself(one, asked.question)] for item in found]
+    return most_promising(found, worded)
+
+
+def _score(
+    asked: Words,
+    pool: Sequence[Evidence],
+    weighable: Sequence[answer_odds.Weighable],
+    some: Sequence[answer_odds.Weighable],
+    *,
+    layered: bool,
+) -> list[WeighedPassage]:
+    """Some of what can be weighed, each with its units by their odds beside all the others."""
+    standing = answer_odds.Standing.of(weighable)
+    subjects = Subjects(asked.question, ((item.passage, unit) for item in pool for unit in units(item.passage.text)))
+    everything = answer_odds.Asked.of(asked, pool, layered=layered)
+    return [
+        WeighedPassage(one.item, asked, tuple(answer_odds.score_units(everything, one, standing, subjects)), one.whole)
+        for one in some
+    ]
 
 
 def _lacking(

@@ -153,6 +153,8 @@ class WebClient:
                 answer = await respond(**self._sanitizer.message(message))
         except (aiohttp.ClientError, SlackClientError, TimeoutError, OSError) as error:
             raise translate_connection_error("response_url", self._api_url, error) from None
+        except ValueError as error:  # of Bolt: the payload had no response_url
+            raise RequestRefused("response_url", str(error)) from None
         if answer.status_code != 200:
             raise RequestRefused("response_url", str(answer.body)[:MOST_QUOTED])
 

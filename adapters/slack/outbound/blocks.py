@@ -66,7 +66,7 @@ def button(label: str, action: str, value: str, *, style: str = "") -> Block:
 
 def links_of(answer: Answer) -> frozenset[str]:
     """The only links that this answer's text may carry."""
-    return frozenset(source.url for source in (*answer.citations, *answer.nearest) if source.url)
+    return frozenset(link for source in (*answer.citations, *answer.nearest) for link in source.addresses)
 
 
 # --- while it is being made

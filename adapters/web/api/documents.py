@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
-from aiohttp import BodyPartReader, web
+from aiohttp import web
 
+from adapters.web.access.multipart import FormPart, MultipartForm
 from adapters.web.api.requests import body_of, send, too_large
 from adapters.web.api.schemas import (
     AddDocumentRequest,
@@ -95,14 +96,12 @@ async def _from_form(request: web.Request, key: str = "") -> GivenDocument:
 
     Raises ValidationError, DocumentRejected for what is no form, NotFound, HTTPRequestEntityTooLarge.
     """
-    try:
-        file, fields, audience = await _read_form(request)
-    except (ValueError, AssertionError, RuntimeError):  # of aiohttp: no boundary, or no end
-        raise DocumentRejected("This form cannot be read.", remedy="Send it as multipart/form-data.") from None
+    file, fields, audience = await _read_form(request)
     if file is None or not file[1]:
         raise NotFound("There is no file in this form.", remedy="Send it as the field “file”.")
     named = {"key": key} if key else {}
-    checked = AddDocumentRequest.model_validate({**fields, **named, "audience": audience, "text": "-", "name": file[0]})
+    filled = {name: value for name, value in fields.items() if value}  # a form sends also what was left empty
+    checked = AddDocumentRequest.model_validate({**filled, **named, "audience": audience, "text": "-", "name": file[0]})
     return _given(checked.key, file[1], checked.name, checked)
 
 
@@ -112,27 +111,27 @@ async def _read_form(request: web.Request) -> tuple[tuple[str, bytes] | None, di
     audience: list[str] = []
     file: tuple[str, bytes] | None = None
     parts = 0
-    reader = await request.multipart()
-    while (part := await reader.next()) is not None:
+    form = MultipartForm(request)
+    while (part := await form.next()) is not None:
         parts += 1
-        if parts > _MOST_PARTS or not isinstance(part, BodyPartReader) or (part.name == "file" and file is not None):
+        if parts > _MOST_PARTS or (part.name == "file" and file is not None):
             raise DocumentRejected(f"A form has one file and at most {_MOST_PARTS} parts.", remedy="Send one document.")
-        data = await _bytes_of(part, LARGEST_FILE if part.name == "file" else _MOST_FIELD)
+        data = await _bytes_of(form, part, LARGEST_FILE if part.name == "file" else _MOST_FIELD)
         if part.name == "file":
-            file = (part.filename or "", data)
+            file = (part.file or "", data)
         elif part.name == "audience":
             audience.append(data.decode(errors="replace"))
         else:
-            fields[part.name or ""] = data.decode(errors="replace")
+            fields[part.name] = data.decode(errors="replace")
     return file, fields, audience
 
 
-async def _bytes_of(part: BodyPartReader, limit: int) -> bytes:
+async def _bytes_of(form: MultipartForm, part: FormPart, limit: int) -> bytes:
     data = bytearray()
-    while chunk := await part.read_chunk(64 * 1024):
+    while chunk := await form.read():
         data += chunk
         if len(data) > limit:
-            raise too_large(limit, f"The field “{(part.name or '')[:60]}”")
+            raise too_large(limit, f"The field “{part.name[:60]}”")
     return bytes(data)
 
 

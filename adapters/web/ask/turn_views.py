@@ -128,7 +128,7 @@ class TurnViews:
 
     def _text(self, path: str, shown: ShownAnswer, text: str, citations: Sequence[Citation]) -> Markup:
         words = shown.checkpoint.message if shown.checkpoint else text
-        allowed = {source.url for source in citations if source.url}
+        allowed = {link for source in citations for link in source.addresses}
         return render_answer(words, [source.n for source in citations], lambda n: f"{path}/source/{n}", allowed)
 
     async def _open(self, checkpoint: Checkpoint | None) -> Checkpoint | None:

@@ -51,7 +51,7 @@ async def verify(run: Run) -> AsyncGenerator[AgentEvent, None]:
             yield event
         if run.inquiry.phase is Phase.GATHER:
             return
-    text, citations = finished_text(run.draft, run.inquiry.library, question)
+    text, citations = finished_text(run.draft, run.inquiry.library, question, run.deps.link_hosts)
     if citations and not shortfall:
         yield end_run(run, Outcome.ANSWERED, text, citations=citations, verdict=verdict)
         return

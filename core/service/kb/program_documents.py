@@ -86,11 +86,12 @@ class ProgramDocuments:
         return accepted
 
     async def documents(self, client: ApiClient, base: str = "") -> Sequence[tuple[str, Document]]:
-        """The token's own documents with their keys, by key."""
+        """Return the token's own documents with their keys, by key and base."""
         bases = [await self._base(client, base)] if base else await self._bases(client)
         found = await self.catalog.documents(frozenset(one.name for one in bases))
         prefix = _source(client, "")
-        return sorted((one.source.removeprefix(prefix), one) for one in found if one.source.startswith(prefix))
+        own = [(one.source.removeprefix(prefix), one) for one in found if one.source.startswith(prefix)]
+        return sorted(own, key=lambda keyed: (keyed[0], keyed[1].knowledge_base))
 
     async def document(self, client: ApiClient, key: str, base: str = "") -> Document:
         """The token's own document of this key."""

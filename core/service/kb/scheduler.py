@@ -41,7 +41,7 @@ class Scheduler:
         Places that are watched come last, for a place may take its time.
         """
         now = self.clock.now()
-        due = [schedule for schedule in await self.schedule_store.schedules() if schedule.next_at <= now]
+        due = [schedule for schedule in await self.schedule_store.schedules() if schedule.is_due(now)]
         for schedule in due:
             if schedule.every is not Every.ON_CHANGE:
                 await self._refresh(schedule)

@@ -69,7 +69,7 @@ def test_an_address_that_could_break_out_of_its_link_is_none() -> None:
         "https://a b.example",
         "https://[",
     ):
-        assert text.link(Citation(1, 1, "p", "b", "d", "t", "", "", 1.0, url)) == ""
+        assert text.link(url) == ""
 
 
 def test_a_wide_table_becomes_a_list_since_wrapped_lines_of_code_are_none() -> None:

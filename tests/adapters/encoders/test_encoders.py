@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adapters.encoders.model_files import find_model
+from adapters.encoders.model_files import PACKAGED, ModelFiles, find_model, load_folder
 from adapters.encoders.reranker import CrossEncoderReranker
 from adapters.encoders.text_encoder import SentenceTransformerEncoder
 from core.model.errors import ModelUnavailable
@@ -29,6 +29,20 @@ async def test_the_packaged_model_is_known_before_it_is_loaded(encoder: Sentence
     assert encoder.name == "sentence-transformers/all-MiniLM-L6-v2"
     assert (encoder.dimension, encoder.window) == (384, 256)
     assert find_model("all-MiniLM-L6-v2") == find_model("")
+
+
+@pytest.mark.parametrize("changed", ["model.safetensors", "tokenizer.json", "1_Pooling/config.json"])
+def test_a_packaged_file_that_was_changed_is_refused_before_it_is_loaded(tmp_path: Path, changed: str) -> None:
+    published = find_model("").folder
+    assert published is not None
+    (tmp_path / "1_Pooling").mkdir()
+    for name in ("model.safetensors", "tokenizer.json", "config.json", "1_Pooling/config.json"):
+        (tmp_path / name).symlink_to(published / name)
+    assert load_folder(ModelFiles(PACKAGED, tmp_path), str) == str(tmp_path)
+    (tmp_path / changed).unlink()
+    (tmp_path / changed).write_bytes((published / changed).read_bytes()[:-1] + b" ")
+    with pytest.raises(ModelUnavailable, match="not the published file"):
+        load_folder(ModelFiles(PACKAGED, tmp_path), str)
 
 
 async def test_vectors_have_unit_length_and_meaning(encoder: SentenceTransformerEncoder) -> None:

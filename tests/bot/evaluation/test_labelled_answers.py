@@ -1,4 +1,4 @@
-"""``footnote eval --model FILE``: what the configured model's checks say of right and false answers."""
+"""``footnote eval FILE``: what the configured model's checks say of right and false answers."""
 
 import json
 import re
@@ -17,13 +17,7 @@ from adapters.reasoners.openai.verifier_trust import ControlResult
 from bot.cli import measure as measuring
 from bot.container import model_with_standby
 from bot.demo import SAMPLES
-from bot.evaluation.labelled_answers import (
-    SAMPLE_ANSWERS,
-    LabelledAnswer,
-    ModelReport,
-    check_answers,
-    read_answers,
-)
+from bot.evaluation.labelled_answers import SAMPLE_ANSWERS, LabelledAnswer, ModelReport, check_answers, read_answers
 from bot.settings import Settings
 from core.agent.agent import Agent
 from core.agent.run import AgentDeps
@@ -204,15 +198,6 @@ def test_without_a_model_the_command_says_what_to_set(monkeypatch: pytest.Monkey
         monkeypatch.delenv(name, raising=False)
     app = typer.Typer()
     measuring.register(app)
-    failure = CliRunner().invoke(app, ["eval", "--model"]).exception
+    failure = CliRunner().invoke(app, ["eval"]).exception
     assert isinstance(failure, ConfigurationError)
     assert "LLM_MODEL" in str(failure)
-
-
-@pytest.mark.parametrize("arguments", [(), (str(SAMPLE_ANSWERS),), ("--model", str(SAMPLE_ANSWERS), str(SAMPLES))])
-def test_a_file_is_read_with_the_model_option_alone(arguments: tuple[str, ...]) -> None:
-    app = typer.Typer()
-    measuring.register(app)
-    result = CliRunner().invoke(app, ["eval", *arguments])
-    assert result.exit_code == 2
-    assert "--model with one file" in " ".join(result.output.replace("│", " ").split())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.model.answer_links import REMOVED, SourceLinks, without_foreign_links
+from core.model.answer_links import REMOVED, SourceLinks, addresses_in, clickable, without_foreign_links
 
 OURS = SourceLinks(frozenset({"https://docs.example.com/refunds", "https://wiki.example.com/a_(b)"}))
 
@@ -147,3 +147,66 @@ def test_the_address_of_an_interface_that_a_passage_gives_is_shown_as_code(text:
 )
 def test_an_interface_that_no_passage_gives_is_gone(text: str) -> None:
     assert "secret" not in without_foreign_links(text, API)
+
+
+HANDBOOK = (
+    "Sick notes go through the [absence form](https://forms.acme.example/absence?team=hr&v=2). "
+    "Rules: https://wiki.acme.example/leave. See [the planner](https://leave.partner.example/plan(1)) and "
+    "[this](https://user@evil.example/x) or https://evil.example/send?what=<conversation> or https://evil.example/<what>."
+)
+
+
+def _cited(own: str | None = None, *allowed: str) -> SourceLinks:
+    found = addresses_in(HANDBOOK)
+    return SourceLinks(clickable(found, own, frozenset(allowed)), (HANDBOOK,), found)
+
+
+def test_finds_addresses_word_for_word_and_none_that_names_a_user_or_is_to_be_filled_in() -> None:
+    assert addresses_in(HANDBOOK) == {
+        "https://forms.acme.example/absence?team=hr&v=2",
+        "https://wiki.acme.example/leave",
+        "https://leave.partner.example/plan(1)",
+    }
+
+
+def test_a_link_of_a_cited_passage_is_clickable_on_the_host_of_its_document() -> None:
+    text = "Use [the form](https://forms.acme.example/absence?team=hr&v=2) [1]."
+    assert without_foreign_links(text, _cited("https://forms.acme.example/handbook")) == text
+
+
+@pytest.mark.parametrize("allowed", ["forms.acme.example", "*.acme.example", "*.example"])
+def test_a_link_of_a_cited_passage_is_clickable_on_a_host_that_the_operator_allows(allowed: str) -> None:
+    text = "Use [the form](https://forms.acme.example/absence?team=hr&v=2) [1]."
+    assert without_foreign_links(text, _cited(None, allowed)) == text
+
+
+@pytest.mark.parametrize(
+    "own", [None, "https://acme.example/", "https://forms.acme.example.evil.example/", "file:///x"]
+)
+def test_a_link_to_another_host_is_shown_as_text(own: str | None) -> None:
+    text = "Use [the form](https://forms.acme.example/absence?team=hr&v=2) [1]."
+    shown = "Use the form (`https://forms.acme.example/absence?team=hr&v=2`) [1]."
+    assert without_foreign_links(text, _cited(own, "acme.example", "*.forms.acme.example")) == shown
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://forms.acme.example/absence?team=hr&v=2&leak=secret",
+        "https://forms.acme.example/absence?team=secret",
+        "https://forms.acme.example/secret",
+        "https://secret.acme.example/absence?team=hr&v=2",
+        "https://evil.example/send?what=secret",
+        "https://evil.example/secret",
+        "https://user@evil.example/secret",
+    ],
+)
+@pytest.mark.parametrize("form", ["[x]({})", "{}", "<{}>", "![x]({})", '[x]({} "t")'])
+def test_an_address_that_the_cited_passage_does_not_have_word_for_word_is_gone(address: str, form: str) -> None:
+    sources = _cited("https://forms.acme.example/handbook", "*.acme.example")
+    assert "secret" not in without_foreign_links(form.format(address), sources)
+
+
+def test_the_words_of_a_link_that_are_its_address_are_not_said_twice() -> None:
+    text = "See [https://wiki.acme.example/leave](https://wiki.acme.example/leave)."
+    assert without_foreign_links(text, _cited()).count("wiki.acme.example") == 1

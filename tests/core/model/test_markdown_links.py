@@ -54,7 +54,7 @@ def test_no_combination_of_forms_keeps_an_active_link(seed: int) -> None:
     [
         (f"[a]({ALLOWED} 'title') b", f"[a]({ALLOWED}) b"),
         (f"[a][1] b\n\n[1]: {ALLOWED}", f"[a]({ALLOWED}) b\n\n"),
-        (f"> - [x [y] z]({NAMED}\n>   'title') and `[c]({ALLOWED})`", f"> - x [y] z and `[c]({ALLOWED})`"),
+        (f"> - [x [y] z]({NAMED}\n>   'title') and `[c]({ALLOWED})`", f"> - x [y] z (`{NAMED}`) and `[c]({ALLOWED})`"),
         ("Use `vector<std::string>` or List<String>.", "Use `vector<std::string>` or List<String>."),
         ("Use vector<std::string>.", "Use vector&lt;std::string>."),
         ("a < b and c > d, see [1](2).", "a < b and c > d, see 1."),

@@ -13,13 +13,15 @@ from core.model.conversation import Person
 from core.model.errors import StoreUnavailable
 from core.model.jobs import Job, JobKind
 from core.model.knowledge import Document, KnowledgeBase
+from core.ports.api_tokens import TokenScope
 from core.ports.schedule_store import Every, Schedule
+from core.service.api_clients import ApiClients, Unauthenticated
 from core.service.lost_changes import LostChanges
 from tests.fakes.memory.clock import ManualClock
 from tests.fakes.memory.job_store import InProcessBlobStore, InProcessJobStore
 from tests.fakes.memory.processes import InProcessNamedLeases
 from tests.fakes.memory.schedule_store import InProcessScheduleStore
-from tests.fakes.memory.stores import InProcessCatalog, InProcessMemory
+from tests.fakes.memory.stores import InProcessApiTokens, InProcessAudit, InProcessCatalog, InProcessMemory
 
 LINK = "https://docs.example/leave"
 LEAVE = Document("d1", "handbook", LINK, "Leave", "v1", "text/html", 4, added_by="Ada")
@@ -35,6 +37,7 @@ class Redis:
     memory: InProcessMemory = field(default_factory=InProcessMemory)
     jobs: InProcessJobStore = field(default_factory=InProcessJobStore)
     schedules: InProcessScheduleStore = field(default_factory=InProcessScheduleStore)
+    tokens: InProcessApiTokens = field(default_factory=InProcessApiTokens)
 
 
 class Process:
@@ -50,6 +53,8 @@ class Process:
             jobs=redis.jobs,
             schedules=redis.schedules,
             leases=InProcessNamedLeases(ManualClock(NOW)),
+            tokens=redis.tokens,
+            clock=ManualClock(NOW),
         )
         self.catalog = RecordedCatalog(redis.catalog, self.ledger, self.lost_changes.recover)
 
@@ -162,13 +167,30 @@ async def test_repair_writes_damaged_entries_of_the_ledger_again(process: Proces
     assert await Process(before, blobs).documents() == ["d1"]
 
 
+async def test_a_revoked_token_stays_revoked(process: Process, blobs: InProcessBlobStore) -> None:
+    def clients(of: Process) -> ApiClients:
+        return ApiClients(of.redis.tokens, of.catalog, InProcessAudit(), ManualClock(NOW), of.catalog.record_end)
+
+    ada = Person("console:operator", "Ada")
+    revoked, secret = await clients(process).create("gone", {TokenScope.ASK}, (), ada)
+    _, other = await clients(process).create("stays", {TokenScope.ASK}, (), ada)
+    before = copy.deepcopy(process.redis)
+    await clients(process).revoke(revoked.id, ada)
+    after = Process(before, blobs)
+    await after.catalog.bases()
+    with pytest.raises(Unauthenticated, match="was revoked"):
+        await clients(after).authenticate(secret)
+    assert (await clients(after).authenticate(other)).name == "stays"
+    assert "1 token revoked again" in after.lost_changes.take_notices()[0]
+
+
 async def test_a_recovery_killed_at_any_write_ends_in_the_same_state_when_it_begins_again(
     process: Process, blobs: InProcessBlobStore
 ) -> None:
     before = copy.deepcopy(process.redis)
     await process.catalog.publish(TRAVEL)
     await process.catalog.withdraw("d1")
-    await process.catalog.record_forgotten(Subject.PERSON, "slack:T1/U1")
+    await process.catalog.record_end(Subject.PERSON, "slack:T1/U1")
     kills = 0
     for survived in range(100):
         redis, kept = copy.deepcopy(before), copy.deepcopy(blobs)

@@ -20,6 +20,10 @@ class ManualClock(Clock):
         """Seconds since this clock was made."""
         return self._monotonic
 
+    def set_to(self, seconds: float) -> None:
+        """Set the wall clock this much forward, or back; no time passes."""
+        self._now += timedelta(seconds=seconds)
+
     def advance(self, seconds: float) -> None:
         """Move the clock forward by some seconds."""
         self._now += timedelta(seconds=seconds)

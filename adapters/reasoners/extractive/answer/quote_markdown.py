@@ -98,7 +98,7 @@ def _list_lines(members: Sequence[Unit], mark: str, before: str) -> str:
     """The items, under the words that lead in to them, unless these are quoted right before."""
     lead = members[0].under
     items = "\n".join(_item(unit, mark) for unit in members)
-    return f"{without_links(lead)}\n\n{items}" if lead != before and lead.rstrip("*_ ").endswith(":") else items
+    return f"{lead}\n\n{items}" if lead != before and lead.rstrip("*_ ").endswith(":") else items
 
 
 def _item(unit: Unit, mark: str) -> str:
@@ -128,9 +128,9 @@ def _code(unit: Unit, mark: str) -> str:
 
 def shorten(text: str) -> str:
     """A very long stretch, ended at a full stop, else at a comma, else at a word; never within a link."""
+    if len(without_links(text)) <= _LONG:
+        return text  # with its links: what an answer shows of them is ``answer_links``' business
     text = without_links(text)
-    if len(text) <= _LONG:
-        return text
     kept = ""
     for sentence in sentences(text):
         if len(kept) + len(sentence) + 1 > _LONG:

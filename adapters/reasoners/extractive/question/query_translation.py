@@ -15,7 +15,7 @@ from importlib import resources
 
 from adapters.reasoners.extractive.question.spelling import Lexicon, NoLexicon
 from core.model.languages import language_of
-from core.model.text import content_words, words
+from core.model.text import content_words, snowball, words
 
 _STEMMERS = {"de": "german", "fr": "french", "es": "spanish"}
 LANGUAGES = frozenset(_STEMMERS)  # with a dictionary
@@ -293,12 +293,5 @@ def _key(tokens: Sequence[str]) -> str:
     return " ".join(token.casefold().replace("’", "'") for token in tokens if not token.isspace())
 
 
-@lru_cache(maxsize=len(_STEMMERS))
-def _stemmer(language: str) -> "object":
-    import snowballstemmer
-
-    return snowballstemmer.stemmer(_STEMMERS[language])
-
-
 def _stem(language: str, word: str) -> str:
-    return str(_stemmer(language).stemWord(word))  # type: ignore[attr-defined]
+    return snowball(_STEMMERS[language], word)

@@ -342,9 +342,11 @@ def compound(streams: dict[str, bytes]) -> bytes:
             (name, 1 if name in folders else 2, child, i + 1 if i < len(tops) else -1, streams.get(name, b""))
         )
     entries += [(path.split("/")[1], 2, -1, -1, content) for path, content in streams.items() if "/" in path]
-    fat, body, table = [0xFFFFFFFD], b"", b""
     directory = -(-len(entries) // 4)
-    fat += [*range(2, directory + 1), 0xFFFFFFFE]
+    sectors = directory + sum(-(-len(content) // 512) for *_, content in entries)
+    tables = -(-sectors // 127)  # sectors of the table of sectors
+    fat, body, table = [0xFFFFFFFD] * tables, b"", b""
+    fat += [*range(tables + 1, tables + directory), 0xFFFFFFFE]
     for name, kind, child, following, content in entries:
         start, count = len(fat), -(-len(content) // 512)
         fat += [*range(start + 1, start + count), 0xFFFFFFFE] if count else []
@@ -353,11 +355,10 @@ def compound(streams: dict[str, bytes]) -> bytes:
         table += label.ljust(64, b"\0") + struct.pack("<HBBiii", len(label) + 2, kind, 1, -1, following, child)
         table += bytes(36) + struct.pack("<IQ", start if count else 0xFFFFFFFE, len(content))
     header = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(16) + struct.pack("<HHHHH", 0x3E, 3, 0xFFFE, 9, 6) + bytes(6)
-    header += struct.pack("<9I", 0, 1, 1, 0, 4096, 0xFFFFFFFE, 0, 0xFFFFFFFE, 0)
-    header += struct.pack("<109I", 0, *[0xFFFFFFFF] * 108)
-    sectors = struct.pack(f"<{len(fat)}I", *fat).ljust(512, b"\xff")
-    assert len(sectors) == 512
-    return header + sectors + table.ljust(directory * 512, b"\0") + body
+    header += struct.pack("<9I", 0, tables, tables, 0, 4096, 0xFFFFFFFE, 0, 0xFFFFFFFE, 0)
+    header += struct.pack("<109I", *range(tables), *[0xFFFFFFFF] * (109 - tables))
+    listed = struct.pack(f"<{len(fat)}I", *fat).ljust(tables * 512, b"\xff")
+    return header + listed + table.ljust(directory * 512, b"\0") + body
 
 
 def test_an_outlook_message_reads_like_a_mail() -> None:

@@ -59,7 +59,7 @@ def test_mail_addresses_that_a_proxy_hides_are_uncovered() -> None:
 
 
 def test_a_page_of_too_many_tags_is_refused_with_its_number() -> None:
-    with pytest.raises(DocumentRejected, match=r"over 250,000 tags\. Add it in parts"):
+    with pytest.raises(DocumentRejected, match=r"over 75,000 elements\. Add it in parts"):
         read("page.html", b"<a><b></a>" * 100_000)
 
 

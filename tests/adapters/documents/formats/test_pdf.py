@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from adapters.documents.formats.pdf_characters import characters
+from adapters.documents.formats.pdf_lines import characters
 from adapters.documents.reader import read
 from core.model.errors import DocumentRejected
 from core.model.parsed_document import ParsedDocument, PicturePage

@@ -203,7 +203,15 @@ async def test_what_is_refused_for_a_full_queue_takes_no_room(office: Office) ->
     assert 0 < accepted == len(office.room.blobs.kept)
 
 
-@pytest.mark.parametrize("body", [b"", b"--x\r\n", b'--x\r\nContent-Disposition: form-data; name="file"\r\n\r\nabc'])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"--x\r\n",
+        b'--x\r\nContent-Disposition: form-data; name="file"\r\n\r\nabc',
+        b'--x\r\nContent-Disposition: form-data; name="\x0b\xf2"\r\n\r\nabc\r\n--x--\r\n',
+    ],
+)
 async def test_a_form_that_cannot_be_read_is_refused(office: Office, body: bytes) -> None:
     program = await office.program("handbook", scopes=INGEST)
     headers = {"Authorization": f"Bearer {program.secret}", "Content-Type": "multipart/form-data; boundary=x"}
@@ -225,3 +233,11 @@ async def test_a_strange_key_is_not_there(office: Office, key: str) -> None:
 async def test_a_token_without_a_base_cannot_be_made_to_add(office: Office) -> None:
     with pytest.raises(NotFound, match="names its knowledge bases"):
         await office.clients.create("x", INGEST, (), OWNER)
+
+
+async def test_one_key_in_two_bases_is_two_documents(office: Office) -> None:
+    program = await office.program("handbook", "board", scopes=INGEST)
+    for base in ("handbook", "board"):
+        assert (await adds(office, program, "lift", knowledge_base=base)).body["result"] == "added"
+    listed = await program.send("GET", "/v1/documents")
+    assert [one["knowledge_base"] for one in listed.body["documents"]] == ["board", "handbook"]

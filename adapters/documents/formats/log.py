@@ -1,0 +1,63 @@
+"""Logs: every entry is an item of its own, so that a code in it is quoted with its own line and no other."""
+
+import re
+from collections.abc import Iterator
+
+from adapters.documents.encodings import decode
+from adapters.documents.format import Format
+from adapters.documents.titles import choose_title
+from core.model.errors import NoText
+from core.model.parsed_document import Block, ParsedDocument
+
+MAX_LINES = 300_000
+ENTRY_CHARS = 2_000
+MOST_CONTINUED = 60
+"""Lines of a stack trace that stay with its entry."""
+
+_MOMENT = (
+    r"\[?(?:\d{4}[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d"
+    r"|\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d|[A-Z][a-z]{2} [ \d]?\d \d\d:\d\d:\d\d"
+    r"|\d\d[-/.]\d\d[-/.]\d{2,4} \d\d:\d\d:\d\d|\d\d:\d\d:\d\d[.,]\d|\d{10}(?:\.\d+)?\b)"
+)
+_LEVEL = r"\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL)\b"
+_ENTRY = re.compile(rf"^(?:<\d{{1,3}}>)?(?:\S{{1,60}} (?:\S{{1,30}} ){{0,2}})?{_MOMENT}|^{_LEVEL}")
+
+
+def read(name: str, data: bytes) -> ParsedDocument:
+    """The entries as a list, each with the lines that continue it."""
+    lines = decode(data).split("\n")
+    entries = list(_entries(lines[:MAX_LINES]))
+    if not entries:
+        raise NoText("There is no text in this file.")
+    notes = (f"only the first {MAX_LINES:,} lines were read",) if len(lines) > MAX_LINES else ()
+    numbers = tuple(number for number, _ in entries)
+    block = Block("\n".join(f"- {text}" for _, text in entries), first_line=numbers[0], lines=numbers)
+    return ParsedDocument(choose_title(name), (block,), "text/x-log", notes=notes)
+
+
+def _entries(lines: list[str]) -> Iterator[tuple[int, str]]:
+    """(Line from 1, text) of each entry; what continues one is joined to it."""
+    begun, pieces = 0, list[str]()
+    for number, line in enumerate(lines, 1):
+        text = " ".join(line.split())
+        continues = pieces and len(pieces) < MOST_CONTINUED and not _ENTRY.match(line)
+        if text and continues:
+            pieces.append(text)
+        elif text:
+            if pieces:
+                yield begun, " ".join(pieces)[:ENTRY_CHARS]
+            begun, pieces = number, [text]
+    if pieces:
+        yield begun, " ".join(pieces)[:ENTRY_CHARS]
+
+
+def _is_log(known: str | None, head: str) -> bool:
+    """Whether lines begin with a moment or a level; a trace has many that do not."""
+    if known not in (None, "text/plain"):
+        return False
+    lines = [line for line in head.split("\n")[:80] if line.strip()]
+    entries = [line for line in lines if _ENTRY.match(line)]
+    return len(entries) >= 4 and len(entries) >= 0.2 * len(lines) and bool(_ENTRY.match(lines[0]))
+
+
+FORMATS = (Format(media_type="text/x-log", read=read, label="logs", in_text=_is_log, rank=-1),)

@@ -1,0 +1,311 @@
+"""The lines of a PDF's page as pdfium reads them: text, place, type, and where wide gaps part them."""
+
+import ctypes
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from adapters.documents.formats.pdf_drawings import TickBox
+from adapters.documents.formats.pdf_frame import PageFrame, turn_upright
+
+if TYPE_CHECKING:
+    import pypdfium2
+
+EDGE_SHARE = 0.1
+"""Running heads and page numbers are in this share of the page at its top and bottom."""
+
+WIDE_GAP = 0.9
+"""Words further apart than this, in type sizes, may belong to different columns."""
+
+INSIDE = 4.0
+"""A letter this near to the middle of a box is in it."""
+
+BESIDE = 25.0
+"""A box this far from a word belongs to it."""
+
+_CROSSES = frozenset("xXvV✓✔✗✘☒☑×■●n43l8")
+"""What forms are ticked with: letters, and the names of the signs of ZapfDingbats and Wingdings."""
+
+_BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.IGNORECASE)
+_FIXED = re.compile(r"courier|mono|consolas|menlo|monaco|typewriter|cmtt|\bcode", re.IGNORECASE)
+_UNNAMED = re.compile(r"[\x00\x01\x03-\x08\x0b-\x1f\ufffe\uffff\ufffd\ue000-\uf8ff\u200b\u2060\ufeff]")
+_PRESENTATION = re.compile("[\ufb00-\ufdcf\ufdf0-\ufdff\ufe70-\ufefc]+")
+
+Box = tuple[float, float, float, float]
+"""Left, right, bottom, top, in points."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A stretch of a line without a wide gap."""
+
+    text: str
+    left: float
+    right: float
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a page as it was set. Coordinates in points from the bottom left corner of the page."""
+
+    text: str
+    size: float
+    bold: bool
+    fixed: bool
+    left: float
+    right: float
+    bottom: float
+    top: float
+    baseline: float
+    at_edge: bool
+    parts: tuple[Part, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CellLine:
+    """A line of text within one cell of a table."""
+
+    text: str
+    left: float
+    right: float
+    baseline: float
+    size: float
+    parts: tuple[Part, ...] = ()
+
+
+def characters(codes: Sequence[int]) -> str:
+    """Code points to text: surrogate pairs joined, ligatures spelt out, what fonts left unnamed dropped."""
+    known = (code for code in codes if code <= 0x10FFFF)  # a font may claim more than there is
+    text = b"".join(code.to_bytes(2, "little") if code < 0x10000 else chr(code).encode("utf-16-le") for code in known)
+    decoded = text.decode("utf-16-le", errors="ignore").replace("\xad", "").replace("\x02", "-\x02")
+    decoded = _PRESENTATION.sub(lambda found: unicodedata.normalize("NFKC", found[0]), decoded)
+    return re.sub(r"[ \t\xa0\u2000-\u200a\u202f]+", " ", _UNNAMED.sub("", decoded)).strip()
+
+
+def is_right_to_left(text: str) -> bool:
+    """Whether most letters of a text are Hebrew, Arabic or another script written from right to left."""
+    kinds = [unicodedata.bidirectional(letter) for letter in text if letter.isalpha()]
+    return sum(kind in ("R", "AL") for kind in kinds) * 2 > len(kinds)
+
+
+@dataclass(frozen=True, slots=True)
+class PageText:
+    """pdfium's handle of a page's text, and the frame of the page."""
+
+    raw: Any
+    frame: PageFrame
+
+    def runs(self) -> Iterator[tuple[list[int], list[int]]]:
+        """(indexes, code points) of each line in the order of the file, which follows columns."""
+        import pypdfium2.raw as pdfium
+
+        start = 0
+        codes: list[int] = []
+        for i in range(pdfium.FPDFText_CountChars(self.raw)):
+            code = pdfium.FPDFText_GetUnicode(self.raw, i)
+            if code in (10, 13):
+                yield list(range(start, i)), codes
+                start, codes = i + 1, []
+            else:
+                codes.append(code)
+        yield list(range(start, start + len(codes))), codes
+
+    def lines(self, ticks: Sequence[TickBox] = ()) -> list[Line]:
+        """The lines of a page; text outside of what is shown belongs to no page a person can look at."""
+        found = (self._line(at, codes, ticks) for at, codes in self.runs())
+        return [line for line in found if line is not None]
+
+    def _line(self, at: list[int], codes: list[int], ticks: Sequence[TickBox]) -> Line | None:
+        """The line of the characters at these indexes, None when nothing of it can be seen."""
+        frame = self.frame
+        inked = [i for i, code in zip(at, codes, strict=True) if code > 32]
+        if not inked:
+            return None
+        if not all(frame.shows(self._box(i)) for i in (inked[0], inked[-1])):
+            hidden = {i for i in inked if not frame.shows(self._box(i))}
+            kept = [(i, code) for i, code in zip(at, codes, strict=True) if i not in hidden]
+            at, codes = [i for i, _ in kept], [code for _, code in kept]
+            inked = [i for i in inked if i not in hidden]
+        if not characters(codes) or not inked:
+            return None
+        size = round(sorted(self._size(i) for i in (inked[0], inked[len(inked) // 2], inked[-1]))[1] * 2) / 2
+        first, last = self.box(inked[0]), self.box(inked[-1])
+        margin = frame.height * EDGE_SHARE
+        fonts = [self._font(inked[0]), self._font(inked[-1])]
+        bottom, top = min(first[2], last[2]), max(first[3], last[3])
+        near = [tick for tick in ticks if bottom - size * 0.4 <= tick.y <= top + size * 0.4]
+        parts = self._parts(at, codes, size, near)
+        return Line(
+            text=" ".join(part.text for part in parts),
+            size=size,
+            bold=all(_BOLD.search(font) for font in fonts),
+            fixed=all(_FIXED.search(font) for font in fonts),
+            left=min(first[0], last[0]),
+            right=max(first[1], last[1]),
+            bottom=bottom,
+            top=top,
+            baseline=frame.point(*self._origin(inked[0]))[1],
+            at_edge=bottom > frame.height - margin or top < margin,
+            parts=parts,
+        )
+
+    def _parts(self, at: list[int], codes: list[int], size: float, ticks: Sequence[TickBox]) -> tuple[Part, ...]:
+        """The line cut at wide gaps; check boxes that are drawn between its words as "[x]" and "[ ]"."""
+        parts: list[Part] = []
+        words: list[Word] = []
+        found = [self._word(*word) for word in _words(at, codes)]
+        ticks = [tick for tick in ticks if any(word.is_near(tick.x) for word in found)]
+        for new in found:
+            if words and new.gap_to(words[-1]) > max(size * WIDE_GAP, 4.0):
+                parts.append(_part(words, ticks, parts[-1].right if parts else None))
+                words = []
+            words.append(new)
+        parts.append(_part(words, ticks, parts[-1].right if parts else None, last=True))
+        return tuple(part for part in parts if part.text)
+
+    def _word(self, at: list[int], codes: list[int]) -> "Word":
+        box = self.box(at[0])
+        end = box if len(at) == 1 else self.box(at[-1])
+        return Word(codes, min(box[0], end[0]), max(box[1], end[1]))
+
+    def cell_lines(self, cells: Sequence[Box]) -> list[list[CellLine]]:
+        """For each of these boxes of the shown page the lines of text inside it, from the top."""
+        found: list[dict[int, list[tuple[int, int]]]] = [{} for _ in cells]
+        heights: dict[int, list[int]] = {}
+        for number, (at, codes) in enumerate(self.runs()):
+            inside: int | None = None
+            for i, code in zip(at, codes, strict=True):
+                if code > 32:
+                    left, right, bottom, top = self.box(i)
+                    x, y = (left + right) / 2, (bottom + top) / 2
+                    if round(y) not in heights:
+                        heights[round(y)] = [k for k, box in enumerate(cells) if box[2] <= y <= box[3]]
+                    inside = next((k for k in heights[round(y)] if cells[k][0] <= x <= cells[k][1]), None)
+                if inside is not None:
+                    found[inside].setdefault(number, []).append((i, code))
+        return [_joined(self._cell_line(chars) for chars in lines.values()) for lines in found]
+
+    def _cell_line(self, chars: list[tuple[int, int]]) -> CellLine:
+        at, codes = [i for i, _ in chars], [code for _, code in chars]
+        baseline = self.frame.point(*self._origin(at[0]))[1]
+        size = self._size(at[0])
+        parts = self._parts(at, codes, size, ())
+        if not parts:
+            return CellLine("", 0.0, 0.0, baseline, size)
+        left, right = min(part.left for part in parts), max(part.right for part in parts)
+        return CellLine(" ".join(part.text for part in parts), left, right, baseline, size, parts)
+
+    def box(self, index: int) -> Box:
+        """The box of a character on the page as shown."""
+        return self.frame.box(self._box(index))
+
+    def _size(self, index: int) -> float:
+        import pypdfium2.raw as pdfium
+
+        matrix = pdfium.FS_MATRIX()
+        scale = 1.0
+        if pdfium.FPDFText_GetMatrix(self.raw, index, matrix):
+            scale = float((matrix.c**2 + matrix.d**2) ** 0.5) or 1.0
+        return float(pdfium.FPDFText_GetFontSize(self.raw, index)) * scale
+
+    def _box(self, index: int) -> Box:
+        import pypdfium2.raw as pdfium
+
+        left, right, bottom, top = (ctypes.c_double() for _ in range(4))
+        pdfium.FPDFText_GetCharBox(self.raw, index, left, right, bottom, top)
+        return left.value, right.value, bottom.value, top.value
+
+    def _origin(self, index: int) -> tuple[float, float]:
+        import pypdfium2.raw as pdfium
+
+        x, y = ctypes.c_double(), ctypes.c_double()
+        pdfium.FPDFText_GetCharOrigin(self.raw, index, x, y)
+        return x.value, y.value
+
+    def _font(self, index: int) -> str:
+        import pypdfium2.raw as pdfium
+
+        buffer = ctypes.create_string_buffer(128)
+        flags = ctypes.c_int()
+        pdfium.FPDFText_GetFontInfo(self.raw, index, buffer, 128, flags)
+        return buffer.value.decode("utf-8", "ignore")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """The code points of a word, and where it is."""
+
+    codes: list[int]
+    left: float
+    right: float
+
+    def is_near(self, x: float) -> bool:
+        """Whether a box to be ticked belongs beside this word."""
+        return self.left - BESIDE < x < self.right + BESIDE
+
+    def gap_to(self, other: "Word") -> float:
+        """How far apart two words are, whichever is further left."""
+        return max(self.left - other.right, other.left - self.right)
+
+
+def read_lines(page: "pypdfium2.PdfPage", ticks: Sequence[TickBox]) -> tuple[list[Line], PageFrame]:
+    """Turn the page upright and read its lines."""
+    frame = turn_upright(page)
+    text_page = page.get_textpage()
+    try:
+        shown = [tick.shown(frame) for tick in ticks]
+        return PageText(text_page.raw, frame).lines(shown), frame
+    finally:
+        text_page.close()
+
+
+def _words(at: list[int], codes: list[int]) -> Iterator[tuple[list[int], list[int]]]:
+    """The (indexes, code points) between spaces."""
+    word: tuple[list[int], list[int]] = ([], [])
+    for i, code in zip(at, codes, strict=True):
+        if code in (32, 0xA0, 9):
+            if word[0]:
+                yield word
+            word = ([], [])
+        elif code > 32 or word[0]:
+            word[0].append(i)
+            word[1].append(code)
+    if word[0]:
+        yield word
+
+
+def _part(words: Sequence[Word], ticks: Sequence[TickBox], after: float | None, *, last: bool = False) -> Part:
+    """Words as text, check boxes among them; those between the part before and this one belong to this one."""
+    pieces: list[str] = []
+    reached = after if after is not None else float("-inf")
+    for word in words:
+        text, middle = characters(word.codes), (word.left + word.right) / 2
+        inside = any(abs(tick.x - middle) < INSIDE for tick in ticks)
+        pieces += [tick.mark for tick in ticks if reached <= tick.x < middle and not abs(tick.x - middle) < INSIDE]
+        if text:
+            pieces.append("[x]" if inside and text in _CROSSES else text)
+        reached = middle + INSIDE if inside else middle
+    if last:
+        pieces += [tick.mark for tick in ticks if tick.x >= reached]
+    left, right = min(word.left for word in words), max(word.right for word in words)
+    return Part(" ".join(pieces), left, right)
+
+
+def _joined(lines: Iterator[CellLine]) -> list[CellLine]:
+    """Lines from the top; those on the same height, as a raised figure beside its word, as one."""
+    joined: list[CellLine] = []
+    for line in sorted(lines, key=lambda line: -line.baseline):
+        before = joined[-1] if joined else None
+        if before is not None and before.baseline - line.baseline < max(before.size, line.size) * 0.45:
+            first, second = sorted((before, line), key=lambda one: one.left)
+            if is_right_to_left(before.text + line.text):
+                first, second = second, first
+            text = f"{first.text} {second.text}"
+            left, right = min(first.left, second.left), max(first.right, second.right)
+            size = max(before.size, line.size)
+            joined[-1] = CellLine(text, left, right, before.baseline, size, (*first.parts, *second.parts))
+        elif line.text:
+            joined.append(line)
+    return joined

@@ -1,0 +1,250 @@
+"""The tables of a sheet: where each begins and ends, which rows name its columns, which lines are above it.
+
+A sheet may hold several tables, apart from each other by empty rows or columns or by a title of their own. One table
+may have empty rows below its header and between groups of rows, and a narrow empty column that only sets it apart.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from adapters.documents.tables import stretches
+
+MAX_GAP = 3
+"""Empty rows that may be between a header and its rows; after more of them another table begins."""
+
+MAX_REPEATED = 120
+"""Characters of the lines over a table that each stretch of it repeats: a period, a unit."""
+
+MAX_HEADER = 4
+"""Rows that may name columns together."""
+
+_NUMBER = re.compile(r"[-+(]{0,2}[$€£¥]? ?[\d.,]+ ?[%$€£¥]?[KMB]?\)?|=.* \(not computed\)")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_NO_VALUE = re.compile(r"[-–—.?]*|n/?a|tbd|tbc", re.IGNORECASE)
+
+Grid = list[list[str]]
+Rows = dict[int, list[str]]
+"""The rows that hold a value by their number from 0. What a sheet states as its size may be a million empty rows."""
+
+
+def regions(found: Rows) -> Iterator[tuple[int, int, Grid]]:
+    """Tables apart from each other: (first row, first column, cells), from 0. Empty rows within one are kept."""
+    for top, rows in _joined(list(_bands(found))):
+        width = max(map(len, rows))
+        used = [any(j < len(row) and row[j] for row in rows) for j in range(width)]
+        for start, end in _spans(used, rows):
+            part = [row[start:end] for row in rows]
+            above = next(i for i, row in enumerate(part) if any(row))
+            below = next(i for i, row in enumerate(reversed(part)) if any(row))
+            for first, cells in _titled(part[above : len(part) - below]):
+                yield top + above + first, start, cells
+
+
+def sheet_table(rows: Grid) -> Iterator[tuple[str, int, int]]:
+    """A region as (Markdown, first row, last row): lines above the header as text, then stretches of the table."""
+    head = 0
+    while head < min(len(rows), 5) and sum(map(bool, rows[head])) <= 1 and _width(rows) > 1:
+        head += 1
+    while head < len(rows) - 1 and _is_caption(rows[head:]):
+        head += 1
+    above = "\n\n".join(" · ".join(" ".join(text.split()) for text in row if text) for row in rows[:head] if any(row))
+    body = rows[head:]
+    if not any(map(any, body)):
+        yield above, 0, max(head - 1, 0)
+    elif _width(body) == 1 or (_filled_columns(body) == 2 and (len(body) == 1 or not _is_header(body))):
+        pairs = [": ".join(filter(None, row)) for row in body if any(row)]
+        text = "\n".join(f"- {pair}" for pair in pairs) if len(pairs) > 1 else pairs[0]
+        yield "\n\n".join(filter(None, (above, text))), 0, len(rows) - 1
+    else:
+        for i, (text, first, last) in enumerate(_stretches(body)):
+            repeated = above if i == 0 or len(above) <= MAX_REPEATED else ""
+            shown = "\n\n".join(filter(None, (repeated, text)))
+            yield shown, 0 if i == 0 else head + first, head + last
+
+
+# --- where tables begin and end
+
+
+def _bands(found: Rows) -> Iterator[tuple[int, Grid]]:
+    """Rows that follow each other without an empty one between them: (number of the first, cells)."""
+    top, band = 0, list[list[str]]()
+    for number in sorted(found):
+        if band and number != top + len(band):
+            yield top, band
+            band = []
+        if not band:
+            top = number
+        band.append(found[number])
+    if band:
+        yield top, band
+
+
+def _joined(bands: Sequence[tuple[int, Grid]]) -> Iterator[tuple[int, Grid]]:
+    """Bands, those without a header of their own joined to the one above whose columns they go on."""
+    top, rows = bands[0] if bands else (0, [])
+    for next_top, below in bands[1:]:
+        gap = next_top - top - len(rows)
+        if gap <= MAX_GAP and _goes_on(rows, below):
+            rows = [*rows, *([""] for _ in range(gap)), *below]
+        else:
+            yield top, rows
+            top, rows = next_top, below
+    if rows:
+        yield top, rows
+
+
+def _goes_on(above: Grid, below: Grid) -> bool:
+    """Whether rows below an empty one have their names above it: figures, under columns that are named there."""
+    heads = [row for row in above if not _has_numbers(row) and sum(map(bool, row)) > 1]
+    if not heads or not _has_numbers(below[0]) or _filled_columns(above) < 2:
+        return False
+    named = {j for row in heads for j, text in enumerate(row) if text}
+    figures = {j for row in below for j, text in enumerate(row) if text and _NUMBER.fullmatch(text)}
+    return bool(figures) and figures <= named
+
+
+def _spans(used: list[bool], rows: Grid) -> list[tuple[int, int]]:
+    """Runs of used columns; a lone column, and one of figures alone, belong to the table beside them."""
+    runs: list[tuple[int, int]] = []
+    for j, filled in enumerate(used):
+        beside = j - runs[-1][1] if runs else None
+        if filled and (beside == 0 or (beside == 1 and _is_figures(rows, j))):
+            runs[-1] = (runs[-1][0], j + 1)
+        elif filled:
+            runs.append((j, j + 1))
+    if len(runs) > 1 and any(end - start == 1 for start, end in runs):
+        return [(runs[0][0], runs[-1][1])]
+    return runs
+
+
+def _is_figures(rows: Grid, column: int) -> bool:
+    """Whether a column names no rows: below its first filled cell, all are numbers."""
+    filled = [row[column] for row in rows if column < len(row) and row[column] and not _YEAR.fullmatch(row[column])]
+    figures = sum(bool(_NUMBER.fullmatch(text) or _NO_VALUE.fullmatch(text)) for text in filled)
+    return figures >= 2 and figures >= len(filled) - MAX_HEADER + 1 and not _NUMBER.fullmatch(filled[0])
+
+
+def _titled(rows: Grid) -> Iterator[tuple[int, Grid]]:
+    """Tables that follow each other without an empty row, each under a title in one cell: (first row, cells)."""
+    start = 0
+    for i in range(2, len(rows) - 2):
+        titled = sum(map(bool, rows[i])) == 1 and not _has_numbers(rows[i])
+        header, first = rows[i + 1], rows[i + 2]
+        if titled and sum(map(bool, header)) > 1 and not _has_numbers(header) and _has_numbers(first):
+            figures = [j for j, text in enumerate(rows[i - 1]) if text and _NUMBER.fullmatch(text)]
+            if any(j < len(header) and header[j] for j in figures):
+                yield start, rows[start:i]
+                start = i
+    yield start, rows[start:]
+
+
+# --- what names the columns
+
+
+def _stretches(body: Grid) -> Iterator[tuple[str, int, int]]:
+    """A table with its header, which may take several rows or be missing; empty rows are left out."""
+    header: Sequence[str] = [""] * len(body[0])
+    start = 0
+    if len(body) > 1 and _is_header(body):
+        start = _header_rows(body)
+        header = _one_header(body[:start])
+    filled = [i for i in range(start, len(body)) if any(body[i])]
+    for stretch in stretches(header, [body[i] for i in filled]):
+        if filled:
+            yield stretch.text, filled[stretch.first], filled[stretch.last]
+        else:
+            yield stretch.text, 0, len(body) - 1
+
+
+def _header_rows(body: Grid) -> int:
+    """How many rows name the columns: those with words over columns that hold numbers further down."""
+    if len(body) > 2 and _is_group_row(body):
+        return 2
+    leading = next((i for i, row in enumerate(body) if i and any(row) and _has_numbers(row)), 0)
+    if not 1 < leading <= MAX_HEADER + MAX_GAP:
+        return 1
+    figures = _figure_columns(body[leading:])
+    count = 1
+    for i in range(1, leading):
+        row = body[i]
+        named = [j for j in figures if j < len(row) and row[j] and not _NO_VALUE.fullmatch(row[j])]
+        if any(row) and not named:
+            break
+        count = i + 1 if named else count
+    return count
+
+
+def _figure_columns(rows: Grid) -> set[int]:
+    """The columns that hold numbers in most of their filled cells."""
+    filled, figures = Counter[int](), Counter[int]()
+    for row in rows[:200]:
+        for j, text in enumerate(row):
+            if text and not _NO_VALUE.fullmatch(text):
+                filled[j] += 1
+                figures[j] += bool(_NUMBER.fullmatch(text))
+    return {j for j in figures if figures[j] >= 0.8 * filled[j] and figures[j]}
+
+
+def _one_header(rows: Grid) -> list[str]:
+    """Several rows of names as one: a name over a group of columns goes before each name of the group."""
+    rows = [row for row in rows if any(row)]
+    width = _width(rows)
+    columns: list[list[str]] = [[] for _ in range(width)]
+    for at, row in enumerate(rows):
+        lower = rows[at + 1] if at + 1 < len(rows) else None
+        spread = _spread(row, lower, width) if lower else row
+        for j in range(width):
+            columns[j].append(spread[j] if j < len(spread) else "")
+    return [" ".join(dict.fromkeys(filter(None, column))) for column in columns]
+
+
+def _spread(row: Sequence[str], lower: Sequence[str], width: int) -> list[str]:
+    """A row of names over groups, each repeated to the right where the names below come again: 2025, 2026."""
+    cells = [*row, *[""] * (width - len(row))]
+    names = [text for text in lower if text]
+    if len(set(names)) == len(names):
+        return cells
+    last = ""
+    for j, text in enumerate(cells):
+        last = text or last
+        cells[j] = text or (last if j and j < len(lower) and lower[j] else "")
+    return cells
+
+
+def _is_caption(rows: Grid) -> bool:
+    """Whether the first row is a line over a table and names no columns: a unit here, a period there."""
+    filled = sum(map(bool, rows[0]))
+    if not any(rows[0]) or len(rows) < 3 or 3 * filled > _filled_columns(rows) or _has_numbers(rows[0]):
+        return not any(rows[0])
+    lower = [text for text in rows[1] if text]
+    header = len(lower) > filled and not _has_numbers(rows[1])
+    return header and len(set(lower)) == len(lower) and not _is_group_row(rows)
+
+
+def _is_header(rows: Grid) -> bool:
+    """Whether the first row names the columns: words or years, and not a label beside a value."""
+    first = [text for text in rows[0] if text]
+    if len(first) == 2 and len(rows) > 1 and _NUMBER.fullmatch(rows[-1][-1] if rows[-1] else ""):
+        return not _NUMBER.fullmatch(first[1]) or bool(_YEAR.fullmatch(first[1]))
+    numbers = [text for text in first if _NUMBER.fullmatch(text)]
+    return not numbers or (len(numbers) < len(first) and all(_YEAR.fullmatch(text) for text in numbers))
+
+
+def _is_group_row(rows: Grid) -> bool:
+    """Whether the first row only groups the second: merged texts repeat side by side above different names."""
+    repeated = any(a and a == b for a, b in zip(rows[0], rows[0][1:], strict=False))
+    return repeated and _is_header(rows[1:])
+
+
+def _has_numbers(row: Sequence[str]) -> bool:
+    """Whether a row holds figures; years alone may name columns."""
+    return any(_NUMBER.fullmatch(text) and not _YEAR.fullmatch(text) for text in row if text)
+
+
+def _filled_columns(rows: Grid) -> int:
+    return sum(any(j < len(row) and row[j] for row in rows) for j in range(_width(rows)))
+
+
+def _width(rows: Grid) -> int:
+    return max((len(row) for row in rows), default=0)

@@ -1,0 +1,194 @@
+"""Tests of documents: questions, and what their answers must and must not say (``footnote check``)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from bot.evaluation.answer_text import comparable, place_of, says_not_covered
+from bot.evaluation.asking import pursue_question, reply_of, turn_of
+from core.model.answer import Outcome
+from core.model.conversation import Thread, ThreadKey
+from core.model.errors import ConfigurationError
+from core.model.text import sentences
+
+if TYPE_CHECKING:
+    from bot.container import Footnote
+    from bot.evaluation.asking import Prediction
+
+MOST_TESTS = 1_000
+LARGEST_FILE = 1_000_000  # bytes
+LAYOUT = "A file has documents (files and folders) and tests, each with ask and has, lacks, cites or abstains."
+_PLAIN = {"extra_forbidden": "there is no such field", "missing": "is missing", "model_type": "is not a mapping"}
+RUNS_WITH_MODEL = 3  # a model may answer differently each time; the majority decides
+
+
+def _as_texts(value: object) -> object:
+    """Take one text for a list of one, and what YAML reads as a number or a date for the text that it is."""
+    values = value if isinstance(value, list | tuple) else [value]
+    if any(isinstance(one, dict | list) or one is None for one in values):
+        raise ValueError("is no text; put quotes around a text with a colon")
+    return [str(one) for one in values]
+
+
+def _as_alternatives(value: object) -> object:
+    return [_as_texts(one) for one in (value if isinstance(value, list | tuple) else [value])]
+
+
+Texts = Annotated[tuple[str, ...], BeforeValidator(_as_texts)]
+Facts = Annotated[tuple[tuple[str, ...], ...], BeforeValidator(_as_alternatives)]
+
+
+class DocumentTest(BaseModel):
+    """One question and what is expected of its answer.
+
+    ``has`` are facts; where one is a list, any of its texts will do. ``after`` are the questions asked before it in the
+    same thread. ``cites`` are sources or titles, each of which must be cited.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    ask: str = Field(min_length=1, max_length=4_000)
+    after: Texts = ()
+    has: Facts = ()
+    lacks: Texts = ()
+    cites: Texts = ()
+    abstains: bool = False
+
+    @model_validator(mode="after")
+    def _expects_something(self) -> "DocumentTest":
+        if self.abstains == bool(self.has or self.lacks or self.cites):
+            raise ValueError("expects nothing, or both an answer and none: give has, lacks or cites, or abstains: true")
+        return self
+
+
+class TestFile(BaseModel):
+    """A file of tests. ``documents`` are files and folders, relative to the file."""
+
+    __test__ = False  # pytest collects classes by this name
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    documents: Texts = ()
+    tests: tuple[DocumentTest, ...] = Field(min_length=1, max_length=MOST_TESTS)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A test and what came of it. ``faults`` is empty when it passed."""
+
+    test: DocumentTest
+    answer: str
+    faults: tuple[str, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether the answer was as expected."""
+        return not self.faults
+
+
+def read_tests(path: Path) -> TestFile:
+    """Read a YAML file of tests. Raises ConfigurationError naming the test and the field that is wrong."""
+    import yaml
+
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise ConfigurationError(f"{path} is larger than {LARGEST_FILE // 1_000_000} MB.")
+        return TestFile.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        message = _PLAIN.get(first["type"], str(first["msg"]).removeprefix("Value error, "))
+        raise ConfigurationError(f"{path}{_place(first['loc'])}: {message}.", remedy=LAYOUT) from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        line = getattr(getattr(error, "problem_mark", None), "line", None)
+        where = "" if line is None else f", line {line + 1}"
+        raise ConfigurationError(f"{path}{where} is not YAML: {getattr(error, 'problem', error)}.") from None
+
+
+def _place(location: Sequence[int | str]) -> str:
+    words = [f"test {part + 1}" if isinstance(part, int) and at == 1 else part for at, part in enumerate(location)]
+    return "".join(f", {word}" for word in words if isinstance(word, str) and word != "tests")
+
+
+async def check(footnote: "Footnote", base: str, test: DocumentTest) -> Checked:
+    """Ask one question of a base and judge the answer; with a model, the majority of three runs."""
+    runs = RUNS_WITH_MODEL if footnote.settings.llm_model else 1
+    checked = [await _check_once(footnote, base, test) for _ in range(runs)]
+    passed = sum(one.passed for one in checked) * 2 > runs
+    return next(one for one in checked if one.passed == passed)
+
+
+async def _check_once(footnote: "Footnote", base: str, test: DocumentTest) -> Checked:
+    thread = Thread(ThreadKey("check", base, "", test.ask))
+    for earlier in test.after:
+        answer, inquiry = await pursue_question(footnote, base, earlier, thread)
+        thread = Thread(thread.key, (*thread.turns, turn_of(footnote, inquiry, answer)))
+    answer, _ = await pursue_question(footnote, base, test.ask, thread)
+    reply = reply_of(answer)
+    titles = {one.document: one.title for one in answer.citations} if answer else {}
+    return Checked(test, reply.text.strip(), tuple(find_faults(test, reply, frozenset(titles.values()))))
+
+
+def find_faults(test: DocumentTest, reply: "Prediction", titles: frozenset[str] = frozenset()) -> list[str]:
+    """Say what is wrong with a reply, a sentence a fault. ``titles`` are those of the cited documents."""
+    declines = reply.outcome is not Outcome.ANSWERED or says_not_covered(next(iter(sentences(reply.text)), ""))
+    if test.abstains:
+        return [] if declines else ["Answers, although the documents should not say it."]
+    if reply.outcome is not Outcome.ANSWERED:
+        return [f"Does not answer ({reply.outcome})."]
+    text = comparable(reply.text)
+    faults = [
+        "Lacks " + " or ".join(f"“{one}”" for one in alternatives) + "."
+        for alternatives in test.has
+        if all(place_of(comparable(one), text) is None for one in alternatives)
+    ]
+    faults += [f"Says “{one}”." for one in test.lacks if place_of(comparable(one), text) is not None]
+    return faults + [f"Does not cite {one}." for one in test.cites if not _is_cited(one, reply.cited, titles)]
+
+
+def _is_cited(name: str, sources: frozenset[str], titles: frozenset[str]) -> bool:
+    return name in titles or any(source == name or source.endswith(f"/{name}") for source in sources)
+
+
+def as_json(one: Checked) -> dict[str, Any]:
+    """Return a result for programs."""
+    return {"ask": one.test.ask, "passed": one.passed, "faults": list(one.faults), "answer": one.answer}
+
+
+def as_junit(checked: Sequence[Checked], name: str) -> bytes:
+    """Return the results as JUnit XML, as CI services show it."""
+    failures = sum(not one.passed for one in checked)
+    suite = Element("testsuite", name=name, tests=str(len(checked)), failures=str(failures))
+    for one in checked:
+        case = SubElement(suite, "testcase", classname=name, name=_printable(one.test.ask))
+        if one.faults:
+            failure = SubElement(case, "failure", message=_printable(" ".join(one.faults)))
+            failure.text = _printable(one.answer)
+    written: bytes = tostring(suite, encoding="utf-8", xml_declaration=True)
+    return written
+
+
+def _printable(text: str) -> str:
+    """Return the text without the control characters that XML 1.0 cannot hold."""
+    return "".join(sign for sign in text if sign.isprintable() or sign in "\n\t")
+
+
+def as_markdown(checked: Sequence[Checked], changed: Sequence[tuple[Checked, Checked]] = ()) -> str:
+    """Return the results as a comment for a pull request: failures first, then answers that change."""
+    failed = [one for one in checked if not one.passed]
+    lines = [f"**{len(checked) - len(failed)} of {len(checked)} document tests passed.**", ""]
+    for one in failed:
+        lines += [f"- ❌ **{_inline(one.test.ask)}** {_inline(' '.join(one.faults))}", f"  > {_inline(one.answer)}"]
+    if changed:
+        lines += ["", "Answers that change:", ""]
+    for before, after in changed:
+        lines += [f"- **{_inline(after.test.ask)}**", f"  - before: {_inline(before.answer)}"]
+        lines += [f"  - now: {_inline(after.answer)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _inline(text: str) -> str:
+    """Return the text on one line, without what Markdown or HTML would act on."""
+    return " ".join(text.replace("<", "&lt;").replace("@", "@\u2060").split())
