@@ -91,6 +91,9 @@ class AnswerDelivery(Generic[Payload]):
         if self._is_blind:
             await self._open_blindly(stage)
             return
+        if self._surface.home is not None and self._kept.mode:  # it had to move: nothing more is shown where it was
+            self._progress.final_only = True
+            return
         if stage is AnswerStage.OFFERED and self._manners.keeps_card:
             await self._begin()
         elif self._kept.first or await self._find_lost(stage):
@@ -126,7 +129,8 @@ class AnswerDelivery(Generic[Payload]):
 
     async def _resume(self, stage: AnswerStage) -> None:
         """Take up the first message that is there. An answer that may be in it is changed only at the end."""
-        self._progress.final_only = stage in {AnswerStage.ENDING, AnswerStage.DONE}
+        is_done = stage is AnswerStage.DONE and not self._manners.optional_sign
+        self._progress.final_only = stage is AnswerStage.ENDING or is_done
         kept = self._kept if self._progress.final_only else replace(self._kept, stage=AnswerStage.WORKING)
         await self._message_state.keep(self._hooks.opening(kept), *self._hooks.beside(kept.first))
         if self._manners.optional_sign:

@@ -95,7 +95,7 @@ class AnswerMessages(Generic[Payload]):
             return False
 
     async def change(self, payload: Payload, pauses: Sequence[float] = ()) -> None:
-        """Show the work as it is now, in a new message where there is none (any more)."""
+        """Show the work as it is now; where the sign is optional, post one that was deleted again."""
         known = self.kept.first
         if known:
             try:
@@ -104,7 +104,7 @@ class AnswerMessages(Generic[Payload]):
                 self.on_unanswered()
                 raise
             except CallRefused as refused:
-                if refused.refusal is not Refusal.GONE:
+                if refused.refusal is not Refusal.GONE or not self.manners.optional_sign:
                     raise
                 log.info("posting_again", extra={"part": 0})
             else:

@@ -1,6 +1,8 @@
 """The delivery engine over a chat in memory: kills between any two calls, every refusal at every call, where next."""
 
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
@@ -9,7 +11,19 @@ from core.model.conversation import ThreadKey
 from core.model.errors import PlatformUnavailable
 from core.model.message_records import AnswerStage, ChatQuestionState
 from core.model.reply_target import ReplyMode
-from core.ports.chat import CallRefused, DeliveryHooks, Manners, NoAnswer, Refusal
+from core.ports.answer_view import Step
+from core.ports.chat import (
+    AnswerPlace,
+    CallRefused,
+    DeliveryHooks,
+    End,
+    Manners,
+    NoAnswer,
+    PartKey,
+    Refusal,
+    Streaming,
+    Work,
+)
 from core.ports.platform import MessageState
 from core.service.delivery.delivery import AnswerDelivery
 from core.service.delivery.pacing import PacingLimits
@@ -27,8 +41,8 @@ MOST_CALLS = 12  # of one delivery, and then some
 class Worker:
     """Workers that answer one question in a chat, one after the other, over what is kept."""
 
-    def __init__(self, chat: MemoryChat) -> None:
-        self.chat = chat
+    def __init__(self, chat: MemoryChat, manners: Manners = MANNERS, streaming: Streaming[str] | None = None) -> None:
+        self.chat, self.manners, self.streaming = chat, manners, streaming
         self.states = InProcessMessageStateStore(InProcessState())
 
     async def state(self) -> MessageState[ChatQuestionState]:
@@ -40,7 +54,8 @@ class Worker:
             surface=self.chat,
             renderer=TextRenderer(),
             hooks=DeliveryHooks(),
-            manners=MANNERS,
+            manners=self.manners,
+            streaming=self.streaming,
             message_state=await self.state(),
             trace_id="t",
             mode=self.chat.mode,
@@ -134,6 +149,57 @@ async def test_an_answer_goes_to_the_next_place_that_takes_it(
     assert said == (WHOLE if where else [])
     assert {channel for channel, _ in chat.shown} == ({where} if where else set())
     assert (await worker.state()).is_settled
+
+
+class PrivateChat(MemoryChat):
+    """A chat that shows nobody a private message, and streams in the channel."""
+
+    seconds, longest = 0.0, 100
+
+    @property
+    def home(self) -> AnswerPlace:
+        return AnswerPlace(ReplyMode.PRIVATE, "channel")
+
+    async def post(self, place: AnswerPlace, payload: str, key: PartKey) -> str:
+        if place.mode is ReplyMode.PRIVATE:
+            self.calls += 1
+            raise CallRefused(Refusal.OTHER, "not here")
+        return await super().post(place, payload, key)
+
+    def text(self, written: str) -> str:
+        return written
+
+    async def start(self, step: Step) -> str:
+        self.shown["channel", "stream"] = step.title
+        return "stream"
+
+    async def append(self, message: str, steps: Sequence[Step], text: str) -> None:
+        self.shown["channel", message] += text
+
+    async def stop(self, message: str, steps: Sequence[Step] = (), text: str = "", below: str | None = None) -> None:
+        pass
+
+    def below(self, end: End, work: Work) -> None:
+        return None
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+async def test_killed_while_a_private_answer_moves_nothing_of_it_is_shown_in_the_channel(when: str) -> None:
+    manners = replace(MANNERS, blind=frozenset({ReplyMode.PRIVATE}), optional_sign=False, keeps_card=True)
+    for at in range(1, MOST_CALLS):
+        chat = PrivateChat(ReplyMode.PRIVATE)
+        worker = Worker(chat, manners, streaming=chat)
+
+        def die(number: int, name: str, at: int = at) -> None:
+            if number == at:
+                raise Killed
+
+        setattr(chat, when, die)
+        with suppress(Killed):
+            await worker.answer()
+        await worker.answer()
+        assert chat.texts("channel") == []
+        assert chat.texts("direct") == [f"(not there: not here) {WHOLE[0]}", WHOLE[1]]
 
 
 async def test_a_shorter_answer_leaves_nothing_of_a_longer_one() -> None:
