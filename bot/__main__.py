@@ -7,9 +7,11 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from adapters.terminal.output import print_json, say
 from bot.cli import ask as asking
 from bot.cli import backup as keeping
 from bot.cli import check as checking
+from bot.cli import connect as connecting
 from bot.cli import documents
 from bot.cli import gaps as lacking
 from bot.cli import inspect as inspecting
@@ -22,7 +24,6 @@ from bot.cli import setup as preparing
 from bot.cli import tokens as admitting
 from bot.cli.examples import add_examples
 from bot.cli.narrow_help import use_narrow_help
-from bot.cli.runner import print_json, say
 from bot.signals import interrupt_on_ending_signals
 from core.model.errors import FootnoteError
 from core.model.plain_text import remove_controls
@@ -57,6 +58,7 @@ for family in (
     asking,
     documents,
     knowledge,
+    connecting,
     lacking,
     inspecting,
     keeping,

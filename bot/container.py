@@ -4,12 +4,12 @@ With ``knowledge_stack``, ``page`` and ``platforms``, whose parts are put togeth
 """
 
 import asyncio
-import re
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from shutil import disk_usage
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -20,8 +20,9 @@ from adapters.encoders.answer_reader import LowRankAnswerReader
 from adapters.encoders.reranker import CrossEncoderReranker
 from adapters.encoders.text_encoder import SentenceTransformerEncoder
 from adapters.milvus.connection import is_server
-from adapters.milvus.embedded_server import REFILL, is_damaged
+from adapters.milvus.embedded_server import REFILL, RESERVE, is_damaged
 from adapters.milvus.index import MilvusIndex
+from adapters.reasoner_plugin import ReasonerDeps
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.redis.api_tokens import RedisApiTokens
 from adapters.redis.catalog import RedisCatalog
@@ -45,6 +46,7 @@ from adapters.terminal.chat import Chat
 from bot.garbage_collection import collector_paused
 from bot.home import secure_home
 from bot.knowledge_stack import KnowledgeStack, blob_store, knowledge_stack
+from bot.plugins import installed_platforms, installed_reasoners, principal_forms
 from bot.settings import Settings
 from bot.store_startup import StoreStartup
 from core.agent.agent import Agent
@@ -58,8 +60,9 @@ from core.model.budget import Prices
 from core.model.channel_settings import ChannelSettings
 from core.model.clock import Clock
 from core.model.conversation import ThreadKey
-from core.model.errors import ConfigurationError, ModelFailure, ModelUnavailable, NotFound, first_of_ours
+from core.model.errors import ConfigurationError, DiskFull, ModelFailure, ModelUnavailable, NotFound, first_of_ours
 from core.model.inquiry import PROFILE_LIMITS, AnswerPolicy, Limits
+from core.model.principals import Principal, PrincipalKind
 from core.ports.blob_store import BlobStore
 from core.ports.daily_budget import DailyBudget
 from core.ports.encoder import Encoder
@@ -95,7 +98,6 @@ log = structlog.get_logger(__name__)
 # long way begins (core.agent.fast_path). Without a model the long way costs nothing, so that it is always taken.
 CONFIDENT = 0.0
 NEVER = 2.0
-MET_AT = "Slack Discord"  # a reply may say so, though nobody else did
 NOTHING_TO_READ = "An admin can add some: `/kb` in chat, *Knowledge* on the page, `footnote ingest` in a terminal."
 ANSWER_SECONDS = 60.0  # what an answer may take where nothing else is set
 OPENAI = "https://api.openai.com/v1"
@@ -244,7 +246,9 @@ async def open_footnote(
     await asyncio.to_thread(_secure_home, settings.home)
     async with AsyncExitStack() as stack:
         search = await _open_search(settings, stack, models=models, wait=wait, any_index=any_index)
-        yield _footnote(settings, search, stack)
+        extractive = ExtractiveReasoner(search.encoder, search.answer_reader, search.index)
+        writer = await _installed_reasoner(settings, extractive, search.clock, stack)
+        yield _footnote(settings, search, stack, extractive, writer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +278,7 @@ async def _open_search(
     stack.push_async_callback(encoder.close)
     answer_reader = LowRankAnswerReader()
     stack.push_async_callback(answer_reader.close)
-    quotes = not settings.has_llm  # with a model they stand by, and their reader is loaded when they are needed
+    quotes = not settings.has_writer  # with a model they stand by, and their reader is loaded when they are needed
     # Models take longest: the stores open beside them.
     loading = asyncio.create_task(_open_models(encoder, answer_reader if quotes else None)) if models else None
     if loading is not None:
@@ -314,16 +318,38 @@ async def _open_search(
     )
 
 
+async def _installed_reasoner(
+    settings: Settings, extractive: ExtractiveReasoner, clock: Clock, stack: AsyncExitStack
+) -> Reasoner | None:
+    """Open the reasoner that REASONER names; None if it names none. Raises ConfigurationError."""
+    if not settings.reasoner:
+        return None
+    installed = installed_reasoners()
+    if (plugin := installed.plugins.get(settings.reasoner)) is None:
+        why = [f"{one.name}: {one.detail}." for one in installed.problems]
+        there = ", ".join(installed.plugins) or "none"
+        raise ConfigurationError(
+            " ".join([f"REASONER is {settings.reasoner!r}, which is not installed; installed: {there}.", *why]),
+            remedy="Install its package, or unset REASONER.",
+        )
+    deps = ReasonerDeps(standby=extractive, clock=clock, answer_seconds=settings.answer_deadline)
+    return await stack.enter_async_context(plugin.open(settings.of(plugin), deps))
+
+
 def _agent(
     settings: Settings,
     search: _Search,
     stack: AsyncExitStack,
     budget: DailyBudget | None,
     records: VerifierRecords,
+    extractive: ExtractiveReasoner,
+    writer: Reasoner | None,
 ) -> tuple[Reasoner, Agent]:
-    """The agent and the reasoner it decides by: the model where one is configured, with quotes standing by."""
-    extractive = ExtractiveReasoner(search.encoder, search.answer_reader, search.index)
-    reasoner = model_with_standby(settings, extractive, search.clock, stack, budget, records)
+    """Return the agent and the reasoner it decides by: what writes, if anything does, with quotes as its standby."""
+    if writer is not None:
+        reasoner = _with_standby(writer, extractive, search.clock)
+    else:
+        reasoner = model_with_standby(settings, extractive, search.clock, stack, budget, records)
     deps = AgentDeps(
         reasoner=reasoner,
         retriever=search.retriever,
@@ -331,12 +357,12 @@ def _agent(
         catalog=search.catalog,
         clock=search.clock,
         prices=_prices(settings),
-        confident=CONFIDENT if settings.has_llm else NEVER,
+        confident=CONFIDENT if settings.has_writer else NEVER,
         checkpoint_seconds=settings.checkpoint_expiry * 60,
-        names=MET_AT,
+        names=" ".join(plugin.label for plugin in installed_platforms()),  # a reply may say where people ask
         remedy=NOTHING_TO_READ,
         link_hosts=frozenset(name.strip().casefold() for name in settings.answer_link_hosts.split(",") if name.strip()),
-        quote_fallback=extractive if settings.has_llm else None,
+        quote_fallback=extractive if settings.has_writer else None,
     )
     limits = {
         profile: replace(limit, seconds=_seconds(limit, settings.answer_deadline), cost=_answer_budget(settings))
@@ -388,10 +414,16 @@ def _knowledge_stack(
     )
 
 
-def _footnote(settings: Settings, search: _Search, stack: AsyncExitStack) -> Footnote:
+def _footnote(
+    settings: Settings,
+    search: _Search,
+    stack: AsyncExitStack,
+    extractive: ExtractiveReasoner,
+    writer: Reasoner | None,
+) -> Footnote:
     redis = search.redis
     budget = _daily_budget(settings, redis, search.clock)
-    reasoner, agent = _agent(settings, search, stack, budget, RedisVerifierRecords(redis))
+    reasoner, agent = _agent(settings, search, stack, budget, RedisVerifierRecords(redis), extractive, writer)
     trace_store, audit, questions = _trace_store(settings, redis, stack), RedisAudit(redis), RedisQuestionLog(redis)
     memory = VisibleMemory(RedisMemory(redis), search.catalog, search.catalog.record_end)
     question_service = _question_service(search, reasoner, agent, memory, trace_store, questions)
@@ -465,15 +497,15 @@ async def has_documents(settings: Settings) -> bool:
 
 
 def digest_channel(setting: str) -> ThreadKey | None:
-    """The channel of GAPS_DIGEST; None where it is empty. Raises ConfigurationError for what is none."""
-    if not setting.strip():
+    """Return the channel of GAPS_DIGEST; None if it is empty. Raises ConfigurationError if it names none."""
+    text = setting.strip()
+    if not text:
         return None
-    found = re.fullmatch(r"(slack|discord):channel:(\w+)/(\w+)", setting.strip(), re.ASCII)
-    if found is None or (found[1] == "discord" and not (found[2] + found[3]).isdecimal()):
-        raise ConfigurationError(
-            "GAPS_DIGEST is no channel.", remedy="It looks like slack:channel:T1/C1 or discord:channel:1/2."
-        )
-    return ThreadKey(found[1], found[2], found[3], "")
+    forms = [form for form in principal_forms() if form.kind == PrincipalKind.CHANNEL]
+    if not any(form.accepts(text) for form in forms):
+        raise ConfigurationError("GAPS_DIGEST is no channel.", remedy=f"It looks like {' or '.join(map(str, forms))}.")
+    channel = Principal.parse(text)
+    return ThreadKey(channel.platform, channel.space or "", channel.id, "")
 
 
 def _secure_home(home: Path) -> None:
@@ -530,6 +562,8 @@ async def _open_index_and_model(
     consistency: IndexConsistency | None,
 ) -> None:
     """Index and model, side by side: each takes seconds and neither needs the other."""
+    if disk_usage(settings.home).free < RESERVE:
+        opening.notices.append(f"{DiskFull(settings.home)} Nothing can be added until then.")
     await opening.reach("redis", lambda: check_schema(redis), remote=settings.redis_url is not None)
     remote = is_server(settings.milvus_uri or "")
     try:
@@ -599,10 +633,14 @@ def model_with_standby(
     """The model endpoint with the extractive reasoner standing by, or the extractive reasoner alone."""
     if not settings.has_llm:
         return extractive
-    from adapters.reasoners.fallback import FallbackReasoner
-
     primary = model_endpoint(settings, daily_budget, records)
     stack.push_async_callback(primary.close)
+    return _with_standby(primary, extractive, clock)
+
+
+def _with_standby(primary: Reasoner, extractive: ExtractiveReasoner, clock: Clock) -> Reasoner:
+    from adapters.reasoners.fallback import FallbackReasoner
+
     return FallbackReasoner(primary, extractive, clock=clock, on_failure=_count_model_failure)
 
 

@@ -10,8 +10,9 @@ import uuid
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from contextlib import aclosing, nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -19,17 +20,19 @@ from rich.table import Table
 from rich.text import Text
 
 from adapters.terminal.console import SafeConsole
-from bot.cli.runner import print_json
+from adapters.terminal.output import print_json
 from bot.home import open_to_others, secure_home
 from bot.model_checks import late_check, model_checks
+from bot.plugins import installed_platforms, installed_reasoners, principal_forms
 from bot.serving_checks import milvus_server_check, processes_check, redis_memory_check
 from bot.settings import Settings, env_files, load_settings
 from core.ingestion.consistency import BRING_BACK, name_losses
 from core.model.budget import Meter
-from core.model.channel_settings import ChosenSettings
+from core.model.channel_settings import ChannelSettings, ChosenSettings, channel_settings
 from core.model.errors import FootnoteError, NotFound
 from core.model.health import Check, Health
 from core.model.inquiry import PROFILE_LIMITS, Profile
+from core.model.principals import PrincipalKind
 from core.service.kb.text_spans import count
 from core.service.lost_changes import CONFIRM
 
@@ -78,11 +81,10 @@ async def explain(place: str, *, as_json: bool) -> int:
     Raises NotFound when ``place`` names no channel.
     """
     from bot.container import open_footnote
-    from core.model.channel_settings import ChannelSettings, channel_settings
     from core.service.channel_settings import explain_settings
 
     if not PLACE.fullmatch(place):
-        raise NotFound(f"{place!r} is no channel.", remedy="A channel is named as slack:channel:T1/C1.")
+        raise NotFound(f"{place!r} is no channel.", remedy=f"A channel is named as {_channel_forms()}.")
     async with open_footnote(load_settings(), models=False) as footnote:
         chosen = await footnote.settings_store.read(place)
         applying = channel_settings(ChannelSettings(footnote.policy), chosen)
@@ -95,6 +97,11 @@ async def explain(place: str, *, as_json: bool) -> int:
             "\n".join([f"What applies in {place}:", *(f"  {line.text}" for line in lines)]), highlight=False
         )
     return 0
+
+
+def _channel_forms() -> str:
+    forms = principal_forms()
+    return " or ".join(str(form) for form in forms if form.kind == PrincipalKind.CHANNEL)
 
 
 async def _salvage_check(settings: Settings) -> Check | None:
@@ -266,8 +273,8 @@ async def _opened_stores(settings: Settings, opened_until: float, chosen: Chosen
             yield limited
         settings_store = footnote.settings_store
         chosen.set_result({place: await settings_store.read(place) for place in await settings_store.places()})
-        if settings.has_discord:
-            yield await _discord_sessions(footnote.message_states)
+        for check in await _kept_by_platforms(settings, footnote.message_states):
+            yield check
         yield await _blob_store(settings)
         usage = await footnote.trace_store.counts()
         yield _overkill(usage.searched, usage.searched_once)
@@ -368,9 +375,12 @@ def _overkill(searched: int, one: int) -> Check:
 
 async def endpoint_checks(settings: Settings) -> AsyncGenerator[Check]:
     """Whether the configured model answers, and what its endpoint does without."""
-    if not settings.has_llm:
+    if settings.reasoner:
+        yield Check("reasoner", Health.OK, f"{settings.reasoner}, of an installed package")
+    if not settings.has_writer:
         remedy = "Set LLM_MODEL (and LLM_BASE_URL, LLM_API_KEY) for written answers."
         yield Check("model endpoint", Health.NOTE, "none: answers are verbatim quotes", remedy)
+    if not settings.has_llm:
         return
     from bot.container import SystemClock, model_endpoint
 
@@ -395,28 +405,25 @@ async def endpoint_checks(settings: Settings) -> AsyncGenerator[Check]:
 
 
 async def _platforms(settings: Settings, chosen: Chosen) -> AsyncGenerator[Check]:
-    if not settings.has_slack and not settings.has_discord:
+    platforms = installed_platforms()
+    for problem in (*platforms.problems, *installed_reasoners().problems):
+        yield problem
+    configured = [plugin for plugin in platforms if plugin.is_configured(settings.of(plugin))]
+    if not configured:
         remedy = "footnote setup does it, step by step."
-        yield Check("platforms", Health.NOTE, "neither Slack nor Discord is configured", remedy)
-    if settings.has_slack:
-        for check in await _slack(settings):
-            yield check
-    if settings.has_discord:
-        for check in await _discord(settings, await _in_short(chosen)):
+        yield Check("platforms", Health.NOTE, f"not configured: {', '.join(one.label for one in platforms)}", remedy)
+    for plugin in configured:
+        for check in await plugin.checks(settings.of(plugin), partial(_applying, chosen)):
             yield check
 
 
-async def _slack(settings: Settings) -> list[Check]:
-    from adapters.slack.preflight import preflight
-    from bot.platforms import reveal
+async def _kept_by_platforms(settings: Settings, message_states: "MessageStateStore") -> list[Check]:
+    configured = [plugin for plugin in installed_platforms() if plugin.is_configured(settings.of(plugin))]
+    return [check for plugin in configured for check in await plugin.store_checks(message_states)]
 
-    found = await preflight(
-        reveal(settings.slack_bot_token) or "",
-        reveal(settings.slack_app_token),
-        reveal(settings.slack_signing_secret),
-        settings.slack_api_url,
-    )
-    return [check_of(check) for check in found]
+
+async def _applying(chosen: Chosen) -> Mapping[str, ChannelSettings]:
+    return {place: channel_settings(ChannelSettings(), here) for place, here in (await _in_short(chosen)).items()}
 
 
 async def _in_short(chosen: Chosen) -> Mapping[str, ChosenSettings]:
@@ -425,57 +432,6 @@ async def _in_short(chosen: Chosen) -> Mapping[str, ChosenSettings]:
         async with asyncio.timeout(CHOSEN_SECONDS):
             return await asyncio.shield(chosen)
     return {}
-
-
-async def _discord(settings: Settings, chosen: Mapping[str, ChosenSettings]) -> list[Check]:
-    from adapters.discord.preflight import preflight
-    from bot.platforms import reveal
-    from core.model.channel_settings import ChannelSettings, channel_settings
-
-    token = reveal(settings.discord_bot_token) or ""
-    found = await preflight(
-        token,
-        api_url=settings.discord_api_url,
-        gateway_url=settings.discord_gateway_url,
-        chosen={place: channel_settings(ChannelSettings(), here) for place, here in chosen.items()},
-    )
-    return [check_of(check) for check in found]
-
-
-async def _discord_sessions(message_states: "MessageStateStore") -> Check:
-    from adapters.discord.preflight import sessions_check
-
-    return check_of(await sessions_check(message_states))
-
-
-class PlatformCheck(Protocol):
-    """What every platform's preflight says of one thing."""
-
-    @property
-    def name(self) -> str:
-        """What was examined."""
-
-    @property
-    def ok(self) -> bool:
-        """Whether it is in order."""
-
-    @property
-    def detail(self) -> str:
-        """What was found, without a secret."""
-
-    @property
-    def remedy(self) -> str:
-        """What to do about it; empty where nothing is."""
-
-    @property
-    def fatal(self) -> bool:
-        """Whether nothing works without it."""
-
-
-def check_of(check: PlatformCheck) -> Check:
-    """A platform's check as one of ours."""
-    health = Health.OK if check.ok else Health.FAILED if check.fatal else Health.NOTE
-    return Check(check.name, health, check.detail, check.remedy)
 
 
 def line_of(check: Check, width: int) -> RenderableType:

@@ -61,8 +61,11 @@ def _write_once(there: Path, text: str) -> None:
         os.link(whole, there)
     except FileExistsError:
         pass
+    except OSError:  # a file system without hard links
+        if not there.exists():
+            whole.replace(there)
     finally:
-        whole.unlink()
+        whole.unlink(missing_ok=True)
 
 
 def open_to_others(place: Path) -> list[Path]:

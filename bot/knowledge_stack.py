@@ -2,16 +2,20 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from adapters.connectors.http import opener
+from adapters.connectors.registry import connector_plugin
 from adapters.documents.sources.file_stores import FsspecFileStores
 from adapters.documents.web.crawler import WebCrawler
 from adapters.documents.web.fetcher import Fetcher, Rules
 from adapters.files.blob_store import FolderBlobStore
 from adapters.files.object_store import ObjectBlobStore
+from adapters.files.secret_box import FernetBox
+from adapters.redis.connection_store import RedisConnectionStore
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.job_store import RedisJobStore
 from adapters.redis.proposal_store import RedisProposalStore
@@ -23,6 +27,7 @@ from adapters.terminal.operator import PLATFORM as TERMINAL
 from adapters.terminal.operator import operator
 from adapters.web.routing import PLATFORM as PAGE
 from bot.home import installation_id
+from bot.plugins import principal_forms
 from bot.settings import Settings
 from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import Ingestor
@@ -39,12 +44,17 @@ from core.ports.question_log import QuestionLog
 from core.retrieval.hybrid import Retriever
 from core.service.api_clients import API_PLATFORM
 from core.service.kb.item_sources import ItemSources
+from core.service.kb.job_queue import JobQueue
 from core.service.kb.job_runner import JobRunner
 from core.service.kb.job_worker import JobWorker
 from core.service.kb.scheduler import Scheduler
 from core.service.kb.service import KnowledgeService
 from core.service.kb.wiring import KnowledgeDeps, wire_knowledge
 from core.service.lost_changes import LostChanges
+from core.service.sync.classes import ReaderClasses
+from core.service.sync.connections import Connections
+from core.service.sync.documents import SyncedDocuments
+from core.service.sync.engine import SyncEngine
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -61,6 +71,7 @@ class KnowledgeStack:
     deps: KnowledgeDeps
     kb_service: KnowledgeService
     scheduler: Scheduler
+    connections: Connections
     rules: Rules
     blob_stores: Mapping[str, BlobStore]  # by the names that a backup has them under
 
@@ -84,6 +95,7 @@ class KnowledgeStack:
             site_store=deps.site_store,
             item_sources=item_sources,
             clock=deps.clock,
+            sync=self.connections.sync,
         )
         return JobWorker(name=name, inbox=deps.inbox, runner=runner, tick=self.scheduler.tick, lanes=lanes)
 
@@ -147,14 +159,39 @@ def knowledge_stack(
         installation=partial(installation_id, settings.home),
         questions=questions,
         lost_changes=lost_changes,
+        forms=principal_forms(),
     )
-    wired = wire_knowledge(deps)
+    connect = partial(_connections, settings, RedisConnectionStore(redis), deps)
+    wired = wire_knowledge(replace(deps, connections=connect))
+    assert wired.connections is not None
     return KnowledgeStack(
         deps=deps,
         kb_service=wired.service,
         scheduler=wired.scheduler,
+        connections=wired.connections,
         rules=rules_of(settings),
         blob_stores={"kept": blobs, "originals": kept_originals},
+    )
+
+
+def _connections(
+    settings: Settings, store: RedisConnectionStore, deps: KnowledgeDeps, job_queue: JobQueue
+) -> Connections:
+    """What syncs connected sources, and how their secrets are kept."""
+    key = settings.footnote_secret_key.get_secret_value() if settings.footnote_secret_key else ""
+    documents = SyncedDocuments(deps.catalog, deps.ingestor, deps.originals)
+    return Connections(
+        store=store,
+        engine=SyncEngine(store, documents, ReaderClasses(deps.catalog), deps.clock),
+        plugins=connector_plugin,
+        http=opener(rules_of(settings)),
+        box=FernetBox(settings.home, key, settings.footnote_secret_key_file),
+        catalog=deps.catalog,
+        ingestor=deps.ingestor,
+        jobs=deps.jobs,
+        job_queue=job_queue,
+        clock=deps.clock,
+        forms=deps.forms,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from adapters.documents.page_pictures import SandboxedPagePictures
+from adapters.platform_plugin import reveal, split_names
 from adapters.redis.answer_stream import RedisAnswerStream
 from adapters.redis.web_sessions import RedisWebSessions
 from adapters.web.access.rules import AccessRules
@@ -24,7 +25,6 @@ from adapters.web.source.document_pages import DocumentPages
 from adapters.web.source.screen import SourceScreen
 from bot.container import Footnote
 from bot.demo import SAMPLES
-from bot.platforms import reveal, split_names
 from bot.settings import Settings
 from bot.setup.guide import InstallationSetup
 from core.model.channel_settings import ChannelSettings

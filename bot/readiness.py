@@ -12,7 +12,7 @@ from adapters.observability import prometheus as metrics
 from adapters.redis.client import write_probe
 from bot.container import Footnote
 from bot.supervision import SupervisedPlatform
-from core.model.errors import FootnoteError
+from core.model.errors import DiskFull, FootnoteError
 from core.service.shared_stores import SharedStores
 
 PROBE_SECONDS = 3.0  # for one store; a probe of Kubernetes or Docker waits four or five
@@ -94,7 +94,7 @@ class Readiness:
             await asyncio.to_thread(_write, self.home)
         except OSError as error:
             if error.errno in _FULL:
-                return f"The disk of {self.home} is full. Make room on it."
+                return str(DiskFull(self.home))
         return ""
 
 

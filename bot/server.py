@@ -13,13 +13,15 @@ import structlog
 from adapters.http_bounds import HttpBounds
 from adapters.observability import logs
 from adapters.observability.prometheus import PrometheusMetrics
+from adapters.platform_plugin import ConnectedPlatform, split_names
 from adapters.reasoners.fallback import FallbackReasoner
 from adapters.redis.client import memory_use
 from bot.container import Footnote, open_footnote
 from bot.garbage_collection import freeze_loaded_objects
 from bot.health import application, listen
 from bot.loop_watch import LoopWatch
-from bot.platforms import ConnectedPlatform, platforms_of, split_names
+from bot.platforms import has_platform, open_platforms
+from bot.plugins import installed_platforms
 from bot.programs import open_api
 from bot.readiness import Readiness
 from bot.roles import ProcessRole
@@ -44,7 +46,9 @@ async def run(role: ProcessRole = ProcessRole.ALL) -> int:
     """Serve until a signal; 0 when drained. Raises ConfigurationError when there is nothing to serve."""
     settings = load_settings()
     logs.configure(settings.log_level, settings.log_format, settings.secrets())
-    if not settings.has_slack and not settings.has_discord and not settings.has_page:
+    for problem in installed_platforms().problems:
+        log.error("platform_unusable", platform=problem.name, reason=problem.detail, remedy=problem.remedy)
+    if not has_platform(settings):
         raise ConfigurationError(
             "No platform is configured yet.",
             remedy="footnote setup does it, step by step; footnote web works without.",
@@ -100,7 +104,7 @@ async def _connect_platforms(
     settings: Settings, footnote: Footnote, role: ProcessRole, name: str
 ) -> AsyncIterator[list[ConnectedPlatform]]:
     async with AsyncExitStack() as stack:
-        yield [await stack.enter_async_context(opening) for opening in platforms_of(settings, footnote, role, name)]
+        yield [await stack.enter_async_context(opening) for opening in open_platforms(settings, footnote, role, name)]
 
 
 class _ServedPlatform:

@@ -1,24 +1,31 @@
 """One frozen Settings, read once from the environment and ``.env`` files. Nothing else reads the environment.
 
+A plugin's settings are a model of its own, whose fields are read with the plugin's name before them.
 The environment wins, then ``.env`` in the working directory, then ``.env`` in the data directory. Every field is a line
-of ``.env.example``; a test holds the two together.
+of ``.env.example``; a test compares the two.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import BaseModel, Field, PrivateAttr, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from bot.plugins import installed_platforms, installed_reasoners
 from core.model.errors import ConfigurationError
 from core.model.inquiry import Behaviour, Profile
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
+    from adapters.platform_plugin import PlatformPlugin
+    from adapters.reasoner_plugin import ReasonerPlugin
+
+
+S = TypeVar("S", bound=BaseModel)
 
 ENV_FILE = ".env"
 _FORM = SettingsConfigDict(env_file_encoding="utf-8", extra="ignore", frozen=True, env_ignore_empty=True)
@@ -51,6 +58,7 @@ class Settings(_Location):
     blob_store_url: str | None = None
 
     # Models
+    reasoner: str = ""
     llm_base_url: str | None = None
     llm_api_key: SecretStr | None = None
     llm_model: str | None = None
@@ -74,21 +82,6 @@ class Settings(_Location):
     answer_deadline: float = Field(default=60.0, gt=0, le=3600)
     checkpoint_expiry: float = Field(default=30.0, gt=0)  # minutes
 
-    # Slack
-    slack_bot_token: SecretStr | None = None
-    slack_app_token: SecretStr | None = None
-    slack_signing_secret: SecretStr | None = None
-    slack_api_url: str | None = None
-    slack_admin_users: str = ""
-    slack_allowed_bots: str = ""
-
-    # Discord
-    discord_bot_token: SecretStr | None = None
-    discord_api_url: str | None = None
-    discord_gateway_url: str | None = None
-    discord_dev_guild: str | None = None
-    discord_allowed_bots: str = ""
-
     # The page
     web_address: str = ""
     web_password_hash: SecretStr | None = None
@@ -111,10 +104,14 @@ class Settings(_Location):
     fetch_allow_hosts: str = ""
     fetch_deny_hosts: str = ""
     source_addresses: str = ""
+    footnote_secret_key: SecretStr | None = None
+    footnote_secret_key_file: Path | None = None
     answer_link_hosts: str = ""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["auto", "text", "json"] = "auto"
     otel_exporter_otlp_endpoint: str | None = None
+
+    _plugins: Mapping[str, BaseModel] = PrivateAttr(default_factory=dict)
 
     @field_validator("profile", "behaviour", "log_level", "log_format", mode="before")
     @classmethod
@@ -124,7 +121,7 @@ class Settings(_Location):
 
     def secrets(self) -> list[str]:
         """Every configured secret, so that logs can be kept free of them."""
-        values = (getattr(self, name) for name in type(self).model_fields)
+        values = (getattr(one, name) for one in (self, *self._plugins.values()) for name in type(one).model_fields)
         return [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
 
     @property
@@ -133,19 +130,25 @@ class Settings(_Location):
         return bool(self.llm_model)
 
     @property
-    def has_slack(self) -> bool:
-        """Whether Slack is configured."""
-        return self.slack_bot_token is not None
+    def has_writer(self) -> bool:
+        """Whether something else than the reasoner without a model writes the answers."""
+        return self.has_llm or bool(self.reasoner)
 
     @property
     def has_page(self) -> bool:
         """Whether others than this machine's operator may sign in at the page."""
         return bool(self.web_password_hash or self.web_reader_password_hash or self.web_identity_header)
 
-    @property
-    def has_discord(self) -> bool:
-        """Whether Discord is configured."""
-        return self.discord_bot_token is not None
+    def with_plugins(self, plugins: Mapping[str, BaseModel]) -> "Settings":
+        """Return a copy that has these settings of plugins, by name."""
+        copy = self.model_copy()
+        copy._plugins = plugins  # noqa: SLF001 - of our own class
+        return copy
+
+    def of(self, plugin: "PlatformPlugin[S] | ReasonerPlugin[S]") -> S:
+        """Return the settings of a plugin: its defaults if none were read."""
+        found = self._plugins.get(plugin.name)
+        return found if isinstance(found, plugin.settings) else plugin.settings()
 
 
 def env_files() -> list[Path]:
@@ -162,21 +165,34 @@ def load_settings() -> Settings:
     with _plain_errors():
         home = _Location(_env_file=files[-1]).footnote_home  # type: ignore[call-arg]
         settings = Settings(_env_file=files).model_copy(update={"footnote_home": home})  # type: ignore[call-arg]
+    plugins: dict[str, BaseModel] = {}
+    for plugin in (*installed_platforms(), *installed_reasoners()):
+        with _plain_errors(f"{plugin.name}_"):
+            plugins[plugin.name] = _read(plugin, files)
     if (settings.llm_base_url or settings.llm_api_key) and not settings.has_llm:
         raise ConfigurationError(
             "LLM_BASE_URL or LLM_API_KEY is set, but not LLM_MODEL.", remedy="Name the model, or unset the other."
         )
+    settings = settings.with_plugins(plugins)
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # forked tokenizers deadlock; batches are ours to spread
     return settings
 
 
+def _read(plugin: "PlatformPlugin[S] | ReasonerPlugin[S]", files: list[Path]) -> S:
+    """Read a plugin's model from where all settings are read. Raises ValidationError."""
+    form = {**_FORM, "env_prefix": f"{plugin.name}_"}
+    source = type(plugin.settings.__name__, (plugin.settings, BaseSettings), {"model_config": form})
+    read: S = source(_env_file=files)
+    return read
+
+
 @contextmanager
-def _plain_errors() -> Iterator[None]:
-    """What is wrong with settings, in words for whoever wrote them."""
+def _plain_errors(prefix: str = "") -> Iterator[None]:
+    """Raise what is wrong with settings as ConfigurationError, in words for those who wrote them."""
     try:
         yield
     except ValidationError as error:
-        wrong = " ".join(f"{_setting(problem)} {_demand(problem)}." for problem in error.errors())
+        wrong = " ".join(f"{_setting(problem, prefix)} {_demand(problem)}." for problem in error.errors())
         raise ConfigurationError(wrong, remedy=".env.example describes every setting.") from None
     except UnicodeDecodeError:
         raise ConfigurationError("The file .env is not UTF-8 text.", remedy="Save it as UTF-8.") from None
@@ -187,8 +203,8 @@ def _plain_errors() -> Iterator[None]:
         ) from None
 
 
-def _setting(problem: "ErrorDetails") -> str:
-    return ".".join(str(part) for part in problem["loc"]).upper()
+def _setting(problem: "ErrorDetails", prefix: str) -> str:
+    return (prefix + ".".join(str(part) for part in problem["loc"])).upper()
 
 
 _DEMANDS = {

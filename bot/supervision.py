@@ -4,7 +4,7 @@ import asyncio
 
 import structlog
 
-from bot.platforms import ConnectedPlatform
+from adapters.platform_plugin import ConnectedPlatform
 from core.model.errors import ConfigurationError, FootnoteError
 from core.service.leases import pause
 

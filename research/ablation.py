@@ -42,7 +42,7 @@ from research.evaluation.question_runs import ask_question_set
 if TYPE_CHECKING:
     from core.ports.encoder import Vectors
 
-QUESTIONS = Path(__file__).parent.parent / "tests" / "questions"
+QUESTIONS = Path(__file__).parent / "questions"
 SETS = ("tune", "tune_2", *(f"unseen_{n}" for n in (2, 3, 4, 5, 6, 7, 8, 13)))
 HOME = Path(__file__).parent.parent / ".ablation"
 SAMPLE = 30  # conversations of each set

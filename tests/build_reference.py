@@ -13,12 +13,20 @@ from typer.main import get_command
 
 from bot.__main__ import app
 from bot.cli.examples import EXAMPLES, commands_of
+from bot.plugins import installed_platforms, installed_reasoners
 from bot.settings import Settings
 
 ROOT = Path(__file__).parents[1]
 SETTINGS, REFERENCE = ROOT / "docs" / "settings.md", ROOT / "docs" / "reference.md"
 _SECTION = re.compile(r"# --- (.+?) -+")
 _SETTING = re.compile(r"(?:# )?([A-Z][A-Z0-9_]+)=(.*)")
+
+
+def setting_names() -> set[str]:
+    """Return the names of all settings, those of installed plugins included."""
+    plugins = (*installed_platforms(), *installed_reasoners())
+    of_plugins = {f"{one.name}_{name}".upper() for one in plugins for name in one.settings.model_fields}
+    return {name.upper() for name in Settings.model_fields} | of_plugins
 
 
 def settings_page() -> str:

@@ -15,7 +15,7 @@ from redis.asyncio import Redis
 from adapters.backup.folder import MEMORY, PASSAGES, BackupReader, BackupWriter, Manifest
 from adapters.redis.client import bounded_call
 from adapters.redis.export import KeptKey, exported_keys, import_key, is_empty
-from adapters.redis.keys import tagged_key
+from adapters.redis.keys import CHANGES, tagged_key
 from adapters.redis.schema import SCHEMA
 from core.ingestion.passage_copy import PassageCopy, copy_passages, put_back
 from core.model.clock import Clock
@@ -111,8 +111,12 @@ class Backup:
             for entry in reader.entries(name):
                 await blobs.keep_entry(entry, await asyncio.to_thread(reader.read, name, entry))
         async for line in _lines(reader, MEMORY):
-            await import_key(self.redis, from_json(KeptKey, line))
+            kept: KeptKey = from_json(KeptKey, line)
+            # The number of changes never falls: one below the ledger's, which a killed restore left, is a loss.
+            if kept.name != CHANGES:
+                await import_key(self.redis, kept)
         await self._put_back(reader, progress)
+        await self.catalog.count_change()  # a ledger that is behind is brought up to date: with the bases, too
         await self.catalog.remember_index(self.index.identity)
         async with bounded_call():
             await self.redis.delete(_RESTORING)

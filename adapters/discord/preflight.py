@@ -4,7 +4,6 @@ Over REST alone: it identifies nowhere, so it may be run as often as one likes.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import discord
 
@@ -17,22 +16,11 @@ from adapters.discord.manifest import PERMISSIONS, invite
 from adapters.discord.outbound.messages import NOBODY
 from core.model.channel_settings import ChannelSettings
 from core.model.errors import FootnoteError, PlatformUnavailable
+from core.model.health import PlatformCheck
 from core.ports.message_state import MessageStateStore
 
 CHECK_SECONDS = 20.0
 CONTENT, SERVERS, SESSIONS = "Discord intents", "Discord servers", "Discord sessions"
-
-
-@dataclass(frozen=True, slots=True)
-class DiscordCheck:
-    """One thing that was looked at. ``fatal`` False: it works without, but less well."""
-
-    name: str
-    ok: bool
-    detail: str
-    remedy: str = ""
-    fatal: bool = True
-    link: str = ""  # where the remedy begins
 
 
 async def preflight(
@@ -42,7 +30,7 @@ async def preflight(
     gateway_url: str | None = None,
     defaults: ChannelSettings | None = None,
     chosen: Mapping[str, ChannelSettings] | None = None,
-) -> list[DiscordCheck]:
+) -> list[PlatformCheck]:
     """Token, intents, servers, permissions, and the roles that may be asked; stops at what makes the rest pointless.
 
     ``chosen``: settings by place, whose handoff roles are looked at beside the default one.
@@ -54,34 +42,34 @@ async def preflight(
         reading = _need_content(defaults, chosen or {})
         return [_token(client), _content(client, reading), *await _servers(client, _handoffs(defaults, chosen or {}))]
     except PlatformUnavailable as error:
-        return [DiscordCheck("Discord", False, error.args[0], error.remedy or "")]
+        return [PlatformCheck("Discord", False, error.args[0], error.remedy or "")]
     except FootnoteError as error:
-        return [DiscordCheck("Discord token", False, error.args[0], error.remedy or "")]
+        return [PlatformCheck("Discord token", False, error.args[0], error.remedy or "")]
     finally:
         await client.close()
 
 
-async def sessions_check(message_states: MessageStateStore) -> DiscordCheck:
+async def sessions_check(message_states: MessageStateStore) -> PlatformCheck:
     """Whether a start would connect at once, or wait because there were many. Raises StoreUnavailable."""
     if waits := await pending_wait(message_states):
-        return DiscordCheck(SESSIONS, ok=False, detail=waits, remedy="Wait, or find what restarts it.", fatal=False)
-    return DiscordCheck(SESSIONS, ok=True, detail="a start connects at once")
+        return PlatformCheck(SESSIONS, ok=False, detail=waits, remedy="Wait, or find what restarts it.", fatal=False)
+    return PlatformCheck(SESSIONS, ok=True, detail="a start connects at once")
 
 
-def _token(client: discord.Client) -> DiscordCheck:
-    return DiscordCheck("Discord token", ok=True, detail=f"logged in as {client.user}")
+def _token(client: discord.Client) -> PlatformCheck:
+    return PlatformCheck("Discord token", ok=True, detail=f"logged in as {client.user}")
 
 
-def _content(client: discord.Client, reading: int) -> DiscordCheck:
+def _content(client: discord.Client, reading: int) -> PlatformCheck:
     """Whether we may read what does not mention us; ``reading``: in how many places that is relied on."""
     name = CONTENT
     if reads_content(client):
-        return DiscordCheck(name, ok=True, detail="message content is on")
+        return PlatformCheck(name, ok=True, detail="message content is on")
     detail = "message content is off: follow-ups that do not mention me cannot be read"
     if reading:
         places = "one place" if reading == 1 else f"{reading} places"
         detail += f", nor new posts and questions, which {places} are set up to have answered"
-    return DiscordCheck(name, ok=False, detail=detail, remedy=NO_CONTENT_REMEDY, fatal=False)
+    return PlatformCheck(name, ok=False, detail=detail, remedy=NO_CONTENT_REMEDY, fatal=False)
 
 
 def _need_content(defaults: ChannelSettings | None, chosen: Mapping[str, ChannelSettings]) -> int:
@@ -97,21 +85,21 @@ def _handoffs(defaults: ChannelSettings | None, chosen: Mapping[str, ChannelSett
     return frozenset(role for role in roles if role is not None)
 
 
-async def _servers(client: discord.Client, handoffs: frozenset[int]) -> list[DiscordCheck]:
+async def _servers(client: discord.Client, handoffs: frozenset[int]) -> list[PlatformCheck]:
     """What we may do in each server, as roles give it; single channels may still take some of it away."""
     async with api_call("look at the servers I am in", CHECK_SECONDS):
         guilds = [guild async for guild in client.fetch_guilds(limit=200)]
     if not guilds:
         link = invite(str(client.application_id))
         remedy = f"Invite me: {link}"
-        return [DiscordCheck(SERVERS, ok=False, detail="I am in none", remedy=remedy, link=link)]
-    checks = [DiscordCheck(SERVERS, ok=True, detail=", ".join(guild.name for guild in guilds[:5]))]
+        return [PlatformCheck(SERVERS, ok=False, detail="I am in none", remedy=remedy, link=link)]
+    checks = [PlatformCheck(SERVERS, ok=True, detail=", ".join(guild.name for guild in guilds[:5]))]
     for guild in guilds[:20]:
         checks += await _server(client, guild.id, handoffs)
     return checks
 
 
-async def _server(client: discord.Client, guild_id: int, handoffs: frozenset[int]) -> list[DiscordCheck]:
+async def _server(client: discord.Client, guild_id: int, handoffs: frozenset[int]) -> list[PlatformCheck]:
     async with api_call("look at a server", CHECK_SECONDS):
         guild = await client.fetch_guild(guild_id, with_counts=False)
         me = await guild.fetch_member(client.user.id if client.user else 0)
@@ -120,8 +108,8 @@ async def _server(client: discord.Client, guild_id: int, handoffs: frozenset[int
     name = f"Discord, {guild.name}"
     if missing:
         remedy = f"Give my role these, or invite me again: {invite(str(client.application_id))}"
-        return [DiscordCheck(name, ok=False, detail=f"missing: {', '.join(missing)}", remedy=remedy)]
-    checks = [DiscordCheck(name, ok=True, detail="every permission is there")]
+        return [PlatformCheck(name, ok=False, detail=f"missing: {', '.join(missing)}", remedy=remedy)]
+    checks = [PlatformCheck(name, ok=True, detail="every permission is there")]
     checks += [_missing_permission(name, lacking)] if (lacking := _lacking_somewhere(me, channels)) else []
     checks += [_unmentionable(name, role) for role in guild.roles if role.id in handoffs and not role.mentionable]
     return checks
@@ -139,14 +127,14 @@ def _lacking_somewhere(me: discord.Member, channels: object) -> list[str]:
     return found
 
 
-def _missing_permission(name: str, where: list[str]) -> DiscordCheck:
+def _missing_permission(name: str, where: list[str]) -> PlatformCheck:
     more = f" and {len(where) - 5} more" if len(where) > 5 else ""
     remedy = "Allow my role these in the channels' permissions, where I am meant to answer."
-    return DiscordCheck(name, ok=False, fatal=False, detail=f"denied in {'; '.join(where[:5])}{more}", remedy=remedy)
+    return PlatformCheck(name, ok=False, fatal=False, detail=f"denied in {'; '.join(where[:5])}{more}", remedy=remedy)
 
 
-def _unmentionable(name: str, role: discord.Role) -> DiscordCheck:
+def _unmentionable(name: str, role: discord.Role) -> PlatformCheck:
     remedy = "Server Settings, Roles: allow anyone to @mention it."
-    return DiscordCheck(
+    return PlatformCheck(
         name, ok=False, fatal=False, detail=f"*Ask a person* cannot call the role {role.name}", remedy=remedy
     )

@@ -311,11 +311,21 @@ def _list(tag: Tag) -> str:
         if child.name in ("ul", "ol"):
             items.append(_indent(text, "  "))
             continue
-        mark = f"{number}. " if ordered else "- "
+        mark = f"{_enumerator(number, str(tag.get('type') or '1'))}. " if ordered else "- "
         items.append(mark + _indent(re.sub(r"\n\n(?=(- |\d+\. ))", "\n", text), " " * len(mark)).lstrip())
         number += 1
     loose = any("\n\n" in item for item in items)
     return ("\n\n" if loose else "\n").join(items)
+
+
+def _enumerator(number: int, kind: str) -> str:
+    """The number of a list item as the list shows it: "3", "c", "C", "iii" or "III"."""
+    if kind in ("a", "A") and number <= 26:
+        return chr(ord(kind) + number - 1)
+    if kind in ("i", "I") and number < 40:
+        roman = "x" * (number // 10) + ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")[number % 10]
+        return roman if kind == "i" else roman.upper()
+    return str(number)
 
 
 def _indent(text: str, by: str) -> str:

@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Self
 
 from adapters.documents.format import by_media_type
+from adapters.documents.sandbox.formulas import computed
 from adapters.documents.sandbox.pool import MB, Sandbox, SandboxLimits
 from adapters.documents.titles import stem
 from core.model.errors import DocumentRejected, NoText
@@ -74,11 +75,27 @@ class DocumentParser:
         self, name: str, data: bytes, most: int, progress: Callable[[int, int], None] | None
     ) -> ParsedDocument:
         parsed = await self._sandbox.read(name, data)
+        if parsed.uncomputed:
+            parsed = await self._with_formulas(name, data, parsed)
         if not parsed.picture_pages:
             return parsed
         if self._ocr is None:
             return self._without_ocr(parsed)
         return await self._with_ocr(self._ocr, name, data, parsed, most, progress)
+
+    async def _with_formulas(self, name: str, data: bytes, parsed: ParsedDocument) -> ParsedDocument:
+        """The workbook with its formulas computed; as it was read where LibreOffice is not installed or fails."""
+        values = await computed(data)
+        if values is None:
+            return parsed
+        try:
+            found = await self._sandbox.read(name, values)
+        except DocumentRejected:
+            return parsed
+        if found.uncomputed >= parsed.uncomputed:
+            return parsed
+        note = f"formulas computed by LibreOffice: {parsed.uncomputed - found.uncomputed}"
+        return replace(found, title=parsed.title, modified=parsed.modified, notes=(*found.notes, note))
 
     def _without_ocr(self, parsed: ParsedDocument) -> ParsedDocument:
         pages = len(parsed.picture_pages)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from adapters.documents import media_types
+from adapters.documents.encodings import repair, without_data
 from adapters.documents.format import by_media_type
 from core.model.errors import NoText
 from core.model.parsed_document import ParsedDocument
@@ -16,8 +17,10 @@ def read(name: str, data: bytes) -> ParsedDocument:
     """
     media_type = media_types.detect(name, data)
     parsed = by_media_type()[media_type].read(name, data)
-    blocks = tuple(block for block in parsed.blocks if block.text.strip())
+    blocks = tuple(
+        replace(block, text=without_data(repair(block.text))) for block in parsed.blocks if block.text.strip()
+    )
     if not blocks and not parsed.picture_pages:
         raise NoText("There is no text in this file.")
     notes = (*parsed.notes, *media_types.misnaming_notes(name, media_type))
-    return replace(parsed, blocks=blocks, notes=notes)
+    return replace(parsed, title=repair(parsed.title), blocks=blocks, notes=notes)

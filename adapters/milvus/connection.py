@@ -10,13 +10,13 @@ import logging
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from adapters.milvus.embedded_server import EmbeddedMilvus
+from adapters.milvus.embedded_server import REFILL, EmbeddedMilvus
 from core.model.errors import FootnoteError, StoreUnavailable
 
 T = TypeVar("T")
@@ -104,6 +104,16 @@ class MilvusConnection:
         if self._embedded is not None:
             await asyncio.to_thread(self._embedded.check_file)
 
+    async def check_room(self) -> None:
+        """Raise DiskFull where the embedded database's disk has no room for more."""
+        if self._embedded is not None:
+            await asyncio.to_thread(self._embedded.check_room)
+
+    async def check_stored(self, ids: Collection[str]) -> None:
+        """Raise StoreUnavailable where the embedded database's file lacks some of these rows."""
+        if self._embedded is not None:
+            await asyncio.to_thread(self._embedded.check_stored, ids)
+
     async def _attempt(self, do: Callable[[Any], T], seconds: float) -> T:
         from grpc import RpcError  # type: ignore[import-untyped] # pymilvus lets some of gRPC's errors through
         from pymilvus.exceptions import MilvusException
@@ -129,9 +139,10 @@ class MilvusConnection:
                 raise _NothingListens(f"Milvus at {self.uri} does not answer.") from error
             message = str(error.message if isinstance(error, MilvusException) else error.details())
             said = "did not answer in time" if "DEADLINE" in str(code) else _readable_message(message)
-            if _INTERNAL in said:
-                await self.check_file()
             remedy = None if "reports" in said else self._remedy()
+            if _INTERNAL in said and self._embedded is not None:
+                await self.check_file()  # which does not find every damage
+                remedy = f"If it stays so, its file is damaged. {REFILL}"
             raise StoreUnavailable(f"Milvus at {self.uri} {said}.", remedy=remedy) from error
 
     async def _in_thread(self, do: Callable[[], T], seconds: float) -> T:

@@ -10,18 +10,20 @@ import fcntl
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import sqlite3
 import subprocess
 import tempfile
 import time
+from collections.abc import Collection
 from contextlib import closing, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any
 
-from core.model.errors import ConfigurationError, StoreUnavailable
+from core.model.errors import ConfigurationError, DiskFull, StoreUnavailable
 
 _NAME = re.compile(r"[a-zA-Z0-9.\-_]{1,36}")  # what Milvus Lite takes as a file name
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -32,6 +34,8 @@ _PATIENCE = 30.0  # seconds for a server to listen; its data it opens later, at 
 # that nobody removes, three for each start. Errors alone, into our own log, which begins anew with each start.
 _QUIET = {"GLOG_logtostderr": "1", "GLOG_minloglevel": "2"}
 REFILL = "Move it away: footnote kb repair then fills a new one, or footnote restore brings a backup back."
+RESERVE = 4 * 2**20  # bytes that stay free on the disk
+_LOOKS = 10  # at the file for rows that were written, before they are missing
 _PREDECESSOR = 5.0  # seconds for a server whose holder was killed to notice; it looks every two
 
 
@@ -108,6 +112,29 @@ class EmbeddedMilvus:
         if is_damaged(self._database):
             raise StoreUnavailable(f"The index in {self._database} is damaged.", remedy=REFILL)
 
+    def check_room(self) -> None:
+        """Raise DiskFull where less than the reserve is free. Redis and the record of a question live on the rest."""
+        if shutil.disk_usage(self._database.parent).free < RESERVE:
+            raise DiskFull(self._database.parent)
+
+    def check_stored(self, ids: Collection[str]) -> None:
+        """Raise StoreUnavailable where the file lacks some of these rows.
+
+        The file is read without a lock ("immutable"), because Milvus Lite fails to write while somebody reads with one.
+        What is read in the middle of another write may be garbled, so it is read a few times before it counts.
+        """
+        if not _IDENTIFIER.fullmatch(self._collection):
+            return
+        query = f'SELECT count(*) FROM "{self._collection}" WHERE milvus_id IN (SELECT value FROM json_each(?))'  # noqa: S608 - an identifier
+        address, named = f"{self._database.as_uri()}?mode=ro&immutable=1", json.dumps(list(ids))
+        for _ in range(_LOOKS):
+            with suppress(sqlite3.Error), closing(sqlite3.connect(address, uri=True)) as database:
+                if database.execute(query, [named]).fetchone()[0] == len(ids):
+                    return
+            time.sleep(0.05)
+        self.check_room()
+        raise StoreUnavailable(f"The index in {self._database} did not keep all that was written to it.")
+
     def _lock(self) -> bool:
         self._database.parent.mkdir(parents=True, exist_ok=True)
         handle = self._holder_path.open("a+", encoding="utf-8")
@@ -149,6 +176,7 @@ class EmbeddedMilvus:
         while not _listens(str(self._socket)):
             if self._server.poll() is not None or time.monotonic() > until:
                 self.close()
+                self.check_room()
                 self.check_file()
                 raise StoreUnavailable(
                     f"Milvus Lite ended as it opened {self._database}.", remedy=f"See {self._log_path}."

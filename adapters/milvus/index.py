@@ -327,10 +327,7 @@ class MilvusIndex:
     async def _delete(self, condition: str) -> int:
         there = await self._count(condition)
         if there:
-            await self._call(
-                lambda client: client.delete(self._collection, filter=condition, timeout=_WRITE_SECONDS),
-                _WRITE_SECONDS,
-            )
+            await self._change(lambda client: client.delete(self._collection, filter=condition, timeout=_WRITE_SECONDS))
         return there
 
     async def _catch_up(self) -> None:
@@ -374,7 +371,17 @@ class MilvusIndex:
         return int(rows[0]["count(*)"])
 
     async def _write(self, rows: list[dict[str, Any]]) -> None:
-        await self._call(lambda client: client.upsert(self._collection, rows, timeout=_WRITE_SECONDS), _WRITE_SECONDS)
+        """Write rows durably: Milvus Lite acknowledges what a full disk did not take. Raises StoreUnavailable."""
+        await self._connection.check_room()
+        await self._change(lambda client: client.upsert(self._collection, rows, timeout=_WRITE_SECONDS))
+        await self._connection.check_stored([row["id"] for row in rows])
+
+    async def _change(self, do: Callable[[Any], object]) -> None:
+        try:
+            await self._call(do, _WRITE_SECONDS)
+        except StoreUnavailable:
+            await self._connection.check_room()  # what Milvus Lite says of a full disk is that it does not answer
+            raise
 
     async def _call(self, do: Callable[[Any], T], seconds: float) -> T:
         if not self.ready:

@@ -13,6 +13,7 @@ from redis.asyncio import Redis
 from adapters.redis.job_store import job_head
 from adapters.redis.keys import (
     API_TOKENS,
+    CONNECTIONS,
     EVERY_DECISION,
     EVERY_JOB,
     EVERY_SESSION,
@@ -20,6 +21,7 @@ from adapters.redis.keys import (
     SCHEDULES,
     UNDONE,
 )
+from core.model.connections import Connection
 from core.model.conversation import FORGOTTEN
 from core.model.jobs import Job
 from core.model.json_codec import from_json, to_json
@@ -55,6 +57,9 @@ async def anonymize_work(client: Redis, person_id: str) -> None:
     await _jobs(client, person_id)
     await _exchange(
         client, SCHEDULES, Schedule, lambda one: replace(one, by=FORGOTTEN) if one.by.id == person_id else one
+    )
+    await _exchange(
+        client, CONNECTIONS, Connection, lambda one: replace(one, by=FORGOTTEN) if one.by.id == person_id else one
     )
     await _exchange(client, UNDONE, Decision, lambda one: _decision(one, person_id))
     async for key in _keys(client, EVERY_DECISION):

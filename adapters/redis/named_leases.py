@@ -8,10 +8,11 @@ from adapters.redis.client import bounded_call
 from adapters.redis.keys import named_lease_key
 from core.ports.named_leases import NamedLeases
 
-# KEYS lease; ARGV holder milliseconds
+# KEYS lease; ARGV holder milliseconds. One that has more time left than a lease lasts was taken before the server's
+# clock was set back.
 _ACQUIRE = """
 local holder = redis.call('GET', KEYS[1])
-if holder and holder ~= ARGV[1] then return 0 end
+if holder and holder ~= ARGV[1] and redis.call('PTTL', KEYS[1]) <= 2 * ARGV[2] then return 0 end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1
 """

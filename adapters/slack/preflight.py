@@ -5,7 +5,6 @@ compared by hand: the remedy names the manifest.
 """
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 
 from slack_sdk.errors import SlackApiError
 
@@ -13,24 +12,14 @@ from adapters.slack.api.errors import RequestRefused, error_word
 from adapters.slack.api.web_client import WebClient
 from adapters.slack.manifest import EVENTS, SCOPES
 from core.model.errors import PlatformUnavailable
+from core.model.health import PlatformCheck
 
 MANIFEST = "Paste what footnote manifest slack prints under App Manifest at api.slack.com/apps, and reinstall the app."
 
 
-@dataclass(frozen=True, slots=True)
-class SlackCheck:
-    """One thing that was looked at. ``fatal`` False: it works without, but less well."""
-
-    name: str
-    ok: bool
-    detail: str
-    remedy: str = ""
-    fatal: bool = True
-
-
 async def preflight(
     bot_token: str, app_token: str | None, signing_secret: str | None, api_url: str | None = None
-) -> list[SlackCheck]:
+) -> list[PlatformCheck]:
     """Every check, in the order in which they depend on each other. Prints no token."""
     web = WebClient(bot_token, api_url)
     try:
@@ -39,7 +28,7 @@ async def preflight(
         await web.close()
 
 
-async def check_bot_token(token: str, api_url: str | None = None) -> list[SlackCheck]:
+async def check_bot_token(token: str, api_url: str | None = None) -> list[PlatformCheck]:
     """Whether Slack lets this bot token in, and then which scopes it lacks."""
     web = WebClient(token, api_url)
     try:
@@ -49,7 +38,7 @@ async def check_bot_token(token: str, api_url: str | None = None) -> list[SlackC
         await web.close()
 
 
-async def check_app_token(token: str, api_url: str | None = None) -> SlackCheck:
+async def check_app_token(token: str, api_url: str | None = None) -> PlatformCheck:
     """Whether a connection of Socket Mode is offered for this app token."""
     web = WebClient(token, api_url)
     try:
@@ -58,7 +47,7 @@ async def check_app_token(token: str, api_url: str | None = None) -> SlackCheck:
         await web.close()
 
 
-async def _checks(web: WebClient, app_token: str | None, signing_secret: str | None) -> AsyncIterator[SlackCheck]:
+async def _checks(web: WebClient, app_token: str | None, signing_secret: str | None) -> AsyncIterator[PlatformCheck]:
     token, granted = await _bot_token(web)
     yield token
     if granted is None:
@@ -69,52 +58,52 @@ async def _checks(web: WebClient, app_token: str | None, signing_secret: str | N
     yield await _groups(web, granted)
 
 
-async def _bot_token(web: WebClient) -> tuple[SlackCheck, frozenset[str] | None]:
+async def _bot_token(web: WebClient) -> tuple[PlatformCheck, frozenset[str] | None]:
     """Whether the token is let in, and the scopes that it holds; None where it is not."""
     try:
         us = await web.call_once("auth.test")
         granted = await web.granted_scopes()
     except RequestRefused as refusal:
         remedy = "Set SLACK_BOT_TOKEN to the Bot User OAuth Token (xoxb-…) under OAuth & Permissions."
-        return SlackCheck("Slack bot token", False, f"refused: {refusal.error}", remedy), None
+        return PlatformCheck("Slack bot token", False, f"refused: {refusal.error}", remedy), None
     except PlatformUnavailable as error:
         remedy = error.remedy or "Check the network, or SLACK_API_URL."
-        return SlackCheck("Slack", False, error.args[0], remedy), None
-    return SlackCheck("Slack bot token", True, f"{us.get('user')} in {us.get('team')}"), granted
+        return PlatformCheck("Slack", False, error.args[0], remedy), None
+    return PlatformCheck("Slack bot token", True, f"{us.get('user')} in {us.get('team')}"), granted
 
 
-def _scopes(granted: frozenset[str]) -> SlackCheck:
+def _scopes(granted: frozenset[str]) -> PlatformCheck:
     missing = sorted(set(SCOPES) - granted)
     if not missing:
-        return SlackCheck("Slack scopes", True, f"all {len(SCOPES)} granted")
+        return PlatformCheck("Slack scopes", True, f"all {len(SCOPES)} granted")
     needed = "; ".join(f"{scope} ({SCOPES[scope]})" for scope in missing)
     fatal = bool({"chat:write", "app_mentions:read"} & set(missing))
-    return SlackCheck("Slack scopes", False, f"missing: {needed}", MANIFEST, fatal=fatal)
+    return PlatformCheck("Slack scopes", False, f"missing: {needed}", MANIFEST, fatal=fatal)
 
 
-async def _connection(web: WebClient, app_token: str | None, signing_secret: str | None) -> SlackCheck:
+async def _connection(web: WebClient, app_token: str | None, signing_secret: str | None) -> PlatformCheck:
     """Socket Mode where there is an app token, else HTTP."""
     if app_token:
         return await _socket_mode(web, app_token)
     if signing_secret:
         detail = "SLACK_SIGNING_SECRET is set; Slack must reach this host"
-        return SlackCheck("Slack HTTP mode", True, detail)
+        return PlatformCheck("Slack HTTP mode", True, detail)
     remedy = "Set SLACK_APP_TOKEN (xapp-…, scope connections:write) for Socket Mode, or SLACK_SIGNING_SECRET for HTTP."
-    return SlackCheck("Slack connection", False, "neither an app token nor a signing secret is set", remedy)
+    return PlatformCheck("Slack connection", False, "neither an app token nor a signing secret is set", remedy)
 
 
-async def _socket_mode(web: WebClient, app_token: str) -> SlackCheck:
+async def _socket_mode(web: WebClient, app_token: str) -> PlatformCheck:
     remedy = "Switch Socket Mode on, and create an app-level token with connections:write under Basic Information."
     try:
         await web.client.apps_connections_open(app_token=app_token)
     except SlackApiError as error:
-        return SlackCheck("Slack Socket Mode", False, f"refused: {error_word(error) or 'no answer'}", remedy)
+        return PlatformCheck("Slack Socket Mode", False, f"refused: {error_word(error) or 'no answer'}", remedy)
     except OSError:
-        return SlackCheck("Slack Socket Mode", False, "Slack could not be reached", "Check the network.")
-    return SlackCheck("Slack Socket Mode", True, "a connection was offered")
+        return PlatformCheck("Slack Socket Mode", False, "Slack could not be reached", "Check the network.")
+    return PlatformCheck("Slack Socket Mode", True, "a connection was offered")
 
 
-def _subscriptions(granted: frozenset[str]) -> SlackCheck:
+def _subscriptions(granted: frozenset[str]) -> PlatformCheck:
     """Events need scopes: what the scopes rule out cannot be subscribed to."""
     needs = {"app_mention": "app_mentions:read", "message.channels": "channels:history", "message.im": "im:history"}
     needs |= {"message.groups": "groups:history", "message.mpim": "mpim:history"}
@@ -122,17 +111,17 @@ def _subscriptions(granted: frozenset[str]) -> SlackCheck:
     if "commands" not in granted:
         silent.append("/footnote, /kb and the shortcuts")
     if silent:
-        return SlackCheck("Slack events", False, f"cannot arrive: {', '.join(silent)}", MANIFEST, fatal=False)
+        return PlatformCheck("Slack events", False, f"cannot arrive: {', '.join(silent)}", MANIFEST, fatal=False)
     detail = f"scopes allow all; the manifest subscribes to {', '.join(EVENTS)}"
-    return SlackCheck("Slack events", True, detail)
+    return PlatformCheck("Slack events", True, detail)
 
 
-async def _groups(web: WebClient, granted: frozenset[str]) -> SlackCheck:
+async def _groups(web: WebClient, granted: frozenset[str]) -> PlatformCheck:
     if "usergroups:read" not in granted:
         detail = "user groups are unknown: grants to groups and “Ask a person” do not work"
-        return SlackCheck("Slack user groups", False, detail, MANIFEST, fatal=False)
+        return PlatformCheck("Slack user groups", False, detail, MANIFEST, fatal=False)
     try:
         found = (await web.call_once("usergroups.list")).get("usergroups") or []
     except (RequestRefused, PlatformUnavailable) as error:
-        return SlackCheck("Slack user groups", False, str(error), "They need a paid workspace.", fatal=False)
-    return SlackCheck("Slack user groups", True, f"{len(found)} readable")
+        return PlatformCheck("Slack user groups", False, str(error), "They need a paid workspace.", fatal=False)
+    return PlatformCheck("Slack user groups", True, f"{len(found)} readable")

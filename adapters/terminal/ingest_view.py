@@ -167,7 +167,8 @@ async def _ingest_batch(
         raise
     except StoreUnavailable:
         with suppress(FootnoteError):
-            await client.jobs.cancel(job.id, client.caller.person.id)  # the next command brings the rest in anew
+            await client.jobs.cancel(job.id, client.caller.person.id)  # the next command brings in the rest
+        with suppress(FootnoteError):  # a Redis on a full disk takes no writes, and can still say what is in
             job = await client.jobs.read(job.id) or job
         for result in _results(job, sources):
             ingest.add(result)
@@ -236,9 +237,7 @@ def _results(job: Job, sources: Collection[str], left: str = "") -> list[IngestR
 def report_naming(console: Console, naming: FileNaming) -> None:
     """What was kept of a folder that was indexed before, and which folders got another name than their own."""
     for one in naming.kept:
-        before = f", which was {one.moved_from}" if one.moved_from else ""
-        kept = f"Kept {count(one.documents, 'document')} of “{one.name}” as before, from {one.folder}{before}."
-        console.print(Text(kept), soft_wrap=True)
+        console.print(Text(str(one)), soft_wrap=True)
     for note in naming.notes:
         console.print(Text(note, style="yellow"), soft_wrap=True)
 

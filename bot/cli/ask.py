@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.runner import finish, open_to_read, print_json
+from adapters.terminal.output import print_json
+from bot.cli.runner import finish, open_to_read
 from core.model.inquiry import Profile
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.runner import finish, say
+from adapters.terminal.output import say
+from bot.cli.runner import finish
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.runner import finish, open_to_read, print_json, require_paths, say
+from adapters.terminal.output import print_json, say
+from bot.cli.runner import finish, open_to_read, require_paths
 
 if TYPE_CHECKING:
     from bot.evaluation.document_tests import Checked, TestFile

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.runner import ConfirmationMissing, finish, open_to_read, print_json, require_paths, say, say_losses
+from adapters.terminal.output import print_json, say
+from bot.cli.runner import ConfirmationMissing, finish, open_to_read, require_paths, say_losses
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

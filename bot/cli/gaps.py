@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.runner import finish, print_json, say
+from adapters.terminal.output import print_json, say
+from bot.cli.runner import finish
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -60,7 +61,7 @@ async def _gaps(period: "timedelta", as_json: bool, csv: Path | None, draft: str
     from core.service.gaps.analysis import Reader
 
     async with open_footnote(load_settings(), models=False) as footnote:
-        reader = Reader(await footnote.all_bases())
+        reader = Reader(await footnote.all_bases(), is_operator=True)
         if draft:
             return await _draft(footnote, draft, period, reader, propose)
         report = await footnote.gaps().report(period, reader)

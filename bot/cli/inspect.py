@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.runner import finish, open_to_read, print_json, say
+from adapters.terminal.output import print_json, say
+from bot.cli.runner import finish, open_to_read
 
 if TYPE_CHECKING:
     from core.model.conversation import ThreadKey

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, TypedDict, Unpack
 
 import typer
 
+from adapters.terminal.output import print_json, say
 from bot.cli.documents import FolderName
-from bot.cli.runner import ConfirmationMissing, finish, print_json, require_paths, say, say_losses
+from bot.cli.runner import ConfirmationMissing, finish, require_paths, say_losses
 from core.model.plain_text import one_line
 
 if TYPE_CHECKING:
@@ -184,7 +185,7 @@ def describe(
 def grant(name: Name, principals: Principals, yes: Yes = False, as_json: Json = False) -> None:
     """Restrict a base to some readers, add readers, or open it to everyone.
 
-    Restricting a base that everyone reads asks first, or wants --yes. Readers are
+    Restricting a base that everyone reads, and opening one, asks first, or wants --yes. Readers are
     slack:channel:T1/C1, slack:group:T1/S1, slack:user:T1/U1, slack:team:T1,
     discord:channel:1/2, discord:role:1/2, discord:user:1, discord:guild:1, web:user:ada, web:readers,
     or "everyone".
@@ -193,9 +194,9 @@ def grant(name: Name, principals: Principals, yes: Yes = False, as_json: Json = 
 
 
 @kb.command()
-def revoke(name: Name, principals: Principals, as_json: Json = False) -> None:
-    """Stop these readers from reading a base."""
-    _run("revoke", as_json, base=name, principals=tuple(principals))
+def revoke(name: Name, principals: Principals, yes: Yes = False, as_json: Json = False) -> None:
+    """Stop these readers from reading a base. Before the last one it asks, or wants --yes."""
+    _run("revoke", as_json, base=name, principals=tuple(principals), yes=yes)
 
 
 @kb.command()

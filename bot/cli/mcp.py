@@ -39,8 +39,8 @@ async def _over_stdio() -> int:
 async def _over_http(port: int) -> int:
     from adapters.http_bounds import HttpBounds
     from adapters.mcp.server import serve_http
+    from adapters.platform_plugin import split_names
     from bot.container import open_footnote
-    from bot.platforms import split_names
     from bot.programs import remote_mcp
     from bot.settings import load_settings
 

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from bot.cli.runner import finish, print_json, say
+from adapters.terminal.output import print_json, say
+from bot.cli.runner import finish
 
 feedback = typer.Typer(help="What people thought of answers.", no_args_is_help=True)
 

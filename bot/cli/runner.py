@@ -1,8 +1,6 @@
-"""What every command shares: running to an exit code, and printing JSON."""
+"""What every command shares: running to an exit code, and opening Footnote to read."""
 
 import asyncio
-import json
-import sys
 from collections.abc import AsyncIterator, Coroutine, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from pathlib import Path
@@ -11,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from adapters.observability import logs
+from adapters.terminal.output import say
 from core.model.errors import FootnoteError
 
 if TYPE_CHECKING:
@@ -70,26 +69,3 @@ def require_paths(names: Iterable[str | Path]) -> None:
             raise typer.BadParameter(f"{name} cannot be looked at: {error.strerror}.") from None
     if missing:
         raise typer.BadParameter(f"There is no file or folder {', '.join(missing)}.")
-
-
-def say(text: str, *, err: bool = False) -> None:
-    """A message for a person, without control characters.
-
-    On a terminal it is broken between words; behind a pipe every line of it stays whole.
-    """
-    if (sys.stderr if err else sys.stdout).isatty():
-        from rich.text import Text
-
-        from adapters.terminal.console import SafeConsole
-
-        SafeConsole(stderr=err).print(Text(text))
-    else:
-        from core.model.plain_text import remove_controls
-
-        typer.echo(remove_controls(text), err=err)
-
-
-def print_json(value: object) -> None:
-    """One JSON document on standard output, escaped where its encoding does not hold every sign."""
-    unicode = (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
-    sys.stdout.write(json.dumps(value, ensure_ascii=not unicode, indent=2) + "\n")

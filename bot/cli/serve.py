@@ -1,19 +1,12 @@
 """Running as a bot or as a page: ``serve``, ``web`` and ``manifest``."""
 
-from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-from bot.cli.runner import finish, say
+from adapters.terminal.output import say
+from bot.cli.runner import finish
 from bot.roles import ProcessRole
-
-
-class PlatformName(StrEnum):
-    """The platforms there are."""
-
-    SLACK = "slack"
-    DISCORD = "discord"
 
 
 def register(app: typer.Typer) -> None:
@@ -67,18 +60,18 @@ def serve(
 
 
 def manifest(
-    platform: Annotated[PlatformName, typer.Argument(help="slack or discord.")],
-    http: Annotated[bool, typer.Option("--http/--socket", help="Slack: over HTTP, or by Socket Mode.")] = False,
+    platform: Annotated[str, typer.Argument(help="The platform's name, as in its settings.", metavar="PLATFORM")],
+    http: Annotated[bool, typer.Option("--http/--socket", help="The platform calls, or is connected to.")] = False,
 ) -> None:
     """What to paste into a platform to set the bot up."""
-    if platform is PlatformName.SLACK:
-        from adapters.slack.manifest import manifest as slack_manifest
-
-        typer.echo(slack_manifest("http" if http else "socket"))
-        return
-    from adapters.discord.manifest import manifest as discord_manifest
+    from bot.plugins import installed_platforms
     from bot.settings import load_settings
 
-    token = load_settings().discord_bot_token
-    for line in discord_manifest(token.get_secret_value() if token else None).splitlines():
-        (typer.echo if "https://" in line else say)(line)  # a link stays whole
+    plugins = installed_platforms().plugins
+    if platform not in plugins:
+        raise typer.BadParameter(f"{platform!r} is not one of {', '.join(plugins)}.", param_hint="PLATFORM")
+    plugin = plugins[platform]
+    text = plugin.manifest(load_settings().of(plugin), http=http)
+    whole = text.startswith("{")  # JSON
+    for line in text.splitlines():
+        (typer.echo if whole or "https://" in line else say)(line)  # a link stays whole

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.runner import say
+from adapters.terminal.output import say
 
 if TYPE_CHECKING:
     from bot.setup.service_unit import ServiceUnit

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adapters.observability import logs
-from core.model.setup_steps import Place
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,10 +16,13 @@ def register(app: typer.Typer) -> None:
 
 
 def setup(
-    place: Annotated[Place | None, typer.Argument(help="Where it shall answer; asked for when it is left out.")] = None,
+    place: Annotated[
+        str | None,
+        typer.Argument(help="A platform, terminal or model; asked for when it is left out.", metavar="PLACE"),
+    ] = None,
     browser: Annotated[bool, typer.Option(help="Open links in the browser, where there is one.")] = True,
 ) -> None:
-    """Put it into Slack or Discord, or set up a language model, step by step.
+    """Put it into a chat platform, or set up a language model, step by step.
 
     What is set already is passed over.
     """

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.runner import finish, print_json, say
+from adapters.terminal.output import print_json, say
+from bot.cli.runner import finish
 
 if TYPE_CHECKING:
     from core.ports.api_tokens import ApiToken

@@ -10,6 +10,7 @@ from core.model.conversation import Audience, Person, Thread, ThreadKey, Turn
 from core.model.events import AgentCompleted, CheckpointReached
 from core.model.inquiry import Inquiry
 from core.model.knowledge import KnowledgeBase
+from core.model.plain_text import compose
 
 _ASKER = Person("eval")
 
@@ -42,7 +43,7 @@ def new_inquiry(footnote: Footnote, base: str, text: str, thread: ThreadKey) -> 
     """A question that the operator asks of one base."""
     return Inquiry(
         id=f"eval-{time.monotonic_ns()}",
-        question=text,
+        question=compose(text),
         thread=thread,
         asker=_ASKER,
         audience=Audience(unrestricted=True),

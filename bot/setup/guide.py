@@ -1,19 +1,29 @@
-"""The setup of this installation, as terminal and page both lead through it: the rules stand here once.
+"""The setup of this installation, as terminal and page both lead through it.
 
-What is done is read from what is set and from what the platforms say, so that whoever stops goes on where they were.
+What is done is read from what is set and from what the platforms say, so that people go on where they stopped.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bot.setup import discord, service_unit, slack
-from bot.setup.credentials import Credential, works
+from bot.plugins import installed_platforms
+from bot.settings import load_settings
+from bot.setup import service_unit
 from bot.setup.files_on_disk import FilesOnDisk, files_on_disk
 from bot.setup.saved_settings import SavedSettings
 from core.model.errors import FootnoteError, NotFound
 from core.model.health import Check, Health
-from core.model.setup_steps import Place, RunningOptions, SetupStep, SetupStepState, TokenField, TokenOutcome
+from core.model.setup_steps import (
+    Credential,
+    PlatformSetup,
+    RunningOptions,
+    SetupStep,
+    SetupStepState,
+    TokenField,
+    TokenOutcome,
+    works,
+)
 
 LOOK_SECONDS = 45.0  # for all that a platform is asked for one step
 
@@ -24,26 +34,37 @@ class InstallationSetup:
     def __init__(self, home: Path) -> None:
         self._home = home
         self._saved = SavedSettings(home)
-        self._platforms = {
-            Place.SLACK: slack.platform_setup(),
-            Place.DISCORD: discord.platform_setup(),
-        }
+        settings = load_settings()
+        self._platforms: dict[str, PlatformSetup] = {}
+        self._labels: dict[str, str] = {}
+        for plugin in installed_platforms():
+            if (setup := plugin.setup(settings.of(plugin))) is not None:
+                self._platforms[plugin.name], self._labels[plugin.name] = setup, plugin.label
 
-    def steps(self, place: Place) -> Sequence[SetupStep]:
-        """What there is to do at a platform, in order."""
-        return self._platforms[place].steps
+    def platforms(self) -> Mapping[str, str]:
+        """Return the labels of the platforms that can be set up, by their names."""
+        return self._labels
 
-    def first_messages(self, place: Place) -> Sequence[str]:
-        """What to write in a channel once it runs, one message after the other."""
-        return self._platforms[place].first_messages
+    def steps(self, platform: str) -> Sequence[SetupStep]:
+        """Return what there is to do at a platform, in order."""
+        return self._platforms[platform].steps
 
-    def configured_places(self) -> frozenset[Place]:
-        """The platforms that have a token, whether it works or not."""
-        return frozenset(place for place, one in self._platforms.items() if self._saved.value(one.first_setting))
+    def first_messages(self, platform: str) -> Sequence[str]:
+        """Return what to write in a channel once it runs, one message after the other."""
+        return self._platforms[platform].first_messages
 
-    async def look(self, place: Place, step: SetupStep) -> SetupStepState:
-        """How this step stands, by asking the platform."""
-        platform = self._platforms[place]
+    def configured_platforms(self) -> frozenset[str]:
+        """Return the platforms that have a token, whether it works or not."""
+        return frozenset(name for name, one in self._platforms.items() if self._saved.value(one.first_setting))
+
+    def platform_of_token(self, text: str, other_than: str = "") -> str:
+        """Return the label of the platform whose token this is by its look; empty if it is none."""
+        found = (name for name, one in self._platforms.items() if name != other_than and one.is_token(text))
+        return self._labels.get(next(found, ""), "")
+
+    async def look(self, name: str, step: SetupStep) -> SetupStepState:
+        """Return how this step is now, by asking the platform."""
+        platform = self._platforms[name]
         if step.token is not None:
             return await self._look_at_token(platform.credentials[step.token.setting], step.token)
         token = self._saved.value(platform.first_setting)
@@ -72,16 +93,20 @@ class InstallationSetup:
         )
 
     async def take_token(self, setting: str, pasted: str) -> TokenOutcome:
-        """Try a token, as somebody pasted it, and keep it where it works."""
-        known = {name: one for platform in self._platforms.values() for name, one in platform.credentials.items()}
-        if (credential := known.get(setting)) is None:
+        """Try a token, as somebody pasted it, and keep it if it works."""
+        asking = (name for name, platform in self._platforms.items() if setting in platform.credentials)
+        if (name := next(asking, None)) is None:
             raise NotFound("No step of the setup asks for that.")
+        credential = self._platforms[name].credentials[setting]
         if not self._saved.can_save(setting):
             where = self._saved.origin(setting)
             return TokenOutcome(
                 kept=False, mistake=f"{setting} is set in {where}, which wins over what I could write: change it there."
             )
         value = credential.clean(pasted)
+        if other := self.platform_of_token(value, other_than=name):
+            looks = f"The {credential.field.name} {credential.field.looks}."
+            return TokenOutcome(kept=False, mistake=f"That is a token of {other}'s. {looks}")
         if mistake := credential.find_mistake(value):
             return TokenOutcome(kept=False, mistake=mistake)
         checks = await _check_token(credential, value)

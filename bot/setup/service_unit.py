@@ -116,7 +116,7 @@ def unit_text(home: Path) -> str:
     folder = here if (here / ".env").is_file() else home
     return f"""\
 [Unit]
-Description=Footnote, answers from your team's documents in Slack and Discord
+Description=Footnote, answers from your team's documents
 Wants=network-online.target
 After=network-online.target
 
@@ -137,7 +137,7 @@ WantedBy=default.target
 def _system_unit_text() -> str:
     return f"""\
 [Unit]
-Description=Footnote, answers from your team's documents in Slack and Discord
+Description=Footnote, answers from your team's documents
 Wants=network-online.target
 After=network-online.target
 

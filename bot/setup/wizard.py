@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from bot.cli.runner import say
+from adapters.terminal.output import say
 from bot.container import has_documents
 from bot.doctor import examine
 from bot.settings import load_settings
@@ -14,14 +14,14 @@ from bot.setup import model
 from bot.setup.dialogue import Dialogue
 from bot.setup.guide import InstallationSetup
 from bot.setup.saved_settings import SavedSettings
-from core.model.setup_steps import PLATFORMS, Place, SetupStep, SetupStepState, TokenField
+from core.model.setup_steps import MODEL, TERMINAL, SetupStep, SetupStepState, TokenField
 
 STOPPED = "\nWhat was set is kept: footnote setup goes on from there."
-PATIENCE = 60.0  # seconds for the checks at the end: whoever set everything up would rather wait
+PATIENCE = 60.0  # seconds for the checks at the end: people who set everything up would rather wait
 Ingest = Callable[[list[Path]], int]
 
 
-def set_up(place: Place | None, ingest: Ingest, *, browser: bool) -> int:
+def set_up(place: str | None, ingest: Ingest, *, browser: bool) -> int:
     """Run every step; 0 when all is in order, 1 when something is left to do, 130 when Ctrl-C stopped it.
 
     Raises ConfigurationError where there is no terminal, or the ``.env`` cannot be written.
@@ -34,35 +34,43 @@ def set_up(place: Place | None, ingest: Ingest, *, browser: bool) -> int:
         return 130
 
 
-def _steps(dialogue: Dialogue, place: Place | None, ingest: Ingest) -> int:
+def _steps(dialogue: Dialogue, place: str | None, ingest: Ingest) -> int:
     home = load_settings().home
     guide = InstallationSetup(home)
     place = place or _choose(dialogue, guide)
-    if place is Place.MODEL:
+    _check_place(place, guide)
+    if place == MODEL:
         return int(not model.set_up(dialogue, SavedSettings(home)))
-    reached = place not in PLATFORMS or all(_take_step(dialogue, guide, place, step) for step in guide.steps(place))
-    _documents(dialogue, ingest)
+    reached = place == TERMINAL or all(_take_step(dialogue, guide, place, step) for step in guide.steps(place))
+    _documents(dialogue, guide, ingest)
     dialogue.heading("Everything checked, which takes some seconds")
     failed = asyncio.run(examine(as_json=False, seconds=PATIENCE))
-    if place is Place.TERMINAL:
+    if place == TERMINAL:
         dialogue.heading("Ask it")
         dialogue.say("  footnote chat")
     elif reached:
         _keep_running(dialogue, guide)
         _ask_there(dialogue, guide, place)
     else:
-        dialogue.say(f"\nLeft to do: {PLATFORMS[place]}. footnote setup {place} goes on from here.")
+        dialogue.say(f"\nLeft to do: {guide.platforms()[place]}. footnote setup {place} goes on from here.")
     return int(bool(failed) or not reached)
 
 
-def _choose(dialogue: Dialogue, guide: InstallationSetup) -> Place:
-    there = guide.configured_places()
-    choices = {place: f"{name}{' (a token is set)' if place in there else ''}" for place, name in PLATFORMS.items()}
-    choices |= {Place.TERMINAL: "this terminal alone", Place.MODEL: "nowhere yet: set up a language model"}
+def _check_place(place: str, guide: InstallationSetup) -> None:
+    places = [*guide.platforms(), TERMINAL, MODEL]
+    if place not in places:
+        raise typer.BadParameter(f"{place!r} is not one of {', '.join(places)}.", param_hint="PLACE")
+
+
+def _choose(dialogue: Dialogue, guide: InstallationSetup) -> str:
+    there = guide.configured_platforms()
+    labels = guide.platforms().items()
+    choices = {name: f"{label}{' (a token is set)' if name in there else ''}" for name, label in labels}
+    choices |= {TERMINAL: "this terminal alone", MODEL: "nowhere yet: set up a language model"}
     return list(choices)[dialogue.choose("Where shall Footnote answer?", list(choices.values()))]
 
 
-def _take_step(dialogue: Dialogue, guide: InstallationSetup, place: Place, step: SetupStep) -> bool:
+def _take_step(dialogue: Dialogue, guide: InstallationSetup, place: str, step: SetupStep) -> bool:
     """Whether to go on: the step is done, or can wait."""
     state = asyncio.run(guide.look(place, step))
     if step.token is not None:
@@ -102,7 +110,7 @@ def _obtain(
     return False
 
 
-def _mend(dialogue: Dialogue, guide: InstallationSetup, place: Place, step: SetupStep, state: SetupStepState) -> bool:
+def _mend(dialogue: Dialogue, guide: InstallationSetup, place: str, step: SetupStep, state: SetupStepState) -> bool:
     """Show how the step stands until it is done; False where that is left for later."""
     while True:
         dialogue.show(state.checks)
@@ -115,17 +123,18 @@ def _mend(dialogue: Dialogue, guide: InstallationSetup, place: Place, step: Setu
         state = asyncio.run(guide.look(place, step))
 
 
-def _documents(dialogue: Dialogue, ingest: Ingest) -> None:
+def _documents(dialogue: Dialogue, guide: InstallationSetup, ingest: Ingest) -> None:
     dialogue.heading("Your documents")
     if asyncio.run(has_documents(load_settings())):
         dialogue.say("There are some already; footnote sources list shows them.")
     while named := dialogue.ask("A folder or file to read"):
-        path = Path(named.strip("\"'")).expanduser()
+        named = named.strip("\"'")
+        path = Path(named).expanduser()
         if path.exists():
             ingest([path])
             return
-        if named.strip("\"'").startswith(("xoxb-", "xoxp-", "xapp-")):  # not repeated on the screen
-            dialogue.say("That is a Slack token, not a folder. Enter the path of a folder, or press Enter to skip.")
+        if label := guide.platform_of_token(named):  # not repeated on the screen
+            dialogue.say(f"That is a {label} token, not a folder. Enter the path of a folder, or press Enter to skip.")
         else:
             dialogue.say(f"There is no file or folder {path}.")
 
@@ -147,7 +156,7 @@ def _keep_running(dialogue: Dialogue, guide: InstallationSetup) -> None:
         dialogue.say(f"  {command}")
 
 
-def _ask_there(dialogue: Dialogue, guide: InstallationSetup, place: Place) -> None:
-    dialogue.heading(f"Then, in a channel of {PLATFORMS[place]}")
+def _ask_there(dialogue: Dialogue, guide: InstallationSetup, place: str) -> None:
+    dialogue.heading(f"Then, in a channel of {guide.platforms()[place]}")
     for message in guide.first_messages(place):
         dialogue.say(f"  {message}")

@@ -207,6 +207,7 @@ def abstain(run: Run, *, because: str = "", verdict: Verdict | None = None) -> A
     if close and not remark:
         lines.append(said.nearest.format(_nearest_name(close[0])))
         lines.append(said.foreign if language_of(close[0].quote) != language_of(run.inquiry.question) else "")
+    lines.append(said.privately if run.inquiry.more_in_private else "")
     text = " ".join(filter(None, lines))
     return end_run(run, Outcome.ABSTAINED, text, citations=cited, nearest=close, verdict=verdict)
 
@@ -220,7 +221,9 @@ async def nothing_to_read(run: Run) -> AgentCompleted:
     """Say that there is no knowledge here at all, or none until its readers are confirmed, and who can change that."""
     if any(base.closed for base in await run.deps.catalog.bases()):
         return end_run(run, Outcome.ABSTAINED, CLOSED)
-    return end_run(run, Outcome.ABSTAINED, f"I have no documents yet that I may read here. {run.deps.remedy}")
+    privately = WORDINGS[language_of(run.inquiry.question)].privately
+    way_on = privately if run.inquiry.more_in_private else run.deps.remedy
+    return end_run(run, Outcome.ABSTAINED, f"I have no documents yet that I may read here. {way_on}")
 
 
 def _nearest_name(source: Citation) -> str:

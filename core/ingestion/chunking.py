@@ -138,14 +138,17 @@ def passage_id(document: str, version: str, content: str, repeat: int) -> str:
     return _digest(document, version, content, str(repeat))
 
 
-def same_passage_in(version: str, passages: Sequence[Passage]) -> dict[str, str]:
-    """For each passage's id, the id that the same content has in another version: its vector can be reused."""
+def same_passage_in(version: str, passages: Sequence[Passage], document: str = "") -> dict[str, str]:
+    """For each passage's id, the id that the same content has in another version: its vector can be reused.
+
+    ``document`` is the id of the document with that version, where it is another one.
+    """
     seen: dict[str, int] = {}
     twins: dict[str, str] = {}
     for passage in passages:
         content = _digest(*passage.heading, passage.text)
         seen[content] = seen.get(content, -1) + 1
-        twins[passage.id] = passage_id(passage.document, version, content, seen[content])
+        twins[passage.id] = passage_id(document or passage.document, version, content, seen[content])
     return twins
 
 

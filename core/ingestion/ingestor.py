@@ -8,6 +8,8 @@ import hashlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import count
+from pathlib import PurePosixPath
 
 from core.ingestion.chunking import passages_of, same_passage_in
 from core.ingestion.consistency import IndexConsistency
@@ -17,6 +19,7 @@ from core.ingestion.originals import Originals
 from core.ingestion.passage_vectors import vectors_of
 from core.model.clock import Clock
 from core.model.errors import DocumentRejected, FootnoteError, NoText, StoreUnavailable
+from core.model.file_content import UPLOAD
 from core.model.jobs import JobStage
 from core.model.knowledge import Document, KnowledgeBase, Passage
 from core.model.parsed_document import ParsedDocument
@@ -101,6 +104,17 @@ class Ingestor:
         same = before is not None and before.version == self._version(material) and not _is_taken(before, material)
         return before if same else None
 
+    async def keep_apart(self, material: Material, base: str) -> Material:
+        """The upload, under a name of its own where a file of a folder has its name: both are kept."""
+        if material.origin != UPLOAD:
+            return material
+        path = PurePosixPath(material.source)
+        names = (f"{path.stem} (uploaded{f' {number}' if number > 1 else ''}){path.suffix}" for number in count(1))
+        source = material.source
+        while (there := await self._catalog.document(document_id_of(base, source))) and _is_taken(there, material):
+            source = next(names)
+        return replace(material, source=source)
+
     async def preview(self, material: Material, base: str) -> IngestResult:
         """How an ingest of this would come out, with nothing written; passages are known of what stays as it is."""
         before = await self._catalog.document(document_id_of(base, material.source))
@@ -124,11 +138,13 @@ class Ingestor:
         *,
         still_ours: Callable[[], Awaitable[None]] | None = None,
         retire: Retire | None = None,
+        moved_from: Document | None = None,
     ) -> IngestResult:
         """Bring one document in. A document that fails is reported, not raised; stores that are away are raised.
 
         ``still_ours`` is asked just before the new version becomes visible, and raises when it must not. ``retire``
         sets the version that is replaced aside, so that it can be restored; without it, that version is deleted.
+        ``moved_from`` is the same document in another base: its vectors are reused.
         """
         document_id = document_id_of(base, material.source)
         version = self._version(material)
@@ -147,7 +163,7 @@ class Ingestor:
             passages = await passages_of(parsed, document, self._encoder.count_tokens, self._encoder.window)
             if self._originals is not None:
                 document = replace(document, original=await self._originals.keep(document, material))
-            await self._write(passages, before.version if before else "", progress)
+            await self._write(passages, before or moved_from, progress)
             replaced = before if before is not None and before.version != version else None
             retired = replaced is not None and retire is not None and await retire(replaced)
         except NoText as reason:
@@ -217,9 +233,9 @@ class Ingestor:
             notes=parsed.notes,
         )
 
-    async def _write(self, passages: Sequence[Passage], old_version: str, progress: Progress) -> None:
-        """Encode and write in batches; the vectors of text that the old version had are taken over."""
-        twins = same_passage_in(old_version, passages) if old_version else {}
+    async def _write(self, passages: Sequence[Passage], earlier: Document | None, progress: Progress) -> None:
+        """Encode and write in batches; the vectors of text that the earlier document had are reused."""
+        twins = same_passage_in(earlier.version, passages, earlier.id) if earlier else {}
         for start in range(0, len(passages), BATCH):
             progress(JobStage.EMBEDDING, start, len(passages))
             batch = passages[start : start + BATCH]

@@ -4,7 +4,7 @@ Text from a model or a document may ask a reader's client to open a link or load
 So every address in an answer is compared, whole, with what the retrieved passages contain word for word:
 
 - A link stays a link if it leads to a retrieved source. It also stays one if a cited passage has its address and the
-  address is on the host of that passage's document, or on one that the operator allows (``ANSWER_LINK_HOSTS``).
+  address is on the host of that passage's document, or on one that the operator allows (the setting ANSWER_LINK_HOSTS).
 - Any other address of a cited passage is shown as code behind the words of its link: people can copy it, and no
   program makes a link of it. So is a plain page of any retrieved passage; contacts are shown as text.
 - Every other link keeps its words alone.
@@ -74,7 +74,7 @@ RESERVED_SHARE = re.compile(
 MOST_HELD_BACK = 4_000  # characters; what is longer is shown, filtered as it stands
 REMOVED = "(link removed)"
 _MOST_ROUNDS = 3  # an address that is taken away may leave markup that makes another link
-# What Slack and Discord take for a call of people, or for a link to a channel: see their sanitizers.
+# What chat platforms take for a call of people, or for a link to a channel: see their sanitizers.
 _CALL_MARKUP = re.compile(
     r"<(?:(?:!subteam\^|@[!&]?|(?P<place>#))(?P<id>[UWBSCG][A-Z0-9]{2,20}|\d{1,20})|!(?P<all>channel|here|everyone|group))"
     r"(?:\|[@#]?(?P<label>[^<>\n]{0,100}))?>"

@@ -35,7 +35,7 @@ class ThreadKey:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Someone on a platform. ``id`` is qualified (``slack:T1/U1``), so that two platforms never collide."""
+    """Someone on a platform. ``id`` is qualified (``platform:space/id``), so that two platforms never collide."""
 
     id: str
     name: str = ""
@@ -57,6 +57,13 @@ class Audience:
     unrestricted: bool = False  # the operator at the terminal, who owns the data directory anyway
     public: bool = False  # everybody of the workspace or server may read there: what is said there is no secret
     open_bases: frozenset[str] | None = None  # of the bases that are open to everyone only these; None: all
+    administers: bool = False  # an admin's eyes alone: every base, but of a source's mirrored ones only those granted
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether a place reads along: what one person alone may read is not for it."""
+        held = self.principals
+        return any(":channel:" in one for one in held) and not any(":user:" in one for one in held)
 
 
 class Role(StrEnum):

@@ -5,10 +5,14 @@
     │   └── IndexMismatch        the index was written with another model or dimension
     ├── Unavailable              something outside does not answer
     │   ├── StoreUnavailable     Redis or Milvus
-    │   │   └── StoreRefused     it answers, and does not let us in as we are configured
+    │   │   ├── StoreRefused     it answers, and does not let us in as we are configured
+    │   │   └── DiskFull         the disk below it is full
     │   ├── ModelUnavailable     the model endpoint: refused, timed out, rate limited, breaker open
     │   │   └── ModelMisbehaved  it answered, but with nothing usable
-    │   └── PlatformUnavailable  Slack or Discord
+    │   ├── PlatformUnavailable  a chat platform
+    │   └── SourceUnavailable    a place where a team keeps documents; ``after``: seconds until it may be asked again
+    │       └── SourceRefused    it answers, and refuses the token
+    │           └── RightMissing the token is good, and may not do this
     ├── BudgetExhausted          a cap on searches, tokens, seconds or money is reached
     ├── NotFound                 a document, checkpoint, trace or knowledge base that is not there
     ├── Denied                   this person may not do this
@@ -58,6 +62,13 @@ class StoreRefused(StoreUnavailable):
     """A store answers, and does not let us in: no waiting mends that, other settings do."""
 
 
+class DiskFull(StoreUnavailable):
+    """The disk of a folder of ours is full. Nothing more is written there until somebody makes room."""
+
+    def __init__(self, folder: object) -> None:
+        super().__init__(f"The disk of {folder} is full.", remedy="Make room on it.")
+
+
 class ModelFailure(StrEnum):
     """What was wrong at a model endpoint, for metrics and for whoever runs it."""
 
@@ -97,7 +108,27 @@ class ModelMisbehaved(ModelUnavailable):
 
 
 class PlatformUnavailable(Unavailable):
-    """Slack or Discord does not answer, or refuses our credentials."""
+    """A chat platform does not answer, or refuses our credentials."""
+
+
+class SourceUnavailable(Unavailable):
+    """A source that a connector reads does not answer, or wants to be asked later: ``after`` so many seconds."""
+
+    def __init__(self, message: str, *, remedy: str | None = None, after: float = 0.0) -> None:
+        super().__init__(message, remedy=remedy)
+        self.after = after
+
+
+class SourceRefused(SourceUnavailable):
+    """A source refuses the token, or something that the token may not do: retrying does not help."""
+
+
+class RightMissing(SourceRefused):
+    """A source knows the token, which may not do this."""
+
+
+class TokenRefused(SourceRefused):
+    """A source refuses the token itself, so that nothing else that it says of readers or documents counts."""
 
 
 class BudgetExhausted(FootnoteError):

@@ -20,3 +20,20 @@ class Check:
     health: Health
     detail: str
     remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformCheck:
+    """One thing that a platform's preflight looked at. Not ``fatal``: it works without, but less well."""
+
+    name: str
+    ok: bool
+    detail: str
+    remedy: str = ""
+    fatal: bool = True
+    link: str = ""  # where the remedy begins
+
+    def as_check(self) -> Check:
+        """Return it as a check of the doctor."""
+        health = Health.OK if self.ok else Health.FAILED if self.fatal else Health.NOTE
+        return Check(self.name, health, self.detail, self.remedy)

@@ -278,6 +278,7 @@ class Inquiry:
     bases: tuple[KnowledgeBase, ...] = ()  # those visible to the audience; re-read on every start and resume
     plan: Plan | None = None
     searches: tuple[Search, ...] = ()
+    more_in_private: bool = False  # a connected source has documents that not everyone in the audience may read
     library: EvidenceLibrary = field(default_factory=EvidenceLibrary)
     misses: int = 0  # rounds in a row that brought nothing new
     missing: str = ""

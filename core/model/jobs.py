@@ -7,7 +7,7 @@ its items are fetched, and where its card is shown, is left to the adapters.
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -30,6 +30,7 @@ class JobKind(StrEnum):
     REMOVE = "remove"  # the documents of a base that is gone
     RESTORE = "restore"  # documents that were removed a short time ago
     REPAIR = "repair"  # documents of which the index has lost passages
+    SYNC = "sync"  # a connection: what its source has now, and who may read it
 
 
 class JobState(StrEnum):
@@ -120,7 +121,10 @@ class JobStage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JobProgress:
-    """What a job is doing: ``done`` of ``total`` passages of ``source`` while embedding, pages in OCR, else 0 of 0."""
+    """What a job is doing: ``done`` of ``total`` passages of ``source`` while embedding, pages in OCR, else 0 of 0.
+
+    A SYNC counts its documents while fetching.
+    """
 
     stage: JobStage = JobStage.WAITING
     source: str = ""
@@ -141,7 +145,7 @@ class Job:
     thread: str = ""  # the thread key of the place where it was asked for, as text
     reply_target: KeptReplyTarget = IN_THREAD
     subject: str = ""  # a link, a channel's name, a title: what it is about; empty where that is all of its items
-    reference: str = ""  # of SITE its link, of HISTORY the platform's own reference to the channel
+    reference: str = ""  # of SITE its link, of HISTORY the platform's own reference to the channel, of SYNC its name
     limit: int = 0  # of SITE and HISTORY: how many documents at most
     listed: bool = True  # whether all items are known; those of SITE and HISTORY are found on the way
     state: JobState = JobState.QUEUED
@@ -152,6 +156,7 @@ class Job:
     cancelled_by: str = ""  # from then on, although it may take a moment to end
     attempts: int = 0  # how many workers took it up since an item last came out
     turn: int = 0  # how many times it went back to the end of its base's queue
+    tally: Mapping[ItemState, int] = field(default_factory=dict)  # of SYNC: what came out, of more than items can hold
 
     @property
     def over(self) -> bool:
@@ -161,7 +166,7 @@ class Job:
     @property
     def counts(self) -> Mapping[ItemState, int]:
         """How many items came out which way."""
-        return Counter(item.state for item in self.items)
+        return Counter(item.state for item in self.items) + Counter(self.tally)
 
     @property
     def unit(self) -> JobUnit:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from core.model.conversation import Audience
 
@@ -11,22 +12,30 @@ class KnowledgeBase:
     """A named collection of documents. The description is what the reasoner reads to choose between bases.
 
     ``grants`` empty means open to everyone; otherwise only audiences that hold one of these principals see it.
+    ``connection`` names the source whose rights ``grants`` mirror: admins see such a base only where they may read it
+    there. ``rights_until`` (ISO) hides it from then on, unless its rights were read again.
     """
 
     name: str
     description: str = ""
     grants: frozenset[str] = frozenset()
     closed: bool = False  # after a loss in Redis, to all but admins, until one of them confirms its readers
+    connection: str = ""
+    rights_until: str = ""
 
     def visible_to(self, audience: Audience) -> bool:
         """Whether everyone in this audience may read from the base."""
-        if audience.unrestricted:
+        if audience.unrestricted or (audience.administers and not self.connection):
             return True
-        if self.closed:
+        if self.closed or self.is_stale(datetime.now(UTC)):
             return False
         if self.grants:
             return bool(self.grants & audience.principals)
         return audience.open_bases is None or self.name in audience.open_bases
+
+    def is_stale(self, now: datetime) -> bool:
+        """Whether its rights were not read again in time."""
+        return bool(self.rights_until) and now >= datetime.fromisoformat(self.rights_until)
 
 
 def find_base(bases: Iterable[KnowledgeBase], name: str) -> KnowledgeBase | None:

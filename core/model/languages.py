@@ -29,6 +29,7 @@ class Wording:
     what: str  # is meant, where there is nothing to choose from
     left: str  # to an asker who wants no answer any more
     quoted: str = "“{}”"
+    privately: str = "Not everyone here may read everything: ask me in a direct message."
 
 
 _SMALL_WORDS = {
@@ -87,6 +88,7 @@ WORDINGS = {
         "Was genau meinst du?",
         "Gut, ich lasse es dabei.",
         "„{}“",
+        "Nicht alle hier dürfen alles lesen: Frag mich in einer Direktnachricht.",
     ),
     "fr": Wording(
         "Je n'ai pas trouvé cela dans vos documents.",
@@ -101,6 +103,7 @@ WORDINGS = {
         "Que voulez-vous dire exactement ?",
         "D'accord, j'en reste là.",
         "« {} »",
+        "Tout le monde ici ne peut pas tout lire : posez-moi la question en message privé.",
     ),
     "es": Wording(
         "No he encontrado esto en sus documentos.",
@@ -115,6 +118,7 @@ WORDINGS = {
         "¿Qué quiere decir exactamente?",
         "De acuerdo, lo dejo aquí.",
         "«{}»",
+        "No todos aquí pueden leerlo todo: pregúnteme en un mensaje directo.",
     ),
 }
 

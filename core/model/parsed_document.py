@@ -56,6 +56,7 @@ class ParsedDocument:
         url: the link that the document states for itself, when it is plain http(s), else None.
         notes: what a person should know about the reading: 'pages 3 and 4 have no text layer'.
         picture_pages: pages that are pictures and were not read: text recognition may read them.
+        uncomputed: formulas of a workbook that have no value: a spreadsheet program may compute them.
     """
 
     title: str
@@ -65,3 +66,4 @@ class ParsedDocument:
     url: str | None = None
     notes: tuple[str, ...] = ()
     picture_pages: tuple[PicturePage, ...] = ()
+    uncomputed: int = 0

@@ -19,6 +19,11 @@ JOINER = "\u2060"
 # Letters that hide or reorder others (Unicode's Bidi_Control), and the ends of lines that only some programs know.
 _BIDI = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _UNSEEN = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufff9-\ufffb{_BIDI}]")
+# Other scripts, and emoji, mean something by the joiners; Thai and Khmer part words by what has no width.
+_NO_WIDTH = re.compile(r"[\u00ad\u2060\ufeff]|(?<=[\x00-\u024f])[\u200b-\u200d]|[\u200b-\u200d](?=[\x00-\u024f])")
+_LIGATURES = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "st", 0xFB06: "st"}
+_FULL_WIDTH = (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))
+_USUAL: dict[int, int | str] = {**{code: code - 0xFEE0 for code in _FULL_WIDTH}, **_LIGATURES}
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 _COLON = re.compile(r"(?<!\u2060)(?=[:：][/\\／])")
@@ -46,6 +51,18 @@ def remove_controls(text: str) -> str:
     """The text without control characters (but line ends and tabs), characters that reorder others, and halves."""
     text = text.replace("\r\n", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
     return _SURROGATE.sub("\ufffd", _UNSEEN.sub("", text))
+
+
+def compose(text: str) -> str:
+    """The text in the form in which people type it, so that the same words are the same characters.
+
+    Letters and their accents as one character (NFC), Latin letters and digits of full width as usual ones, ligatures
+    spelt out; without soft hyphens, what has no width between Latin letters, and halves of characters.
+    """
+    if text.isascii():
+        return text
+    text = unicodedata.normalize("NFC", text.translate(_USUAL))
+    return _SURROGATE.sub("", _NO_WIDTH.sub("", text))
 
 
 def one_line(text: str) -> str:

@@ -1,6 +1,7 @@
-"""Whom a knowledge base can be for: channels, groups, roles, people and all of them, as types with one way to text.
+"""Who a knowledge base can be for: channels, groups, roles, people and all of them, as types with one way to text.
 
-Grants and audiences hold principals as that text; two are the same where their texts are.
+Grants and audiences hold principals as that text; two are the same where their texts are. What can be granted to on a
+platform is in the platform's plugin.
 """
 
 import re
@@ -9,18 +10,18 @@ from enum import StrEnum
 
 _ID = re.compile("[A-Z0-9]+")
 _NAME = re.compile(r"[\w.@+-]+")
+_DIGITS = re.compile("[0-9]+")
 _TEXT = re.compile(r"(?P<platform>[a-z]+):(?P<kind>[a-z]+)(?::(?:(?P<space>[^/:]*)/)?(?P<id>[^/:]+))?")
 
 
 class PrincipalKind(StrEnum):
-    """What a principal is, in the words of its platform."""
+    """The kinds that several platforms have; a platform may add its own, as text."""
 
-    CHANNEL = "channel"  # whoever can read there
+    CHANNEL = "channel"  # everybody who can read there
     GROUP = "group"
     ROLE = "role"
     USER = "user"
     TEAM = "team"  # everybody in a workspace
-    GUILD = "guild"  # everybody in a server
     TOKEN = "token"  # noqa: S105 - a kind, and no secret
     READERS = "readers"  # everybody who has signed in
 
@@ -30,7 +31,7 @@ class Principal:
     """A holder of grants. ``space`` is the workspace or server of what is not known by its ``id`` alone, else None."""
 
     platform: str
-    kind: PrincipalKind
+    kind: str
     id: str = ""
     space: str | None = None
 
@@ -44,7 +45,7 @@ class Principal:
         found = _TEXT.fullmatch(text)
         if found is None:
             raise ValueError(f"{text[:80]!r} is no principal.")
-        return cls(found["platform"], PrincipalKind(found["kind"]), found["id"] or "", found["space"])
+        return cls(found["platform"], found["kind"], found["id"] or "", found["space"])
 
 
 def channel_principal(platform: str, space: str, channel: str) -> str:
@@ -54,13 +55,17 @@ def channel_principal(platform: str, space: str, channel: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PrincipalForm:
-    """How principals of a kind are written on a platform, with words for their ids; ``named``: people choose those."""
+    """How principals of a kind are written on a platform, with words for their ids.
+
+    People choose the ids of a ``named`` one; a ``numeric`` one has digits alone.
+    """
 
     platform: str
-    kind: PrincipalKind
+    kind: str
     id: str = ""
     space: str | None = None
     named: bool = False
+    numeric: bool = False
 
     def __str__(self) -> str:
         return str(Principal(self.platform, self.kind, self.id, self.space))
@@ -72,23 +77,22 @@ class PrincipalForm:
         except ValueError:
             return False
         parts = [(given.id, self.id), (given.space or "", self.space or "")]
-        sign = _NAME if self.named else _ID
+        sign = _NAME if self.named else _DIGITS if self.numeric else _ID
         sound = all(bool(sign.fullmatch(part)) if word else not part for part, word in parts)
         return (given.platform, given.kind) == (self.platform, self.kind) and sound
 
 
 EVERYONE = "everyone"  # in place of a principal: the base is open again
 
-PRINCIPAL_FORMS = (
-    PrincipalForm("slack", PrincipalKind.CHANNEL, "CHANNEL", "TEAM"),
-    PrincipalForm("slack", PrincipalKind.GROUP, "GROUP", "TEAM"),
-    PrincipalForm("slack", PrincipalKind.USER, "USER", "TEAM"),
-    PrincipalForm("slack", PrincipalKind.TEAM, "TEAM"),
-    PrincipalForm("discord", PrincipalKind.CHANNEL, "CHANNEL", "SERVER"),
-    PrincipalForm("discord", PrincipalKind.ROLE, "ROLE", "SERVER"),
-    PrincipalForm("discord", PrincipalKind.USER, "USER"),
-    PrincipalForm("discord", PrincipalKind.GUILD, "SERVER"),
+PRINCIPAL_FORMS = (  # of Footnote itself; each platform's are in its plugin
     PrincipalForm("api", PrincipalKind.TOKEN, "TOKEN"),
     PrincipalForm("web", PrincipalKind.USER, "NAME", named=True),  # as the proxy in front of the page calls them
     PrincipalForm("web", PrincipalKind.READERS),
+    PrincipalForm("mail", PrincipalKind.USER, "ADDRESS", named=True),  # whose e-mail address a platform has confirmed
 )
+
+
+def mail_principal(address: str) -> str:
+    """The principal of whoever holds this e-mail address; empty for what is no address."""
+    form, text = PRINCIPAL_FORMS[-1], str(Principal("mail", PrincipalKind.USER, address.strip().casefold()))
+    return text if "@" in address and form.accepts(text) else ""

@@ -44,11 +44,11 @@ class ReplyTarget:
 
 IN_THREAD = ReplyTarget()
 
-_SLACK_NAMES = {"ts": "message", "user": "asker"}  # as Slack's were kept by the first version
+_FIRST_NAMES = {"ts": "message", "user": "asker"}  # as the first version kept some
 
 
 def _as_kept_first(value: Any) -> Any:
-    return {_SLACK_NAMES.get(name, name): one for name, one in value.items()} if isinstance(value, Mapping) else value
+    return {_FIRST_NAMES.get(name, name): one for name, one in value.items()} if isinstance(value, Mapping) else value
 
 
 KeptReplyTarget = Annotated[  # reads what every version kept, under the name that it has there

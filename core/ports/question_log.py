@@ -63,6 +63,7 @@ class LoggedQuestion:
     seconds: float = 0.0
     cost: float = 0.0  # in the configured currency
     corrected: bool = False  # somebody has said what would have been right; set by ``mark_corrected`` alone
+    for_operator: bool = False  # the operator asked where nobody else reads: only they may see its words
 
 
 class QuestionLog(Protocol):

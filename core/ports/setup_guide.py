@@ -1,10 +1,10 @@
 """What leads somebody through the setup: its steps, how each stands, and the tokens that are brought."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Protocol
 
 from core.model.file_content import FileContent, LocalFile, NamedFile
-from core.model.setup_steps import Place, RunningOptions, SetupStep, SetupStepState, TokenOutcome
+from core.model.setup_steps import RunningOptions, SetupStep, SetupStepState, TokenOutcome
 
 
 class LocalFiles(Protocol):
@@ -25,16 +25,19 @@ class LocalFiles(Protocol):
 class SetupGuide(Protocol):
     """The setup of this installation. A token that is given is kept, and never given back."""
 
-    def steps(self, place: Place) -> Sequence[SetupStep]:
+    def platforms(self) -> Mapping[str, str]:
+        """Return the labels of the platforms that can be set up, by their names."""
+
+    def steps(self, platform: str) -> Sequence[SetupStep]:
         """What there is to do at a platform, in order."""
 
-    def first_messages(self, place: Place) -> Sequence[str]:
+    def first_messages(self, platform: str) -> Sequence[str]:
         """What to write in a channel once it runs, one message after the other."""
 
-    def configured_places(self) -> frozenset[Place]:
-        """The platforms that have a token, whether it works or not."""
+    def configured_platforms(self) -> frozenset[str]:
+        """Return the platforms that have a token, whether it works or not."""
 
-    async def look(self, place: Place, step: SetupStep) -> SetupStepState:
+    async def look(self, platform: str, step: SetupStep) -> SetupStepState:
         """How this step stands, by asking the platform. What is wrong there is a check; nothing is raised for it."""
 
     async def take_token(self, setting: str, pasted: str) -> TokenOutcome:

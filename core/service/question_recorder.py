@@ -45,6 +45,7 @@ class QuestionRecorder:
                 at=inquiry.started_at,
                 outcome=answer.outcome if answer is not None else Outcome.FAILED,
                 private=private,
+                for_operator=inquiry.audience.unrestricted and not inquiry.audience.public,
                 question="" if private else inquiry.standalone[:MOST_CHARACTERS],
                 vector=await self._vector(run),
                 cited=_documents_cited(run, answer),

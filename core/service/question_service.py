@@ -32,6 +32,7 @@ from core.model.events import (
 )
 from core.model.inquiry import AnswerPolicy, Choice, ChoiceId, Inquiry
 from core.model.message_text import too_long
+from core.model.plain_text import compose
 from core.model.usage import UsageCounts
 from core.ports.catalog import Catalog
 from core.ports.checkpoints import Checkpoints, ParkedInquiry
@@ -200,13 +201,14 @@ class QuestionService:
         scope = frozenset(base.name for base in bases)
         return Inquiry(
             id=question.trace_id,
-            question=question.text.strip(),
+            question=compose(question.text).strip(),
             thread=question.thread,
             asker=question.asker,
             audience=question.audience,
             started_at=self._clock.now(),
             policy=question.policy,
             bases=bases,
+            more_in_private=await self._bases.has_more_in_private(question.audience),
             library=record.library.readable_by(scope).carry_over(),
             notices=tuple(
                 f"I could not read *{one.author}*: {one.unread}" for one in question.attachments if one.unread

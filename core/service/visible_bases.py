@@ -31,6 +31,16 @@ class VisibleBases:
             if base.visible_to(audience) and (only is None or base.name in only)
         )
 
+    async def has_more_in_private(self, audience: Audience) -> bool:
+        """Whether a connected source has documents that somebody in a shared place may read, and others there not.
+
+        It does not depend on what was asked.
+        """
+        if not audience.is_shared:
+            return False
+        connected = {base.name for base in await self.catalog.bases() if base.connection}
+        return bool(connected) and not connected <= await self.names(audience)
+
     async def names(self, audience: Audience, only: Collection[str] | None = None) -> frozenset[str]:
         """Their names: what bounds a search, and what words of earlier answers are held against."""
         return frozenset(base.name for base in await self.for_audience(audience, only))

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from adapters.observability import logs
-from bot.cli.runner import print_json, say
+from adapters.terminal.output import print_json, say
 from bot.settings import load_settings
 from research.evaluation.baseline import keep_baseline, kept_baseline, lines_of, worse_than
 from research.evaluation.dataset_loader import Dataset, read

@@ -1,11 +1,11 @@
 # ruff: noqa: T201 - a script speaks to its caller
 """SIGKILL at random moments of a stream of questions.
 
-    python -m research.measure.kills [--platform slack|discord] [--seed 1] [--kills 50] [--questions 300] [--times 1]
+    python -m research.measure.kills [--platform slack|discord] [--processes 1] [--seed 1] [--kills 50] [--times 1]
 
-The real process with its embedded stores and the extractive reasoner, against the fake platform over its real sockets.
-Counted at the end, for each question: no outcome (lost), more than one (doubled), the word that it was given up,
-another error, and stubs that nobody finished.
+With several processes on one home one of them is killed each time. The real process with its embedded stores and the
+extractive reasoner, against the fake platform over its real sockets. Counted at the end, for each question: no outcome
+(lost), more than one (doubled), the word that it was given up, another error, and stubs that nobody finished.
 """
 
 import argparse
@@ -96,26 +96,30 @@ def _ending(shown: int, ends: list[str], *, cited: bool) -> str:
     return "answered" if cited else "an error"
 
 
-async def measure(place: Place, home: Path, *, seed: int, kills: int, questions: int) -> Counter[str]:
+async def measure(
+    place: Place, home: Path, *, seed: int, kills: int, questions: int, processes: int = 1
+) -> Counter[str]:
     """Ask and kill, then let it finish; how many questions ended how."""
     chance = random.Random(seed)
     async with place.fake:
-        env = place.environment(home)
+        environments = [place.environment(home) for _ in range(processes)]
+        running = [await _start(env) for env in environments]
         lives = [chance.uniform(*LIVES) for _ in range(kills)]
         asking = asyncio.create_task(_ask(place, questions, sum(lives) / questions, chance))
         for number, life in enumerate(lives, 1):
-            process = await _start(env)
             await asyncio.sleep(life)
-            process.kill()
-            await process.wait()
+            which = chance.randrange(processes)
+            running[which].kill()
+            await running[which].wait()
             print(f"kill {number} of {kills} after {life:.1f} s", file=sys.stderr)
-        process = await _start(env)
+            running[which] = await _start(environments[which])
         try:
             asked = await asking
             await _settled(place, asked)
         finally:
-            process.terminate()
-            await process.wait()
+            for process in running:
+                process.terminate()
+                await process.wait()
         for number, question in enumerate(asked):
             if place.ending(question) != "answered":
                 print(f"question {number}: {place.ending(question)}", file=sys.stderr)
@@ -148,6 +152,7 @@ def main() -> int:
     """Run as a command."""
     given = argparse.ArgumentParser(description=__doc__)
     given.add_argument("--platform", choices=("slack", "discord"), default="slack")
+    given.add_argument("--processes", type=int, default=1)
     given.add_argument("--seed", type=int, default=1)
     given.add_argument("--kills", type=int, default=50)
     given.add_argument("--questions", type=int, default=300)
@@ -164,12 +169,14 @@ def _run(chosen: argparse.Namespace, seed: int) -> Counter[str]:
         ingest = [sys.executable, "-m", "bot", "ingest", str(SAMPLES)]
         subprocess.run(ingest, env=environment(home), cwd=ROOT, check=True, stdout=DEVNULL, timeout=300)
         started = time.monotonic()
-        found = asyncio.run(measure(place, home, seed=seed, kills=chosen.kills, questions=chosen.questions))
+        sizes = {"kills": chosen.kills, "questions": chosen.questions, "processes": chosen.processes}
+        found = asyncio.run(measure(place, home, seed=seed, **sizes))
         asyncio.run(end_server(home))
     told = ", ".join(f"{count} {word}" for word, count in found.most_common())
     took = time.monotonic() - started
     print(
-        f"{chosen.platform}, seed {seed}: {chosen.kills} kills, {found.total()} questions: {told}; {took:.0f} s",
+        f"{chosen.platform}, {chosen.processes} at a time, seed {seed}: {chosen.kills} kills, "
+        f"{found.total()} questions: {told}; {took:.0f} s",
         flush=True,
     )
     return found

@@ -14,10 +14,11 @@ from adapters.documents.folders import files_in
 from adapters.encoders.answer_reader import LowRankAnswerReader
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from adapters.reasoners.fallback import FallbackReasoner
-from bot.container import CONFIDENT, MET_AT, Footnote, model_endpoint
+from bot.container import CONFIDENT, Footnote, model_endpoint
 from bot.demo import SAMPLES
 from bot.evaluation.asking import pursue_question
 from bot.evaluation.temp_index import open_temporary
+from bot.plugins import installed_platforms
 from bot.settings import Settings
 from core.agent.agent import Agent
 from core.agent.run import AgentDeps
@@ -188,7 +189,7 @@ class Bench:
             catalog=self._footnote.catalog,
             clock=self._footnote.clock,
             confident=CONFIDENT,
-            names=MET_AT,
+            names=" ".join(plugin.label for plugin in installed_platforms()),
             quote_fallback=self._quoting,
         )
         return Agent(deps, {name: replace(limits, seconds=PATIENCE) for name, limits in PROFILE_LIMITS.items()})

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from adapters.terminal.output import print_json
 from bot import __main__ as command_line
 from bot.cli.failures import explain_failure
-from bot.cli.runner import print_json
 from bot.doctor import explain
 from bot.health import application, listen
 from bot.readiness import ReadinessReport
@@ -109,7 +109,8 @@ async def test_a_port_that_is_taken_is_said_and_nothing_stays_open() -> None:
 
 
 async def test_a_channel_that_doctor_is_asked_about_must_be_one() -> None:
-    with pytest.raises(NotFound, match=r"'general' is no channel\. A channel is named as slack:channel:T1/C1\."):
+    said = r"'general' is no channel\. A channel is named as .*slack:channel:TEAM/CHANNEL\."
+    with pytest.raises(NotFound, match=said):
         await explain("general", as_json=False)
 
 

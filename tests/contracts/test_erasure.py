@@ -15,12 +15,14 @@ from redis.asyncio import Redis
 
 import adapters.redis
 from adapters.redis.api_tokens import RedisApiTokens
+from adapters.redis.connection_store import RedisConnectionStore
 from adapters.redis.job_store import RedisJobStore
 from adapters.redis.memory import RedisMemory
 from adapters.redis.proposal_store import RedisProposalStore
 from adapters.redis.schedule_store import RedisScheduleStore
 from adapters.redis.trash_store import RedisTrashStore
 from adapters.redis.web_sessions import RedisWebSessions
+from core.model.connections import Connection
 from core.model.conversation import FORGOTTEN, Person, ThreadKey
 from core.model.jobs import ItemKind, Job, JobItem, JobKind, JobState
 from core.model.knowledge import Document, KnowledgeBase
@@ -84,6 +86,10 @@ async def _sessions(redis: Redis) -> None:
     await sessions.issue_code(WebSession(ADA, SignInMethod.LINK))
 
 
+async def _connections(redis: Redis) -> None:
+    await RedisConnectionStore(redis).save_connection(Connection("wiki", "confluence", {}, {}, ADA, NOW))
+
+
 WORK: dict[str, Callable[[Redis], Awaitable[None]]] = {
     "RedisJobStore": _jobs,
     "RedisProposalStore": _decisions,
@@ -91,6 +97,7 @@ WORK: dict[str, Callable[[Redis], Awaitable[None]]] = {
     "RedisTrashStore": _removals,
     "RedisApiTokens": _tokens,
     "RedisWebSessions": _sessions,
+    "RedisConnectionStore": _connections,
 }
 ELSEWHERE = {
     "RedisMemory": "test_memory",

@@ -121,7 +121,7 @@ async def test_slack_from_nothing_to_the_first_cited_answer(tmp_path: Path) -> N
             setup.until("Where shall Footnote answer?", "Number [1]:")
             setup.type("7")
             setup.until("A number from 1 to 4, please.", "Number [1]:")
-            setup.type("1")
+            setup.type("2")
             setup.until("https://api.slack.com/apps?new_app=1&manifest_json=")
             setup.paste(slack.app_token)
             setup.until("That is the app token, which comes next.")

@@ -170,9 +170,10 @@ async def test_a_terminal_that_is_closed_leaves_no_server_behind(tmp_path: Path,
             await asyncio.sleep(0.05)
 
 
-async def test_killed_again_and_again_every_question_has_one_outcome(home: Path) -> None:
-    """A small piece of ``python -m research.measure.kills``."""
+@pytest.mark.parametrize("processes", [1, 2])
+async def test_killed_again_and_again_every_question_has_one_outcome(home: Path, processes: int) -> None:
+    """A small piece of ``python -m research.measure.kills``; of two on one home one is killed each time."""
     from research.measure.kills import Slack, measure  # which takes its helpers from here
 
-    found = await measure(Slack(), home, seed=4, kills=5, questions=20)
+    found = await measure(Slack(), home, seed=4, kills=5, questions=20, processes=processes)
     assert found == {"answered": 20}

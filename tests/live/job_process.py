@@ -17,6 +17,7 @@ from core.ingestion.ingestor import Ingestor, IngestResult, Progress, Retire
 from core.ingestion.material import Material
 from core.model.file_content import FileContent
 from core.model.jobs import JobStage
+from core.model.knowledge import Document
 from core.ports.index import Index
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.kb.item_sources import ItemSources
@@ -50,12 +51,15 @@ class Telling(Ingestor):
         *,
         still_ours: Callable[[], Awaitable[None]] | None = None,
         retire: Retire | None = None,
+        moved_from: Document | None = None,
     ) -> IngestResult:
         def tell(stage: JobStage, done: int, total: int) -> None:
             self._tell(stage)
             progress(stage, done, total)
 
-        ingested = await super().ingest(material, base, tell, still_ours=still_ours, retire=retire)
+        ingested = await super().ingest(
+            material, base, tell, still_ours=still_ours, retire=retire, moved_from=moved_from
+        )
         self._done += 1
         return ingested
 

@@ -14,7 +14,6 @@ from adapters.slack.manifest import manifest
 from bot.cli.examples import EXAMPLES
 from bot.demo import SAMPLES
 from bot.setup.guide import InstallationSetup
-from core.model.setup_steps import PLATFORMS
 from tests.live.conftest import Dialogue
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
@@ -41,7 +40,7 @@ PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 def documented() -> set[str]:
     """The questions that the setup, the examples of commands and the documents tell people to begin with."""
     guide = InstallationSetup(ROOT)
-    texts = [f"`{message}`" for place in PLATFORMS for message in guide.first_messages(place)]
+    texts = [f"`{message}`" for place in guide.platforms() for message in guide.first_messages(place)]
     texts += [page.read_text(encoding="utf-8") for page in PAGES]
     found = re.findall(r"`@Footnote ([^`]+\?)`|footnote ask \"([^\"]+)\"", "\n".join((*texts, *EXAMPLES.values())))
     return {(mention or asked)[:1].upper() + (mention or asked)[1:] for mention, asked in found}

@@ -8,6 +8,7 @@ from core.model.conversation import Person, ThreadKey
 from core.model.principals import Principal, PrincipalKind
 
 PLATFORM = "discord"
+GUILD = "guild"  # the kind of the principal of everybody in a server
 _ROLE = re.compile(r"\d{5,25}")
 
 
@@ -31,7 +32,7 @@ def user_id(person: Person) -> int:
 
 def guild_principal(guild_id: int | str) -> str:
     """The principal that everybody in a server holds."""
-    return str(Principal(PLATFORM, PrincipalKind.GUILD, str(guild_id)))
+    return str(Principal(PLATFORM, GUILD, str(guild_id)))
 
 
 def role_principal(guild_id: int | str, role_id: int | str) -> str:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from urllib.parse import urlsplit
 
+from adapters.discord.api.ids import GUILD
 from core.model.answer import Citation
 from core.model.markdown_lines import is_table_rule, with_fences, without_marks
 from core.model.principals import Principal, PrincipalKind
@@ -34,7 +35,7 @@ _SHOWN = {
     PrincipalKind.ROLE: "<@&{}>",
     PrincipalKind.CHANNEL: "<#{}>",
     PrincipalKind.USER: "<@{}>",
-    PrincipalKind.GUILD: "everybody in this server",
+    GUILD: "everybody in this server",
 }
 _CELL_MARKUP = re.compile(r"(\*\*|__|`)([^*_`\n]+)\1")  # in code every sign of it would be seen
 _SPECIAL = re.compile(r"([\\*_~`|>\[\]()#])")

@@ -120,7 +120,7 @@ def _without_text(empty: dict[int, PageContent], *, ended: bool) -> DocumentReje
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ReadPage:
     """What is on a page: its lines, and what is drawn; the rules as the page is shown."""
 
     lines: list[Line]
@@ -128,7 +128,7 @@ class Page:
     rules: tuple[Box, ...] = ()
 
 
-def _read_page(document: "pypdfium2.PdfDocument", index: int) -> Page:
+def _read_page(document: "pypdfium2.PdfDocument", index: int) -> ReadPage:
     """One page in the order of the file, which follows columns; without lines where it cannot be read."""
     import pypdfium2
 
@@ -140,8 +140,8 @@ def _read_page(document: "pypdfium2.PdfDocument", index: int) -> Page:
             _insert(lines, value.text, frame.box(value.box))
         page.close()
     except pypdfium2.PdfiumError:
-        return Page([], Drawings(0))
-    return Page(lines, drawings, tuple(map(frame.box, drawings.rules)))
+        return ReadPage([], Drawings(0))
+    return ReadPage(lines, drawings, tuple(map(frame.box, drawings.rules)))
 
 
 def _insert(lines: list[Line], text: str, box: Box) -> None:

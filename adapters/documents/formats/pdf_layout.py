@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from adapters.documents.formats.pdf_lines import Box, Line, Part, is_right_to_left
+from adapters.documents.formats.pdf_lines import Box, Line, Stretch, is_right_to_left
 from adapters.documents.formats.pdf_tables import FoundTable, RuledPage
 
 MAX_COLUMNS = 14
@@ -19,10 +19,10 @@ _LEADER = re.compile(r"\.{4,}|(\. ){4,}")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TextRow:
     """The parts of all lines at one height, from left to right."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[Stretch, ...]
     lines: tuple[Line, ...]
 
     @property
@@ -40,10 +40,10 @@ class Row:
 class Columns:
     """Rows that share columns, and the extent of each column."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[TextRow, ...]
     extents: tuple[tuple[float, float], ...]
 
-    def cells(self, row: Row) -> list[str]:
+    def cells(self, row: TextRow) -> list[str]:
         """The texts of a row, column by column."""
         texts = [""] * len(self.extents)
         for part in row.parts:
@@ -53,7 +53,7 @@ class Columns:
             return [row.parts[0].text, *[""] * (len(self.extents) - 1)]  # the name of a group of rows
         return texts
 
-    def column(self, part: Part) -> int:
+    def column(self, part: Stretch) -> int:
         """The column that a part is in: the one it overlaps most, else the nearest."""
         return max(range(len(self.extents)), key=lambda i: _overlap(part, self.extents[i]))
 
@@ -69,7 +69,7 @@ class Columns:
         )
 
 
-def _overlap(part: Part, extent: tuple[float, float]) -> float:
+def _overlap(part: Stretch, extent: tuple[float, float]) -> float:
     return min(part.right, extent[1]) - max(part.left, extent[0])
 
 
@@ -92,13 +92,35 @@ def lay_out(lines: list[Line], ruled: RuledPage, rules: Sequence[Box]) -> tuple[
         groups += parted
         taken = {id(line) for row in inside.rows for line in row.lines}
         free = [line for line in free if id(line) not in taken]
-    for group in (free, *groups):
+    for group in (_without_paragraphs(free), *groups):
         for columns in _side_by_side(_rows(group)):
             if (table := _table(columns, rules)) is not None:
                 found.append(table)
             elif _are_blocks(columns, lines):
                 lines, _ = _one_after_the_other(lines, columns)
     return lines, found
+
+
+def _without_paragraphs(lines: Sequence[Line]) -> list[Line]:
+    """The lines without those of running text, which may stand beside a table in a column of its own."""
+    running: set[int] = set()
+    chain: list[Line] = []
+    for line in [*lines, None]:
+        if line is not None and chain and _runs_on(chain[-1], line):
+            chain.append(line)
+            continue
+        if len(chain) > 3:
+            running |= set(map(id, chain))
+        chain = [line] if line is not None else []
+    return [line for line in lines if id(line) not in running]
+
+
+def _runs_on(above: Line, line: Line) -> bool:
+    """Whether a line goes on below another of the same text: as far left, without a wide gap, of some words."""
+    down = above.baseline - line.baseline
+    long = min(len(above.text.split()), len(line.text.split())) > 3
+    aligned = abs(above.left - line.left) < 2 and abs(above.size - line.size) < 0.6
+    return long and aligned and 0 < down < line.size * 1.7 and len(above.parts) < 2 and len(line.parts) < 2
 
 
 def _in_frame(lines: Sequence[Line], frame: Sequence[Box]) -> Columns | None:
@@ -115,7 +137,7 @@ def _in_frame(lines: Sequence[Line], frame: Sequence[Box]) -> Columns | None:
     return Columns(tuple(_rows(inside)), tuple((box[0], box[1]) for box in frame)) if inside else None
 
 
-def _rows(lines: Sequence[Line]) -> list[Row]:
+def _rows(lines: Sequence[Line]) -> list[TextRow]:
     """The lines by their height, from the top."""
     rows: list[list[Line]] = []
     for line in sorted(lines, key=lambda line: (-line.baseline, line.left)):
@@ -123,17 +145,17 @@ def _rows(lines: Sequence[Line]) -> list[Row]:
             rows[-1].append(line)
         else:
             rows.append([line])
-    return [Row(tuple(sorted(_parts(row), key=lambda part: part.left)), tuple(row)) for row in rows]
+    return [TextRow(tuple(sorted(_parts(row), key=lambda part: part.left)), tuple(row)) for row in rows]
 
 
-def _parts(lines: Sequence[Line]) -> Iterator[Part]:
+def _parts(lines: Sequence[Line]) -> Iterator[Stretch]:
     for line in lines:
-        yield from line.parts or (Part(line.text, line.left, line.right),)
+        yield from line.parts or (Stretch(line.text, line.left, line.right),)
 
 
-def _side_by_side(rows: Sequence[Row]) -> Iterator[Columns]:
+def _side_by_side(rows: Sequence[TextRow]) -> Iterator[Columns]:
     """Runs of rows whose parts stand below each other in columns."""
-    run: list[Row] = []
+    run: list[TextRow] = []
     for row in rows:
         if run and not _goes_on(run, row):
             yield from _columns(run)
@@ -143,16 +165,16 @@ def _side_by_side(rows: Sequence[Row]) -> Iterator[Columns]:
     yield from _columns(run)
 
 
-def _is_parted(row: Row) -> bool:
+def _is_parted(row: TextRow) -> bool:
     """Whether a row has parts side by side, and is no list item, no heading with its number, no table of contents."""
     return len(row.parts) > 1 and not _LIST_MARK.fullmatch(row.parts[0].text) and not _is_leader(row)
 
 
-def _is_leader(row: Row) -> bool:
+def _is_leader(row: TextRow) -> bool:
     return any(_LEADER.search(part.text) for part in row.parts)
 
 
-def _goes_on(run: Sequence[Row], row: Row) -> bool:
+def _goes_on(run: Sequence[TextRow], row: TextRow) -> bool:
     """Whether a row is of the run above it: close enough, set like it, and apart where that is."""
     above = run[-1]
     down = above.baseline - row.baseline
@@ -166,7 +188,7 @@ def _goes_on(run: Sequence[Row], row: Row) -> bool:
     return down < above.size * 2.2 and (not crossed or len(part.text.split()) < 5)
 
 
-def _columns(run: list[Row]) -> Iterator[Columns]:
+def _columns(run: list[TextRow]) -> Iterator[Columns]:
     """The columns that the rows of a run share; rows that have no part beside another at its end are left out."""
     while run and len(run[-1].parts) < 2 and run[-1].parts[0].left < run[0].parts[-1].left - 5:
         run = run[:-1]
@@ -183,9 +205,11 @@ def _columns(run: list[Row]) -> Iterator[Columns]:
         yield columns
 
 
-def _extents(parts: Sequence[Part], rows: int) -> list[tuple[float, float]]:
+def _extents(parts: Sequence[Stretch], rows: int) -> list[tuple[float, float]]:
     """From where to where each column goes. What crosses a gap that nearly all rows keep is a heading of several."""
     merged = _merged(parts)
+    if rows > 3:  # a sign that stands alone in one row is no column
+        merged = [one for one in merged if sum(_overlap(part, one) > 0 for part in parts) > 1]
     if len(merged) > 1 or rows < 5:
         return merged
     widths = sorted(part.right - part.left for part in parts)
@@ -193,7 +217,7 @@ def _extents(parts: Sequence[Part], rows: int) -> list[tuple[float, float]]:
     return _merged(narrow)
 
 
-def _merged(parts: Sequence[Part]) -> list[tuple[float, float]]:
+def _merged(parts: Sequence[Stretch]) -> list[tuple[float, float]]:
     merged: list[tuple[float, float]] = []
     for part in sorted(parts, key=lambda part: part.left):
         if merged and part.left < merged[-1][1] + 0.5:
@@ -238,9 +262,17 @@ def _may_be_table(columns: Columns, cells: Sequence[Sequence[str]], filled: Sequ
     ticked = sum(any("[x]" in text or "[ ]" in text for text in row) for row in cells)
     if ticked and labels + sum(text.endswith("?") for text in first) > len(first) * 0.5:
         return False
+    if _is_contents(cells):
+        return False
     marks = sum(bool(_LIST_MARK.fullmatch(text)) for text in first)
     named_enough = named >= len(filled) * 0.12 or len(columns.extents) > 2
     return long <= len(filled) * 0.15 and named_enough and marks <= len(first) * 0.6
+
+
+def _is_contents(cells: Sequence[Sequence[str]]) -> bool:
+    """Whether rows are a table of contents: their last cells are the numbers of pages."""
+    pages = [int(row[-1]) for row in cells if row[-1].isdecimal()]
+    return len(cells) > 3 and len(pages) == len(cells) and len(cells[0]) < 4 and pages == sorted(pages)
 
 
 def _is_prose(columns: Columns) -> bool:
@@ -326,7 +358,7 @@ def _one_after_the_other(lines: Sequence[Line], columns: Columns) -> tuple[list[
     return [*rest[:before], *(line for column in ordered for line in column), *rest[before:]], ordered
 
 
-def _of_column(row: Row, columns: Columns, number: int) -> Iterator[Line]:
+def _of_column(row: TextRow, columns: Columns, number: int) -> Iterator[Line]:
     """What each line of a row has in a column, as a line."""
     for line in row.lines:
         parts = [part for part in _parts([line]) if columns.column(part) == number]

@@ -38,7 +38,7 @@ Box = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Stretch:
     """A stretch of a line without a wide gap."""
 
     text: str
@@ -60,7 +60,7 @@ class Line:
     top: float
     baseline: float
     at_edge: bool
-    parts: tuple[Part, ...] = ()
+    parts: tuple[Stretch, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class CellLine:
     right: float
     baseline: float
     size: float
-    parts: tuple[Part, ...] = ()
+    parts: tuple[Stretch, ...] = ()
 
 
 def characters(codes: Sequence[int]) -> str:
@@ -151,9 +151,9 @@ class PageText:
             parts=parts,
         )
 
-    def _parts(self, at: list[int], codes: list[int], size: float, ticks: Sequence[TickBox]) -> tuple[Part, ...]:
+    def _parts(self, at: list[int], codes: list[int], size: float, ticks: Sequence[TickBox]) -> tuple[Stretch, ...]:
         """The line cut at wide gaps; check boxes that are drawn between its words as "[x]" and "[ ]"."""
-        parts: list[Part] = []
+        parts: list[Stretch] = []
         words: list[Word] = []
         found = [self._word(*word) for word in _words(at, codes)]
         ticks = [tick for tick in ticks if any(word.is_near(tick.x) for word in found)]
@@ -276,7 +276,7 @@ def _words(at: list[int], codes: list[int]) -> Iterator[tuple[list[int], list[in
         yield word
 
 
-def _part(words: Sequence[Word], ticks: Sequence[TickBox], after: float | None, *, last: bool = False) -> Part:
+def _part(words: Sequence[Word], ticks: Sequence[TickBox], after: float | None, *, last: bool = False) -> Stretch:
     """Words as text, check boxes among them; those between the part before and this one belong to this one."""
     pieces: list[str] = []
     reached = after if after is not None else float("-inf")
@@ -290,7 +290,7 @@ def _part(words: Sequence[Word], ticks: Sequence[TickBox], after: float | None, 
     if last:
         pieces += [tick.mark for tick in ticks if tick.x >= reached]
     left, right = min(word.left for word in words), max(word.right for word in words)
-    return Part(" ".join(pieces), left, right)
+    return Stretch(" ".join(pieces), left, right)
 
 
 def _joined(lines: Iterator[CellLine]) -> list[CellLine]:

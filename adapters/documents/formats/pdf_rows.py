@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from adapters.documents.formats.pdf_lines import Box, CellLine, Part
+from adapters.documents.formats.pdf_lines import Box, CellLine, Stretch
 
 _FIGURE = re.compile(r"[^\w]{0,3}\d[\d\s.,:/%'’-]*[^\w]{0,2}(?:[A-Za-z€$£%]{1,3})?")
 ROOM = 6.0
@@ -93,7 +93,7 @@ def _with_group_names(row: Row, extents: Sequence[tuple[float, float]]) -> list[
     return cells
 
 
-def _nearest(part: Part, columns: Sequence[int], extents: Sequence[tuple[float, float]]) -> int:
+def _nearest(part: Stretch, columns: Sequence[int], extents: Sequence[tuple[float, float]]) -> int:
     return min(columns, key=lambda k: abs(_middle(extents[k]) - (part.left + part.right) / 2))
 
 

@@ -1,182 +1,133 @@
-"""RST: underlined titles as headings, directives and roles as the text they stand for. Lines keep their numbers."""
+"""RST: docutils parses, its HTML goes the way of web pages. Lines keep their numbers.
+
+Documents cannot make docutils read files or pass raw markup through. Directives and roles that docutils does not know,
+as those of Sphinx and its extensions, are read as the text that they hold.
+"""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from adapters.documents.encodings import decode
 from adapters.documents.format import Format
-from adapters.documents.formats.rst_bodies import with_plain_bodies
-from adapters.documents.formats.rst_tables import with_pipe_tables
-from adapters.documents.formats.text import trim_lines
+from adapters.documents.formats.rst_directives import accept_unknown, plain_labels
+from adapters.documents.formats.text import read_text, trim_lines
+from adapters.documents.html_markdown import soup, to_markdown
 from adapters.documents.titles import choose_title
 from core.model.errors import DocumentRejected, NoText
-from core.model.markdown_lines import LIST_ITEM, with_fences
 from core.model.parsed_document import Block, ParsedDocument
 
-_RULE = re.compile(r"^([=\-`:.'\"~^_*+#<>!$%&,/;?@\\|(){}\[\]])\1{2,}\s*$")
-_TABLE_RULE = re.compile(r"^\s*\+[-=]{2,}")
+if TYPE_CHECKING:
+    from docutils.nodes import document
+
+MEDIA_TYPE = "text/x-rst"
 MOST_TABLE_RULES = 1_000  # the time for a grid table grows with the square of its rows
-_CODE = re.compile(r"^(\s*)\.\. (?:code-block|code|sourcecode|code-tab|prompt|parsed-literal)::\s*([\w+#-]*)")
-_DIRECTIVE = re.compile(r"^(\s*)\.\. ([\w:-]+)::\s*(.*)$")
+MOST_LINE_CHARS = 20_000
+MOST_SUBSTITUTIONS = 20_000
+"""Names put in by substitutions; each may stand for a long text."""
+
+_ENUMERATORS = {"loweralpha": "a", "upperalpha": "A", "lowerroman": "i", "upperroman": "I"}
+_OTHER_FILE = re.compile(r"^\s*\.\. (?:include|literalinclude)::\s*\S|^\s+:file:\s*\S", re.MULTILINE)
+_TABLE_RULE = re.compile(r"^\s*\+[-=]{2,}")
 _KEYS = re.compile(r":kbd:`[^`]+`(?:\s?\+?\s?:kbd:`[^`]+`)+")
 _KEY = re.compile(r":kbd:`([^`]+)`")
-_REPLACEMENT = re.compile(r"^\s*\.\. \|([^|]+)\| replace::\s*(\S.*)$")
-_SUBSTITUTED = re.compile(r"(``.+?``|`[^`]+`)|(\s*)(?<![\w|\\])\|(\w(?:[\w .-]*\w)?)\|_{0,2}(?![\w|])")
-# Where nothing else names what is meant: "select the |favorite-icon| icon", and a line that begins with it.
-_NEEDS_NAME = re.compile(r"(?:^|\b(?:an?|the|your|select|selecting|choose|click|tap|press|use))$", re.IGNORECASE)
-_NEAR = 40  # characters before a name, in which the word stands that needs it
-_OF_PICTURES = frozenset(("icon", "button", "badge", "image", "img", "svg", "vertical", "horizontal"))
-_ROLE = re.compile(r":[\w:+.-]+:`~?([^`<]+?)(?:\s*<[^`>]*>)?`")
-_LINK = re.compile(r"`([^`<]+?)\s*<([^`>]+)>`_{1,2}")
-_REFERENCE = re.compile(r"`([^`]+)`_{1,2}(?!\w)")
+_WORD = re.compile(r"\w{2,}")
+_COMPARED = 20
+"""Of a line's words."""
+
+_AHEAD = 400
+"""How many lines further down a line of the Markdown may have been written."""
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
-    """The document as Markdown, line for line. Raises DocumentRejected where its tables are too large."""
-    written = decode(data).split("\n")
+    """The document as Markdown. Raises DocumentRejected where its tables are too large."""
+    source = decode(data)
+    written = source.split("\n")
     if sum(bool(_TABLE_RULE.match(line)) for line in written) > MOST_TABLE_RULES:
         raise DocumentRejected(
             f"This file has tables of over {MOST_TABLE_RULES:,} ruled lines.", remedy="Add it in parts, or as CSV."
         )
-    replacements = {found[1]: found[2].strip() for line in written if (found := _REPLACEMENT.match(line))}
-    source, numbers = with_pipe_tables(with_plain_bodies(written))
-    lines = _inline(_marked(_headings(source)), replacements)
-    body, first = trim_lines(lines)
+    if max(map(len, written)) > MOST_LINE_CHARS or source.count("|") > 2 * MOST_SUBSTITUTIONS:
+        return read_text(name, data)
+    lines = _markdown(source).split("\n")
+    body, _ = trim_lines(lines)
     if not body:
         raise NoText("There is no text in this file.")
+    numbers = list(_source_lines(body.split("\n"), written))
     return ParsedDocument(
         title=choose_title(name, markdown=[body]),
-        blocks=(_block(body, first, numbers),),
-        media_type="text/x-rst",
+        blocks=(Block(body, first_line=numbers[0], lines=tuple(numbers)),),
+        media_type=MEDIA_TYPE,
+        notes=("other files that this one includes are not read",) if _OTHER_FILE.search(source) else (),
     )
 
 
-def _block(body: str, first: int, numbers: list[int]) -> Block:
-    """The text with its lines: they count on one to one, unless a table took more or fewer than it has rows."""
-    own = numbers[first - 1 : first + body.count("\n")]
-    counts_on = own == list(range(own[0], own[0] + len(own)))
-    return Block(body, first_line=own[0], lines=() if counts_on else tuple(own))
+def _markdown(source: str) -> str:
+    from docutils.core import publish_doctree, publish_from_doctree
+
+    keys = _KEYS.sub(lambda found: f":kbd:`{'+'.join(_KEY.findall(found[0]))}`", source)
+    accept_unknown(keys)
+    tree: document = publish_doctree(keys, settings_overrides=_SETTINGS)
+    plain_labels(tree)
+    html: bytes = publish_from_doctree(tree, writer="html5", settings_overrides=_SETTINGS)
+    page = soup(html.decode())
+    for literal in page.select("span.literal"):
+        literal.name = "code"
+    for code in page.select("pre[lang]"):
+        code["class"] = f"language-{code['lang']}"
+    for numbered in page.select("ol"):
+        classes = numbered.get_attribute_list("class")
+        numbered["type"] = next((kind for name, kind in _ENUMERATORS.items() if name in classes), "1")
+    return to_markdown(page.body or page)
 
 
-def _headings(lines: list[str]) -> list[str]:
-    """Underlined (and overlined) titles as '#' lines; levels in the order in which their styles appear."""
-    done = list(lines)
-    styles: list[str] = []
-    for i in range(1, len(lines)):
-        under, title = lines[i], lines[i - 1]
-        if not _RULE.match(under) or not title.strip() or (title[:1].isspace() and not _over(lines, i)):
-            continue
-        if len(under.rstrip()) < min(len(title.strip()), 4) or _RULE.match(title) or "  " in title.strip():
-            continue
-        over = _over(lines, i)
-        if not over and i > 1 and lines[i - 2].strip():
-            continue
-        style = under[0] * (2 if over else 1)
-        if style not in styles:
-            styles.append(style)
-        done[i - 1] = f"{'#' * min(styles.index(style) + 1, 6)} {title.strip()}"
-        done[i] = ""
-        if over:
-            done[i - 2] = ""
-    return done
+_SETTINGS: dict[str, Any] = {
+    "_disable_config": True,
+    "file_insertion_enabled": False,
+    "raw_enabled": False,
+    "line_length_limit": MOST_LINE_CHARS,
+    "report_level": 5,
+    "halt_level": 6,
+    "doctitle_xform": False,
+    "docinfo_xform": False,
+    "initial_header_level": 1,
+    "embed_stylesheet": False,
+    "stylesheet_path": "",
+    "math_output": "LaTeX",
+    "syntax_highlight": "none",
+    "strip_comments": True,
+    "toc_backlinks": False,
+    "footnote_backlinks": False,
+    "datestamp": None,
+    "output_encoding": "utf-8",
+}
 
 
-def _over(lines: list[str], at: int) -> bool:
-    """Whether the title has a line above it like the one below."""
-    return at > 1 and bool(_RULE.match(lines[at - 2])) and lines[at - 2][0] == lines[at][0]
+def _source_lines(lines: Sequence[str], written: Sequence[str]) -> Iterator[int]:
+    """For each line of the Markdown the line of the source, from 1, in which its words begin."""
+    words = [_WORD.findall(line) for line in written]
+    at = -1
+    for line in lines:
+        wanted = _WORD.findall(line)[:_COMPARED]
+        best, found = 0, at
+        for i in range(at + 1, min(at + _AHEAD, len(words))) if wanted else ():
+            held = _held(wanted, words[i])
+            if held > best:
+                best, found = held, i
+            if best == len(wanted) or (best > 1 and best == len(words[found])):  # all of either line
+                break
+        if best > 1 or best == len(wanted):
+            at = found
+        yield max(at, 0) + 1
 
 
-def _marked(lines: list[str]) -> list[str]:
-    """Code as fences, a picture as what it shows, targets blanked; bodies of text have been read before."""
-    done = list(lines)
-    behind = 0  # the code that is fenced, whose lines are what they are
-    for i, line in enumerate(lines):
-        if i < behind:
-            continue
-        if code := _CODE.match(line):
-            behind = _fence(done, lines, i, len(code[1]), code[2])
-        elif line.rstrip().endswith("::") and not line.lstrip().startswith(".."):
-            behind = _literal(done, lines, i)
-        elif found := _DIRECTIVE.match(line):
-            indent, kind, argument = found.groups()
-            done[i] = "" if kind in ("image", "figure") else f"{indent}{argument}"
-        elif alt := re.match(r"^\s+:alt:\s*(.+)$", line):
-            done[i] = f"[Image: {alt[1].strip()}]"
-        elif (
-            (re.match(r"^\s+:[\w-]+:( \S.*)?$", line) and _below_directive(lines, i))
-            or re.match(r"^\.\. (_[^:]+:|\[?[|\w#*-]*\]?\s*$)", line)
-            or re.match(r"^\.\.\s*$", line)
-        ):
-            done[i] = ""
-    return done
-
-
-def _below_directive(lines: list[str], at: int) -> bool:
-    while at > 0 and re.match(r"^\s+:[\w-]+:", lines[at]):
-        at -= 1
-    return bool(_DIRECTIVE.match(lines[at]))
-
-
-def _literal(done: list[str], lines: list[str], at: int) -> int:
-    """A paragraph that ends in '::' opens an indented literal block."""
-    rest = lines[at].rstrip()[:-2].rstrip()
-    indent = len(lines[at]) - len(lines[at].lstrip())
-    below = at + 1 < len(lines) and not lines[at + 1].strip()
-    behind = _fence(done, lines, at + 1, indent, "") if below else 0
-    if behind:
-        done[at] = f"{rest}:" if rest else ""
-    return behind
-
-
-def _fence(done: list[str], lines: list[str], at: int, indent: int, language: str) -> int:
-    """Fence the block below line `at`, which itself becomes the opening mark; a blank line after it closes.
-
-    The line behind the block; 0 where there is none.
-    """
-    start = at + 1
-    while start < len(lines) and (not lines[start].strip() or re.match(r"^\s+:[\w-]+:", lines[start])):
-        done[start] = ""
-        start += 1
-    end = start
-    while end < len(lines) and (not lines[end].strip() or len(lines[end]) - len(lines[end].lstrip()) > indent):
-        end += 1
-    last = end
-    while last > start and not lines[last - 1].strip():
-        last -= 1
-    if last == start:
+def _held(wanted: Sequence[str], line: Sequence[str]) -> int:
+    """How many of these words a line holds one after the other, from the first on."""
+    if wanted[0] not in line:
         return 0
-    done[at] = f"```{language}"
-    if last < len(lines):
-        done[last] = "```"
-    else:
-        done[-1] += "\n```"
-    return last
+    start = line.index(wanted[0])
+    pairs = zip(wanted, line[start:], strict=False)
+    return next((i for i, (one, other) in enumerate(pairs) if one != other), min(len(wanted), len(line) - start))
 
 
-def _inline(lines: list[str], replacements: Mapping[str, str]) -> list[str]:
-    """Roles, links, double backquotes and what is put in by its name, outside fences."""
-    return [line if fenced else _inline_of(line, replacements) for line, fenced in with_fences(lines)]
-
-
-def _inline_of(line: str, replacements: Mapping[str, str]) -> str:
-    pressed = _KEYS.sub(lambda keys: f"`{'+'.join(_KEY.findall(keys[0]))}`", line)
-    named = _ROLE.sub(r"`\1`", pressed)
-    if not line.lstrip().startswith("|"):  # bars part the cells of a table
-        named = _SUBSTITUTED.sub(lambda found: found[1] or _put_in(found, replacements), named)
-    return _REFERENCE.sub(r"\1", _LINK.sub(r"[\1](\2)", named)).replace("``", "`")
-
-
-def _put_in(found: re.Match[str], replacements: Mapping[str, str]) -> str:
-    """The words that a name stands for; a picture says nothing, unless it stands where a name has to be."""
-    space, name = found[2], found[3]
-    if name in replacements:
-        return space + replacements[name]
-    at = found.start(3) - 1
-    before = LIST_ITEM.sub("", found.string[max(0, at - _NEAR) : at]).rstrip()
-    if not _NEEDS_NAME.search(before) or (not before and at > _NEAR):
-        return ""
-    words = re.split(r"[\s_.-]+", name)
-    return space + " ".join([word for word in words if word.lower() not in _OF_PICTURES] or words)
-
-
-FORMATS = (Format(media_type="text/x-rst", read=read, label="RST", suffixes=("rst", "rest")),)
+FORMATS = (Format(media_type=MEDIA_TYPE, read=read, label="RST", suffixes=("rst", "rest")),)

@@ -109,7 +109,7 @@ def _spans(used: list[bool], rows: Grid) -> list[tuple[int, int]]:
     runs: list[tuple[int, int]] = []
     for j, filled in enumerate(used):
         beside = j - runs[-1][1] if runs else None
-        if filled and (beside == 0 or (beside == 1 and _is_figures(rows, j))):
+        if filled and (beside == 0 or (beside == 1 and _is_figures(rows, *runs[-1], j))):
             runs[-1] = (runs[-1][0], j + 1)
         elif filled:
             runs.append((j, j + 1))
@@ -118,8 +118,14 @@ def _spans(used: list[bool], rows: Grid) -> list[tuple[int, int]]:
     return runs
 
 
-def _is_figures(rows: Grid, column: int) -> bool:
-    """Whether a column names no rows: below its first filled cell, all are numbers."""
+def _is_figures(rows: Grid, start: int, end: int, column: int) -> bool:
+    """Whether a column goes on the table before it: named beside its names, with numbers alone below."""
+    left = [row[start:end] for row in rows]
+    begins = next((i for i, row in enumerate(rows) if column < len(row) and row[column]), 0)
+    if begins >= next((i for i, row in enumerate(left) if _has_numbers(row)), len(rows)):
+        return False
+    if rows[begins][column] in left[begins]:
+        return False
     filled = [row[column] for row in rows if column < len(row) and row[column] and not _YEAR.fullmatch(row[column])]
     figures = sum(bool(_NUMBER.fullmatch(text) or _NO_VALUE.fullmatch(text)) for text in filled)
     return figures >= 2 and figures >= len(filled) - MAX_HEADER + 1 and not _NUMBER.fullmatch(filled[0])

@@ -6,7 +6,7 @@ Every line keeps its number: what has to go is blanked, not removed, so that a p
 import html
 import re
 
-from adapters.documents.encodings import decode
+from adapters.documents.encodings import decode, without_data
 from adapters.documents.format import Format
 from adapters.documents.formats.markdown_blocks import with_plain_blocks
 from adapters.documents.formats.markdown_components import looks_like_mdx, with_components
@@ -52,7 +52,7 @@ _PAIR = re.compile(r"^([A-Za-z_][\w .-]*?)\s*[:=]\s*(.+?)\s*$")
 
 def read_markdown(name: str, data: bytes) -> ParsedDocument:
     """Markdown as it is: front matter read, and blanked but for what people ask for; all headings with '#'."""
-    text, stated = _front_matter(decode(data))
+    text, stated = _front_matter(without_data(decode(data)))
     text = with_components(text, jsx=name.lower().endswith(".mdx") or looks_like_mdx(text))
     blocks = with_plain_blocks(_without_html_blocks(text).split("\n"))
     lines = _atx_headings(_without_marks(blocks).split("\n"))
@@ -70,7 +70,7 @@ def read_markdown(name: str, data: bytes) -> ParsedDocument:
 
 def read_text(name: str, data: bytes) -> ParsedDocument:
     """Plain text; lines underlined with '===' or '---' are headings."""
-    lines = _atx_headings(decode(data).split("\n"), need=4)
+    lines = _atx_headings(without_data(decode(data)).split("\n"), need=4)
     body, first = trim_lines(lines)
     if not body:
         raise NoText("There is no text in this file.")

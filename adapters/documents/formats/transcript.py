@@ -19,7 +19,10 @@ STRETCH_CHARS = 900
 """Speech that is cited together: about a minute."""
 
 PAUSE = 6.0
-"""Seconds of silence that end a paragraph where nobody is named."""
+"""Seconds of silence that end a paragraph after a whole sentence."""
+
+LONG_PAUSE = 120.0
+"""Seconds of silence that end any."""
 
 _TIME = r"(?:(\d{1,3}):)?(\d{1,2}):(\d{2})[.,](\d{1,3})"
 _TIMING = re.compile(rf"^\s*{_TIME}\s*-->\s*{_TIME}")
@@ -86,7 +89,9 @@ def _begins(turn: _Turn, speaker: str | None, start: float) -> bool:
         return True
     length = sum(map(len, turn.words))
     ended = bool(turn.words and _ENDS.search(turn.words[-1]))
-    return (start - turn.end > PAUSE) or (ended and length > STRETCH_CHARS // 2) or length > 3 * STRETCH_CHARS
+    silence = start - turn.end
+    rested = silence > (PAUSE if ended else LONG_PAUSE)
+    return rested or (ended and length > STRETCH_CHARS // 2) or length > 3 * STRETCH_CHARS
 
 
 def _cues(lines: list[str]) -> Iterator[tuple[float, float, int, list[str]]]:

@@ -53,6 +53,7 @@ def read(name: str, data: bytes) -> ParsedDocument:
         media_type=MEDIA_TYPE,
         modified=iso_date(facts.modified) if b"dcterms:modified" in _properties(data) else None,
         notes=tuple(notes),
+        uncomputed=sum(len(extras[sheet.title].uncomputed) for sheet in visible if sheet.title in extras),
     )
 
 

@@ -61,6 +61,7 @@ def from_parsed(parsed: ParsedDocument) -> list[dict[str, Any]]:
         "url": parsed.url,
         "notes": list(parsed.notes),
         "picture_pages": [[page.number, page.member] for page in parsed.picture_pages],
+        "uncomputed": parsed.uncomputed,
     }
     messages: list[dict[str, Any]] = [head]
     room = 0
@@ -116,6 +117,7 @@ def in_slices(body: bytes) -> Iterator[ParsedDocument | None]:
             url=_optional(head["url"]),
             notes=tuple(map(_text, head["notes"])),
             picture_pages=tuple(_picture_page(*page) for page in head["picture_pages"]),
+            uncomputed=int(head["uncomputed"]),
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise DocumentRejected("The parser gave no usable answer for this file.") from error

@@ -146,15 +146,9 @@ class Fetcher:
 
     async def _ask(self, target: Target, headers: dict[str, str]) -> "FetchResult | URL":
         """One request to one checked target: the file, or where it redirects to."""
-        connector = aiohttp.TCPConnector(
-            resolver=_PinnedResolver(target),
-            use_dns_cache=False,
-            force_close=True,
-            socket_factory=self._pinned_socket_factory(target),
-        )
         async with (
             aiohttp.ClientSession(
-                connector=connector,
+                connector=self._pinned_to(target, force_close=True),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(total=None),
                 auto_decompress=False,
@@ -170,6 +164,18 @@ class Fetcher:
                 raise refusal(f"The host answered {response.status} {response.reason or ''}".rstrip() + ".")
             data = b"" if response.status == 304 else await self._body(response)
             return _to_fetched(target.url, response, data)
+
+    async def pinned_connector(self, url: str) -> aiohttp.TCPConnector:
+        """Connections to the checked addresses of one host, for several requests. Raises FetchRefused."""
+        return self._pinned_to(await self._check_target(self._parse_url(url)))
+
+    def _pinned_to(self, target: Target, *, force_close: bool = False) -> aiohttp.TCPConnector:
+        return aiohttp.TCPConnector(
+            resolver=_PinnedResolver(target),
+            use_dns_cache=False,
+            force_close=force_close,
+            socket_factory=self._pinned_socket_factory(target),
+        )
 
     async def _body(self, response: aiohttp.ClientResponse) -> bytes:
         """The unpacked body, read only as far as the size allows."""

@@ -13,54 +13,46 @@ from itertools import chain
 from typing import ParamSpec, TypeVar
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.answer import composer, more, newest, replies, selection
+from adapters.reasoners.extractive.answer import composer, replies, selection
 from adapters.reasoners.extractive.answer.claims import judge_claim, verbatim
 from adapters.reasoners.extractive.answer.quote_markdown import render
 from adapters.reasoners.extractive.answer.tables.computed_answer import tables_that_answer
 from adapters.reasoners.extractive.evidence import (
-    about_itself,
     answer_odds,
-    attachments,
     other_languages,
     sufficiency,
 )
-from adapters.reasoners.extractive.evidence.answer_odds import most_promising
+from adapters.reasoners.extractive.evidence import thread as lends
 from adapters.reasoners.extractive.evidence.clarification import (
     chosen_reading,
+    credit_offered,
     is_about_reading,
     question_back,
     readings,
 )
-from adapters.reasoners.extractive.evidence.names_asked import is_layered, known_by_name
 from adapters.reasoners.extractive.evidence.reading import ALONE, AnswerReader, Leaning, lean, read_best
 from adapters.reasoners.extractive.evidence.scoring import (
     ScoredUnit,
     WeighedPassage,
     Words,
     rarity_of,
-    scored_by_words,
-    tells_by_itself,
 )
 from adapters.reasoners.extractive.evidence.similarity import KnownVectors, Similarity
-from adapters.reasoners.extractive.evidence.subjects import Subjects
 from adapters.reasoners.extractive.evidence.sufficiency import (
     in_the_same_source,
-    other_table,
-    rest_of_versions,
-    tables_to_look_for,
+    is_layered,
+    known_by_name,
+    rest_of_table,
 )
-from adapters.reasoners.extractive.evidence.superseded import credit_offered, credit_versions, prefer_current
+from adapters.reasoners.extractive.evidence.versions import without_old_alone
 from adapters.reasoners.extractive.question import intent
 from adapters.reasoners.extractive.question.answer_type import is_strict
-from adapters.reasoners.extractive.question.comparison import sides_of
 from adapters.reasoners.extractive.question.follow_up import (
-    LEADING,
-    ResolvedQuestion,
     pronoun_in,
     resolve,
     resolve_part,
 )
-from adapters.reasoners.extractive.question.names import names
+from adapters.reasoners.extractive.question.parts import sides_of
 from adapters.reasoners.extractive.question.query_translation import english_of, is_language_of, note_of_translation
 from adapters.reasoners.extractive.question.spelling import (
     NoLexicon,
@@ -69,14 +61,11 @@ from adapters.reasoners.extractive.question.spelling import (
     lexicon_for,
     unknown_words,
     vocabulary_of,
-    with_known_names,
-    with_versions,
-    without_haste,
 )
-from core.model.answer import Claim, ClaimVerdict, Outcome, Support
+from core.model.answer import Claim, ClaimVerdict, Support
 from core.model.budget import Meter
 from core.model.citation_markers import without_markers
-from core.model.conversation import Exchange, Role, Thread, Turn
+from core.model.conversation import Exchange, Thread, Turn
 from core.model.evidence import Evidence, Grade
 from core.model.inquiry import (
     AskBack,
@@ -90,8 +79,6 @@ from core.model.inquiry import (
     Sufficient,
 )
 from core.model.languages import language_of
-from core.model.passage_units import units
-from core.model.text import content_words
 from core.ports.encoder import Encoder
 from core.ports.reasoner import DraftRemark
 
@@ -99,7 +86,6 @@ _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
 _SUMMARY = 1_200  # characters
 _QUOTES_OF_FILES = 3
-_SAYS_LITTLE = 2  # content words: a question that may go on with the last one, though nothing in it says so
 
 
 class ExtractiveReasoner:
@@ -146,8 +132,8 @@ class ExtractiveReasoner:
         needs: list[str] = []
         reasons: list[str] = []
         leans = False
-        earlier = exchanges(thread)
-        follows = _last_of(earlier)
+        earlier = lends.exchanges(thread)
+        follows = lends.last_of(earlier)
         for number, need in enumerate(asked.needs):
             # A later part leans on the earlier ones where it says so, or names but one thing: "what's the extension?".
             resolved = resolve(need, earlier) if not number or pronoun_in(need) else resolve_part(need, needs)
@@ -156,7 +142,7 @@ class ExtractiveReasoner:
             needs.append(resolved.question)
             reasons.extend([resolved.reason] if resolved.reason else [])
             follows = None if resolved.holds_last else follows
-            leans = leans or (_goes_on(need, resolved) and not resolved.amends)
+            leans = leans or (lends.goes_on(need, resolved) and not resolved.amends)
             earlier = (*earlier, Exchange(resolved.question))
         question = needs[0] if len(needs) == 1 else " ".join(needs)
         if len(needs) == 1 and (sides := sides_of(question)):
@@ -167,16 +153,16 @@ class ExtractiveReasoner:
             "; ".join(reasons),
             sources_first=asked.sources_first,
             resolved_from_thread=bool(reasons),
-            leans_on=_quoted_last(thread) if leans else (),
+            leans_on=lends.quoted_last(thread) if leans else (),
             follows=follows,
         )
 
     async def _from_attached(self, inquiry: Inquiry, thread: Thread) -> Reply | None:
         """What the files that hang on the question say, in their own words; None when they do not answer it."""
-        if summary := attachments.summary_of(thread.attachments, inquiry.question):
+        if summary := lends.summary_of(thread.attachments, inquiry.question):
             return Reply(summary, "it asks what a file says that hangs on it")
-        question = attachments.without_naming(intent.split_question(inquiry.question).question)
-        items = attachments.evidence_of(thread.attachments)
+        question = lends.without_naming(intent.split_question(inquiry.question).question)
+        items = lends.evidence_of(thread.attachments)
         weighed = await self.weigh(question, items, items)
         grades = await self._off_loop(self._grade_found, inquiry, weighed)
         if max((grade.score for grade in grades), default=0) < inquiry.cutoff:
@@ -189,7 +175,7 @@ class ExtractiveReasoner:
         """Grades in order; for several needs, by the one that a passage meets best."""
         del meter
         pool = (*inquiry.library, *(item for item in evidence if inquiry.library.get(item.id) is None))
-        weighed = [await self.weigh(need, evidence, pool, leaning_of(inquiry)) for need in needs_of(inquiry)]
+        weighed = [await self.weigh(need, evidence, pool, lends.leaning_of(inquiry)) for need in needs_of(inquiry)]
         graded = [await self._off_loop(self._grade_found, inquiry, found) for found in weighed]
         best = [max(options, key=lambda grade: grade.score) for options in zip(*graded, strict=True)]
         pairs = zip(best, evidence, strict=True)
@@ -207,15 +193,9 @@ class ExtractiveReasoner:
         asked_of = inquiry
         if found and isinstance(inquiry.plan, Investigate) and len(inquiry.plan.queries) > 1:
             asked_of = replace(inquiry, plan=replace(inquiry.plan, question=found[0].asked.question))
-        grades = credit_versions(asked_of, grades, evidence)
+        grades = without_old_alone(asked_of, grades, evidence)
         for known in tables_that_answer(found[0].asked.question, evidence) if found else ():
             grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
-        for known in about_itself.titled(inquiry.question, evidence):
-            grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
-        everything = (*inquiry.library.items_found(), *evidence)
-        for known in newest.asked_alone(inquiry.standalone, everything):
-            if known in grades:
-                grades[known] = replace(grades[known], score=max(grades[known].score, inquiry.cutoff))
         return list(grades.values())
 
     async def weigh(
@@ -229,7 +209,7 @@ class ExtractiveReasoner:
 
         ``leaning`` is what it leans on in its thread. All is weighed in English.
         """
-        question = await self._in_words_of(intent.final_question(need), pool)
+        question = await self._in_words_of(need, pool)
         written = evidence
         evidence = await self._off_loop(_in_english, evidence)
         pool = await self._off_loop(_in_english, pool)
@@ -242,7 +222,7 @@ class ExtractiveReasoner:
         layered = is_layered(question) and known_by_name(question, pool)
         reader = None if layered else self._reader  # what stands on the way to an answer does not answer
         some = weighable if reader else weighable[: len(evidence)]
-        weighed = await self._off_loop(_score, asked, pool, weighable, some, layered=layered)
+        weighed = await self._off_loop(answer_odds.weigh_units, asked, pool, weighable, some, layered=layered)
         if reader:  # of everything that was found: a later search reads what comes before the least likely of a former
             # Among several sentences there is a figure or a name for any question that asks for one, and much that
             # seems to answer a gloss, or what its thread lends to a question.
@@ -250,15 +230,14 @@ class ExtractiveReasoner:
             alone = not (lent or is_strict(question))
             weighed = await read_best(reader, question, weighed, leaning, in_stretches=alone)
             weighed = weighed[: len(evidence)]
-        weighed = await self._off_loop(prefer_current, question, lean(weighed, leaning.titles))
-        return other_languages.as_written(weighed, written)
+        return other_languages.as_written(lean(weighed, leaning.titles), written)
 
     async def _weighable(
         self, asked: Words, found: Sequence[Evidence], *, corrected: bool
     ) -> list[answer_odds.Weighable]:
         """The most promising units of each passage by its words, with their cosines."""
         question = asked.question
-        promising = await self._off_loop(_promising, asked, found)
+        promising = await self._off_loop(answer_odds.promising_in, asked, found)
         placed = [(one.evidence.passage, one.unit) for listed in promising for one in listed]
         cosines = iter(await self._similarity.of_units(question, placed))
         weighable: list[answer_odds.Weighable] = []
@@ -278,7 +257,6 @@ class ExtractiveReasoner:
     async def _without_slips(self, question: str, pool: Sequence[Evidence]) -> str:
         texts = [item.passage.searchable for item in pool]
         vocabulary = vocabulary_of(texts)
-        question = with_known_names(with_versions(without_haste(question, vocabulary), texts), vocabulary)
         words = await lexicon_for(question)
         slips = [word for word in unknown_words(question, vocabulary) if not words.knows(word)]
         if isinstance(words, NoLexicon):
@@ -335,7 +313,7 @@ class ExtractiveReasoner:
         found: list[tuple[str, Sequence[ScoredUnit]]] = []
         needs = needs_of(inquiry)
         for need in needs:
-            weighed = await self.weigh(need, evidence, pool, leaning_of(inquiry))
+            weighed = await self.weigh(need, evidence, pool, lends.leaning_of(inquiry))
             grades: Sequence[Grade | None] = [item.grade for item in evidence]
             if len(needs) > 1:  # what answers one part of a question is no answer to its other part
                 grades = await self._off_loop(self._grade_found, inquiry, weighed)
@@ -347,8 +325,10 @@ class ExtractiveReasoner:
         if (asked := intent.split_question(inquiry.question)).lists_documents:
             pieces = composer.list_documents(asked.question, found[0][1])
         elif intent.kind_of(inquiry.question, in_thread=bool(thread.turns)) is intent.Intent.MORE:
-            further = more.quote_more(thread, pool, found[0][1])
-            pieces = render(further) if further else chain([DraftRemark(more.nothing_more(inquiry.library))], pieces)
+            further = composer.quote_more(thread, pool, found[0][1])
+            pieces = (
+                render(further) if further else chain([DraftRemark(composer.nothing_more(inquiry.library))], pieces)
+            )
         for piece in pieces:
             yield piece
         quoted = next((one.evidence.passage.text for one in found[0][1]), "")
@@ -407,61 +387,13 @@ def _in_english(items: Sequence[Evidence]) -> list[Evidence]:
     return [other_languages.in_english(item) for item in items]
 
 
-def _promising(asked: Words, found: Sequence[Evidence]) -> Sequence[Sequence[ScoredUnit]]:
-    """The most promising units of each passage, by its words."""
-    worded = [[one for one in scored_by_words(asked, item) if tells_by_itself(one, asked.question)] for item in found]
-    return most_promising(found, worded)
-
-
-def _score(
-    asked: Words,
-    pool: Sequence[Evidence],
-    weighable: Sequence[answer_odds.Weighable],
-    some: Sequence[answer_odds.Weighable],
-    *,
-    layered: bool,
-) -> list[WeighedPassage]:
-    """Some of what can be weighed, each with its units by their odds beside all the others."""
-    standing = answer_odds.Standing.of(weighable)
-    subjects = Subjects(asked.question, ((item.passage, unit) for item in pool for unit in units(item.passage.text)))
-    everything = answer_odds.Asked.of(asked, pool, layered=layered)
-    return [
-        WeighedPassage(one.item, asked, tuple(answer_odds.score_units(everything, one, standing, subjects)), one.whole)
-        for one in some
-    ]
-
-
 def _lacking(
     inquiry: Inquiry, thread: Thread, relevant: Sequence[Evidence], near: Sequence[Evidence]
 ) -> Iterator[tuple[str, tuple[SearchAction, ...]]]:
     """What may be missing though something answers, each in a person's words with the searches that find it, if any."""
-    whole = (*tables_to_look_for(inquiry, near), *rest_of_versions(inquiry, near))
-    yield "the rest of the table or of its versions", whole
+    yield "the rest of the table", rest_of_table(inquiry, near)
     yield "what stands there in another language", other_languages.in_their_words(inquiry, relevant)
-    yield "what is asked of all of them", other_table(inquiry, near)
     yield "what the last answer's source says", in_the_same_source(inquiry, thread)
-
-
-def exchanges(thread: Thread) -> tuple[Exchange, ...]:
-    """The thread as follow-ups are resolved against: what was said around us first, then our own turns."""
-    around = tuple(Exchange(message.text[:400]) for message in thread.context if message.role is Role.PERSON)
-    turns = tuple(
-        Exchange(
-            _without_place(turn),
-            replies.prose(turn.answer) if turn.outcome is Outcome.ANSWERED else "",
-            tuple(dict.fromkeys(citation.title for citation in turn.citations if turn.outcome is Outcome.ANSWERED)),
-            is_settled=turn.outcome not in {Outcome.PARKED, Outcome.CLARIFIED},
-        )
-        for turn in thread.turns
-    )
-    return (*around, *turns)
-
-
-def _without_place(turn: Turn) -> str:
-    """What was asked, without the title that a chosen reading names for its place: nobody asked about that."""
-    question = turn.rewritten or turn.question
-    places = [f" ({one.title})?" for one in turn.citations]
-    return next((f"{question.removesuffix(place)}?" for place in places if question.endswith(place)), question)
 
 
 def needs_of(inquiry: Inquiry) -> tuple[str, ...]:
@@ -469,35 +401,3 @@ def needs_of(inquiry: Inquiry) -> tuple[str, ...]:
     if isinstance(inquiry.plan, Investigate) and len(inquiry.plan.queries) > 1:
         return inquiry.plan.queries
     return (chosen_reading(inquiry)[0],)
-
-
-def leaning_of(inquiry: Inquiry) -> Leaning:
-    """What a question leans on in its thread; of one that is parted into needs only the documents."""
-    plan = inquiry.plan
-    if not isinstance(plan, Investigate):
-        return ALONE
-    if len(plan.queries) > 1:
-        return Leaning(titles=plan.leans_on)
-    said = intent.split_question(inquiry.question).question
-    typed = said if plan.resolved_from_thread else ""
-    if plan.follows is None:
-        return Leaning(typed, titles=plan.leans_on)
-    before = plan.follows.question
-    return Leaning(typed, before, f"{before.rstrip('?.! ')}? {said}", plan.follows.answer, plan.leans_on)
-
-
-def _last_of(earlier: Sequence[Exchange]) -> Exchange | None:
-    """The last exchange that began with a question which says anything."""
-    return next((one for one in reversed(earlier) if content_words(one.question)), None)
-
-
-def _goes_on(need: str, resolved: ResolvedQuestion) -> bool:
-    """Whether a question in a thread goes on with what was said: it was put in other words, or says little itself."""
-    short = len(content_words(need)) <= _SAYS_LITTLE and not names(need)
-    return bool(resolved.reason or pronoun_in(need) or LEADING.match(need)) or short
-
-
-def _quoted_last(thread: Thread) -> tuple[str, ...]:
-    """The titles that the last answer cited."""
-    cited = (turn.citations for turn in reversed(thread.turns) if turn.outcome is Outcome.ANSWERED)
-    return tuple(dict.fromkeys(one.title for one in next(cited, ())))

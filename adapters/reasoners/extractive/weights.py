@@ -105,15 +105,8 @@ PHRASES = 0.3  # pairs of neighbouring words of the question that stand so
 KIND_OF_ANSWER = 0.5  # what the expected kind of answer counts, beside a coverage of at most 1
 
 # What speaks for a unit or against it, whatever its words: added to its log odds.
-IN_RANGE, OUT_OF_RANGE = 0.5, -2.5
-OTHER_NUMBER = -0.9  # "version 1", where version 5 is asked for
-LACKS_KIND = -1.2  # a sentence without any time, where "how long" is asked
-EMPTY_CELL = -4.0  # the row is of what is asked about, and has nothing in the very column that is asked for
+OUT_OF_RANGE = -2.5  # the row of another amount
 OTHER_SUBJECT = -0.7  # of a neighbour of what the question names
-
-# Where another document speaks of the same with log odds that lie at most so far below.
-SUPERSEDED, REPLACES_WITHIN = -3.0, 5.0
-OTHER_VERSION = 0.4  # of a document whose version that is asked for is there as well
 
 # --- which further quotes are good enough: how far behind the best one, in log odds -----------------------------------
 COVERING_PASSAGE = 0.85  # of the question by one passage: nothing is left to bridge to
@@ -127,7 +120,6 @@ OF_OTHER_PASSAGE = 0.8  # more than that behind, where another passage has it
 OF_OTHER_VERSION = -4.0  # than the question is about
 CHOSEN = 2.0  # in the document of the reading that a person chose
 ROWS_ALIKE = 0.5  # of odds: two rows of a table that differ by less can hardly be told apart
-SAME_CONTENT = 0.5  # of a sentence's words but its figures, which another has that says more or other of the same
 SAME_WORDS = 0.85  # from this share of the shorter one's words on, two quotes say the same
 
 # --- which column and which table are meant -------------------------------------------------------------------------

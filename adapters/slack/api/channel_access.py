@@ -15,7 +15,7 @@ from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import PlatformUnavailable
 from core.model.incoming_events import Permissions
-from core.model.principals import channel_principal
+from core.model.principals import channel_principal, mail_principal
 
 log = structlog.get_logger(__name__)
 
@@ -71,11 +71,15 @@ class ChannelAccess:
         return (settings.bases or frozenset()) if settings.closed_to_partners else None
 
     async def principals(self, team: str, user: str) -> frozenset[str]:
-        """What one person holds: themselves, their user groups, the workspace where Slack calls them a full member."""
+        """What one person holds: themselves, their user groups, the workspace and their confirmed e-mail address.
+
+        The last two are held by full members alone, as Slack says.
+        """
         member = await self.directory.member(user)
         groups = {group_principal(team, group) for group in await self.directory.groups_of(user)}
         workspace = {team_principal(team)} if member.is_full else set()
-        return frozenset({user_principal(team, user)} | groups | workspace)
+        mail = {mail_principal(member.email)} - {""}
+        return frozenset({user_principal(team, user)} | groups | workspace | mail)
 
     async def _channel(self, channel: str) -> Channel | None:
         try:

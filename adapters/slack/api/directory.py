@@ -41,12 +41,14 @@ class Member:
     """Somebody whom Slack knows. ``is_full``: a member of this workspace who is no guest, as Slack says.
 
     A guest is a member of some channels only, and whoever writes from another workspace is a member of none here.
+    ``email`` is the confirmed address of a full member, where the app may read it (``users:read.email``).
     """
 
     id: str
     name: str
     is_admin: bool = False
     is_full: bool = False
+    email: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +148,14 @@ class Directory:
             or user_info.get("real_name")
             or user_info.get("name")
         )
+        is_full = is_ours and not (user_info.get("is_restricted") or user_info.get("is_ultra_restricted"))
+        is_confirmed = is_full and bool(user_info.get("is_email_confirmed")) and not user_info.get("deleted")
         return Member(
             user,
             str(name or user),
             is_admin=is_ours and bool(user_info.get("is_admin") or user_info.get("is_owner")),
-            is_full=is_ours and not (user_info.get("is_restricted") or user_info.get("is_ultra_restricted")),
+            is_full=is_full,
+            email=str(profile.get("email") or "") if is_confirmed else "",
         )
 
     async def name(self, user: str) -> str:

@@ -79,7 +79,7 @@ class PrincipalNames:
     async def _is_shared(self, principal: str) -> bool:
         try:
             found = Principal.parse(principal)
-            if found.platform != PLATFORM or found.kind is not PrincipalKind.CHANNEL:
+            if found.platform != PLATFORM or found.kind != PrincipalKind.CHANNEL:
                 return False
             return (await self._directory.channel(found.id)).shared
         except (ValueError, RequestRefused, PlatformUnavailable):

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from core.model.conversation import Audience, Person
 from core.model.errors import ConfigurationError, Denied
-from core.model.principals import Principal, PrincipalKind
+from core.model.principals import Principal, PrincipalKind, mail_principal
 from core.ports.web_sessions import SignInMethod, WebSession
 
 READERS = str(Principal("web", PrincipalKind.READERS))  # the principal of everybody who has signed in
@@ -114,7 +114,9 @@ def audience_of(person: Person) -> Audience:
         if person.id.startswith(_USER)
         else set()
     )
-    return Audience(frozenset({READERS, *named}))
+    # A proxy that signs people in by their e-mail addresses names them so; a password names nobody.
+    mail = {mail_principal(person.id.removeprefix(_USER))} - {""} if named else set()
+    return Audience(frozenset({READERS, *named, *mail}))
 
 
 def _session(person: Person, method: SignInMethod, *, is_admin: bool = False) -> WebSession:

@@ -11,6 +11,7 @@ from adapters.web.api.schemas import (
     DocumentDeletedReply,
     DocumentFields,
     DocumentReply,
+    DocumentsQuery,
     DocumentsReply,
     JobReply,
     PutDocumentRequest,
@@ -52,9 +53,18 @@ class DocumentEndpoints:
         return await send(request, job_reply(await self.documents.put(client, given), client), 202)
 
     async def all(self, request: web.Request, client: ApiClient) -> web.StreamResponse:
-        """GET: the token's own documents."""
-        found = await self.documents.documents(client, request.query.get("knowledge_base", ""))
-        return await send(request, DocumentsReply(documents=[document_reply(key, one) for key, one in found]))
+        """GET: a page of the token's own documents."""
+        wanted = DocumentsQuery.model_validate(dict(request.query))
+        found = await self.documents.documents(client, wanted.knowledge_base)
+        found = [one for one in found if _position(*one) > wanted.cursor]
+        page = found[: wanted.limit]
+        return await send(
+            request,
+            DocumentsReply(
+                documents=[document_reply(key, one) for key, one in page],
+                next_cursor=_position(*page[-1]) if len(found) > len(page) else None,
+            ),
+        )
 
     async def one(self, request: web.Request, client: ApiClient) -> web.StreamResponse:
         """GET of one document."""
@@ -71,6 +81,11 @@ class DocumentEndpoints:
     async def job(self, request: web.Request, client: ApiClient) -> web.StreamResponse:
         """GET of a job."""
         return await send(request, job_reply(await self.documents.job(client, request.match_info["job"]), client))
+
+
+def _position(key: str, document: Document) -> str:
+    """Where a document is in the list: after its key, as text that can be compared and stands in an address."""
+    return f"{key}\x1f{document.knowledge_base}".encode().hex()
 
 
 def _given(key: str, data: bytes, name: str, fields: DocumentFields) -> GivenDocument:

@@ -81,7 +81,7 @@ class Api:
         guarded = [
             web.route(
                 one.method,
-                one.path.replace("{key}", "{key:.+}"),
+                one.path.replace("{key}", "{key:(?s:.+)}"),
                 guard(handlers[one.name], one.scope, error_response if one.openai else problem_response),
             )
             for one in OPERATIONS
@@ -91,6 +91,7 @@ class Api:
             web.get("/v1/openapi.json", self._description),
             web.get("/docs", self._page),
             web.route("*", "/v1{rest:.*}", _nowhere),
+            web.route("*", "/mcp{rest:.*}", _nowhere),
         )
 
     async def _description(self, _request: web.Request) -> web.Response:
@@ -177,7 +178,9 @@ class Api:
 async def _nowhere(request: web.Request) -> web.StreamResponse:
     """What is asked at an address that does not exist, or in a way that its address does not know."""
     known = sorted({one.method for one in OPERATIONS if _matches(one.path, request.path)})
-    if known:
+    if request.path.startswith("/mcp"):
+        told = problem(404, "MCP is not served here.", "Run footnote mcp --http, which serves it on a port of its own.")
+    elif known:
         told = problem(405, f"{request.method} is not for this address.", f"It takes {', '.join(known)}.")
     else:
         told = problem(404, "There is nothing at this address.", "GET /docs shows what there is.")

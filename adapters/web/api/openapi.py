@@ -14,6 +14,7 @@ from adapters.web.api.schemas import (
     AskRequest,
     DocumentDeletedReply,
     DocumentReply,
+    DocumentsQuery,
     DocumentsReply,
     FeedbackReply,
     FeedbackRequest,
@@ -54,6 +55,7 @@ class Operation:
     form: bool = False
     openai: bool = False
     in_base: bool = False  # whether a query says in which knowledge base
+    paged: bool = False
 
 
 _ASK, _SEARCH, _INGEST = TokenScope
@@ -76,6 +78,7 @@ OPERATIONS = (
         *("list_documents", "GET", "/v1/documents", "List the token's own documents"),
         *(None, DocumentsReply, _INGEST),
         in_base=True,
+        paged=True,
     ),
     Operation(*("get_document", "GET", _DOCUMENT, "Get one of them"), *(None, DocumentReply, _INGEST), in_base=True),
     Operation(
@@ -168,8 +171,11 @@ def _parameters(one: Operation) -> list[dict[str, Any]]:
     named = [part[1:-1] for part in one.path.split("/") if part.startswith("{")]
     text = {"type": "string"}
     inside = [{"name": name, "in": "path", "required": True, "schema": text} for name in named]
-    base = {"name": "knowledge_base", "in": "query", "required": False, "schema": text}
-    return [*inside, base] if one.in_base else inside
+    query = {"knowledge_base": text} if one.in_base else {}
+    if one.paged:
+        fields = DocumentsQuery.model_json_schema()["properties"]
+        query |= {name: {"type": fields[name]["type"]} for name in ("limit", "cursor")}
+    return [*inside, *({"name": name, "in": "query", "required": False, "schema": query[name]} for name in query)]
 
 
 def _form(one: Operation) -> dict[str, Any]:

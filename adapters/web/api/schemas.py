@@ -1,9 +1,9 @@
 """What goes over /v1, field by field: requests are checked against these; the description is made of them."""
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from core.model.answer import Outcome
 from core.model.inquiry import CheckpointKind, Profile
@@ -156,6 +156,13 @@ Key = Annotated[
 ]
 
 
+def _checked_date(text: str) -> str:
+    """Raises ValueError for a date that no calendar has."""
+    if text:
+        date.fromisoformat(text)
+    return text
+
+
 class DocumentFields(ApiRequest):
     """What is said of a document that a program adds."""
 
@@ -163,7 +170,7 @@ class DocumentFields(ApiRequest):
     address: str | None = Field(
         None, max_length=2_000, pattern=r"^https?://[^\s<>]+$", description="Shown with citations, never fetched."
     )
-    dated: str = Field(
+    dated: Annotated[str, AfterValidator(_checked_date)] = Field(
         "", pattern=r"^(\d{4}-\d{2}-\d{2})?$", description="Its date, YYYY-MM-DD; else the document's own."
     )
     knowledge_base: str = Field("", max_length=80, description="One of the token's; may be left out where it has one.")
@@ -202,10 +209,19 @@ class DocumentReply(ApiResponse):
     media_type: str
 
 
+class DocumentsQuery(ApiRequest):
+    """Which page of the token's own documents."""
+
+    knowledge_base: str = Field("", max_length=80)
+    limit: int = Field(100, ge=1, le=1_000, description="Documents at most.")
+    cursor: str = Field("", max_length=2_000, pattern=r"^[0-9a-f]*$", description="The next_cursor of the page before.")
+
+
 class DocumentsReply(ApiResponse):
-    """The token's own documents, by key."""
+    """A page of the token's own documents, by key."""
 
     documents: list[DocumentReply]
+    next_cursor: str | None = Field(description="For the next page; null at the end.")
 
 
 class DocumentDeletedReply(ApiResponse):

@@ -58,4 +58,4 @@ class AttachedTexts:
 async def attached_texts(message_states: MessageStateStore, message: IncomingMessage) -> tuple[ContextMessage, ...]:
     """The texts that were kept with a question, in order."""
     kept = await message_states.read_entries(AttachedText(thread=message.thread, message=message.id, number=""))
-    return tuple(one.text for one in sorted(kept, key=lambda one: one.number) if one.text is not None)
+    return tuple(one.text for one in sorted(kept, key=lambda one: int(one.number)) if one.text is not None)

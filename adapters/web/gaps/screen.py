@@ -73,7 +73,7 @@ class GapScreen:
 
     async def _reader(self, visitor: Visitor) -> Reader:
         bases = await self.queries.visible(visitor.caller())
-        return Reader(frozenset(base.name for base in bases))
+        return Reader(frozenset(base.name for base in bases), is_operator=visitor.audience.unrestricted)
 
     # --- a draft of what is missing
 

@@ -153,9 +153,11 @@ class KnowledgeScreen:
         form = await read_form(request)
         found = await self.local_files(form.get("path", "")[:_LONGEST])
         base = form.get("base", "").strip()[:_LONGEST]
-        naming = await self.kb.name_files(found.files, base, visitor.caller())
+        name = form.get("name", "").strip()
+        naming = await self.kb.name_files(found.files, base, visitor.caller(), name=name)
         result = await self._ingest(visitor, base, found.read(naming.files))
-        return self._result(request, visitor, result, [*found.refused_files, *naming.notes])
+        notes = [*map(str, naming.kept), *naming.notes, *filter(None, [naming.missing_note])]
+        return self._result(request, visitor, result, [*found.refused_files, *notes])
 
     async def _samples(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         return self._result(request, visitor, await self._ingest(visitor, SAMPLES, self.samples()))

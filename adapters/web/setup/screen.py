@@ -16,7 +16,7 @@ from adapters.web.pages import Pages
 from adapters.web.routing import MenuEntry, Right, Route, Visitor
 from core.model.errors import NotFound
 from core.model.health import Check
-from core.model.setup_steps import PLATFORMS, Place, SetupStep, SetupStepState, TokenOutcome
+from core.model.setup_steps import SetupStep, SetupStepState, TokenOutcome
 from core.ports.audit import Audit
 from core.ports.setup_guide import SetupGuide
 from core.service.kb.commands import MOST_FILES, KbCommand, KbVerb
@@ -60,7 +60,12 @@ class SetupScreen:
     async def _choice(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         """Where it shall answer."""
         return self.pages.html(
-            request, visitor, "setup_choice.html", platforms=PLATFORMS, configured=self.guide.configured_places()
+            request,
+            visitor,
+            "setup_choice.html",
+            platforms=self.guide.platforms(),
+            configured=self.guide.configured_platforms(),
+            tokens={name: sum(bool(one.token) for one in self.guide.steps(name)) for name in self.guide.platforms()},
         )
 
     async def _place(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
@@ -69,7 +74,7 @@ class SetupScreen:
 
     async def _token(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         """Try a token and keep it where it works. It is in no address, no log and no page."""
-        place, form = _platform(request), await read_form(request)
+        place, form = self._platform(request), await read_form(request)
         setting = form.get("setting", "")
         outcome = await self.guide.take_token(setting, form.get("token", "")[:LONGEST_TOKEN])
         if outcome.kept:
@@ -78,7 +83,7 @@ class SetupScreen:
         return await self._html(request, visitor, given={setting: outcome}, status=422)
 
     async def _unit(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
-        place = _platform(request)
+        place = self._platform(request)
         path = await asyncio.to_thread(self.guide.write_unit)
         await self.audit.record(visitor.person.id, f"setup {place}", path, allowed=True)
         raise web.HTTPSeeOther(f"/setup/{place}#running")
@@ -86,7 +91,7 @@ class SetupScreen:
     async def _html(
         self, request: web.Request, visitor: Visitor, *, given: dict[str, TokenOutcome] | None = None, **context: Any
     ) -> web.StreamResponse:
-        place = _platform(request)
+        place = self._platform(request)
         steps = await self._shown_steps(place, given or {})
         found = await self.kb.handle(KbCommand(KbVerb.LIST), visitor.caller())
         return self.pages.html(
@@ -95,7 +100,7 @@ class SetupScreen:
             "setup_place.html",
             **{"checks": None, **context},
             place=place,
-            name=PLATFORMS[place],
+            name=self.guide.platforms()[place],
             steps=steps,
             reached=all(one.state.done or one.step.optional for one in steps),
             anchor=_ANCHOR,
@@ -106,7 +111,7 @@ class SetupScreen:
             largest=LARGEST // 2**20,
         )
 
-    async def _shown_steps(self, place: Place, given: dict[str, TokenOutcome]) -> Sequence[ShownStep]:
+    async def _shown_steps(self, place: str, given: dict[str, TokenOutcome]) -> Sequence[ShownStep]:
         """All of them, looked at together; what there is to do now is open, and what comes after it is not."""
         steps = self.guide.steps(place)
         states = await asyncio.gather(*(self.guide.look(place, step) for step in steps))
@@ -119,12 +124,9 @@ class SetupScreen:
             waiting = waiting or (needed and not state.done)
         return shown
 
-
-def _platform(request: web.Request) -> Place:
-    try:
-        place = Place(request.match_info["place"])
-    except ValueError:
-        place = Place.TERMINAL
-    if place not in PLATFORMS:
-        raise NotFound("There is no such platform.", remedy="Slack and Discord can be set up here.")
-    return place
+    def _platform(self, request: web.Request) -> str:
+        place, platforms = request.match_info["place"], self.guide.platforms()
+        if place not in platforms:
+            labels = " and ".join(platforms.values()) or "No platform"
+            raise NotFound("There is no such platform.", remedy=f"{labels} can be set up here.")
+        return place

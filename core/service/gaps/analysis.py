@@ -7,7 +7,7 @@ are not named, questions of other workspaces not counted where the reader is one
 import asyncio
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from core.model.answer import Outcome
@@ -32,10 +32,14 @@ LONGEST = timedelta(days=180)
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """For whom a report is made: the bases they may see, and the workspaces that are theirs (None: all)."""
+    """For whom a report is made: the bases they may see, and the workspaces that are theirs (None: all).
+
+    ``is_operator``: they run this machine, and may see the words of what its operator asked.
+    """
 
     bases: frozenset[str]
     workspaces: frozenset[tuple[str, str]] | None = None  # platform and space, as in thread keys
+    is_operator: bool = False
 
     def may_count(self, question: LoggedQuestion) -> bool:
         """Whether it was asked in a workspace of theirs."""
@@ -43,6 +47,11 @@ class Reader:
             return True
         key = ThreadKey.parse(question.thread)
         return (key.platform, key.space) in self.workspaces
+
+    def redact(self, question: LoggedQuestion) -> LoggedQuestion:
+        """The question, without its words where they may not see them."""
+        hidden = question.for_operator and not self.is_operator
+        return replace(question, private=True, question="") if hidden else question
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +67,7 @@ class GapAnalysis:
         """What was asked in the last so many days (at most 180), and what was lacking. Raises StoreUnavailable."""
         until = self.clock.now()
         since = until - min(period, LONGEST)
-        asked = [question async for question in self.log.since(since) if reader.may_count(question)]
+        asked = [reader.redact(one) async for one in self.log.since(since) if reader.may_count(one)]
         disliked = {word.trace_id async for word in self.feedback.all() if not word.helpful}
         documents = Documents.of(await self.catalog.documents(reader.bases), until)
         work = _Work(since, until, asked, disliked, documents)

@@ -16,7 +16,7 @@ from core.ports.job_store import JobStore
 from core.service.kb.commands import Caller, KbCommand
 from core.service.kb.job_queue import RECENT
 from core.service.kb.queries import KnowledgeQueries
-from core.service.kb.results import BaseCreated, BaseDescribed, GrantsChanged, KbAction, KbResult, RestrictionPreview
+from core.service.kb.results import BaseCreated, BaseDescribed, GrantsChanged, KbAction, KbResult, ReadersPreview
 from core.service.kb.summaries import readers_of
 from core.service.kb.text_spans import join_names
 
@@ -65,25 +65,31 @@ class Bases:
     async def grant(self, command: KbCommand, caller: Caller) -> KbResult:
         """GRANT: restrict an open base to these, or let them read a restricted one too; “everyone” opens it.
 
-        Restricting a base takes its documents from everyone else, so this asks first, unless there are none.
+        This asks first where many lose or get access: a base with documents is restricted, or opened to everyone.
         """
         base = await self.queries.base(command.base, caller)
         if not command.principals:
             raise NotFound("Who should read it?", remedy="Name a channel, a role or a group, or everyone.")
         principals = self._principals(command)
-        if EVERYONE not in principals and not base.grants and not command.confirmed:
-            documents = len(await self.queries.documents(base))
-            if documents:
-                return _preview(replace(command, base=base.name), grant(base, principals), documents, caller)
-        base = replace(base, grants=frozenset()) if EVERYONE in principals else grant(base, principals)
-        await self.catalog.save_base(base)
-        return GrantsChanged(base.name, readers_of(base))
+        granted = replace(base, grants=frozenset()) if EVERYONE in principals else grant(base, principals)
+        return await self._change_readers(command, base, granted, caller)
 
     async def revoke(self, command: KbCommand, caller: Caller) -> KbResult:
-        """REVOKE: these may not read it any more; without any grant left nobody may."""
-        base = revoke(await self.queries.base(command.base, caller), command.principals)
-        await self.catalog.save_base(base)
-        return GrantsChanged(base.name, readers_of(base))
+        """REVOKE: these may not read it any more. Without any grant left nobody may, so this asks before the last."""
+        base = await self.queries.base(command.base, caller)
+        return await self._change_readers(command, base, revoke(base, command.principals), caller)
+
+    async def _change_readers(
+        self, command: KbCommand, base: KnowledgeBase, changed: KnowledgeBase, caller: Caller
+    ) -> KbResult:
+        now, then = readers_of(base), readers_of(changed)
+        documents = len(await self.queries.documents(base))
+        asks = now.everybody != then.everybody or (now.principals and not then.principals)
+        if documents and asks and not command.confirmed:
+            return _preview(replace(command, base=base.name), changed, documents, caller)
+        await self.catalog.save_base(changed)
+        wider = not now.everybody and (then.everybody or set(then.principals) - set(now.principals))
+        return GrantsChanged(base.name, then, documents if wider else 0)
 
     async def confirm(self, command: KbCommand, caller: Caller) -> KbResult:
         """CONFIRM: after a loss in Redis, these readers are right, and the base is for them again."""
@@ -105,15 +111,18 @@ class Bases:
         return frozenset(command.principals)
 
 
-def _preview(command: KbCommand, restricted: KnowledgeBase, documents: int, caller: Caller) -> RestrictionPreview:
-    """What restricting an open base would change, and the commands that do it."""
+def _preview(command: KbCommand, changed: KnowledgeBase, documents: int, caller: Caller) -> ReadersPreview:
+    """What new readers of a base would change, and the commands that do it."""
+    readers, confirmed = readers_of(changed), replace(command, confirmed=True)
+    if readers.everybody or not readers.principals:
+        label = "Open it to everyone" if readers.everybody else "Take the last reader away"
+        return ReadersPreview(changed.name, readers, documents, KbAction(label, confirmed, once=True))
     own = frozenset(filter(_is_person, caller.permissions.principals))
-    loses = not caller.audience.unrestricted and not restricted.visible_to(Audience(caller.permissions.principals))
-    confirmed = replace(command, confirmed=True)
+    loses = not caller.audience.unrestricted and not changed.visible_to(Audience(caller.permissions.principals))
     with_me = replace(confirmed, principals=(*command.principals, *sorted(own)))
-    return RestrictionPreview(
-        restricted.name,
-        readers_of(restricted),
+    return ReadersPreview(
+        changed.name,
+        readers,
         documents,
         KbAction("Restrict to these", confirmed, once=True),
         with_me=KbAction("Restrict to these and me", with_me, once=True) if loses and own else None,
@@ -123,7 +132,7 @@ def _preview(command: KbCommand, restricted: KnowledgeBase, documents: int, call
 
 def _is_person(principal: str) -> bool:
     try:
-        return Principal.parse(principal).kind is PrincipalKind.USER
+        return Principal.parse(principal).kind == PrincipalKind.USER
     except ValueError:
         return False
 

@@ -4,7 +4,7 @@ A platform turns its command, its form or its pressed button into a ``KbCommand`
 and audience looked up on its server side, now), gives both to ``KnowledgeCommands`` and renders the ``KbResult``.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from core.model.conversation import Audience, Person, ThreadKey
@@ -95,4 +95,4 @@ class Caller:
     @property
     def readers(self) -> Audience:
         """Who will read the reply, as far as bases go."""
-        return Audience(unrestricted=True) if self.sees_all else self.audience
+        return replace(self.audience, administers=True) if self.sees_all else self.audience

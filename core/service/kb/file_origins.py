@@ -18,11 +18,13 @@ from core.model.errors import DocumentRejected
 from core.model.file_content import UPLOAD, LocalFile, NamedFile, folder_of, folder_origin
 from core.model.knowledge import Document
 from core.ports.catalog import Catalog
+from core.service.kb.text_spans import count
 
 OTHER_NAME = "“{name}” is the name of {what} here, so what is in {folder} is called “{other}”."
 SAME_FOLDER = "If it is the same folder: remove “{other}”, and give the command again with --name “{name}”."
 UNKNOWN = "documents from a folder that is not known"  # of a home that a version before origins has written
 UPLOADED = "files that were uploaded"
+MOST_NAMED = 5  # documents in a note
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,10 @@ class KeptFolder:
     folder: str
     documents: int
     moved_from: str = ""  # the folder they came from before, where one was known
+
+    def __str__(self) -> str:
+        before = f", which was {self.moved_from}" if self.moved_from else ""
+        return f"Kept {count(self.documents, 'document')} of “{self.name}” as before, from {self.folder}{before}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +52,15 @@ class FileNaming:
     kept: tuple[KeptFolder, ...] = ()
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def missing_note(self) -> str:
+        """Which documents came from these folders and are not in them now, the first few by name; or empty."""
+        if not self.missing:
+            return ""
+        more = f" and {len(self.missing) - MOST_NAMED} more" if len(self.missing) > MOST_NAMED else ""
+        what = f"{', '.join(self.missing[:MOST_NAMED])}{more}"
+        return f"Indexed from this folder, and not in it now: {what}. They still answer until you remove them."
 
 
 @dataclass(frozen=True, slots=True)

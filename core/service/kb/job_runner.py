@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from core.ingestion.ingestor import Ingestor, document_id_of
 from core.ingestion.jobs import state_of
@@ -38,17 +38,28 @@ from core.ports.site_store import SiteStore
 from core.service.kb.item_sources import ItemSources
 from core.service.kb.program_documents import check_readers
 from core.service.kb.site_sync import SiteSync
+from core.service.sync.engine import SyncReport
 
 TURN_SECONDS = 20.0  # then a job lets the next one of its base go first
 LOOK_SECONDS = 0.5  # how soon a cancellation is noticed
 CARD_SECONDS = 1.5  # between two edits of a card, below what every platform allows
 CARD_DEADLINE = 10.0
 MOST_ATTEMPTS = 5  # a job that outlives this many workers without any item coming out is given up
+APART = "A file of a folder is called “{name}” here. Both are kept; this one is called “{own}”."
 WENT_WRONG = "Something went wrong on my side. Please retry; an admin finds the details in the log."
 
 log = logging.getLogger(__name__)
 
+MOST_NAMED = 100  # documents of a sync whose failures its card can name
+
 Guard = Callable[[], Awaitable[None]]
+
+
+class Sync(Protocol):
+    """Goes on with the sync of a connection (``core.service.sync.connections``)."""
+
+    async def __call__(self, name: str, *, guard: Guard, report: SyncReport, until: float) -> bool:
+        """Whether the round ended."""
 
 
 @dataclass(slots=True)
@@ -73,6 +84,35 @@ class _Run:
         self.job = replace(self.job, progress=JobProgress(stage, source))
 
 
+@dataclass(frozen=True, slots=True)
+class _JobReport(SyncReport):
+    """Shows a sync on its job's card: counts of everything, and failures by id.
+
+    Admins see jobs whose documents they may not read, so no title is shown.
+    """
+
+    run: _Run
+    record: Callable[[_Run, JobItem], Awaitable[None]]
+
+    def begin(self, stage: JobStage, title: str, done: int, total: int) -> None:
+        """Take note of what is being done."""
+        self.run.begin_stage(stage, self.run.job.base)
+        self.run.report_progress(stage, done, total)
+
+    def progress(self, stage: JobStage, done: int, total: int) -> None:
+        """Take note of how far the current document is."""
+        self.run.report_progress(stage, done, total)
+
+    async def outcome(self, item: str, title: str, state: ItemState, reason: str = "") -> None:
+        """Count how a document came out; keep one that failed, with its reason."""
+        job = self.run.job
+        failed = state is ItemState.FAILED and len(job.items) < MOST_NAMED
+        if failed:
+            await self.record(self.run, JobItem(ItemKind.DOCUMENT, f"document {item}", "", state=state, reason=reason))
+        else:
+            self.run.job = replace(job, tally={**job.tally, state: job.tally.get(state, 0) + 1})
+
+
 class JobRunner:
     """Works on one job at a time; several may run in one process or in many."""
 
@@ -86,8 +126,13 @@ class JobRunner:
         site_store: SiteStore,
         item_sources: ItemSources,
         clock: Clock,
+        sync: Sync | None = None,
     ) -> None:
-        """Work with these; cards are shown by the platforms that the item sources know."""
+        """Work with these; cards are shown by the platforms that the item sources know.
+
+        ``sync`` goes on with the sync of a connection; None where nothing is connected.
+        """
+        self._sync = sync
         self._jobs = jobs
         self._ingestor = ingestor
         self._catalog = catalog
@@ -121,8 +166,11 @@ class JobRunner:
             if job.attempts >= MOST_ATTEMPTS:
                 raise NotFound("It stopped the worker several times.", remedy="Try it with fewer files at once.")
             await self._show(run)
-            await self._run_cancellable(run, partial(self._find_items, run))
-            await self._work_items(run, until)
+            if job.kind is JobKind.SYNC:
+                await self._work_sync(run, until)
+            else:
+                await self._run_cancellable(run, partial(self._find_items, run))
+                await self._work_items(run, until)
         except JobCancelled as reason:
             await self._end(run, JobState.CANCELLED, _one_line(reason))
         except (LeaseLost, StoreUnavailable):
@@ -158,6 +206,24 @@ class JobRunner:
                 async for item in vanished:
                     await self._record_item(run, item)
         await self._end(run, JobState.DONE)
+
+    async def _work_sync(self, run: _Run, until: float) -> None:
+        """Go on with a sync until its round ends or the turn is over."""
+        sync = self._sync
+        if sync is None:
+            raise NotFound("Nothing is connected here.")
+        ended: list[bool] = []
+
+        async def work() -> None:
+            ended.append(
+                await sync(run.job.reference, guard=run.guard, report=_JobReport(run, self._record_item), until=until)
+            )
+
+        await self._run_cancellable(run, work)
+        if ended[0]:
+            await self._end(run, JobState.DONE)
+        else:
+            await self._record(run, replace(run.job, turn=run.job.turn + 1, attempts=0, progress=JobProgress()))
 
     async def _end(self, run: _Run, state: JobState, reason: str = "") -> None:
         """Leave nothing behind of what was set aside or half written, then write down that the job is over."""
@@ -219,7 +285,9 @@ class JobRunner:
         material = await self._item_sources.read_item(job, item)
         if material is None:
             return replace(item, state=ItemState.UNCHANGED)
-        retire = partial(self._trash.retire, by=job.by.id)
+        own = await self._ingestor.keep_apart(material, job.base)
+        apart = (APART.format(name=material.source, own=own.source),) if own.source != material.source else ()
+        material, retire = own, partial(self._trash.retire, by=job.by.id)
         result = await self._ingestor.ingest(
             material,
             job.base,
@@ -239,7 +307,7 @@ class JobRunner:
             state=state_of(result.change),
             reason=result.reason,
             passages=result.passages,
-            notes=result.notes,
+            notes=(*result.notes, *apart),
         )
 
     async def _check_base(self, run: _Run, item: JobItem) -> None:

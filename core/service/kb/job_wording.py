@@ -15,6 +15,7 @@ _WHAT = {
     JobKind.REMOVE: "Removing {subject} from “{base}”",
     JobKind.RESTORE: "Restoring {subject} in “{base}”",
     JobKind.REPAIR: "Repairing “{base}”: {subject}",
+    JobKind.SYNC: "Syncing “{base}” with {subject}",
 }
 
 
@@ -84,9 +85,10 @@ def _stage(job: JobSummary) -> str:
         case JobStage.PARSING | JobStage.FETCHING:
             found = f" {total} found so far." if not job.listed else ""
             doing = "reading" if now.stage is JobStage.PARSING else now.stage
+            where = f"{now.done + 1} of {now.total}: " if now.total and now.done < now.total else where
             return f"{where}{name}, {doing}.{found}"
         case JobStage.WAITING:
-            return f"Running: {over} of {total} done."
+            return "Running." if job.kind is JobKind.SYNC else f"Running: {over} of {total} done."
         case unknown:
             assert_never(unknown)
 

@@ -305,9 +305,10 @@ class RemovalPreview:
 
 
 @dataclass(frozen=True, slots=True)
-class RestrictionPreview:
-    """GRANT that would close an open base, not yet confirmed: ``readers`` are all who would still read it.
+class ReadersPreview:
+    """GRANT or REVOKE that takes an open base from many, opens it to all, or leaves nobody to read it; not confirmed.
 
+    ``readers`` are all who would read it then.
     ``with_me`` keeps the caller among the readers; None where they are one of them already, or cannot be named.
     """
 
@@ -317,10 +318,10 @@ class RestrictionPreview:
     confirm: KbAction
     with_me: KbAction | None = None
     caller_loses: bool = False
-    kind: Literal["restriction_preview"] = "restriction_preview"
+    kind: Literal["readers_preview"] = "readers_preview"
 
 
-ConfirmationView = RemovalPreview | RestrictionPreview
+ConfirmationView = RemovalPreview | ReadersPreview
 
 # --- what has become of a command
 
@@ -429,10 +430,11 @@ class BaseDescribed:
 
 @dataclass(frozen=True, slots=True)
 class GrantsChanged:
-    """GRANT, REVOKE and CONFIRM: whom the base is for now."""
+    """GRANT, REVOKE and CONFIRM: who may read the base now. ``opened``: documents that somebody new can read."""
 
     base: str
     readers: Readers
+    opened: int = 0
     kind: Literal["grants_changed"] = "grants_changed"
 
 
@@ -503,7 +505,7 @@ class ProposalDecided:
 
 KbView = (
     BaseList | BaseDetails | DocumentList | DocumentDetails | QueueStatus | JobList | JobDetails
-    | RestorableList | ProposalList | RemovalPreview | RestrictionPreview
+    | RestorableList | ProposalList | RemovalPreview | ReadersPreview
 )  # fmt: skip
 KbResult = KbView | KbOutcome | ProposalDecided
 

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import logging
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -24,7 +25,10 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Scheduler:
-    """Looks at the clock for ``JobWorker``. ``watch`` is None where no place is watched."""
+    """Looks at the clock for ``JobWorker``.
+
+    ``watch`` is None where no place is watched, ``enqueue_syncs`` where nothing can be connected.
+    """
 
     schedule_store: ScheduleStore
     jobs: JobStore
@@ -33,6 +37,7 @@ class Scheduler:
     housekeeping: Housekeeping
     clock: Clock
     watch: PlaceWatch | None = None
+    enqueue_syncs: Callable[[], Awaitable[None]] | None = None
 
     async def tick(self) -> None:
         """Do what is due, to be called about once a minute in every process. Raises StoreUnavailable.
@@ -47,6 +52,8 @@ class Scheduler:
                 await self._refresh(schedule)
         await self.proposals.enqueue_approved()
         await self.job_queue.requeue_orphaned()
+        if self.enqueue_syncs is not None:
+            await self.enqueue_syncs()
         await self.housekeeping.sweep()
         lanes = asyncio.Semaphore(LOOKS_AT_ONCE)
         async with asyncio.TaskGroup() as group:

@@ -82,7 +82,9 @@ def _reasons(items: Sequence[JobItem]) -> tuple[SourceNote, ...]:
 
 
 def readers_of(base: KnowledgeBase) -> Readers:
-    """Whom a base is for."""
+    """Whom a base is for. The readers that a source states are not listed: they may be many, and are its business."""
+    if base.connection and base.grants:
+        return Readers(everybody=False, principals=("its readers at the source",), closed=base.closed)
     return Readers(not base.grants, tuple(sorted(base.grants - {NOBODY})), base.closed)
 
 

@@ -26,9 +26,9 @@ from core.service.kb.results import (
     ProposalList,
     ProposalsWaiting,
     QueueStatus,
+    ReadersPreview,
     RemovalPreview,
     RestorableList,
-    RestrictionPreview,
 )
 from core.service.kb.text_spans import Line, plain, strong
 
@@ -78,8 +78,8 @@ def lay_out(view: KbView, proposals: str = PROPOSALS) -> TextLayout:  # noqa: PL
             return _details(view, proposals)
         case RemovalPreview(confirm=confirm):
             return TextLayout((Part(plain_lines([wording.removal_question(view)])),), confirm)
-        case RestrictionPreview(confirm=confirm, with_me=with_me):
-            return TextLayout((Part((wording.restriction_question(view),), (with_me,) if with_me else ()),), confirm)
+        case ReadersPreview(confirm=confirm, with_me=with_me):
+            return TextLayout((Part((wording.readers_question(view),), (with_me,) if with_me else ()),), confirm)
         case unknown:
             assert_never(unknown)
 

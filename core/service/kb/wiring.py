@@ -38,12 +38,14 @@ from core.service.kb.schedules import Schedules
 from core.service.kb.service import KnowledgeService
 from core.service.kb.uploads import Uploads
 from core.service.lost_changes import LostChanges
+from core.service.sync.connections import Connections
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnowledgeDeps:
     """What ``/kb`` works with, opened by the process. ``files`` are the places but the web that may be read.
 
+    ``connections`` makes what syncs connected sources; None where none can be connected.
     ``installation`` returns what tells the folders of this home from those of another that uses the same stores.
     """
 
@@ -67,6 +69,7 @@ class KnowledgeDeps:
     questions: QuestionLog | None = None
     lost_changes: LostChanges | None = None
     forms: tuple[PrincipalForm, ...] = PRINCIPAL_FORMS
+    connections: Callable[[JobQueue], Connections] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,7 @@ class WiredKnowledge:
     service: KnowledgeService
     job_queue: JobQueue
     scheduler: Scheduler
+    connections: Connections | None = None
 
 
 def wire_knowledge(deps: KnowledgeDeps) -> WiredKnowledge:
@@ -101,6 +105,7 @@ def wire_knowledge(deps: KnowledgeDeps) -> WiredKnowledge:
         origins=FileOrigins(deps.catalog, deps.trash, deps.ingestor, deps.installation),
         audit=audit,
     )
+    connections = deps.connections(job_queue) if deps.connections is not None else None
     orphans = OrphanedPassages(index=deps.index, catalog=deps.catalog, clock=clock)
     scheduler = Scheduler(
         schedule_store=deps.schedule_store,
@@ -110,5 +115,6 @@ def wire_knowledge(deps: KnowledgeDeps) -> WiredKnowledge:
         housekeeping=Housekeeping(deps.trash, jobs, clock, orphans),
         clock=clock,
         watch=PlaceWatch(deps.files, deps.site_store),
+        enqueue_syncs=connections.enqueue_due if connections is not None else None,
     )
-    return WiredKnowledge(service, job_queue, scheduler)
+    return WiredKnowledge(service, job_queue, scheduler, connections)

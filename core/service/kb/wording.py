@@ -35,13 +35,13 @@ from core.service.kb.results import (
     ProposalSummary,
     QueueStatus,
     Readers,
+    ReadersPreview,
     RefreshAccepted,
     Refused,
     RemovalPreview,
     RepairAccepted,
     RestorableDocument,
     RestorableList,
-    RestrictionPreview,
     ScheduleRemoved,
     ScheduleSaved,
     ScheduleSummary,
@@ -224,9 +224,14 @@ def removal_question(preview: RemovalPreview) -> str:
     return f"Remove the whole knowledge base “{preview.base}” with its {documents}? {KEPT_A_WEEK}"
 
 
-def restriction_question(preview: RestrictionPreview) -> Line:
-    """What an admin is asked before a base that everyone can read is restricted: who loses access."""
+def readers_question(preview: ReadersPreview) -> Line:
+    """What an admin is asked before many people lose or get access to a base."""
     documents = count(preview.documents, "document")
+    if preview.readers.everybody:
+        return (plain(f"Open “{preview.base}” to everyone? Then everyone can read all that is in it: {documents}."),)
+    if not preview.readers.principals:
+        closed = f"Take the last reader from “{preview.base}”? Then nobody can read its {documents}. "
+        return (plain(f"{closed}Admins can still manage the base."),)
     losers = "all other people, channels and API tokens lose access to it"
     own = " You lose it too, but can still manage the base." if preview.caller_loses else ""
     return (
@@ -241,8 +246,8 @@ def confirmation_question(preview: ConfirmationView) -> str:
     match preview:
         case RemovalPreview():
             return removal_question(preview)
-        case RestrictionPreview():
-            return line_text(restriction_question(preview))
+        case ReadersPreview():
+            return line_text(readers_question(preview))
         case unknown:
             assert_never(unknown)
 
@@ -280,8 +285,9 @@ def outcome_layout(outcome: KbOutcome) -> tuple[Line, ...]:
             return ((plain("What it adds is "), *readers_line(outcome.readers), plain(".")),)
         case BaseCreated(base=base, readers=readers):
             return ((plain(f"Created “{base}”, "), *readers_line(readers), plain(".")),)
-        case GrantsChanged(base=base, readers=readers):
-            return ((plain(f"“{base}” is "), *readers_line(readers), plain(".")),)
+        case GrantsChanged(base=base, readers=readers, opened=opened):
+            wider = f" They can read all that is in it: {count(opened, 'document')}." if opened else ""
+            return ((plain(f"“{base}” is "), *readers_line(readers), plain(f".{wider}")),)
         case _:
             return tuple((plain(sentence),) for sentence in _sentences(outcome))
 

@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import sqlite3
+import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator
@@ -12,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from adapters.milvus.embedded_server import RESERVE, EmbeddedMilvus
 from adapters.milvus.index import IndexState, MilvusIndex
 from core.ingestion.passage_vectors import vectors_of
-from core.model.errors import ConfigurationError, IndexMismatch, StoreUnavailable
+from core.model.errors import ConfigurationError, DiskFull, IndexMismatch, StoreUnavailable
 from core.model.knowledge import Passage
 from core.ports.index import Scope
 from tests.fakes.memory.encoder import HashingEncoder
@@ -276,3 +278,46 @@ async def test_it_opens_where_the_users_home_cannot_be_written(path: str, monkey
     async with opened(path) as index:
         await add(index, "a")
         assert await index.count() == 1
+
+
+async def test_a_call_that_meets_a_damaged_page_says_what_to_do(path: str) -> None:
+    passages = [Passage(f"p{n}", "handbook", "doc", "v1", "s", n, "T", f"Words {n}. " * 40) for n in range(200)]
+    vectors = await vectors_of(passages, ENCODER)
+    async with opened(path) as index:
+        await index.add(passages, vectors)
+    os.truncate(path, Path(path).stat().st_size - 3)
+    async with opened(path) as index:
+        adding = index.add(passages, vectors)
+        with pytest.raises(StoreUnavailable, match=r"damaged\. Move it away: footnote kb repair"):
+            await adding
+
+
+async def test_rows_that_the_file_lacks_are_noticed(path: str) -> None:
+    async with opened(path) as index:
+        await add(index, "p1")
+        server = EmbeddedMilvus(Path(path), "passages")
+        server.check_stored(["p1"])
+        with pytest.raises(StoreUnavailable, match="did not keep all"):
+            server.check_stored(["p1", "p2"])
+        for number in range(20):  # looking at the file does not keep Milvus Lite from writing to it
+            await asyncio.gather(asyncio.to_thread(server.check_stored, ["p1"]), add(index, f"q{number}"))
+
+
+async def test_on_a_disk_without_the_reserve_nothing_is_added_and_what_is_there_is_found(tmp_path: Path) -> None:
+    place = tmp_path / "disk"
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={RESERVE + 2**20}", "tmpfs", str(place)]
+    if subprocess.run(mount, check=False, capture_output=True).returncode:  # noqa: ASYNC221
+        pytest.skip("No file system can be mounted here.")
+    try:
+        async with opened(str(place / "milvus.db")) as index:
+            await add(index, "p1")
+            (place / "filler").write_bytes(bytes(2**20))
+            with pytest.raises(DiskFull, match=r"The disk of .* is full\. Make room on it\."):
+                await add(index, "p2")
+            assert await index.count() == 1
+            (place / "filler").unlink()
+            await add(index, "p2")
+            assert await index.count() == 2
+    finally:
+        subprocess.run(["umount", "--lazy", str(place)], check=True)  # noqa: ASYNC221

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from adapters.reasoners.extractive.answer.quote_markdown import shorten
-from adapters.reasoners.extractive.evidence.figures import contradicts
+from adapters.reasoners.extractive.evidence.answer_odds import contradicts
 from adapters.reasoners.extractive.evidence.similarity import Similarity
 from adapters.reasoners.extractive.question.answer_type import fits, is_broad, lacks, thing_asked
-from adapters.reasoners.extractive.question.intent import final_question
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.model.evidence import EvidenceLibrary, Grade, Hit
 from core.model.inquiry import Investigate
@@ -319,12 +318,6 @@ def test_a_sentence_that_tells_what_to_do_fits_how_to() -> None:
 )
 def test_only_a_broad_question_is_answered_by_a_section(question: str, *, broad: bool) -> None:
     assert is_broad(question) is broad
-
-
-def test_what_sets_the_scene_is_not_what_is_asked() -> None:
-    scene = "The planner stood still because of one huge job."
-    assert final_question(f"{scene} How many stops may a job have?") == "How many stops may a job have?"
-    assert final_question(f"{scene} How long did it last?").startswith("The planner")
 
 
 class Counting(HashingEncoder):

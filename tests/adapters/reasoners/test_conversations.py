@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from adapters.reasoners.extractive.answer.tables.computed_answer import compute_answer
-from adapters.reasoners.extractive.evidence.figures import in_range
 from adapters.reasoners.extractive.question.aggregation import aggregation_of
 from adapters.reasoners.extractive.question.follow_up import resolve
-from adapters.reasoners.extractive.question.intent import Intent, final_question, kind_of
+from adapters.reasoners.extractive.question.intent import Intent, kind_of
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.model.answer import Outcome
 from core.model.conversation import Exchange
@@ -65,43 +64,6 @@ def test_thanks_are_thanks_in_other_words(said: str) -> None:
     assert kind_of(said, in_thread=True) is Intent.THANKS
 
 
-@pytest.mark.parametrize(
-    ("said", "asked"),
-    [
-        ("i start on monday. when does my laptop come?", "when does my laptop come?"),
-        ("I signed in 2024. what do i pay if i end it early?", "I signed in 2024. what do i pay if i end it early?"),
-    ],
-)
-def test_what_sets_the_scene_is_left_out_unless_it_says_which_year_holds(said: str, asked: str) -> None:
-    assert final_question(said) == asked
-
-
-@pytest.mark.parametrize(
-    ("asked", "holds"),
-    [
-        ("above 2,000 euros", [False, False, True]),
-        ("below 2,000 euros", [True, True, False]),
-        ("of 2,000 euros", [False, True, False]),
-        ("of 3,000 euros", [False, False, True]),
-    ],
-)
-async def test_of_a_table_of_ranges_the_rows_that_hold_for_the_amount_are_quoted(asked: str, holds: list[bool]) -> None:
-    ranges = ["Up to €250", "Above €250 and up to €2,000", "Above €2,000"]
-    assert [in_range(f"who approves refunds {asked}?", said) for said in ranges] == holds
-    text = await answered(f"who approves refunds {asked}?", passage(1, APPROVALS, "Refund policy"))
-    people = ("The agent", "The head", "The lead")
-    assert [person in text for person in people] == holds
-
-
-async def test_a_range_of_something_else_is_not_quoted_beside_the_right_one() -> None:
-    people = "| Name | Approves |\n|---|---|\n| Ann Lee | Expenses above €500 |\n| Bo Ray | Refunds above €250 |"
-    text = await answered(
-        "who approves expenses above 600 euros?", passage(1, APPROVALS, "Refunds"), passage(2, people, "Colleagues")
-    )
-    assert "Ann Lee" in text
-    assert "Above €250 and up to €2,000" not in text
-
-
 def test_figures_of_ranges_are_not_compared_with_a_limit() -> None:
     people = "| Name | Approves |\n|---|---|\n| Ann Lee | Refunds above €250 and up to €2,000 |\n"
     people += "| Bo Ray | Refunds above €2,000 |"
@@ -123,10 +85,3 @@ async def test_a_page_that_is_newer_than_the_policy_stands_for_itself() -> None:
     page = replace(passage(3, HELP, "Help"), dated="2026-04-01")
     text = await answered("within how many days of the first payment is everything refunded?", OLD, NEW, page)
     assert "what that has replaced" not in text
-
-
-async def test_who_approves_it_is_quoted_with_what_it_is() -> None:
-    spent = "Everyone may spend €1,500 on courses. Your team lead approves it. "
-    rest = "What you learn is yours, and what you wrote there is ours. " * 6
-    text = await answered("Is it approved by the team lead?", passage(1, spent + rest, "Learning"))
-    assert "> Everyone may spend €1,500 on courses. [1] Your team lead approves it. [1]" in text

@@ -83,7 +83,6 @@ async def test_a_second_part_that_speaks_of_the_first_is_asked_with_what_it_spea
 @pytest.mark.parametrize(
     ("before", "message", "standing_alone"),
     [
-        ("How long are driver positions kept?", "And the delivery photos?", "How long are delivery photos kept?"),
         ("What does the Depot plan cost?", "and Fleet?", "What does the Fleet plan cost?"),
         ("What is the connection timeout?", "And the job timeout?", "What is the job timeout?"),
         (

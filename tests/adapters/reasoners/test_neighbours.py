@@ -59,13 +59,6 @@ def test_without_trouble_or_where_a_figure_is_asked_for_a_sentence_stands_alone(
     assert len(quoted_with(need, CERTIFICATE, "With a certificate")) == 1
 
 
-def test_the_steps_before_and_after_a_step_are_quoted_where_a_way_is_asked_for() -> None:
-    told = quoted_with("how do i set up a ping", ROUTER, "* Name")
-    assert told[:2] == ["First, create a script in the menu.", "Use parameters:"]
-    assert told[-2:] == ["* Interval: one minute", "* On event: ping"]
-    assert quoted_with("what is the name", ROUTER, "* Name") == ["* Name: ping"]
-
-
 def test_a_list_is_whole_where_the_words_over_it_say_how_many_are_asked_for() -> None:
     assert len(quoted_with("how many badge formats are there", FORMATS, "* JSON")) == 3
     assert quoted_with("what is for programs", FORMATS, "* JSON") == ["* JSON: for programs."]

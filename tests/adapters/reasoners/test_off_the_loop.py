@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from adapters.reasoners.extractive.answer import claims, selection
-from adapters.reasoners.extractive.evidence import answer_odds, scoring, subjects, superseded
+from adapters.reasoners.extractive.evidence import answer_odds, rules, scoring, versions
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.model.answer import Claim
 from core.model.evidence import EvidenceLibrary, Grade, Hit
@@ -23,9 +23,8 @@ COMPUTING: tuple[Callable[..., Any], ...] = (
     answer_odds.most_promising,
     answer_odds.score_units,
     answer_odds.grade_of,
-    subjects.Subjects.match,
-    superseded.prefer_current,
-    superseded.credit_versions,
+    rules.Subjects.match,
+    versions.without_old_alone,
     selection.rank_units,
     claims.judge_claim,
 )

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from adapters.reasoners.extractive.evidence.names_asked import open_names
 from adapters.reasoners.extractive.evidence.other_languages import (
     in_english,
     in_their_words,
 )
+from adapters.reasoners.extractive.evidence.sufficiency import open_names
 from adapters.reasoners.extractive.question.query_translation import dictionary_of, foreign_words_of
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.model.evidence import EvidenceLibrary, Grade, Hit

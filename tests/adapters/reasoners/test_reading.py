@@ -8,7 +8,8 @@ import pytest
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.evidence.reading import ALONE, AnswerReader, Leaning, stretch_around, text_of
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage
-from adapters.reasoners.extractive.reasoner import ExtractiveReasoner, leaning_of
+from adapters.reasoners.extractive.evidence.thread import leaning_of
+from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.model.conversation import Exchange
 from core.model.errors import ModelUnavailable
 from core.model.inquiry import Investigate

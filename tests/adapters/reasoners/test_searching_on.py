@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from adapters.reasoners.extractive.evidence.names_asked import known_by_name
 from adapters.reasoners.extractive.evidence.reading import Leaning
-from adapters.reasoners.extractive.evidence.sufficiency import leant_on
+from adapters.reasoners.extractive.evidence.sufficiency import known_by_name, leant_on
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.model.answer import Outcome
 from core.model.conversation import Exchange

@@ -4,14 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.reasoners.extractive.answer.newest import asked_alone, newest
-from adapters.reasoners.extractive.answer.quote_markdown import origin
 from adapters.reasoners.extractive.answer.tables.computed_answer import compute_answer
 from adapters.reasoners.extractive.evidence.answer_odds import Asked
-from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, Words, rarity_of
-from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
-from adapters.reasoners.extractive.evidence.superseded import credit_versions
-from adapters.reasoners.extractive.evidence.versions import calls_itself_outdated, other_version
+from adapters.reasoners.extractive.evidence.rules import SubjectMatch, Subjects
+from adapters.reasoners.extractive.evidence.scoring import Words, rarity_of
+from adapters.reasoners.extractive.evidence.versions import calls_itself_outdated, other_version, without_old_alone
 from adapters.reasoners.extractive.question.aggregation import Aggregate, aggregation_of
 from adapters.reasoners.extractive.question.intent import overview_of
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
@@ -194,7 +191,7 @@ def test_an_edition_is_known_by_the_number_in_its_head_and_by_the_year_until_whi
 def test_a_superseded_document_is_no_evidence_alone(question: str, score: int) -> None:
     old = found(1, "Theft is not covered.", "Terms of lease (2023)", dated="2023-03-01", heading=("6. Insurance",))
     new = found(2, "Two years.", "Terms of lease (2025)", dated="2025-05-01", heading=("7. Term",))
-    grades = credit_versions(inquiry(question), {1: Grade(8), 2: Grade(1)}, [old, new])
+    grades = without_old_alone(inquiry(question), {1: Grade(8), 2: Grade(1)}, [old, new])
     assert grades[1].score == score
 
 
@@ -240,133 +237,6 @@ def test_where_two_versions_are_named_neither_is_the_wrong_one() -> None:
 def test_documents_that_differ_by_no_year_or_version_are_not_versions_of_each_other() -> None:
     pool = [found(1, "Hands.", "Annex 1", dated=""), found(2, "Boots.", "Annex 2", dated="")]
     assert not any(other_version("what is washed?", item, pool) for item in pool)
-
-
-def test_the_newest_entry_of_a_changelog_answers_for_the_latest_version() -> None:
-    quotations = newest("what is the latest version of the monitor app", [found(1, CHANGES, "Monitor app: changelog")])
-    assert [unit.under for one in quotations for unit in one.units] == ["5.3.0 (2026-03-10)"]
-
-
-def test_of_the_newest_entry_what_answers_is_quoted_where_more_is_asked() -> None:
-    told = CHANGES.replace("- Dark theme.", "- Dark theme.\n- Needs sensors of 2019 or later.")
-    item = found(1, told, "Monitor app: changelog")
-    question = "which sensors does the newest monitor app want"
-    (entry,) = newest(question, [item])
-    last = entry.units[-1]
-    likely = ScoredUnit(item, last, 1.0, 1.0, odds=2.0)
-    assert newest(question, [item], [likely])[0].units == (last,)
-    assert newest(question, [item], [replace(likely, odds=-2.0)])[0].units == entry.units
-    assert newest("what is new in the newest monitor app", [item], [likely])[0].units == entry.units
-
-
-def test_a_release_that_is_named_by_its_number_alone_is_the_one_with_a_day() -> None:
-    change = "- Sign-in with a passkey."
-    release = found(1, change, "Bellhop changelog", heading=('3.3 "Lungo", 4 August 2025',))
-    before = found(2, "- Drafts.", "Bellhop changelog", heading=("3.2, 2 May 2025",), document="p1")
-    release = replace(release, hit=replace(release.hit, passage=replace(release.hit.passage, document="p1")))
-    until = "| Version | Supported until |\n|---|---|\n| 3.3 | 30 November 2026 |\n| 3.2 | 31 August 2026 |"
-    clause = found(3, "3.3 Kettles are switched off.\n\n3.2 Doors are shut.", "Handbook")
-    everything = [release, before, found(4, until, "Bellhop changelog", document="p1"), clause]
-    (quoted,) = newest("when did 3.3 come out", everything)
-    assert quoted.units[0].text == change
-    assert asked_alone("what was 3.3 called", everything) == {1}
-    assert newest("when did 3.3 come out", [clause]) == ()
-
-
-RELEASED = """| Release | Date | Status |
-|---|---|---|
-| Lungo 2.4 | 2025-05-02 | End of life |
-| **Lungo 3.1** | **2026-02-14** | **Supported** |
-| TBD | 2027-05 | Upcoming |
-"""
-
-
-def test_a_row_of_releases_may_name_the_product_and_one_that_is_to_come_is_none_yet() -> None:
-    item = found(1, RELEASED, "Support", heading=("Long-term releases of Lungo",))
-    question = "which long-term Lungo release is the newest?"
-    assert asked_alone(question, [item]) == {1}
-    assert [unit.text[:15] for one in newest(question, [item]) for unit in one.units] == ["| **Lungo 3.1**"]
-    computed = compute_answer(question, aggregation_of(question), [item])
-    assert computed is not None
-    assert "Lungo 3.1" in computed.lead
-
-
-def test_firmware_may_be_named_by_a_letter_and_a_number() -> None:
-    notes = "F31   22 June 2026\n  + Reports the temperature.\n\nF30   4 May 2026\n  + Mended: the lamp."
-    (quoted,) = newest("what's new in firmware F30 of the Pegbox", [found(1, notes, "Pegbox firmware")])
-    assert "the lamp" in quoted.units[0].text
-    assert newest("what does fault E5 mean", [found(1, notes, "Pegbox firmware")]) == ()
-
-
-def test_the_newest_of_several_documents_of_one_kind_answers_for_the_latest_release() -> None:
-    old = found(1, "Routes are planned twice as fast.", "Release notes 2025.3", dated="2025-10-14")
-    new = found(
-        2, "*Published 17 March 2026.* Drivers start without signing in.", "Release notes 2026.1", dated="2026-03-17"
-    )
-    (quoted,) = newest("what is new in the one before the latest release?", [old, new])
-    assert quoted.evidence.passage.document == old.passage.document
-    (quoted,) = newest("what is new in the latest release?", [old, new])
-    assert quoted.evidence.id == 2
-    assert "Drivers start without signing in." in quoted.units[-1].text
-
-
-def test_a_version_in_brackets_at_the_end_of_a_heading_is_an_entry_of_a_changelog() -> None:
-    headings = {1: 'January 2026 — "Shoveler" (26.1)', 2: 'March 2026 — "Pintail" (26.3)'}
-    entries = [
-        found(number, "The seat plan turns.", "What changed in booking", heading=(heading,), document="booking")
-        for number, heading in headings.items()
-    ]
-    (quoted,) = newest("what is the latest release of booking?", entries)
-    assert quoted.evidence.id == 2
-
-
-RELEASES = {
-    1: ("[2.4.0] - 2026-06-01", "Added", "- The command `split` parts a batch."),
-    2: ("[2.4.0] - 2026-06-01", "", "Removed\n- The window tool.\n- The fax."),
-    3: ("[2.3.0] - 2026-02-10", "", "Added\n- The command `flash`.\n- Profiles."),
-}
-
-
-@pytest.mark.parametrize(
-    ("question", "quoted"),
-    [
-        ("current monitor version?", [1, 2]),
-        ("when did version 2.3.0 of monitor come out", [3]),
-        ("what came in monitor v2.4.0", [1, 2]),
-        ("what came in monitor 2.2.0", []),
-        ("does monitor 2.3.0 run on a telephone", []),
-    ],
-)
-def test_a_version_is_quoted_by_the_heading_over_what_it_added_and_removed(question: str, quoted: list[int]) -> None:
-    entries = [
-        found(
-            number,
-            text,
-            "Changelog of monitor",
-            heading=tuple(filter(None, (version, kind))),
-            document="changes",
-            ordinal=number,
-        )
-        for number, (version, kind, text) in RELEASES.items()
-    ]
-    told_of = newest(question, entries)
-    assert [one.evidence.id for one in told_of] == quoted
-    assert all(RELEASES[one.evidence.id][0] in origin(one) for one in told_of)
-
-
-@pytest.mark.parametrize(
-    ("question", "alone"),
-    [
-        ("what is the latest version of the monitor app", True),
-        ("whats new in the latest monitor app", True),
-        ("which phones does the latest monitor app need", False),
-        ("how do I clean the monitor", False),
-    ],
-)
-def test_only_a_question_for_nothing_but_the_newest_is_answered_by_whatever_stands_there(
-    question: str, *, alone: bool
-) -> None:
-    assert bool(asked_alone(question, [found(1, CHANGES, "Monitor app: changelog")])) is alone
 
 
 def test_a_question_in_a_paragraph_of_its_own_stands_over_its_answer() -> None:

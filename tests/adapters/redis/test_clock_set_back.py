@@ -9,7 +9,8 @@ from redis.asyncio import Redis
 
 from adapters.redis.embedded_server import EmbeddedValkey
 from adapters.redis.inbox import RedisInbox
-from adapters.redis.keys import lease_key
+from adapters.redis.keys import lease_key, named_lease_key
+from adapters.redis.named_leases import RedisNamedLeases
 from core.model.errors import LeaseLost
 from core.ports.inbox import Delivery
 
@@ -40,3 +41,11 @@ async def test_a_thread_is_taken_over_from_a_dead_worker_and_a_stale_one_is_refu
     assert taken.fence > stale.fence
     with pytest.raises(LeaseLost):
         await inbox.renew(stale)
+
+
+async def test_a_lease_by_name_is_taken_over_from_a_dead_process(client: Redis) -> None:
+    leases, lasting = RedisNamedLeases(client), timedelta(seconds=15)
+    assert await leases.acquire("gateway", "dead", lasting)
+    assert not await leases.acquire("gateway", "another", lasting)
+    await client.pexpire(named_lease_key("gateway"), 3_600_000)  # as the clock set back makes it look
+    assert await leases.acquire("gateway", "another", lasting)

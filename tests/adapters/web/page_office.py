@@ -30,7 +30,7 @@ from core.model.channel_settings import ChannelSettings
 from core.model.errors import DocumentRejected, NotFound
 from core.model.file_content import FileContent, LocalFile, NamedFile
 from core.model.health import Check, Health
-from core.model.setup_steps import Place, RunningOptions, SetupStep, SetupStepState, TokenField, TokenOutcome
+from core.model.setup_steps import RunningOptions, SetupStep, SetupStepState, TokenField, TokenOutcome
 from core.ports.page_pictures import Box, PagePicture
 from core.service.actions.memory_controls import MemoryControls
 from core.service.actions.user_actions import UserActions
@@ -80,20 +80,23 @@ class PaperGuide:
         self.kept: dict[str, str] = {}
         self.units = 0
 
-    def steps(self, place: Place) -> Sequence[SetupStep]:
+    def steps(self, platform: str) -> Sequence[SetupStep]:
         return (
             SetupStep("app", "The app", "Make it.", link="https://example.com/new-app"),
             SetupStep("one", "The first token", token=TokenField("ONE_TOKEN", "first token", "begins with xoxb-")),
             SetupStep("two", "The second token", token=TokenField("TWO_TOKEN", "second token", "begins with xapp-")),
         )
 
-    def first_messages(self, place: Place) -> Sequence[str]:
+    def first_messages(self, platform: str) -> Sequence[str]:
         return ("/invite @Footnote",)
 
-    def configured_places(self) -> frozenset[Place]:
-        return frozenset([Place.SLACK] if self.kept else [])
+    def platforms(self) -> Mapping[str, str]:
+        return {"slack": "Slack", "discord": "Discord"}
 
-    async def look(self, place: Place, step: SetupStep) -> SetupStepState:
+    def configured_platforms(self) -> frozenset[str]:
+        return frozenset(["slack"] if self.kept else [])
+
+    async def look(self, platform: str, step: SetupStep) -> SetupStepState:
         if step.token is None:
             return SetupStepState(done=bool(self.kept))
         there = step.token.setting in self.kept

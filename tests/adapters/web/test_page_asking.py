@@ -82,6 +82,20 @@ async def test_what_is_suggested_below_an_answer_is_asked_by_its_button() -> Non
         assert len(Elements((await browser.get(conversation)).text).all("article")) == 2
 
 
+@pytest.mark.parametrize(("sentences", "leads_there"), [(1, False), (40, True)])
+async def test_a_long_answer_leads_to_its_sources_below_the_screen(sentences: int, *, leads_there: bool) -> None:
+    async with PageOffice().open() as office:
+        await office.scene.knows("Refunds to cards are booked to the card that was charged.", title="Cards")
+        said = "Refunds to cards are booked to the card that was charged [1]."
+        office.scene.script.enqueue("compose", "\n\n".join([said] * sentences))
+        browser = await office.operator()
+        question = await office.asked(browser, "How are refunds to cards paid?")
+        page = Elements((await browser.get(question.rpartition("/")[0])).text)
+        (sources,) = [one["id"] for one in page.all("section") if one.get("class") == "sources"]
+        links = [one for one in page.all("a") if one.get("href") == f"#{sources}"]
+        assert bool(links) is leads_there
+
+
 async def test_a_choice_counts_once() -> None:
     async with PageOffice().open() as office:
         browser = await office.operator()

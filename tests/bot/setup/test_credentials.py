@@ -2,7 +2,8 @@
 
 import pytest
 
-from bot.setup import discord, slack
+from adapters.discord import plugin as discord
+from adapters.slack import plugin as slack
 
 
 @pytest.mark.parametrize(

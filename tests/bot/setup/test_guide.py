@@ -9,7 +9,6 @@ from bot.setup.files_on_disk import MOST, files_on_disk
 from bot.setup.guide import InstallationSetup
 from core.model.errors import DocumentRejected, NotFound
 from core.model.file_content import FileContent, LocalFile, NamedFile
-from core.model.setup_steps import PLATFORMS, Place
 
 
 @pytest.fixture
@@ -22,8 +21,8 @@ def guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> InstallationSetup:
 
 
 async def test_nothing_is_set_at_first_and_nobody_is_asked(guide: InstallationSetup) -> None:
-    assert guide.configured_places() == frozenset()
-    for place in PLATFORMS:
+    assert guide.configured_platforms() == frozenset()
+    for place in guide.platforms():
         for step in guide.steps(place):
             state = await guide.look(place, step)
             assert (state.done, state.checks, state.origin) == (False, (), "")
@@ -44,7 +43,7 @@ async def test_what_is_set_elsewhere_is_said_to_win(guide: InstallationSetup, mo
     monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-of-the-environment")
     outcome = await guide.take_token("SLACK_BOT_TOKEN", "xoxb-1-a")
     assert outcome.mistake.startswith("SLACK_BOT_TOKEN is set in the environment, which wins")
-    assert guide.configured_places() == {Place.SLACK}
+    assert guide.configured_platforms() == {"slack"}
 
 
 async def test_a_folder_is_read_by_the_terminals_names_and_what_cannot_be_is_said(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from adapters.slack.plugin import PLUGIN
 from bot.settings import Settings, load_settings
 from bot.setup.saved_settings import SavedSettings
 from core.model.errors import ConfigurationError
@@ -21,9 +22,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_what_is_saved_applies_and_only_its_owner_reads_it(home: Path) -> None:
     SavedSettings(home).save("SLACK_BOT_TOKEN", "xoxb-1-a")
-    settings = load_settings()
-    assert settings.slack_bot_token is not None
-    assert settings.slack_bot_token.get_secret_value() == "xoxb-1-a"
+    token = load_settings().of(PLUGIN).bot_token
+    assert token is not None
+    assert token.get_secret_value() == "xoxb-1-a"
     assert stat.S_IMODE((home / ".env").stat().st_mode) == 0o600
 
 

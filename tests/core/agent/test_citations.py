@@ -53,6 +53,39 @@ def test_each_citation_carries_a_verbatim_quote() -> None:
     assert source.locator == "Refunds, page 3"
 
 
+FORMS = library(
+    passage(1, "Sick notes go through the [form](https://hr.example.com/sick?a=1).", url="https://hr.example.com/book"),
+    passage(2, "Leave is booked in the [planner](https://leave.example.org/plan)."),
+    passage(3, "Others use the [other form](https://other.example.net/form)."),
+)
+DRAFT = (
+    "Use the [form](https://hr.example.com/sick?a=1) [1]. Leave: [planner](https://leave.example.org/plan) [2], "
+    "or [this](https://other.example.net/form?x=1)."
+)
+
+
+def test_links_of_cited_passages_are_links_on_their_own_host_and_on_allowed_ones() -> None:
+    text, citations = finished_text(DRAFT, FORMS, "Which form?", frozenset({"leave.example.org"}))
+    assert text.startswith("Use the [form](https://hr.example.com/sick?a=1) [1]. Leave: [planner]")
+    assert text.endswith("[planner](https://leave.example.org/plan) [2], or this.")
+    assert [one.links for one in citations] == [
+        ("https://hr.example.com/sick?a=1",),
+        ("https://leave.example.org/plan",),
+    ]
+    assert citations[0].addresses == {"https://hr.example.com/sick?a=1", "https://hr.example.com/book"}
+
+
+def test_links_of_cited_passages_to_other_hosts_are_shown_as_text() -> None:
+    text, citations = finished_text(DRAFT, FORMS, "Which form?")
+    assert "Leave: planner (`https://leave.example.org/plan`) [2]" in text
+    assert citations[1].links == ()
+
+
+def test_the_address_of_a_passage_that_is_not_cited_is_no_link_even_on_its_own_host() -> None:
+    text, _ = finished_text("Ask [2]. See [form](https://hr.example.com/sick?a=1).", FORMS, "Which form?")
+    assert text == "Ask [1]. See form."
+
+
 def test_the_ids_of_a_draft_are_found_in_order() -> None:
     assert cited_ids("a [3] b [1, 2] c [3][9]") == (3, 1, 2, 9)
 

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from core.model.answer_links import SourceLinks, without_foreign_links
+from core.model.answer_links import SourceLinks, addresses_in, clickable, without_foreign_links
 from tests.e2e.hostile_texts import ALLOWED, HOSTILE
 from tests.hostile_markdown import EVIL, FORMS, NAMED, hostile_markdown
 from tests.markdown_reader import active_in, slack_links_in
@@ -47,6 +47,29 @@ def test_no_combination_of_forms_keeps_an_active_link(seed: int) -> None:
         # After a bracket that closes no link, GitHub's readers go on: to another page of the source's own site.
         assert [one for one in active_in(safe) if one.partition(")")[0] != ALLOWED] == [], text
         assert without_foreign_links(safe, SOURCES) == safe
+
+
+def quoted(text: str) -> str:
+    """A hostile document's text, quoted word for word in an answer that cites it, as it is shown."""
+    found = addresses_in(text)
+    links = {ALLOWED} | clickable(found, ALLOWED, frozenset({"*.allowed.example"}))
+    return without_foreign_links(text, SourceLinks(frozenset(links), (text,), found))
+
+
+@pytest.mark.parametrize("text", [*HOSTILE.values(), *FORMS.values()], ids=[*HOSTILE.keys(), *FORMS.keys()])
+def test_a_hostile_document_that_is_cited_makes_no_link_to_a_host_that_nobody_allows(text: str) -> None:
+    shown = quoted(text)
+    assert [one for one in active_in(shown) if not one.startswith("https://ok.example/")] == []
+    assert [one for one in slack_links_in(shown) if "ok.example/" not in one] == []
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_combination_of_a_hostile_document_that_is_cited_makes_one(seed: int) -> None:
+    chance = random.Random(1_000 + seed)
+    for _ in range(25):
+        text = hostile_markdown(chance, [EVIL, NAMED, ALLOWED])
+        shown = quoted(text)
+        assert [one for one in active_in(shown) if not one.startswith("https://ok.example/")] == [], text
 
 
 @pytest.mark.parametrize(

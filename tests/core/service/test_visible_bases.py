@@ -5,6 +5,7 @@ Each way is gone twice: by whom the base is for, who does get its words, so that
 
 import ast
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -236,6 +237,43 @@ async def test_an_admin_sees_every_base_where_nobody_else_reads_the_reply(scene:
     watched = await queries.visible(_caller(STRANGERS, is_admin=True))
     assert [base.name for base in alone] == ["canary", "handbook"]
     assert [base.name for base in watched] == ["handbook"]
+
+
+async def _mirror_canary(scene: Scene, rights_until: str = "") -> None:
+    """The board's base mirrors the rights of a connected source from now on."""
+    (canary,) = [base for base in await scene.catalog.bases() if base.name == "canary"]
+    await scene.catalog.save_base(replace(canary, connection="wiki", rights_until=rights_until))
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+async def test_rights_that_were_not_read_again_in_time_let_nobody_read(scene: Scene, way: Way) -> None:
+    await _mirror_canary(scene, "2020-01-01T00:00:00+00:00")
+    try:
+        got = repr(await way(scene, BOARD))
+    except NotFound as refusal:
+        got = str(refusal)
+    assert SECRET not in got.casefold().replace(QUESTION.casefold(), "")  # which the board asked itself
+
+
+async def test_an_admin_sees_a_mirrored_base_only_where_they_may_read_it(scene: Scene) -> None:
+    await _mirror_canary(scene)
+    queries = _queries(scene)
+    seen = await queries.visible(_caller(STRANGERS, is_admin=True, private=True))
+    assert [base.name for base in seen] == ["handbook"]
+    granted = await queries.visible(_caller(BOARD, is_admin=True, private=True))
+    assert [base.name for base in granted] == ["canary", "handbook"]
+
+
+async def test_where_others_read_along_a_refusal_leads_to_a_direct_message_whatever_was_asked(scene: Scene) -> None:
+    scene.script.always("compose", "")
+    way_on, questions = "ask me in a direct message", ("Who sings, and when?", "What does the moon weigh?")
+    for question in questions:
+        assert way_on not in (await scene.asks(question, audience=STRANGERS)).text
+    await _mirror_canary(scene)
+    for question in questions:
+        assert way_on in (await scene.asks(question, audience=STRANGERS)).text
+        alone = Audience(frozenset({"slack:user:T/U1"}))
+        assert way_on not in (await scene.asks(question, audience=alone)).text
 
 
 def test_whom_a_base_is_for_is_asked_in_one_place() -> None:

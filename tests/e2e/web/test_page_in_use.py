@@ -214,6 +214,21 @@ def test_a_file_beside_a_question_is_answered_from(office: Watched) -> None:
     picture(page, "attached")
 
 
+def test_an_upload_shows_how_far_it_is_and_what_became_of_it(office: Watched) -> None:
+    page = office.open("/knowledge")
+    slow = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 200_000}
+    office.context.new_cdp_session(page).send("Network.emulateNetworkConditions", slow)
+    blank: Any = {"name": "blank.md", "mimeType": "text/markdown", "buffer": b"\n" * 1_000_000}
+    page.set_input_files("#files", blank)
+    assert "blank.md" in page.inner_text(".drop .picked")
+    page.get_by_role("button", name="Add them").click()
+    page.wait_for_function("(bar => !bar.hidden && bar.value > 0 && bar.value < 1)(document.querySelector('.sending'))")
+    picture(page, "uploading")
+    page.wait_for_selector("#kb-result .job:not([aria-busy])")
+    assert "1 skipped" in page.inner_text("#kb-result")
+    assert page.locator(".drop .sending").is_hidden()
+
+
 def test_a_conversation_is_found_by_its_words(office: Watched) -> None:
     page = office.open("/ask")
     ask(page, "Who approves refunds?")

@@ -68,7 +68,7 @@ def test_slack_from_nothing_to_a_checked_installation(
 ) -> None:
     (tmp_path / "ferry.md").write_text("# Ferry\n\nThe ferry leaves at nine.")
     page = office.open("/")
-    page.get_by_role("link", name="Put it into Slack or Discord").click()
+    page.get_by_role("link", name="Put it into your team's chat").click()
     page.get_by_role("heading", name="Where shall Footnote answer?").wait_for()
     page.locator("a[href='/setup/slack']").click()
     made = page.get_by_role("link", name="Open it at Slack")
@@ -82,7 +82,7 @@ def test_slack_from_nothing_to_a_checked_installation(
     picture(page, "setup-slack-refused")
     give(page, "Bot User OAuth Token", f"SLACK_BOT_TOKEN={slack.bot_token}")
     page.get_by_text("all 16 granted").wait_for()
-    server.restart()  # whoever stops goes on where they were
+    server.restart()  # people go on where they stopped
     page.goto(server.link)
     page.goto(f"{server.address}/setup/slack")
     page.get_by_text("all 16 granted").wait_for()

@@ -216,9 +216,6 @@ class FakeDiscord:
         """Denies the bot a permission (``"send_messages"``), in one channel or in all."""
         await self._overwrite_bot(named([name]), channel, allow=False)
 
-    async def give_permission(self, name: str, channel: Channel | None = None) -> None:
-        await self._overwrite_bot(named([name]), channel, allow=True)
-
     async def _overwrite_bot(self, bits: int, channel: Channel | None, *, allow: bool) -> None:
         for place in [channel] if channel is not None else self.world.guild_channels():
             own = place.overwrites.setdefault(self.me.id, Overwrite(self.me.id, of_member=True))

@@ -57,7 +57,10 @@ async def users_info(slack: FakeSlack, args: dict[str, Any]) -> dict[str, Any]:
     user = slack.world.users.get(str(args["user"]))
     if user is None:
         raise Refused("user_not_found")
-    return {"user": user.to_json(slack.world.team_id)}
+    found = user.to_json(slack.world.team_id)
+    if "users:read.email" not in slack.scopes:
+        del found["profile"]["email"], found["is_email_confirmed"]
+    return {"user": found}
 
 
 @method("users.conversations")

@@ -121,12 +121,6 @@ class Person:
         message.reactions.setdefault(name, []).append(self.user.id)
         self._event(message, events.reaction_added(self.user, name, message))
 
-    async def invites_bot(self, channel: str | Channel) -> None:
-        """Bring the bot into a channel."""
-        room = self._room(channel, None)
-        room.members.append(self._world.bot.id)
-        self._send(events.member_joined(self._world.bot, room, self.user))
-
     # --- pressing and filling in
 
     async def clicks(
@@ -152,10 +146,6 @@ class Person:
         prepared = {name: self._prepared(value) for name, value in values.items()}
         dispatched = forms.fill_in(target.blocks, self._typed_into(target), prepared)
         return [await self._acts(target, [action]) for action in dispatched]
-
-    async def types_in_view(self, view: View, values: dict[str, Any]) -> list[Delivery]:
-        """`types`, for a view."""
-        return await self.types(view, values)
 
     async def looks_up(self, view: View, which: str, typed: str) -> list[dict[str, Any]]:
         """Type into a menu whose options the app is asked for; the options it knows. One can be given to `types`."""

@@ -21,7 +21,7 @@ from tests.fakes.slack import events, forms
 from tests.fakes.slack.delivery import Courier, Delivery
 from tests.fakes.slack.faults import Faults, Limits
 from tests.fakes.slack.http_push import HttpPush
-from tests.fakes.slack.methods_chat import expire, publish
+from tests.fakes.slack.methods_chat import publish
 from tests.fakes.slack.people import OtherBot, Person
 from tests.fakes.slack.rendering import pings_in
 from tests.fakes.slack.sockets import Sockets
@@ -185,10 +185,6 @@ class FakeSlack:
         return self.world.add_channel(
             name, kind="private" if private else "public", members=ids + ([self.bot_user_id] if bot else [])
         )
-
-    def group_message(self, *names: str) -> Channel:
-        """A group direct message of these people and the bot."""
-        return self.world.direct_message(self.bot_user_id, *(self.person(name).user.id for name in names))
 
     def usergroup(self, handle: str, members: Sequence[str] = ()) -> UserGroup:
         """A user group, new or found by its handle."""
@@ -398,10 +394,6 @@ class FakeSlack:
     def form_of(self, view: View) -> dict[str, Any]:
         """`state.values` of a view."""
         return forms.values_of(view.blocks, view.typed)
-
-    def expire_stream(self, message: Message) -> None:
-        """End this stream now, as if its time had run out."""
-        expire(message)
 
     @staticmethod
     def _is_modal(view: View) -> bool:

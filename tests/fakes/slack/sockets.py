@@ -92,12 +92,6 @@ class Sockets:
         self._new_are_deaf = new_too
         self._new_mute_pongs = new_too and not answer_pings
 
-    def hear_again(self) -> None:
-        """End the deafness of every socket, open or to come."""
-        for one in self._open:
-            one.deaf = one.mute_pongs = False
-        self._new_are_deaf = self._new_mute_pongs = False
-
     async def wait_for(self, count: int = 1, timeout: float = 60.0) -> list[Socket]:
         """The open connections, as soon as there are this many; AssertionError when there never are."""
         end = time.monotonic() + timeout

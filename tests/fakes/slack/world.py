@@ -43,6 +43,7 @@ class User:
     is_guest: bool = False
     home_team: str = ""  # of somebody from another workspace, who writes through a shared channel
     org_teams: tuple[str, ...] = ()  # the workspaces of an organization that they are a member of
+    email_confirmed: bool = True
 
     def to_json(self, team_id: str) -> dict[str, Any]:
         """The user object of users.info."""
@@ -53,6 +54,7 @@ class User:
             "id": self.id, "team_id": self.home_team or team_id, "name": self.name, "deleted": self.deleted,
             "real_name": self.real_name, "tz": self.tz, "tz_label": self.tz, "tz_offset": 0, "profile": profile,
             "is_admin": self.is_admin, "is_owner": False, "is_primary_owner": False, "is_restricted": self.is_guest,
+            "is_email_confirmed": self.email_confirmed,
             "is_ultra_restricted": False, "is_bot": self.is_bot, "is_app_user": False, "updated": 1_700_000_000,
         } | ({"enterprise_user": {"teams": list(self.org_teams)}} if self.org_teams else {})  # fmt: skip
 

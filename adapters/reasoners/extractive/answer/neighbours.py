@@ -6,7 +6,6 @@ answer is ``selection``'s.
 
 import re
 from collections.abc import Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from itertools import takewhile
 
 from adapters.reasoners.extractive.answer.quote_markdown import BARE_ANSWER
@@ -29,7 +28,6 @@ _LOOKING_BACK = 2  # sentences after one that say more of it
 _SMALL_TABLE = 10  # rows
 _OF_IT = re.compile(r"(?:[\w'’-]+ ){1,6}(?:it|them|this)\.", re.IGNORECASE)  # "Your team lead approves it."
 _POINTS_BACK = re.compile(r"(?:[\w'’-]+ ){1,4}(?:this|these|such)\b|in that case\b", re.IGNORECASE)
-_IN_SEQUENCE = re.compile(r"(?:first|second|third|then|next|finally|lastly|after that|afterwards)\b,?\s", re.IGNORECASE)
 _COUNT_ASKED = re.compile(r"\bhow many\b|\b(?:number|count) of\b", re.IGNORECASE)
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight")
 
@@ -48,9 +46,6 @@ def with_neighbours(need: str, picked: Sequence[Unit], text: str, *, whole_table
             found.update(_around(unit, block))
             if sum(one in picked for one in block) == 1 and _leaves_open(need, unit):
                 found.update(block if sum(len(one.text) for one in block) <= _SHORT_PARAGRAPH else ())
-    if asks_for_steps(need):
-        found |= set(_steps_beside(found, everything))
-    found |= _between(found, everything)
     for unit in [one for one in found if one in led]:
         block = [one for one in everything if one.block == unit.block]
         found |= set(led[unit]) if unit in picked or len(led[unit]) <= _LIST_ITEMS else set()
@@ -78,19 +73,6 @@ def _announces(lead: str, number: int) -> bool:
     """Whether words that lead to a list say how long it is: "three different formats:"."""
     said = {word.casefold() for word in words(lead)}
     return bool(said & {str(number), *_NUMBERS[number : number + 1]})
-
-
-def _steps_beside(found: AbstractSet[Unit], everything: Sequence[Unit]) -> Iterator[Unit]:
-    """The paragraph that leads to the list or listing of a step, and the other steps: "First, … Then, …"."""
-    leads = [one for one in everything if one.form is Form.SENTENCE and any(one.text == unit.under for unit in found)]
-    near = {*found, *leads}
-    blocks = {unit.block for unit in near if unit.form is Form.SENTENCE}
-    if any(_IN_SEQUENCE.match(one.text) for one in everything if one.block in blocks):
-        blocks |= {one.block for one in everything if one.form is Form.SENTENCE and _IN_SEQUENCE.match(one.text)}
-    for block in blocks:
-        told = [one for one in everything if one.block == block]
-        alone = len(told) == 1 and told[0] in leads  # stands over its list anyway
-        yield from told if not alone and sum(len(one.text) for one in told) <= _SHORT_PARAGRAPH else ()
 
 
 def _leads(text: str) -> bool:
@@ -152,15 +134,3 @@ def _around(unit: Unit, block: Sequence[Unit]) -> Iterator[Unit]:
 
 def _looks_back(unit: Unit) -> bool:
     return looks_back(unit) or (unit.form is Form.SENTENCE and bool(_POINTS_BACK.match(unit.text)))
-
-
-def _between(found: AbstractSet[Unit], everything: Sequence[Unit]) -> set[Unit]:
-    """The single sentence between two of one paragraph that are quoted."""
-    return {
-        middle
-        for before, middle, after in zip(everything, everything[1:], everything[2:], strict=False)
-        if middle.form is Form.SENTENCE
-        and before in found
-        and after in found
-        and before.block == middle.block == after.block
-    }

@@ -6,8 +6,8 @@ All that is repeated comes from the thread's turns; nothing is put in other word
 import re
 from collections.abc import Callable, Sequence
 
-from adapters.reasoners.extractive.evidence.word_coverage import coverage as covered
-from adapters.reasoners.extractive.evidence.word_coverage import inverse_frequency, word_weights
+from adapters.reasoners.extractive.evidence.scoring import coverage as covered
+from adapters.reasoners.extractive.evidence.scoring import inverse_frequency, word_weights
 from adapters.reasoners.extractive.question.answer_type import fits
 from adapters.reasoners.extractive.question.intent import Intent
 from core.model.answer import Citation, Outcome

@@ -16,11 +16,10 @@ from adapters.reasoners.extractive.answer.neighbours import (
     with_neighbours,
 )
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
-from adapters.reasoners.extractive.evidence.figures import in_range
-from adapters.reasoners.extractive.evidence.names_asked import is_layered
-from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage
+from adapters.reasoners.extractive.evidence.rules import is_out_of_range
+from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage, topic_words
+from adapters.reasoners.extractive.evidence.sufficiency import is_layered
 from adapters.reasoners.extractive.evidence.versions import family, other_version
-from adapters.reasoners.extractive.evidence.word_coverage import topic_words
 from adapters.reasoners.extractive.question.answer_type import fits, is_broad, is_strict, lacks
 from core.model.evidence import Evidence, Grade
 from core.model.inquiry import Inquiry
@@ -28,8 +27,6 @@ from core.model.markdown_lines import cells_of
 from core.model.passage_units import Form, Unit, announced, units
 from core.model.text import content_words, sentences, words
 
-_MOST_BETWEEN = 4  # rows from the first quoted one to the last
-_SHORT = 6  # rows of a table that is quoted whole
 _SEVERAL = re.compile(
     r"^(?:which|what) (?!(?:is|was|does|has|this|was)\b)[\w-]*[^siu\W]s\b|^what are\b|^who are\b|^(?:list|name)\b"
     r"|^all\b|^(?:please |can you |could you )*(?:list|name|show|give)\b.*\b(?:all|every|each)\b"
@@ -71,7 +68,7 @@ def choose_quotations(
     need: str, found: Sequence[ScoredUnit], limit: int, library: Sequence[Evidence] = ()
 ) -> list[Quotation]:
     """The best units for one need: the first, others nearly as good, and any that covers what is still open."""
-    found = _of_meant_range(need, _of_meant_versions(found))
+    found = _of_meant_versions(found)
     kept: list[ScoredUnit] = []
     bar = _bar(need, limit)
     open_words = frozenset(topic_words(need))
@@ -86,9 +83,9 @@ def choose_quotations(
             continue
         if kept and lacks(need, one.text_with_context) and not lacks(need, kept[0].text_with_context):
             continue
-        if kept and one_row and _is_other_row(one, found[0]):
+        if kept and is_out_of_range(need, one.unit.text):
             continue
-        if kept and in_range(need, one.unit.text) is False and in_range(need, kept[0].unit.text):
+        if kept and one_row and _is_other_row(one, found[0]):
             continue
         if sum(other.evidence.id == one.evidence.id for other in kept) == bar.of_one:
             continue
@@ -96,8 +93,6 @@ def choose_quotations(
             kept.append(one)
             open_words -= own
             held = max(held, fits(need, one.unit.text))
-    kept = _with_rows_in_range(need, kept, found) if kept else kept
-    kept = _with_rows_between(need, kept, found)
     whole = bool(found) and not one_row
     lists = bool(_SEVERAL.match(need)) or (is_broad(need) and bool(_BARE_PLURAL.match(need)))
     beside = [(one.evidence, unit) for one in kept[:1] for unit in one.stretch]
@@ -149,49 +144,6 @@ def _is_other_row(one: ScoredUnit, best: ScoredUnit) -> bool:
     if not _of_one_table(one, best) or best.odds - one.odds < weights.ROWS_ALIKE:
         return False
     return not (one.features and best.features and one.features.subject and best.features.subject)
-
-
-def _of_meant_range(need: str, found: Sequence[ScoredUnit]) -> Sequence[ScoredUnit]:
-    """Without what holds for the amount that is asked for, and is of something else: refunds, where expenses are."""
-    wanted = {word for word in topic_words(need) if not word[0].isdigit()}
-    told = {id(one): len(wanted & set(content_words(_in_place(one)))) for one in found if in_range(need, one.unit.text)}
-    most = max(told.values(), default=0)
-    return [one for one in found if told.get(id(one), most) == most]
-
-
-def _in_place(one: ScoredUnit) -> str:
-    """A unit with its title, headings and columns."""
-    passage = one.evidence.passage
-    return " ".join((passage.title, *passage.heading, one.unit.under, *one.unit.head[:1], one.unit.text))
-
-
-def _with_rows_in_range(need: str, kept: list[ScoredUnit], found: Sequence[ScoredUnit]) -> list[ScoredUnit]:
-    """With all rows of the best one's table that hold for the amount which is asked for, where the best one does."""
-    if not in_range(need, kept[0].unit.text):
-        return kept
-    rest = [one for one in found if one not in kept and _of_one_table(one, kept[0]) and in_range(need, one.unit.text)]
-    return [*kept, *rest]
-
-
-def _with_rows_between(need: str, kept: list[ScoredUnit], found: Sequence[ScoredUnit]) -> list[ScoredUnit]:
-    """With what stands between two rows that are quoted of one passage, where the need names neither.
-
-    "Who approves it?" is answered by all steps of a scale: two of three would be read as if there were no third. So is
-    "where is the defibrillator?" by all rows of a short table, where nothing in them is what the need speaks of.
-    """
-    first = next((one for one in kept if one.unit.form is Form.ROW), None)
-    if first is None:
-        return kept
-    rows = [unit for unit in units(first.evidence.passage.text) if unit.head == first.unit.head]
-    quoted = [rows.index(one.unit) for one in kept if one.evidence.id == first.evidence.id and one.unit in rows]
-    named = set(topic_words(need)) & {word for at in quoted for word in content_words(cells_of(rows[at].text)[0])}
-    between = rows[min(quoted, default=0) : max(quoted, default=0)]
-    inside = {word for row in rows for word in content_words(row.text)}
-    if len(quoted) > 1 and len(rows) <= _SHORT and not inside & set(topic_words(need)):
-        between = rows
-    if named or len(between) > _MOST_BETWEEN:
-        return kept
-    return [*kept, *(one for one in found if one not in kept and _of_one_table(one, first) and one.unit in between)]
 
 
 def _of_one_table(one: ScoredUnit, other: ScoredUnit) -> bool:

@@ -11,22 +11,27 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from itertools import chain, repeat
 from operator import attrgetter
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.evidence.figures import contradicts
-from adapters.reasoners.extractive.evidence.rules import JudgedUnit, adjusted
-from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, Words
-from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
-from adapters.reasoners.extractive.evidence.word_coverage import words_of_names
+from adapters.reasoners.extractive.evidence.rules import JudgedUnit, SubjectMatch, Subjects, adjusted
+from adapters.reasoners.extractive.evidence.scoring import (
+    ScoredUnit,
+    WeighedPassage,
+    Words,
+    scored_by_words,
+    tells_by_itself,
+    words_of_names,
+)
 from adapters.reasoners.extractive.question.answer_type import NEUTRAL, fits, is_strict, thing_asked
 from adapters.reasoners.extractive.question.names import names
 from adapters.reasoners.extractive.weights import Features
 from core.model.evidence import Evidence, Grade
 from core.model.languages import language_of
-from core.model.passage_units import Form
-from core.model.text import content_words, words
+from core.model.passage_units import Form, units
+from core.model.text import STOPWORDS, content_words, stem, words
 
 # A number that tells one thing from another: of a version or an error, after a name, with letters in it, a year. Not an
 # amount, which lies in a range or is counted.
@@ -213,3 +218,66 @@ def grade_of(units: Sequence[ScoredUnit], rerank: float | None) -> Grade:
 def _summary(ranked: Sequence[ScoredUnit]) -> str:
     """The sentence that the grade rests on."""
     return ranked[0].unit.text[:_SUMMARY] if ranked else ""
+
+
+_THINGS = re.compile(r"\b([A-Za-z][a-z]{2,})s?(?:[ -]|[*_]* *\| *)(?:no\.? ?|number )?#?(\d+(?:\.\d+)*)\b(?![ -]?%)")
+_COUNTED_AFTER = re.compile(r"[ -](?:[a-z]+[ -])?(?:percent|seconds?|minutes?|hours?|days?|weeks?|months?|years?)\b")
+_RELEASE = re.compile(r"(?<![\w.,€$£-])\d{1,4}\.\d{1,3}(?:\.\d{1,3})*(?![\w.]*\w|,\d| ?(?:%|percent|million|EUR))")
+_MOST = 4  # digits; longer numbers are amounts or ids of their own
+
+
+def contradicts(question: str, text: str) -> bool:
+    """Whether the question asks for a numbered thing, and the text speaks only of others of its kind.
+
+    "Version 5" is met by version 5.4, not by version 1.
+    """
+    if (asked := _RELEASE.findall(question)) and (told := _RELEASE.findall(text)):
+        return not any(_is(one, other) for one in asked for other in told)
+    there: dict[str, set[str]] = {}
+    for kind, number in _find_numbered(text):
+        there.setdefault(kind, set()).add(number)
+    return any(
+        kind in there and not any(_is(number, other) for other in there[kind])
+        for kind, number in _find_numbered(question)
+    )
+
+
+@lru_cache(maxsize=2048)  # the question's are asked for with every unit, a unit's with every search and the answer
+def _find_numbered(text: str) -> tuple[tuple[str, str], ...]:
+    return tuple(_numbered_in(text))
+
+
+def _numbered_in(text: str) -> Iterator[tuple[str, str]]:
+    for found in _THINGS.finditer(text):
+        kind = found[1].casefold()
+        if kind in STOPWORDS or len(found[2]) > _MOST or _COUNTED_AFTER.match(text, found.end()):
+            continue
+        yield stem(kind), found[2]
+
+
+def _is(asked: str, other: str) -> bool:
+    return other == asked or other.startswith(f"{asked}.") or asked.startswith(f"{other}.")
+
+
+def promising_in(asked: Words, found: Sequence[Evidence]) -> Sequence[Sequence[ScoredUnit]]:
+    """The most promising units of each passage, by its words."""
+    worded = [[one for one in scored_by_words(asked, item) if tells_by_itself(one, asked.question)] for item in found]
+    return most_promising(found, worded)
+
+
+def weigh_units(
+    asked: Words,
+    pool: Sequence[Evidence],
+    weighable: Sequence[Weighable],
+    some: Sequence[Weighable],
+    *,
+    layered: bool,
+) -> list[WeighedPassage]:
+    """Some of what can be weighed, each with its units by their odds beside all the others."""
+    standing = Standing.of(weighable)
+    subjects = Subjects(asked.question, ((item.passage, unit) for item in pool for unit in units(item.passage.text)))
+    everything = Asked.of(asked, pool, layered=layered)
+    return [
+        WeighedPassage(one.item, asked, tuple(score_units(everything, one, standing, subjects)), one.whole)
+        for one in some
+    ]

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from adapters.reasoners.extractive.question.names import word_list
-from core.model.evidence import Evidence
+from core.model.evidence import Evidence, Grade
 from core.model.inquiry import CheckpointKind, Inquiry
 from core.model.text import content_words, words
 
@@ -18,6 +19,7 @@ _UNDERSPECIFIED = re.compile(
 )
 _TOO = re.compile(r"^(?:the|our)\s+(?P<noun>[a-z]{4,})\s+(?:is|was|seems|are)\b", re.IGNORECASE)
 _PLACE = re.compile(r"\s*\([^()]*\)\W*$")  # behind a reading: in which document it was found
+_QUOTED = re.compile(r"[“„«]\s?([^“”„«»]+?)\s?[”“»]")  # as suggestions name a section (core.service.follow_ups)
 _NO_SENSE = word_list(
     """
     default same new longer shorter current maximum minimum first second next last other another own each every
@@ -90,3 +92,13 @@ def _senses(noun: str, evidence: Sequence[Evidence]) -> dict[str, str]:
             senses[sense] = passage.title
             sections.add(passage.section)
     return senses
+
+
+def credit_offered(inquiry: Inquiry, item: Evidence, grade: Grade) -> Grade:
+    """A section that was offered counts, whatever its words: a chosen reading's, or one whose names are quoted."""
+    question, titles = chosen_reading(inquiry)
+    heading = " ".join(item.passage.heading[-1:])
+    named = frozenset(content_words(heading))
+    chosen = item.passage.title in titles and bool(named) and named <= frozenset(content_words(question))
+    quoted = {item.passage.title, heading} <= set(_QUOTED.findall(inquiry.question))
+    return replace(grade, score=max(grade.score, inquiry.cutoff)) if chosen or quoted else grade

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from cachetools import LRUCache
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.evidence.word_coverage import NOTHING_NEAR, Near, words_of_names
+from adapters.reasoners.extractive.evidence.scoring import NOTHING_NEAR, Near, words_of_names
 from core.model.errors import Unavailable, first_of_ours
 from core.model.knowledge import Passage
 from core.model.passage_units import UNIT_CHARACTERS, Unit, befores, in_context, texts_of_units, units

@@ -6,20 +6,18 @@ are known by the names they are about: elsewhere they brought nothing (research/
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.answer.newest import asks_for_newest, named_version
-from adapters.reasoners.extractive.evidence.names_asked import is_layered, known_by_name, open_names
-from adapters.reasoners.extractive.evidence.scoring import rarity_of
-from adapters.reasoners.extractive.evidence.word_coverage import coverage, word_weights
+from adapters.reasoners.extractive.evidence.other_languages import in_english
+from adapters.reasoners.extractive.evidence.scoring import coverage, rarity_of, word_weights
 from adapters.reasoners.extractive.question.aggregation import aggregation_of, lists_rows
-from adapters.reasoners.extractive.question.answer_type import thing_picked
 from adapters.reasoners.extractive.question.names import names
 from core.model.answer import Outcome
 from core.model.conversation import Thread
 from core.model.evidence import Evidence
 from core.model.inquiry import Inquiry, Investigate, ReadSection, SearchAction, SearchKnowledge, SearchSource
+from core.model.languages import language_of
 from core.model.passage_units import Form, units
 from core.model.text import content_words, words
 
@@ -146,7 +144,6 @@ def searches_tried(inquiry: Inquiry) -> set[frozenset[str]]:
 
 
 _TABLES = 2  # whose sections are read to the end
-_HISSES = re.compile(r"(?:s|x|z|ch|sh)$")
 
 
 def rest_of_table(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchAction, ...]:
@@ -160,68 +157,6 @@ def rest_of_table(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchAct
         if any(unit.form is Form.ROW for unit in units(item.passage.text)):
             sections.setdefault(item.passage.section, item.id)
     return tuple(ReadSection(evidence) for evidence in list(sections.values())[:_TABLES])
-
-
-def other_table(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchAction, ...]:
-    """For "the heaviest" where no table that was found has a column of weights, a search for such a column. Once."""
-    asked = aggregation_of(inquiry.standalone)
-    if asked is None or not asked.column or len(inquiry.searches) != 1:
-        return ()
-    heads = {word for item in near for unit in units(item.passage.text) if unit.head for word in words(unit.head[0])}
-    if {word.casefold() for word in heads} & {word.casefold() for word in asked.column}:
-        return ()
-    hints = sorted(word for word in asked.column if word.isalpha())
-    return (SearchKnowledge(f"{inquiry.standalone.rstrip('?. ')} {' '.join(hints)}"),)
-
-
-def tables_to_look_for(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchAction, ...]:
-    """What may bring the table that a question asks as a whole: its rest and its title, but before that its column."""
-    rest, by_column = rest_of_table(inquiry, near), other_table(inquiry, near)
-    return rest if by_column and not rest else (*rest, *table_by_title(inquiry, near))
-
-
-def table_by_title(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchAction, ...]:
-    """For "which site is the oldest" and "how many sites", the table that is called "Sites", where it was not found.
-
-    It has hardly a word of such a question in its rows, and many another page has them all: it is looked for even where
-    something seems to answer. Once.
-    """
-    asked = aggregation_of(inquiry.standalone)
-    made = [search.action for search in inquiry.searches]
-    if asked is None or len(made) >= ASKED_ABOUT or any(isinstance(action, SearchSource) for action in made):
-        return ()
-    picked = set(thing_picked(inquiry.standalone))
-    named = next((word for word in words(inquiry.standalone) if set(content_words(word)) & picked), "")
-    if not named or any(set(content_words(item.passage.title)) == set(content_words(named)) for item in near):
-        return ()
-    return (SearchSource(inquiry.standalone, _plural_of(named)),)
-
-
-def _plural_of(word: str) -> str:
-    """A noun as a table of many is titled by it: "site" and "sites" as "sites"."""
-    if word.endswith("s") and not word.endswith("ss"):
-        return word
-    return f"{word[:-1]}ies" if re.search(r"[^aeiou]y$", word) else f"{word}{'es' if _HISSES.search(word) else 's'}"
-
-
-def rest_of_versions(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchAction, ...]:
-    """For "the latest version" or one by its number, the document that tells of versions, where it was not found. Once.
-
-    Its words and what is said of any version find the older ones as well; the year that it is finds the newest.
-    """
-    made = [search.action for search in inquiry.searches]
-    named = named_version(inquiry.standalone)
-    asks = named or asks_for_newest(inquiry.standalone)
-    if not asks or any(isinstance(action, SearchSource) for action in made):
-        return ()
-    wanted = set(content_words(inquiry.standalone))
-    titles = dict.fromkeys(item.passage.title for item in (*near, *inquiry.library.items_found()))
-    known = next((title for title in titles if wanted & set(content_words(title))), "")
-    if named:
-        there = any(named in " ".join((*item.passage.heading, item.passage.text)) for item in near)
-        return (SearchSource(named, known),) if known and not there else ()
-    asked = f"{inquiry.standalone.rstrip('?. ')} version released date"
-    return (SearchSource(asked, known), SearchSource(f"{inquiry.started_at.year}", known)) if known else ()
 
 
 def in_the_same_source(inquiry: Inquiry, thread: Thread) -> tuple[SearchAction, ...]:
@@ -256,3 +191,99 @@ def mentions(text: str, name: str) -> bool:
     fold = re.IGNORECASE if whole else re.NOFLAG
     # Hardly a text has the name at all, and a pattern takes long to make.
     return there and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, fold) is not None
+
+
+_THOUSANDS = re.compile(r"\d[\d.,]*k", re.IGNORECASE)
+_MEASURE = re.compile(r"(\d[\d.,]*)([a-z]{1,4})", re.IGNORECASE)
+
+
+def open_names(question: str, evidence: Iterable[Evidence], typed: str = "") -> tuple[str, ...]:
+    """What of the question is named, or unlike common words, and in none of these passages, in whichever language.
+
+    ``typed`` is the question before it was read in English: in German all nouns have a capital, and what is left of
+    them is no name.
+    """
+    written = tuple(evidence)
+    found = (*written, *map(in_english, written))
+    lacking = {word for word in uncovered_words(question, found) if not _numbered_so(word, found)}
+    lacking -= {word for word in lacking if _is_amount(word, found)}
+    capitals = () if typed != question and language_of(typed) == "de" else names(question)
+    named = {part for name in capitals for part in name.split()}
+    telling = re.compile(r"^(?:19|20)\d\d$|(?=.*\d)(?=.*[^\W\d_])")  # a year, or letters with digits
+    return tuple(word for word in words(question) if word in lacking and (word in named or telling.search(word)))
+
+
+def _numbered_so(word: str, evidence: Iterable[Evidence]) -> bool:
+    """Whether "v2" stands there as "version 2", and any of "2.x" as "2.20.15"."""
+    if any_of := re.fullmatch(r"[vVrR]?(\d+(?:\.\d+)*)\.[xX]", word):
+        one_of_them = re.compile(rf"(?<![\d.])[vVrR]?{re.escape(any_of[1])}\.\d")
+        return any(one_of_them.search(item.passage.searchable) for item in evidence)
+    told = re.fullmatch(r"[vVrR](\d+(?:\.\d+)*)", word)
+    if told is None:
+        return False
+    long = re.compile(rf"\b(?:version|release) {re.escape(told[1])}\b", re.IGNORECASE)
+    return any(long.search(item.passage.searchable) for item in evidence)
+
+
+def _is_amount(word: str, evidence: Iterable[Evidence]) -> bool:
+    """Whether it is no name but an amount: "20k", which lies in a range, or "9mm" where "9 mm" stands."""
+    if _THOUSANDS.fullmatch(word):
+        return True
+    told = _MEASURE.fullmatch(word)
+    if told is None:
+        return False
+    apart = re.compile(rf"(?<![\w.,]){re.escape(told[1])}\s{re.escape(told[2])}\b", re.IGNORECASE)
+    return any(apart.search(item.passage.searchable) for item in evidence)
+
+
+def uncovered_words(question: str, evidence: Iterable[Evidence]) -> tuple[str, ...]:
+    """The question's content words, as they stand in it, that no passage has."""
+    there = {word for item in evidence for word in content_words(item.passage.searchable)}
+    lacking = [word for word in words(question) if (found := content_words(word)) and not set(found) & there]
+    return tuple(dict.fromkeys(lacking))
+
+
+_BESIDE = re.compile(r" \(|, ")  # what tells a title from others of its name begins here: "(film)", ", Ohio"
+_SHORTEST = 3  # letters of a title that may be a name
+# A question that asks for something by way of something else, or for several things at once.
+_LAYERED = re.compile(
+    r"^(?:when|where|who|whom|which)\b[^?]*?\bthe \w+ of\b|"
+    r"\b(?:of|by|in|from|to|with|at|for|on) (?:the|a|an) [^?]*?\b(?:of|that|who|which|whose|where|in|by|from"
+    r"|for)\b|\b(?:whose|both|same|older|younger|"
+    r"earlier|later|first|before|after)\b|\b(?:that|which|who|where) (?:is|was|are|were|has|had|did|does|have)\b"
+    r"|[’']s [^?]*\b(?:of|in|for|per|that|who|which)\b|[’']s? \w+[’']s?\b| or ",
+    re.IGNORECASE,
+)
+
+
+def is_layered(question: str) -> bool:
+    """Whether the question reaches its answer through something else that has to be found first."""
+    return bool(_LAYERED.search(question)) or len([name for name in names(question) if not name.isupper()]) > 1
+
+
+def known_by_name(question: str, evidence: Iterable[Evidence]) -> bool:
+    """Whether the question names a document that was found: by its title, in any case, written as a name.
+
+    Only where documents are about what their titles name does a name lead to one. In a manual, whose titles say what a
+    page is for, searches over the names in it bring more of the same.
+    """
+    asked = [_without_s(word) for word in words(question)]
+    titles = dict.fromkeys(_BESIDE.split(item.passage.title)[0] for item in evidence)
+    return any(_stands_in(asked, [_without_s(word) for word in words(title)]) for title in titles)
+
+
+def _stands_in(asked: Sequence[str], title: Sequence[str]) -> bool:
+    """Whether these words stand together in the question, one of them with a capital that is not a sentence's first."""
+    size = len(title)
+    if sum(map(len, title)) < _SHORTEST:
+        return False
+    wanted = [word.casefold() for word in title]
+    return any(
+        [word.casefold() for word in asked[at : at + size]] == wanted
+        and any(word[0].isupper() for word in asked[max(at, 1) : at + size])
+        for at in range(len(asked) - size + 1)
+    )
+
+
+def _without_s(word: str) -> str:
+    return re.sub(r"['’]s$", "", word, flags=re.IGNORECASE)

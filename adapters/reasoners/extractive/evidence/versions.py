@@ -6,12 +6,13 @@ date that each states. The newest holds, unless the question names an older one 
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
-from core.model.evidence import Evidence
+from core.model.evidence import Evidence, Grade
+from core.model.inquiry import Inquiry
 from core.model.knowledge import Passage
-from core.model.passage_units import Form, Unit, units
-from core.model.text import content_words
+from core.model.passage_units import Form, Unit
 
 _NUMBERS, _SIGNS = re.compile(r"[\W\d_]+"), re.compile(r"[\W_]+")
 _YEARS = re.compile(r"(?<!\d)(?:19|20)\d\d(?:-\d\d){0,2}(?!\d)")
@@ -60,27 +61,15 @@ def family(passage: Passage) -> str:
     return _unversioned(passage.title)
 
 
-def series(passage: Passage) -> str:
-    """The title without any number: the same for the notes of all releases."""
-    return _NUMBERS.sub("", _BESIDE.sub(" ", passage.title)).casefold() or passage.title.casefold()
-
-
 @lru_cache(maxsize=1024)  # every passage that was found is compared with every other
 def _unversioned(title: str) -> str:
     return _SIGNS.sub("", _YEARS.sub(" ", _BESIDE.sub(" ", title))).casefold() or title.casefold()
-
-
-def section_name(passage: Passage) -> frozenset[str]:
-    """What the section of a passage is called, whatever its number: the words of its heading, or of its first line."""
-    said = passage.heading[-1] if passage.heading else passage.text.strip().split("\n", 1)[0][:_HEADING]
-    return frozenset(content_words(_NUMBERS.sub(" ", said)))
 
 
 _BEFORE = re.compile(
     r"\b(?:before|until|prior to|up to) (?:the year )?((?:19|20)\d\d)\b(?! (?:terms|edition))", re.IGNORECASE
 )
 HEAD = 300  # characters of a document in which it states its version
-_HEADING = 60  # characters of a first line that is a heading
 
 
 def other_version(question: str, item: Evidence, pool: Sequence[Evidence]) -> bool:
@@ -91,23 +80,6 @@ def other_version(question: str, item: Evidence, pool: Sequence[Evidence]) -> bo
         return False  # of two versions that are named, neither is the other one
     numbered = {one.document: _number_stated(one.document, (item, *pool)) for one in versions}
     return item.passage.document != _select_version(question, versions, numbered).document
-
-
-_HEAD_UNITS = 4
-
-
-def is_superseded(passage: Passage) -> bool:
-    """Whether a passage says that its document holds no longer, in its title or where the document begins."""
-    head = units(passage.text)[:_HEAD_UNITS] if passage.ordinal == 0 else ()
-    told = any(calls_itself_outdated(passage, unit) for unit in head)
-    return told or _OLD_TITLE.search(passage.title) is not None
-
-
-def asks_of_old(question: str, passage: Passage) -> bool:
-    """Whether a question is about what was, or names the version or the year of this very document."""
-    numbers = {*NUMBERED.findall(question), *YEAR.findall(question)}
-    named = {*re.findall(r"\d+(?:\.\d+)*", passage.title), passage.dated[:4]}
-    return bool(_OLD.search(question) or _BEFORE.search(question) or numbers & named)
 
 
 _CODED = re.compile(r"(?<!\w)(?:[A-Z]{3,}|[a-z]+(?:_[a-z]+)+)(?!\w)")
@@ -192,3 +164,17 @@ def _select_version(question: str, versions: Sequence[Passage], numbered: Mappin
         held = [passage for passage in versions if passage.dated[:4] <= max(years)]
         return held[0] if held else versions[-1]
     return versions[1] if _OLD.search(question) else versions[0]
+
+
+def without_old_alone(inquiry: Inquiry, grades: Mapping[int, Grade], evidence: Sequence[Evidence]) -> dict[int, Grade]:
+    """The grades, where a superseded document is no evidence as long as nothing of its successor is."""
+    found, pool = dict(grades), (*inquiry.library.items_found(), *evidence)
+    held = {
+        family(item.passage)
+        for item in evidence
+        if found[item.id].score >= inquiry.cutoff and not other_version(inquiry.standalone, item, pool)
+    }
+    for old in evidence:
+        if family(old.passage) not in held and other_version(inquiry.standalone, old, pool):
+            found[old.id] = replace(found[old.id], score=min(found[old.id].score, inquiry.cutoff - 1))
+    return found

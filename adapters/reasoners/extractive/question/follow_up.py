@@ -10,11 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from adapters.reasoners.extractive.question.names import PRONOUNS, QUESTION_WORDS, names, word_list
-from adapters.reasoners.extractive.question.parallels import put_in_place
 from core.model.conversation import Exchange
-from core.model.text import STOPWORDS, content_words, words
+from core.model.text import STOPWORDS, content_words, stem, words
 
-EXCHANGES = 8  # further back, nothing is leaned on
 _FEW = 1  # content words of a question that leaves out what it is about
 _LONGEST = 4  # content words of a fragment; more is a question of its own
 _TOPIC = 4  # words
@@ -24,68 +22,47 @@ LEADING = re.compile(
     r"^(?:(?:and|but|so|also|then|or|plus)\b[\s,]*)*(?:what|how)\s+about\s+|^(?:and|but|or|plus|also)\b[\s,]+",
     re.IGNORECASE,
 )
-_SORRY = r"(?:sorry|sory|sry|no|nope|oh|ah|oops|wait|hang on|hold on|well|ok|okay)"
 _AMENDS = re.compile(
-    rf"^(?:{_SORRY}\b[\s,.!–—-]*)*(?P<told>(?:i (?:just |actually )?(?:mean|mea?nt)|i was asking(?: about)?|mea?nt"
-    r"|make (?:that|it)(?: an?)?|wrong(?: \w+)?)\b(?: (?:to ask|to say|that|what|is|was))*[\s,:]*)?(?=[^\W_])",
+    r"^(?:(?:sorry|no|nope|oh|oops|wait|well)\b[\s,.!–—-]*)*"
+    r"(?:(?:i (?:just |actually )?meant?|i was asking(?: about)?|meant|make (?:that|it)(?: an?)?)\b[\s,:]*)?(?=[^\W_])",
     re.IGNORECASE,
 )
-_TAKES_BACK = re.compile(r"^(?:sorry|sory|sry|no|nope|oops|wait|not)\b", re.IGNORECASE)
-_MEANT_LAST = re.compile(r"[\s,–—-]+(?:i (?:just )?mea?nt?|sorry|sry)\W*$", re.IGNORECASE)
-_ARTICLE = re.compile(r"^(?:the|a|an)\s+", re.IGNORECASE)
-_NUMBERED = re.compile(r"\b(?:(?:version|edition|release|v) ?\d[\d.]*\b|\d+\.\d+(?:\.\d+)*)", re.IGNORECASE)
-_NUMBER_OR_YEAR = re.compile(rf"{_NUMBERED.pattern}|\b(?:19|20)\d\d\b", re.IGNORECASE)
-_THAT_VERSION = re.compile(r"\b(?:this|that) (?:version|release|edition|update|year)\b", re.IGNORECASE)
-_ONE = re.compile(r"\s+ones?$", re.IGNORECASE)
-_BUT_NOT = re.compile(r"^(?P<new>[^,–—-]+?)(?: ?[,–—-])? (?:and )?not (?:the |for )?(?P<old>[^,–—-]+)$")
-_NOT = re.compile(r"^not\s+(?:the\s+|for\s+)?(?P<old>[^,–—-]+?)\s*(?:,|\s[–—-]\s|\bbut\b)\s*(?:but\s+)?(?P<new>.+)$")
+_TAKES_BACK = re.compile(
+    r"^(?:sorry|no|nope|oops|wait|not)\b|\b(?:i|i just|i actually) meant?\b|^make (?:that|it)\b", re.IGNORECASE
+)
+_NOT = re.compile(r"^not\s+(?:the\s+|for\s+)?(?P<old>[^,–—-]+?)\s*(?:,|\s[–—-]\s|\bbut\b)\s*(?P<new>.+)$")
+_THE_SAME = re.compile(  # "what was it in 2025?" asks the same of another year
+    r"^(?:what|how much|how many|how)?\s*(?:was|is|were|are)\s+(?:it|that|they|those)\s+(?=(?:in|under|on|for|at)\s)",
+    re.IGNORECASE,
+)
 _ASKING = re.compile(r"\b(?:who|whom|whose|what|which|where|when|why|how)\b", re.IGNORECASE)
 _VERB = re.compile(
-    r"\b(?:is|are|was|were|am|be|been|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must"
-    r"|(?:is|are|was|does|do|did|ca|wo)n['’]?t|(?:it|he|she|that|there|who|what|where|when|how)['’]s)\b",
+    r"\b(?:is|are|was|were|am|be|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must)\b"
+    r"|\w['’](?:s|t)\b",
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(r"(?:if|when|while|after|before|during|since|until|without|because|as|per|than)\b", re.IGNORECASE)
-_AT = re.compile(r"(?:in|for|on|at|with|to|by|from|under|above|below|over|within|outside)\b", re.IGNORECASE)
-_AS_WELL = re.compile(r",?\s+(?:as well|too|also|then)$|^also\s+|,?\s+(?:the\s+)?same$", re.IGNORECASE)
-_OF_ITS_OWN = re.compile(r"when\s+(?:do|does|did|is|are|was|were|can|will|must|should|may)\b", re.IGNORECASE)
+_AT = re.compile(r"(?P<word>in|for|on|at|with|to|by|from|under)\s+(?:(?:the|an?)\s+)?", re.IGNORECASE)
+_ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
+_ONE = re.compile(r"\s+ones?$", re.IGNORECASE)
+_BARE = re.compile(r"(?:(?:in|for|on|at|with|to)\s+)?(?:how \w+|when|where|why|whom|which \w+|what \w+)", re.IGNORECASE)
 _FRAME = re.compile(r"\bhow (?:long|often|much|many|far|soon|early|late)\b|\b(?:some|any)(?:one|body)\b", re.IGNORECASE)
-_BARE = re.compile(
-    r"(?:(?:in|for|on|at|with|to|since|until)\s+)?(?:how \w+|when|where|why|whom|which \w+|what \w+)", re.IGNORECASE
-)
-_OF_VERSION = re.compile(
-    r"\b(?:old(?:er)?|previous|former|last year)\b|\bversion \d|\b(?:19|20)\d\d (?:terms|edition|rules)\b",
-    re.IGNORECASE,
-)
-_CURRENT = re.compile(r"\b(?:current|latest|newest|present)\s+|\s+in force\b", re.IGNORECASE)
-# "What was it in 2025?", "was it the same under the old terms?" ask the same of another year.
-_THE_SAME = re.compile(
-    r"^(?:what|how much|how many|how)?\s*(?:(?:was|is|were|are)\s+(?:it|that|they|those)(?:\s+one)?"
-    r"|(?:it|that|they)\s+(?:was|is|were|are))\s+(?:different\s+|the same\s+|also\s+|back\s+|more\s+|less\s+|\w+er\s+)?"
-    r"(?=(?:in|under|on|for|at|with)\s)|^(?:what\s+(?:happens\s+)?)?(?:if|when)\s+(?:it|that|this)"
-    r"(?:['’]?s|\s+(?:is|was|falls))\s+(?:on\s+)?",
-    re.IGNORECASE,
-)
 _PERSON = re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.IGNORECASE)
 _PRONOUN = re.compile(
     r"\b(?:he|she|him|his|her|hers|it|its|they|them|their|theirs|these|those)\b"
-    r"|\b(?:this|that)\b(?!\s+(?:is|was)\b)(?!\s+(?:week|month|year|morning|time|way)\b)|\b(?:which|that|the) one\b"
-    r"|\bone\b(?=\s*(?:[,.?!;]|$|before\b|after\b|there\b|here\b|home\b|out\b|back\b))",
+    r"|\b(?:this|that)\b(?!\s+(?:is|was|week|month|year|time|way)\b)|\b(?:which|that|the) one\b",
     re.IGNORECASE,
 )
 _EMPTY_IT = re.compile(
-    r"\bit(?:['’]s| is| was| would be)?\s+(?:be )?(?:possible|true|necessary|better|worth|ok|okay|allowed|take|takes"
-    r"|cost|costs|likely)\b(?=\s+(?:to|for|if|that)\b)|\b(?:is|was|does|will) it (?:be )?(?:possible|true that"
-    r"|necessary|ok|okay|allowed|take|normal)\b(?=\s+\w)",
+    r"\bit(?:['’]s| is| was| would be)?\s+(?:be )?(?:possible|true|necessary|worth|okay|allowed|takes?|costs?)\b"
+    r"|\b(?:is|was|does|will) it (?:be )?(?:possible|true|necessary|okay|allowed|take)\b",
     re.IGNORECASE,
 )
 _POSSESSIVE = frozenset({"his", "its", "their", "theirs", "hers"})
-_DEMONSTRATIVE = word_list("this that these those")
 _OPEN_END = re.compile(r"\b(?:then|there|in (?:that|this) case)\s*[?.!]*$", re.IGNORECASE)
 _PUT_BEHIND = re.compile(r"\s*\(([^()]+)\)\W*$")
-_FULL_NAME = re.compile(
-    r"\b(?:(?:Dr|Mrs?|Ms)\.? )?[A-Z][a-z][\w’'-]+ (?:(?:[A-Z]\.|de|van|von|der|la) )*[A-Z][a-z][\w-]+"
-)
+_NUMBER = re.compile(r"(?<![\w.,])[^\W\d_]{0,4}-?\d[\d.,]*(?:\s?[^\W\d_]{1,3}\b)?")
+_FULL_NAME = re.compile(r"\b[A-Z][a-z][\w’'-]+ (?:(?:[A-Z]\.|de|van|von|der|la) )*[A-Z][a-z][\w-]+")
 _OFFICE = re.compile(r"\b(?:Team|Lead|Head|Officer|Chief|Manager|Director|Department|Office|The)\b")
 _PALE = word_list(
     """
@@ -112,18 +89,19 @@ class ResolvedQuestion:
 
 
 def resolve(question: str, earlier: Sequence[Exchange]) -> ResolvedQuestion:
-    """The question with what it leaves out put in from the thread."""
+    """The question with what it leaves out put in from the question before it."""
     if not question.isascii() and not _ASKING.search(question):
         return ResolvedQuestion(question)  # another language: its words are not ours to move
-    window = [one for one in earlier[-EXCHANGES:] if content_words(one.question)]
-    if not window:
+    last = next((one for one in reversed(earlier) if content_words(one.question)), None)
+    if last is None:
         leans = pronoun_in(question) or LEADING.match(question) or len(words(question)) <= 2
         return ResolvedQuestion(question, stuck=bool(leans) and not content_words(question))
-    bare, amends = _without_frames(question)
-    last, before = (one.question.rstrip("?.! ") for one in (window[-1], window[-2] if len(window) > 1 else window[-1]))
-    if (said := _fragment(bare, amends=amends)) and (whole := _continue(said, last, before, amends=amends)):
-        return ResolvedQuestion(f"{whole}?", f"continues “{last}?”", amends=amends, holds_last=amends or said != whole)
-    return _with_topic(bare, window)
+    bare, base = _AMENDS.sub("", question, count=1), last.question.rstrip("?.! ")
+    amends = bool(_TAKES_BACK.search(question)) and bool(content_words(bare))
+    if said := _fragment(bare if amends else question, amends=amends):
+        whole = _continue(said, base)
+        return ResolvedQuestion(f"{whole}?", f"continues “{base}?”", amends=amends, holds_last=amends or said != whole)
+    return _with_topic(question, last)
 
 
 def resolve_part(part: str, former: Sequence[str]) -> ResolvedQuestion:
@@ -142,98 +120,80 @@ def pronoun_in(question: str) -> re.Match[str] | None:
     return None
 
 
-def _without_frames(question: str) -> tuple[str, bool]:
-    """The question without "no, I meant", and whether it amends the one before it."""
-    found = _AMENDS.match(question)
-    bare = question[found.end() :] if found else question
-    last = _MEANT_LAST.search(bare)
-    bare = bare[: last.start()] if last else bare
-    amends = bool(last or (found and (found["told"] or _TAKES_BACK.match(question))) or _NOT.match(question))
-    return (bare, amends) if content_words(bare) else (question, False)
-
-
 def _fragment(question: str, *, amends: bool) -> str:
     """What the question says where it is but a part of one; empty where it asks something of its own."""
     led = amends or bool(LEADING.match(question))
     said = LEADING.sub("", question).strip().rstrip("?.! ")
     if same := _THE_SAME.match(said):
         said, led = said[same.end() :], True
-    said = _AS_WELL.sub("", said)
-    few = led or len(content_words(said)) <= _FEW
-    if _CLAUSE.match(said) and few and not _OF_ITS_OWN.match(said) and len(content_words(said)) <= _LONGEST:
+    size = len(content_words(said))
+    if _BARE.fullmatch(said) or (_ASKING.match(said) and not size and not pronoun_in(said)):
+        return said
+    if _CLAUSE.match(said) and (led or size <= _FEW) and size <= _LONGEST and not _VERB.search(said):
         return "" if _PRONOUN.search(said) else said
-    if _BARE.fullmatch(said) or (_ASKING.match(said) and not content_words(said) and not pronoun_in(said)):
-        return said
     led = led or bool(_AT.match(said)) or names(f"of {said}") == (said,) or len(words(said)) == 1
-    short = 0 < len(content_words(said)) <= _LONGEST
-    if amends and _OF_VERSION.search(said) and short:
-        return said
-    if not led or not short or _ASKING.search(said) or _VERB.search(said) or _PRONOUN.search(_ONE.sub("", said)):
-        return ""
-    return said
+    asks = _ASKING.search(said) or _VERB.search(said) or _PRONOUN.search(_ONE.sub("", said))
+    return said if led and 0 < size <= _LONGEST and not asks else ""
 
 
-def _continue(said: str, last: str, before: str, *, amends: bool) -> str:
-    """The last question with the fragment in its place."""
-    if struck := _NOT.match(said) or _BUT_NOT.match(said):
-        old = re.search(rf"\b{re.escape(struck['old'])}\b", last, re.IGNORECASE)
+def _continue(said: str, last: str) -> str:
+    """The last question with the fragment in the place of its like, else behind it."""
+    if struck := _NOT.match(said):
         said = _ARTICLE.sub("", struck["new"])
-        if old:
-            return f"{last[: old.start()]}{said}{last[old.end() :]}"
+        return re.sub(rf"\b{re.escape(struck['old'])}\b", lambda _: said, last, count=1, flags=re.IGNORECASE)
     if not content_words(said) or _BARE.fullmatch(said):
         return f"{last}: {said}"
     base = _PUT_BEHIND.sub("", last)
-    added = base.removeprefix(f"{before} ")
-    base = before if added != base and (_CLAUSE.match(added) or _AT.match(added)) else base
-    if amends and _OF_VERSION.search(said):
-        return f"{_CURRENT.sub('', base)}, {said}"
     if _CLAUSE.match(said):
         return f"{base} {said}"
-    # Not in brackets, which the reader leaves out in turn: it is another question than the last one.
-    return put_in_place(base, said, before, amends=amends) or f"{base}, {said}"
+    bare = _ONE.sub("", _ARTICLE.sub("", _AT.sub("", said)))
+    place = _place_of(bare, said, base)
+    if place is None:
+        return f"{base} {said}" if _AT.match(said) else f"{base}, {said}"
+    return f"{base[: place[0]]}{bare}{base[place[1] :]}"
 
 
-def _with_topic(question: str, window: Sequence[Exchange]) -> ResolvedQuestion:
-    """The question with the thread's topic for its pronoun, or behind it where it hardly says anything itself."""
-    if _THAT_VERSION.search(question):
-        numbers = (found for one in reversed(window) for found in _NUMBER_OR_YEAR.findall(one.question)[-1:])
-        if number := next(numbers, ""):
-            return _append(question, number)
+def _place_of(bare: str, said: str, base: str) -> tuple[int, int] | None:
+    """Where in the question the like of a fragment stands: a number, a name, a kind of the same noun, after "for"."""
+    if _NUMBER.fullmatch(bare):
+        alike = [one for one in _NUMBER.finditer(base) if _form(one.group()) == _form(bare)]
+        return alike[-1].span() if len(alike) == 1 else None
+    if names(f"of {bare}") == (bare,) and (known := names(base)):
+        start = base.rindex(known[-1])
+        return start, start + len(known[-1])
+    kinds = words(bare)
+    for found in re.finditer(r"\b[\w'’-]+\s+(?=(?P<noun>[\w'’-]+))", base):
+        if len(kinds) > 1 and stem(found["noun"]) == stem(kinds[-1]) and content_words(found.group()):
+            return found.start(), found.end("noun")
+    if at := _AT.match(said):
+        after = r"(?=\s+[\w'’-]+$)" if _ONE.search(said) else r"(?:\s+[\w'’-]+)?$"
+        there = re.search(
+            rf"\b{at['word']}\s+(?:(?:the|an?|my|our)\s+)?(?P<thing>[\w'’-]+{after})", base, re.IGNORECASE
+        )
+        return there.span("thing") if there else None
+    return None
+
+
+def _form(number: str) -> str:
+    return re.sub(r"\d[\d.,]*", "0", number).casefold()
+
+
+def _with_topic(question: str, last: Exchange) -> ResolvedQuestion:
+    """The question with the last one's topic for its pronoun, or behind it where it hardly says anything itself."""
     pronoun = pronoun_in(question)
     if pronoun and _PERSON.fullmatch(pronoun.group()):
-        person = _person_in(window)
+        told = (one for text in (last.question, last.answer) for one in _FULL_NAME.findall(text))
+        person = next((one for one in told if not _OFFICE.search(one)), "")
         return _replace(question, pronoun, person) if person else ResolvedQuestion(question)
-    topic, said = _topic_in(window)
-    known = set(content_words(question))
-    if not topic or set(content_words(topic)) <= known:
+    topic = _topic_of(last.question)
+    if not topic or set(content_words(topic)) <= set(content_words(question)):
         return ResolvedQuestion(question)
     if pronoun:
-        noun = pronoun.group().casefold() in _DEMONSTRATIVE and re.match(r"\s+[^\W\d_]{3,}", question[pronoun.end() :])
-        return _append(question, topic) if noun else _replace(question, pronoun, topic, said)
+        of_noun = pronoun.group().casefold() in {"this", "that", "these", "those"}
+        noun = of_noun and re.match(r"\s+[^\W\d_]{3,}", question[pronoun.end() :])
+        return _append(question, topic) if noun else _replace(question, pronoun, topic, last.question)
     leaves_out = _OPEN_END.search(question) or len(content_words(_FRAME.sub(" ", question))) <= _FEW
     return _append(question, topic) if leaves_out and not names(question) else ResolvedQuestion(question)
-
-
-def _person_in(window: Sequence[Exchange]) -> str:
-    """Who "she" is: the first full name of the last question or its answer."""
-    last = window[-1]
-    found = (
-        one for text in (last.question, last.answer) for one in _FULL_NAME.findall(text) if not _OFFICE.search(one)
-    )
-    return next(found, "")
-
-
-def _topic_in(window: Sequence[Exchange]) -> tuple[str, str]:
-    """What the thread is about, and the question that says so: what several say, else what the last one says."""
-    topics = [(topic, one.question) for one in reversed(window) if (topic := _topic_of(one.question))]
-    if topics and names(topics[0][1]):
-        return topics[0]
-    again = (
-        (topic, said)
-        for at, (topic, said) in enumerate(topics)
-        if any(set(content_words(topic)) <= set(content_words(other)) for _, other in topics[at + 1 :])
-    )
-    return next(again, topics[0] if topics else ("", ""))
 
 
 def _topic_of(question: str) -> str:
@@ -242,26 +202,20 @@ def _topic_of(question: str) -> str:
         return put[1]
     if named := names(question):
         return " ".join(named[:2])
-    numbered = _NUMBERED.search(question)
-    run: list[str] = []
-    runs: list[list[str]] = []
+    runs: list[list[str]] = [[]]
     for word in re.findall(r"[\w'’.-]*\w|[,;:?!]", question):
-        low = word.casefold()
-        if low in STOPWORDS | PRONOUNS | QUESTION_WORDS | _PALE or not low[0].isalnum():
-            run = []
-            continue
-        if not run:
-            runs.append(run)
-        run.append(word)
-    topic = " ".join(max(runs, key=len, default=[])[-_TOPIC:])
-    return f"{topic} {numbered.group()}".strip() if numbered and numbered.group() not in topic else topic
+        if word.casefold() in STOPWORDS | PRONOUNS | QUESTION_WORDS | _PALE or not word[0].isalnum():
+            runs.append([])
+        else:
+            runs[-1].append(word)
+    return " ".join(max(runs, key=len)[-_TOPIC:])
 
 
 def _replace(question: str, pronoun: re.Match[str], topic: str, said: str = "") -> ResolvedQuestion:
     """The pronoun as the topic, with the article that it has where it was ``said``."""
-    article = re.search(rf"\b(?P<article>(?:the|our|my) ){re.escape(topic)}\b", said, re.IGNORECASE)
-    text = f"{article['article'].lower() if article else ''}{topic}"
-    text = f"{text}'s" if pronoun.group().casefold() in _POSSESSIVE else text
+    if article := re.search(rf"\b(?:the|our|my) (?={re.escape(topic)}\b)", said, re.IGNORECASE):
+        topic = f"{article.group().lower()}{topic}"
+    text = f"{topic}'s" if pronoun.group().casefold() in _POSSESSIVE else topic
     whole = f"{question[: pronoun.start()]}{text}{question[pronoun.end() :]}"
     return ResolvedQuestion(whole, f"“{pronoun.group()}” read as {topic}")
 

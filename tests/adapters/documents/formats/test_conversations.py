@@ -76,6 +76,11 @@ def test_a_stretch_of_speech_is_cited_by_its_time_and_lines() -> None:
     assert blocks[1].source_line(0) == 4 + 4 * 14
 
 
+def test_a_sentence_goes_on_over_a_pause_and_a_whole_one_does_not() -> None:
+    spoken = (("00:01", "The crane arrives"), ("01:01", "on the twelfth."), ("01:10", "Then we rest."))
+    assert text_of(read("a.srt", cues(*spoken, style="srt"))) == "The crane arrives on the twelfth.\n\nThen we rest."
+
+
 def test_a_cue_without_a_voice_is_not_given_to_the_voice_before() -> None:
     text = text_of(read("a.vtt", cues(("00:01", "<v Ada>Locked."), ("00:02", "Open."), ("00:03", "<v Ben>Which?"))))
     assert text == "Ada: Locked.\n\nOpen.\n\nBen: Which?"

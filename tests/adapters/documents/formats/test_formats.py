@@ -394,9 +394,10 @@ def test_rst_titles_become_headings_and_lines_keep_their_numbers() -> None:
     [block] = read("guide.rst", source.encode()).blocks
     assert block.first_line == 2
     lines = block.text.split("\n")
-    assert (lines[0], lines[3]) == ("# Guide", "## Setup")
-    assert "```sh\n\n   make demo\n```" in block.text
-    assert lines[source.split("\n").index("Done.") - 1] == "Done."
+    places = {line: block.source_line(i) for i, line in enumerate(lines)}
+    assert (places["# Guide"], places["## Setup"]) == (2, 5)
+    assert "```sh\nmake demo\n```" in block.text
+    assert places["Done."] == source.split("\n").index("Done.") + 1
 
 
 def test_source_code_is_cut_at_its_definitions() -> None:

@@ -202,3 +202,17 @@ def test_the_addresses_behind_cells_are_kept() -> None:
 )
 def test_commas_of_decimals_are_no_delimiters(table: str, row: str) -> None:
     assert row in text_of(read("prices.csv", table.encode()))
+
+
+def test_a_table_beside_another_that_begins_further_down_or_has_the_same_names_is_another() -> None:
+    below: list[list[Any]] = [
+        ["A", "B", None, None],
+        [1, 2, None, None],
+        [3, 4, None, "C"],
+        [5, 6, None, 7],
+        [8, 9, None, 10],
+    ]
+    text = text_of(sheet_of([[*row, row[-1]] for row in below]))
+    assert "| A | B |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |" in text
+    twice = text_of(sheet_of([["Day", "Vans", None, "Day", "Vans"], [1, 3, None, 1, 5], [2, 4, None, 2, 6]]))
+    assert twice.count("| Day | Vans |") == 2

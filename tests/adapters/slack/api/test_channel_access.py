@@ -47,6 +47,35 @@ async def test_a_guest_does_not_hold_the_workspace(slack: FakeSlack, access: Cha
     assert await access.principals(slack.team_id, alice.id) == {user_principal(slack.team_id, alice.id)}
 
 
+MAIL = "mail:user:alice@example.com"
+
+
+async def test_a_full_member_holds_their_confirmed_address_where_the_app_may_read_it(
+    slack: FakeSlack, access: ChannelAccess
+) -> None:
+    slack.scopes.add("users:read.email")
+    alice = slack.person("alice")
+    assert MAIL in await access.principals(slack.team_id, alice.id)
+    channel = ThreadKey("slack", slack.team_id, slack.channel("general").id, "1.0")
+    assert MAIL not in (await access.audience(channel, alice.id)).principals  # others read there too
+
+
+@pytest.mark.parametrize("change", ["is_guest", "deleted", "unconfirmed", "partner", "no scope"])
+async def test_nobody_else_holds_an_address(slack: FakeSlack, access: ChannelAccess, change: str) -> None:
+    slack.scopes.add("users:read.email")
+    alice = slack.person("alice")
+    match change:
+        case "unconfirmed":
+            alice.user.email_confirmed = False
+        case "partner":
+            alice.user.home_team = "T0PARTNER"
+        case "no scope":
+            slack.scopes.remove("users:read.email")
+        case _:
+            setattr(alice.user, change, True)
+    assert MAIL not in await access.principals(slack.team_id, alice.id)
+
+
 @pytest.mark.parametrize("error", ["user_not_visible", "user_not_found", "missing_scope"])
 async def test_whoever_slack_does_not_show_does_not_hold_the_workspace(
     slack: FakeSlack, access: ChannelAccess, error: str

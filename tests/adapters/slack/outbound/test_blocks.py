@@ -51,6 +51,13 @@ def test_below_an_answer_a_path_stands_only_where_two_documents_share_a_title() 
     assert "· archive/refunds.md" in told
 
 
+def test_a_link_that_an_answer_quotes_is_permitted_and_no_other() -> None:
+    quoting = replace(source(1), links=("https://docs.example/form",))
+    part = blocks.answer_part("[form](https://docs.example/form)", answer("14 days [1].", quoting))
+    assert blocks.links_of(answer("14 days [1].", quoting)) == {"https://docs.example/form", "https://docs.example/r"}
+    assert "https://docs.example/form" in str(part)
+
+
 def test_an_answer_has_quotes_feedback_and_a_person_where_one_can_be_called() -> None:
     foot = blocks.foot(answer(), "t1", handoff=True, private=False)
     assert valid(foot)

@@ -55,6 +55,30 @@ async def test_a_document_is_added_found_shown_and_deleted(office: Office) -> No
     assert (await program.post("/v1/search", query="lift inspected")).body["hits"] == []
 
 
+async def test_documents_are_listed_in_pages_of_a_bounded_size(office: Office) -> None:
+    program = await office.program("handbook", "board", scopes=INGEST)
+    keys = [f"wiki/{number}" for number in range(5)]
+    for key in keys:
+        await adds(office, program, key, knowledge_base="board")
+    await adds(office, program, "wiki/2", knowledge_base="handbook")
+    seen: list[tuple[str, str]] = []
+    cursor: str | None = ""
+    while cursor is not None:
+        page = (await program.send("GET", f"/v1/documents?limit=2&cursor={cursor}")).body
+        assert len(page["documents"]) <= 2
+        seen += [(one["key"], one["knowledge_base"]) for one in page["documents"]]
+        cursor = page["next_cursor"]
+    assert seen == sorted([*((key, "board") for key in keys), ("wiki/2", "handbook")])
+    for wrong in ("limit=0", "limit=1001", "cursor=nonsense", "page=2"):
+        assert (await program.send("GET", f"/v1/documents?{wrong}")).status == 422
+
+
+@pytest.mark.parametrize("dated", ["9999-99-99", "2026-02-30", "0000-01-01"])
+async def test_a_date_that_no_calendar_has_is_refused(office: Office, dated: str) -> None:
+    program = await office.program("handbook", scopes=INGEST)
+    assert (await program.post("/v1/documents", key="lift", text=LIFT, dated=dated)).status == 422
+
+
 async def test_the_address_of_a_document_is_never_fetched(office: Office) -> None:
     program = await office.program("handbook", scopes=INGEST)
     await adds(office, program, address="https://wiki.example/lift")
@@ -223,7 +247,7 @@ async def test_a_form_that_cannot_be_read_is_refused(office: Office, body: bytes
         assert (await got.json())["trace_id"]
 
 
-@pytest.mark.parametrize("key", ["%FF", "%00", "%ED%A0%80", "a" * 3_000])
+@pytest.mark.parametrize("key", ["%FF", "%00", "%ED%A0%80", "a" * 3_000, "a%0Ab"])
 async def test_a_strange_key_is_not_there(office: Office, key: str) -> None:
     program = await office.program("handbook", scopes=INGEST)
     assert (await program.send("GET", f"/v1/documents/{key}")).status in (400, 404)

@@ -280,7 +280,14 @@ async def test_while_everything_starts_it_says_so(office: Office, program: Progr
 
 @pytest.mark.parametrize(
     ("method", "path", "status"),
-    [("GET", "/v1/nope", 404), ("GET", "/v1", 404), ("GET", "/v1/ask", 405), ("PATCH", "/v1/documents/a", 405)],
+    [
+        ("GET", "/v1/nope", 404),
+        ("GET", "/mcp", 404),
+        ("POST", "/mcp/", 404),
+        ("GET", "/v1", 404),
+        ("GET", "/v1/ask", 405),
+        ("PATCH", "/v1/documents/a", 405),
+    ],
 )
 async def test_an_address_that_is_not_there_is_a_problem_with_its_trace(
     program: Program, method: str, path: str, status: int

@@ -96,6 +96,15 @@ async def test_what_two_people_asked_in_private_is_counted_and_not_shown(house: 
     assert (report.withheld_gaps, report.withheld_questions) == (1, 2)
 
 
+async def test_what_the_operator_asked_is_shown_to_the_operator_alone(house: House) -> None:
+    asked = await house.asks(PARKING)
+    await house.log.keep(replace(asked, for_operator=True))
+    report = await report_of(house)
+    assert (report.gaps, report.withheld_questions) == ((), 1)
+    (gap,) = (await report_of(house, replace(EVERYTHING, is_operator=True))).gaps
+    assert (gap.title, gap.private) == (PARKING, 0)
+
+
 async def test_what_three_people_asked_in_private_is_shown_without_words(house: House) -> None:
     for number in range(3):
         await house.asks(PARKING, by=f"slack:T/U{number}", private=True)

@@ -1,14 +1,16 @@
 """An installation in this process around ``/kb``: an admin, a member, a site to fetch from, and a worker to step."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 from adapters.documents.sources.file_stores import FsspecFileStores
 from adapters.documents.web.crawler import WebCrawler
 from adapters.documents.web.fetcher import Fetcher
 from adapters.terminal.operator import PLATFORM as TERMINAL
+from bot.plugins import principal_forms
 from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import Ingestor
 from core.ingestion.originals import Originals
@@ -18,7 +20,7 @@ from core.model.errors import DocumentRejected, FetchRefused, NotFound
 from core.model.incoming_events import FileReference, Permissions
 from core.model.jobs import Job
 from core.model.parsed_document import Block, ParsedDocument
-from core.model.principals import PRINCIPAL_FORMS, PrincipalForm, PrincipalKind
+from core.model.principals import PrincipalForm, PrincipalKind
 from core.model.transcripts import Conversation, TranscriptMessage
 from core.ports.file_stores import StoredFile
 from core.ports.index import Scope
@@ -57,6 +59,10 @@ from tests.fakes.memory.schedule_store import InProcessScheduleStore
 from tests.fakes.memory.site_store import InProcessSiteStore
 from tests.fakes.memory.stores import InProcessAudit, InProcessCatalog
 from tests.fakes.memory.trash_store import InProcessTrashStore
+
+if TYPE_CHECKING:
+    from core.service.kb.job_queue import JobQueue
+    from core.service.sync.connections import Connections
 
 ADMIN = Person("paper:ada", "Ada")
 GRACE = Person("paper:grace", "Grace")
@@ -196,6 +202,7 @@ class Room:
             originals=self.originals,
         )
         self.installation = "here"
+        self.connect: Callable[[JobQueue], Connections] | None = None
         self.wire()
 
     def wire(self) -> None:
@@ -218,10 +225,15 @@ class Room:
             audit=self.audit,
             clock=self.clock,
             installation=lambda: self.installation,
-            forms=(*PRINCIPAL_FORMS, PrincipalForm("paper", PrincipalKind.CHANNEL, "CHANNEL", "TEAM")),
+            connections=self.connect,
+            forms=(
+                *principal_forms(),
+                PrincipalForm("paper", PrincipalKind.CHANNEL, "CHANNEL", "TEAM"),
+            ),
         )
         wired = wire_knowledge(deps)
         self.kb_service, self.job_queue, self.scheduler = wired.service, wired.job_queue, wired.scheduler
+        self.connections = wired.connections
         self.queries, self.proposals = wired.service.queries, wired.service.proposals
 
     def runner(self, platforms: Mapping[str, PlatformCapabilities] | None = None) -> JobRunner:
@@ -244,6 +256,7 @@ class Room:
                 self.stores,
             ),
             clock=self.clock,
+            sync=self.connections.sync if self.connections is not None else None,
         )
 
     def worker(self) -> JobWorker:

@@ -11,7 +11,7 @@ from core.model.incoming_events import Permissions
 from core.model.knowledge import KnowledgeBase
 from core.model.principals import EVERYONE
 from core.service.kb.commands import KbCommand, KbVerb
-from core.service.kb.results import RestrictionPreview, is_success
+from core.service.kb.results import ReadersPreview, is_success
 from core.service.kb.text_layout import lay_out
 from tests.core.service.kb.knowledge_room import ADMIN, CHANNEL, MEMBER, Room, denied, words
 
@@ -76,7 +76,7 @@ async def test_a_grant_that_would_not_be_accepted_any_more_can_be_revoked(room: 
 async def test_restricting_an_open_base_asks_first_and_names_who_loses_access(room: Room) -> None:
     await room.adds("handbook", refunds_md="# Refunds\n\nThirty days.")
     asked = await room.says(KbVerb.GRANT, base="Handbook", principals=(CHANNEL,))
-    assert isinstance(asked, RestrictionPreview)
+    assert isinstance(asked, ReadersPreview)
     assert f"Restrict “handbook” to {CHANNEL}? Everyone can read its 1 document now; all other people" in words(asked)
     assert await _readers(room, "handbook") == frozenset()
     assert "kb grant" not in [entry.action for entry in await room.audit.recent()]
@@ -85,13 +85,33 @@ async def test_restricting_an_open_base_asks_first_and_names_who_loses_access(ro
     assert await _readers(room, "handbook") == {CHANNEL}
 
 
-async def test_adding_readers_and_opening_to_everyone_take_nothing_away_and_do_not_ask(room: Room) -> None:
+async def test_adding_readers_says_what_they_can_read_and_opening_to_everyone_asks(room: Room) -> None:
     await room.adds("handbook", refunds_md="# Refunds\n\nThirty days.")
     await room.says(KbVerb.GRANT, base="handbook", principals=(CHANNEL,), confirmed=True)
-    await room.says(KbVerb.GRANT, base="handbook", principals=("slack:user:T/U2",))
+    reply = await room.says(KbVerb.GRANT, base="handbook", principals=("slack:user:T/U2",))
+    assert words(reply).endswith("They can read all that is in it: 1 document.")
     assert await _readers(room, "handbook") == {CHANNEL, "slack:user:T/U2"}
-    await room.says(KbVerb.GRANT, base="handbook", principals=(EVERYONE,))
+    asked = await room.says(KbVerb.GRANT, base="handbook", principals=(EVERYONE,))
+    assert isinstance(asked, ReadersPreview)
+    assert "Open “handbook” to everyone? Then everyone can read all that is in it: 1 document." in words(asked)
+    assert await _readers(room, "handbook")
+    await room.kb_service.handle(asked.confirm.command, room.caller(ADMIN))
     assert await _readers(room, "handbook") == frozenset()
+
+
+async def test_taking_the_last_reader_away_asks_first(room: Room) -> None:
+    await room.adds("handbook", refunds_md="# Refunds\n\nThirty days.")
+    both = (CHANNEL, "slack:user:T/U2")
+    await room.says(KbVerb.GRANT, base="handbook", principals=both, confirmed=True)
+    await room.says(KbVerb.REVOKE, base="handbook", principals=(both[0],))
+    asked = await room.says(KbVerb.REVOKE, base="handbook", principals=(both[1],))
+    assert isinstance(asked, ReadersPreview)
+    assert "Take the last reader from “handbook”? Then nobody can read its 1 document." in words(asked)
+    assert await _readers(room, "handbook") == {both[1]}
+    assert is_success(await room.kb_service.handle(asked.confirm.command, room.caller(ADMIN)))
+    base = await room.trash.base("handbook")
+    assert base is not None
+    assert not base.visible_to(Audience(frozenset(both)))
 
 
 async def test_an_admin_who_restricts_a_base_to_others_is_warned_and_still_manages_it(room: Room) -> None:
@@ -100,11 +120,12 @@ async def test_an_admin_who_restricts_a_base_to_others_is_warned_and_still_manag
     admin = replace(room.caller(ADMIN), permissions=rights, audience=Audience(rights.principals))
     grant = KbCommand(KbVerb.GRANT, "handbook", principals=("slack:user:T/U2",))
     asked = await room.kb_service.handle(grant, admin)
-    assert isinstance(asked, RestrictionPreview)
+    assert isinstance(asked, ReadersPreview)
     assert "You lose it too" in words(asked)
     await room.kb_service.handle(asked.confirm.command, admin)
     assert await _readers(room, "handbook") == {"slack:user:T/U2"}
-    assert is_success(await room.kb_service.handle(replace(grant, principals=(EVERYONE,)), admin))
+    opened = replace(grant, principals=(EVERYONE,), confirmed=True)
+    assert is_success(await room.kb_service.handle(opened, admin))
     assert asked.with_me is not None
     await room.kb_service.handle(asked.with_me.command, admin)
     assert await _readers(room, "handbook") == {"slack:user:T/U1", "slack:user:T/U2"}
@@ -115,7 +136,7 @@ async def test_who_stays_among_the_readers_is_not_warned_of_losing_access(room: 
     rights = Permissions(is_admin=True, principals=frozenset({"slack:user:T/U1", "slack:team:T"}))
     admin = replace(room.caller(ADMIN), permissions=rights, audience=Audience(rights.principals))
     asked = await room.kb_service.handle(KbCommand(KbVerb.GRANT, "handbook", principals=("slack:team:T",)), admin)
-    assert isinstance(asked, RestrictionPreview)
+    assert isinstance(asked, ReadersPreview)
     assert (asked.caller_loses, asked.with_me) == (False, None)
 
 

@@ -204,6 +204,7 @@ async def test_a_home_of_an_older_version_is_kept_and_nothing_is_encoded(room: R
     assert states == [UNCHANGED, UNCHANGED]
     assert [(one.name, one.documents, one.folder) for one in naming.kept] == [("docs", 3, str(folder))]
     assert naming.missing == ("docs/leave.md",)
+    assert "not in it now: docs/leave.md. They still answer" in naming.missing_note
     assert room.index._passages == rows
     naming, _ = await ingest(room, folder)
     assert (naming.kept, len(await sources(room))) == ((), 3)
@@ -228,11 +229,14 @@ async def test_a_file_that_an_older_version_took_in_by_itself_is_not_doubled(roo
 # --- what is not replaced, and what is retired
 
 
-async def test_an_upload_does_not_replace_a_file_from_a_folder(room: Room, tmp_path: Path) -> None:
+async def test_an_upload_is_kept_beside_a_file_of_a_folder_that_has_its_name(room: Room, tmp_path: Path) -> None:
     await ingest(room, made(tmp_path, policy_md="Dogs are allowed.") / "policy.md", base="handbook")
-    job = await room.adds(policy_md="# Policy\n\nCats.")
-    assert [item.reason.partition(",")[0] for item in job.items] == ["Another document has this name here"]
-    assert await room.finds("dogs") == ["Policy"]
+    for text in ("Cats.", "Cats and birds."):  # again under the same name: a new version of the upload
+        job = await room.adds(policy_md=f"# Policy of cats\n\n{text}")
+        assert "Both are kept; this one is called “policy (uploaded).md”." in job.items[0].notes[-1]
+    assert await sources(room, "handbook") == ["policy (uploaded).md", "policy.md"]
+    assert (await room.finds("dogs"))[0] == "Policy"
+    assert (await room.finds("birds"))[0] == "Policy of cats"
     naming, _ = await ingest(room, made(tmp_path, notes_md="Notes.") / "notes.md", base="handbook")
     assert naming.files[0].source == "notes.md"
 

@@ -6,17 +6,10 @@ The rows are quoted as they stand; what was worked out from them is said in the 
 import re
 from collections.abc import Sequence
 
-from adapters.reasoners.extractive.answer.newest import asks_for_newest
-from adapters.reasoners.extractive.answer.tables.compared_pair import (
-    asks_difference,
-    compare_pair,
-    has_most_of,
-    set_beside,
-    with_verdict,
-)
 from adapters.reasoners.extractive.answer.tables.operations import (
     count_rows,
     extreme_of,
+    rows_dated,
     rows_within,
     sum_across,
     sum_of,
@@ -41,8 +34,8 @@ from adapters.reasoners.extractive.answer.tables.rows import (
     tables_of,
     with_siblings,
 )
+from adapters.reasoners.extractive.evidence.scoring import stands_in, topic_words
 from adapters.reasoners.extractive.evidence.versions import other_version
-from adapters.reasoners.extractive.evidence.word_coverage import stands_in, topic_words
 from adapters.reasoners.extractive.question.aggregation import (
     COUNTED,
     Aggregate,
@@ -54,6 +47,7 @@ from adapters.reasoners.extractive.question.aggregation import (
 from core.model.evidence import Evidence
 from core.model.markdown_lines import cells_of
 from core.model.text import content_words
+from core.values.periods import DateLimit, date_limit_in
 
 _OF_TOPIC = 0.5  # of the question's words, which a table has that is asked about
 _LISTED = 15  # rows of a table that is quoted whole
@@ -68,20 +62,18 @@ def compute_answer(
 
     Where nothing is ``asked`` of it as a whole, it may still list in its rows all that the question asks for.
     """
-    differs = asked is None and asks_difference(question)
-    if asked is None and not (differs or lists_rows(question)):
+    limit = _limit_of(question)
+    if asked is None and not lists_rows(question):
         return None
     wanted = frozenset(content_words(question))
     tables = _tables_by_fit(question, evidence, pool)
-    if differs:
-        return _set_beside(question, tables)
-    if compared := _compared(question, asked, tables):
-        return with_verdict(question, compared)
     extreme = asked is not None and asked.kind in {Aggregate.MOST, Aggregate.LEAST}
     for rows in tables:
-        found = _of_table(question, asked, wanted, with_siblings(wanted, rows, tables_of(pool)))
+        whole = with_siblings(wanted, rows, tables_of(pool))
+        dated = limit and (asked is None or asked.kind is Aggregate.COUNT)
+        found = _of_days(question, limit, whole) if limit and dated else _of_table(question, asked, wanted, whole)
         if found and (not extreme or _is_on_topic(question, found, (*evidence, *pool))):
-            return with_verdict(question, found) if extreme else found
+            return found
         if extreme and len(named_rows(question, rows)) == 1:
             return None  # "the fastest an engineer comes on the basic plan" asks what stands in the row of that plan
     return None
@@ -95,19 +87,6 @@ def _tables_by_fit(question: str, evidence: Sequence[Evidence], pool: Sequence[E
     return sorted(tables_of(meant), key=lambda rows: -table_fit(wanted, rows))
 
 
-def _compared(question: str, asked: Aggregation | None, tables: Sequence[Sequence[Row]]) -> TableAnswer | None:
-    """What the first of these tables that has two things by name tells of which of them is more."""
-    if asked is None or not asked.compares:
-        return None
-    return next((found for rows in tables if (found := compare_pair(question, asked, rows))), None)
-
-
-def _set_beside(question: str, tables: Sequence[Sequence[Row]]) -> TableAnswer | None:
-    """The two rows of the table that says most of the two things whose difference is asked for."""
-    most_first = sorted(tables, key=lambda rows: -len(rows[0].names))
-    return next((found for rows in most_first if (found := set_beside(question, rows))), None)
-
-
 def tables_that_answer(question: str, evidence: Sequence[Evidence]) -> frozenset[int]:
     """The evidence whose table as a whole has what is asked for: the cheapest of its rows, how many, which of them.
 
@@ -115,15 +94,12 @@ def tables_that_answer(question: str, evidence: Sequence[Evidence]) -> frozenset
     all that the question says; of the cheapest, what it is asked of.
     """
     asked = aggregation_of(question)
-    pair = _compared(question, asked, _tables_by_fit(question, evidence, ()))
-    if asks_difference(question) and asked is None:
-        pair = compute_answer(question, None, evidence)
-    if pair and has_most_of(question, pair.quotations):
-        return frozenset(one.evidence.id for one in pair.quotations)
-    if not asked or asked.kind in {Aggregate.COUNT, Aggregate.SUM} or asks_for_newest(question):
+    if not asked or asked.kind in {Aggregate.COUNT, Aggregate.SUM}:
         by_rows = asked is None or asked.kind in {Aggregate.COUNT, Aggregate.SUM}
         found = compute_answer(question, asked, evidence) if by_rows else None
         picked = found is not None and says_all(question, found.quotations)
+        if found and (dated := _limit_of(question)):
+            picked = _is_on_topic(question.replace(dated.said, " "), found, evidence)
         if found and asked and asked.kind is Aggregate.SUM:
             added = names_what_is_added(question, found.quotations[0])
             picked = picked and (added or len(named_rows(question, _rows_of(found))) >= FEWEST)
@@ -132,6 +108,18 @@ def tables_that_answer(question: str, evidence: Sequence[Evidence]) -> frozenset
     if found is None or not picks_rows(question, asked, found.quotations[0]):
         return frozenset()
     return frozenset(quotation.evidence.id for quotation in found.quotations)
+
+
+def _limit_of(question: str) -> DateLimit | None:
+    """The limit of time that the rows which are asked for keep: "which leases end before 2027?"."""
+    return date_limit_in(question) if lists_rows(question) or COUNTED.search(question) else None
+
+
+def _of_days(question: str, limit: DateLimit, rows: Sequence[Row]) -> TableAnswer | None:
+    """The rows that keep a limit of time, among those that the rest of the question names."""
+    bare = question.replace(limit.said, " ")
+    wanted = frozenset(content_words(bare))
+    return rows_dated(limit, wanted, filter_rows(bare, wanted, rows)) or rows_dated(limit, wanted, rows)
 
 
 def _is_on_topic(question: str, found: TableAnswer, evidence: Sequence[Evidence]) -> bool:

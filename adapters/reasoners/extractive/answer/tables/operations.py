@@ -3,6 +3,7 @@
 Only where every cell that it rests on can be read: one that was left out would make it wrong.
 """
 
+import re
 from collections.abc import Sequence
 
 from adapters.reasoners.extractive.answer.tables.row_choice import (
@@ -16,19 +17,22 @@ from adapters.reasoners.extractive.answer.tables.rows import (
     TableAnswer,
     added_across,
     added_up,
+    can_be_added,
+    column_values,
     counted,
+    kind_of,
     most_or_least,
     noun_of,
     place_of,
     within_limit,
 )
-from adapters.reasoners.extractive.evidence.cell_values import can_be_added, column_values, kind_of
-from adapters.reasoners.extractive.evidence.figures import gives_range
 from adapters.reasoners.extractive.question.aggregation import Aggregate, Aggregation, Threshold
 from adapters.reasoners.extractive.question.answer_type import thing_picked
 from core.model.text import content_words
+from core.values.periods import DateLimit, day_in
 
 _PERSON = frozenset(content_words("person people name who member employee colleague"))
+_RANGE = re.compile(r"\b(?:above|over|more than|up to|below|under|less than) \S*\d", re.IGNORECASE)  # no one figure
 
 
 def extreme_of(asked: Aggregation, rows: Sequence[Row], column: int, *, with_others: bool) -> TableAnswer | None:
@@ -80,7 +84,7 @@ def rows_within(
     for at in range(1, len(rows[0].names)):
         *values, bound = column_values([*(row.cell(at) for row in kept), limit.figure])
         figures = [value for value in values if value is not None]
-        if bound is None or len(figures) < len(kept) or len(kept) < FEWEST or gives_range(kept[0].cell(at)):
+        if bound is None or len(figures) < len(kept) or len(kept) < FEWEST or _RANGE.search(kept[0].cell(at)):
             continue
         named = len(wanted & set(content_words(rows[0].names[at])))
         if not named and not is_only_of_its_kind(limit, rows, at):
@@ -91,6 +95,20 @@ def rows_within(
     if best is None or not best[2]:
         return None
     return within_limit(rows[0].names[best[1]], limit.said, len(kept), best[2])
+
+
+def rows_dated(limit: DateLimit, wanted: frozenset[str], rows: Sequence[Row]) -> TableAnswer | None:
+    """The rows whose day keeps the limit, in the column of days that is named, or else the only one."""
+    columns = [at for at in range(1, len(rows[0].names)) if all(day_in(row.cell(at)) for row in rows)]
+    named = [at for at in columns if wanted & set(content_words(rows[0].names[at]))]
+    chosen = named if len(named) == 1 else columns
+    if len(chosen) != 1 or len(rows) < FEWEST:
+        return None
+    held = [row for row in rows if (day := day_in(row.cell(chosen[0]))) and limit.holds(day)]
+    if not held:
+        return None
+    said = f"not {limit.said}" if limit.outside else limit.said
+    return within_limit(rows[0].names[chosen[0]], said, len(rows), held)
 
 
 def _are_counted(question: str, rows: Sequence[Row]) -> bool:

@@ -6,10 +6,9 @@ from collections.abc import Set as AbstractSet
 
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
-from adapters.reasoners.extractive.answer.tables.rows import FEWEST, Row, place_of
-from adapters.reasoners.extractive.evidence.cell_values import column_values, kind_of
-from adapters.reasoners.extractive.evidence.subjects import SubjectMatch, Subjects
-from adapters.reasoners.extractive.evidence.word_coverage import stands_in, topic_words
+from adapters.reasoners.extractive.answer.tables.rows import FEWEST, Row, column_values, kind_of, place_of
+from adapters.reasoners.extractive.evidence.rules import SubjectMatch, Subjects
+from adapters.reasoners.extractive.evidence.scoring import stands_in, topic_words
 from adapters.reasoners.extractive.question.aggregation import (
     COUNTED,
     Aggregation,
@@ -86,9 +85,7 @@ def _yes_or_no(question: str, cells: Sequence[str], name: str) -> str:
 
 _WHICH_TIME = frozenset(content_words("last next first previous"))  # "last year" does not ask for "Last act ends"
 
-_LASTING = frozenset({"duration", "time"})
 _QUANTITY = frozenset(content_words("count quantity qty pieces pcs stock"))
-_SIZE = frozenset(content_words("size capacity area volume seats beds places pitches rooms"))
 
 
 def column_of(asked: Aggregation, wanted: frozenset[str], rows: Sequence[Row], kept: Sequence[Row]) -> int | None:
@@ -113,22 +110,6 @@ def column_of(asked: Aggregation, wanted: frozenset[str], rows: Sequence[Row], k
         ):
             best = score, at
     return best[1] if best else None
-
-
-def column_between(asked: Aggregation, wanted: frozenset[str], rows: Sequence[Row], pair: Sequence[Row]) -> int | None:
-    """The column in which two rows are compared: as for a whole table, else the only one of the kind that is meant.
-
-    What lasts longer has more in the only column of durations, what is bigger in the only one that holds a size.
-    """
-    named = column_of(asked, wanted, rows, pair)
-    if named is not None:
-        return named
-    compared = [at for at in range(1, len(rows[0].names)) if _figures(pair, at) == len(pair)]
-    if asked.column >= _LASTING:
-        meant = [at for at in compared if all(kind_of(row.cell(at)) == "time" for row in pair)]
-    else:
-        meant = [at for at in compared if not asked.column and _SIZE & set(content_words(rows[0].names[at]))]
-    return meant[0] if len(meant) == 1 else None
 
 
 def is_only_of_its_kind(limit: Threshold, rows: Sequence[Row], column: int) -> bool:

@@ -1,0 +1,368 @@
+"""Google Drive: Docs, Sheets, Slides and files, in My Drive and in shared drives, with the readers of each file.
+
+A changed permission does not change a file, so each round lists all files, with up to 100 of them and their permissions
+in one call. Files of shared drives come without permissions there; these are read one call each.
+Interface: https://developers.google.com/workspace/drive/api/reference/rest/v3. A service account signs in with a token
+that its key signs (RFC 7523, https://developers.google.com/identity/protocols/oauth2/service-account).
+"""
+
+import asyncio
+import json
+import time
+from base64 import urlsafe_b64encode
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from core.model.errors import (
+    ConfigurationError,
+    NotFound,
+    SourceRefused,
+    SourceUnavailable,
+    TokenRefused,
+    first_of_ours,
+)
+from core.ports.connector import (
+    ANYONE,
+    EVERYONE_IN_SITE,
+    ChangePage,
+    Check,
+    Connector,
+    ConnectorPlugin,
+    Content,
+    FetchFailure,
+    Http,
+    OpenHttp,
+    ReaderSet,
+    SettingField,
+    SourceItem,
+    SourcePerson,
+)
+
+LISTED = 100  # files of one call; Drive gives no more with their permissions
+BATCH = 20
+MEMBERS = 200
+AT_ONCE = 8  # calls for permissions
+NOBODY = ReaderSet()
+TOKEN_SECONDS = 3_600
+DRIVE_SCOPE = "https://www.googleapis.com/auth/drive.readonly"
+GROUP_SCOPE = "https://www.googleapis.com/auth/admin.directory.group.member.readonly"
+_ALL_DRIVES = {"supportsAllDrives": "true"}
+_PERMISSION = "id,type,emailAddress,domain,role,deleted,view,pendingOwner,expirationTime,inheritedPermissionsDisabled"
+_FILE = (
+    "id,name,mimeType,modifiedTime,headRevisionId,size,webViewLink,trashed,driveId,capabilities/canDownload,"
+    f"permissions({_PERMISSION})"
+)
+_OFFICE = "application/vnd.openxmlformats-officedocument."
+_EXPORTS = {  # an editor's type: what it is exported as, and that format's ending
+    "application/vnd.google-apps.document": (f"{_OFFICE}wordprocessingml.document", ".docx"),
+    "application/vnd.google-apps.spreadsheet": (f"{_OFFICE}spreadsheetml.sheet", ".xlsx"),
+    "application/vnd.google-apps.presentation": (f"{_OFFICE}presentationml.presentation", ".pptx"),
+}
+_NOT_DOCUMENTS = ("video/", "audio/", "image/", "font/", "application/vnd.google-apps.", "application/zip")
+
+
+@dataclass(slots=True)
+class GoogleDrive(Connector):
+    """The files that a service account may see, or the person that it acts for. ``drives`` are ids, none for all."""
+
+    plugin: "GoogleDrivePlugin"
+    open_http: OpenHttp
+    stack: AsyncExitStack
+    key: Mapping[str, str]
+    subject: str = ""
+    drives: tuple[str, ...] = ()
+    _drive_calls: Http | None = None
+    _group_calls: Http | None = None
+    _sees_groups: bool = True  # until the scope for them is refused
+    _turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
+
+    async def check(self) -> Check:
+        """Try the key, one file and its readers, and the members of groups."""
+        drive = await self._drive()
+        me = (await drive.get("/drive/v3/about", {"fields": "user(displayName,emailAddress)"}))["user"]
+        page = await self.changes("")
+        if not page.items:
+            who = self.subject or self.key["client_email"]
+            raise NotFound(f"{who} sees no document.", remedy="Share a folder or a shared drive with this address.")
+        warnings = []
+        hidden = sum(item.readers == (NOBODY,) for item in page.items)
+        if hidden:
+            warnings.append(
+                f"The readers of {hidden} of the first {len(page.items)} files cannot be read, so nobody reads these "
+                "here. Give the account the role Editor or Content manager, or let it act for an administrator."
+            )
+        if await self._groups() is None:
+            warnings.append(
+                "The members of groups cannot be read, so an admin maps each group. To read them, let the account act "
+                f"for an administrator with the scope {GROUP_SCOPE}."
+            )
+        return Check(str(me.get("emailAddress") or me.get("displayName")), None, page.items[0].title, tuple(warnings))
+
+    async def changes(self, cursor: str) -> ChangePage:
+        """Return the next page of all files, one shared drive after another."""
+        number, _, token = cursor.partition(":")
+        at = int(number or 0)
+        place = {"corpora": "drive", "driveId": self.drives[at]} if self.drives else {"corpora": "allDrives"}
+        params = {
+            **_ALL_DRIVES, **place, "includeItemsFromAllDrives": "true", "pageSize": str(LISTED),
+            "q": "trashed = false", "fields": f"nextPageToken,files({_FILE})",
+        }  # fmt: skip
+        page = await (await self._drive()).get("/drive/v3/files", params | ({"pageToken": token} if token else {}))
+        items = await self._items(page.get("files", ()))
+        following = str(page.get("nextPageToken") or "")
+        if following:
+            return ChangePage(items, cursor=f"{at}:{following}", more=True, whole=True)
+        more = at + 1 < len(self.drives)
+        return ChangePage(items, cursor=f"{at + 1}:" if more else "", more=more, whole=True)
+
+    async def lookup(self, ids: Sequence[str]) -> Sequence[SourceItem]:
+        """Return those of these files that are there."""
+        drive, found = await self._drive(), []
+        for one in ids:
+            try:
+                file = await drive.get(f"/drive/v3/files/{one}", {**_ALL_DRIVES, "fields": _FILE})
+            except NotFound:
+                continue
+            if not file.get("trashed") and (not self.drives or file.get("driveId") in self.drives):
+                found.append(file)
+        return await self._items(found)
+
+    async def fetch(self, items: Sequence[SourceItem]) -> AsyncIterator[Content | FetchFailure]:
+        """Download these files; those of Google's editors as Office files."""
+        drive = await self._drive()
+        for item in items:
+            path, (exported, ending) = f"/drive/v3/files/{item.id}", _EXPORTS.get(item.reference, ("", ""))
+            try:
+                if exported:
+                    data = await drive.download(f"{path}/export", {"mimeType": exported})
+                else:
+                    data = await drive.download(path, {**_ALL_DRIVES, "alt": "media"})
+            except NotFound:
+                continue
+            except TokenRefused:
+                raise
+            except SourceRefused:
+                yield FetchFailure(item.id, "Drive does not let this account download it, or it is too large.")
+                continue
+            yield Content(item.id, f"{item.title}{ending}", data)
+
+    async def members(self, group: str) -> Sequence[SourcePerson]:
+        """Return everyone in a group, those of nested groups too; nobody where the account may not see that."""
+        groups = None if group in {EVERYONE_IN_SITE, ANYONE} or ":" in group else await self._groups()
+        found: list[SourcePerson] = []
+        token = ""
+        while groups is not None:
+            params = {"includeDerivedMembership": "true", "maxResults": str(MEMBERS)}
+            try:
+                page = await groups.get(
+                    f"/admin/directory/v1/groups/{group}/members", params | ({"pageToken": token} if token else {})
+                )
+            except TokenRefused:
+                raise
+            except SourceRefused:
+                return ()
+            found += [
+                _person(str(one["email"]))
+                for one in page.get("members", ())
+                if one.get("type") == "USER" and one.get("email") and one.get("status", "ACTIVE") == "ACTIVE"
+            ]
+            token = str(page.get("nextPageToken") or "")
+            if not token:
+                break
+        return found
+
+    async def people(self, ids: Collection[str]) -> Sequence[SourcePerson]:
+        """Return these people, whose ids are the addresses of their accounts."""
+        return [_person(one) for one in sorted(ids) if "@" in one]
+
+    async def _items(self, files: Sequence[Mapping[str, Any]]) -> tuple[SourceItem, ...]:
+        """Return the documents among these files, each with its readers."""
+        documents = [one for one in files if _is_document(one)]
+        try:
+            async with asyncio.TaskGroup() as group:
+                readers = [group.create_task(self._readers(one)) for one in documents]
+        except BaseExceptionGroup as failures:
+            raise first_of_ours(failures) from None
+        return tuple(_item(one, found.result()) for one, found in zip(documents, readers, strict=True))
+
+    async def _readers(self, file: Mapping[str, Any]) -> ReaderSet:
+        """Return who may read a file; nobody where Drive does not tell this account."""
+        if "permissions" in file:
+            return _reader_set(file["permissions"])
+        found: list[Mapping[str, Any]] = []
+        token, drive = "", await self._drive()
+        async with self._turns:
+            while True:
+                params = {**_ALL_DRIVES, "pageSize": "100", "fields": f"nextPageToken,permissions({_PERMISSION})"}
+                try:
+                    page = await drive.get(
+                        f"/drive/v3/files/{file['id']}/permissions", params | ({"pageToken": token} if token else {})
+                    )
+                except TokenRefused:
+                    raise
+                except (NotFound, SourceRefused):
+                    return NOBODY
+                found += page.get("permissions", ())
+                token = str(page.get("nextPageToken") or "")
+                if not token:
+                    return _reader_set(found)
+
+    async def _drive(self) -> Http:
+        if self._drive_calls is None:
+            self._drive_calls = await self._open(self.plugin.api, DRIVE_SCOPE)
+        return self._drive_calls
+
+    async def _groups(self) -> Http | None:
+        """Open calls to the directory; None without an administrator to act for, or without the scope."""
+        if self._group_calls is None and self.subject and self._sees_groups:
+            try:
+                self._group_calls = await self._open(self.plugin.directory, GROUP_SCOPE)
+            except SourceRefused:
+                self._sees_groups = False
+        return self._group_calls
+
+    async def _open(self, origin: str, scope: str) -> Http:
+        """Open calls with a new token, which is good for an hour: longer than a connector is open."""
+        async with self.open_http(self.plugin.tokens, {}) as tokens:
+            signed = _signed_claims(self.key, self.subject, scope, f"{self.plugin.tokens}/token")
+            fields = {"grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion": signed}
+            answer = await tokens.post_form("/token", fields)
+        token = answer.get("access_token")
+        if not token:
+            raise SourceUnavailable("Google gave no token.")
+        return await self.stack.enter_async_context(self.open_http(origin, {"Authorization": f"Bearer {token}"}))
+
+
+def _is_document(file: Mapping[str, Any]) -> bool:
+    """Whether a file may be read as text: no folder, picture, film, form or shortcut."""
+    kind = str(file.get("mimeType", ""))
+    return kind in _EXPORTS or not kind.startswith(_NOT_DOCUMENTS)
+
+
+def _item(file: Mapping[str, Any], readers: ReaderSet) -> SourceItem:
+    changed = str(file.get("headRevisionId") or file.get("modifiedTime", ""))
+    return SourceItem(
+        id=str(file["id"]),
+        version=f"{changed} {file.get('name', '')}",
+        title=str(file.get("name", "")),
+        url=str(file.get("webViewLink", "")),
+        dated=str(file.get("modifiedTime", ""))[:10],
+        readers=(readers,),
+        size=int(file.get("size") or 0),
+        reference=str(file.get("mimeType", "")),
+    )
+
+
+def _reader_set(permissions: Sequence[Mapping[str, Any]]) -> ReaderSet:
+    people: set[str] = set()
+    groups: set[str] = set()
+    for one in permissions:
+        if not _grants_reading(one):
+            continue
+        match one.get("type"):
+            case "user":
+                people.add(str(one.get("emailAddress") or one["id"]).casefold())
+            case "group":
+                groups.add(str(one.get("emailAddress") or one["id"]).casefold())
+            case "domain":
+                groups.add(f"domain:{one.get('domain', '')}")
+            case _:
+                groups.add(ANYONE)
+    return ReaderSet(frozenset(people), frozenset(groups))
+
+
+def _grants_reading(permission: Mapping[str, Any]) -> bool:
+    """Whether a permission lets its holder read the whole file now."""
+    if permission.get("deleted") or permission.get("view"):
+        return False
+    if permission.get("inheritedPermissionsDisabled") and permission.get("role") not in {"owner", "organizer"}:
+        return False
+    until = permission.get("expirationTime")
+    try:
+        return not until or datetime.fromisoformat(str(until)) > datetime.now(UTC)
+    except (ValueError, TypeError):
+        return False
+
+
+def _person(address: str) -> SourcePerson:
+    return SourcePerson(address.casefold(), address)
+
+
+def _signed_claims(key: Mapping[str, str], subject: str, scope: str, audience: str) -> str:
+    """Return a JSON Web Token (RFC 7519) signed by RS256. Raises ConfigurationError for a key that is none."""
+    from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
+    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+    from cryptography.hazmat.primitives.hashes import SHA256
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    now = int(time.time())
+    claims = {"iss": key["client_email"], "scope": scope, "aud": audience, "iat": now, "exp": now + TOKEN_SECONDS}
+    claims |= {"sub": subject} if subject else {}
+    header = {"alg": "RS256", "typ": "JWT", "kid": key.get("private_key_id", "")}
+    text = b".".join(_encoded(json.dumps(part).encode()) for part in (header, claims))
+    try:
+        private = load_pem_private_key(key["private_key"].encode(), None)
+    except (ValueError, TypeError):
+        private = None
+    if not isinstance(private, RSAPrivateKey):
+        raise ConfigurationError("The private key of the service account cannot be read.", remedy=KEY_REMEDY)
+    return b".".join((text, _encoded(private.sign(text, PKCS1v15(), SHA256())))).decode()
+
+
+def _encoded(data: bytes) -> bytes:
+    return urlsafe_b64encode(data).rstrip(b"=")
+
+
+KEY_REMEDY = "Make a JSON key for the service account, and give the whole file on one line."
+
+
+@dataclass(frozen=True, slots=True)
+class GoogleDrivePlugin(ConnectorPlugin):
+    """What ``footnote connect gdrive`` asks for. The three origins are Google's, but for tests."""
+
+    name: str = "gdrive"
+    title: str = "Google Drive"
+    fields: tuple[SettingField, ...] = (
+        SettingField(
+            "key",
+            "JSON key of the service account",
+            "made in the Google Cloud console; the whole file on one line",
+            "GOOGLE_SERVICE_ACCOUNT",
+            secret=True,
+        ),
+        SettingField(
+            "subject",
+            "Address of an administrator to act for",
+            "only with domain-wide delegation; empty to read what is shared with the account",
+            "GOOGLE_SUBJECT",
+            required=False,
+        ),
+        SettingField("drives", "Ids of the shared drives", "with commas between them; empty for all", required=False),
+    )
+    scopes: tuple[str, ...] = (DRIVE_SCOPE, f"{GROUP_SCOPE} (only to read the members of groups)")
+    states_readers: bool = True
+    batch: int = BATCH
+    tokens: str = "https://oauth2.googleapis.com"
+    api: str = "https://www.googleapis.com"
+    directory: str = "https://admin.googleapis.com"
+
+    @asynccontextmanager
+    async def open(self, settings: Mapping[str, str], http: OpenHttp) -> AsyncIterator[Connector]:
+        """Open Drive for the service account of this key. It signs in at the first call."""
+        try:
+            key = json.loads(settings["key"])
+        except ValueError:
+            key = None
+        if not isinstance(key, dict) or not all(
+            isinstance(key.get(one), str) for one in ("client_email", "private_key")
+        ):
+            raise ConfigurationError("This is no JSON key of a service account.", remedy=KEY_REMEDY)
+        drives = tuple(one.strip() for one in settings.get("drives", "").split(",") if one.strip())
+        async with AsyncExitStack() as stack:
+            yield GoogleDrive(self, http, stack, key, settings.get("subject", "").strip(), drives)
+
+
+PLUGIN = GoogleDrivePlugin()

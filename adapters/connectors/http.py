@@ -1,0 +1,241 @@
+"""Calls to one source over HTTPS, under the address policy: pinned, bounded, retried, within the source's rate limits.
+
+The address is checked once, when the calls are opened, and every connection goes to one of the addresses that passed.
+Our headers go to that origin alone: no redirect is followed with them.
+"""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from typing import Any
+
+import aiohttp
+from yarl import URL
+
+from adapters.documents.web.fetcher import Fetcher, Rules
+from core.model.errors import (
+    ConfigurationError,
+    FetchRefused,
+    NotFound,
+    RightMissing,
+    SourceRefused,
+    SourceUnavailable,
+    TokenRefused,
+)
+from core.ports.connector import Http, OpenHttp, Params
+
+SECONDS = 60.0  # of one request, with its body
+MOST_JSON = 32 * 2**20
+TRIES = 4
+LONGEST_WAIT = 60.0  # seconds that a call waits because the source says so; longer ones end the sync until then
+_AGAIN = frozenset({500, 502, 503, 504})
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_RATE_LIMIT = b"ateLimitExceeded"  # what Google answers with 403 where others answer 429
+_CHUNK = 64 * 1024
+USER_AGENT = "Footnote/1.0 (connector)"
+
+Sleep = Callable[[float], Awaitable[None]]
+
+
+@dataclass(slots=True)
+class PolicyHttp(Http):
+    """Calls to one origin. ``calls`` counts requests; ``sleep`` waits."""
+
+    origin: URL
+    session: aiohttp.ClientSession
+    fetcher: Fetcher
+    most_bytes: int
+    sleep: Sleep = asyncio.sleep
+    calls: int = field(default=0)
+
+    async def get(self, path: str, params: Params | None = None) -> Any:
+        """The JSON behind a path of this origin."""
+        _, data = await self._request("GET", path, params, None, MOST_JSON)
+        return _parsed(data, self.origin)
+
+    async def post(self, path: str, body: Mapping[str, Any]) -> Any:
+        """The JSON that answers this JSON."""
+        _, data = await self._request("POST", path, None, body, MOST_JSON)
+        return _parsed(data, self.origin)
+
+    async def post_form(self, path: str, fields: Mapping[str, str]) -> Any:
+        """The JSON that answers this form."""
+        _, data = await self._request("POST", path, None, dict(fields), MOST_JSON, is_form=True)
+        return _parsed(data, self.origin)
+
+    async def download(self, path: str, params: Params | None = None) -> bytes:
+        """The bytes behind a path; a redirect is followed without our headers."""
+        location, data = await self._request("GET", path, params, None, self.most_bytes)
+        if not location:
+            return data
+        try:
+            return (await self.fetcher.fetch(str(self.origin.join(URL(location))))).data
+        except FetchRefused as error:
+            raise SourceUnavailable(f"{self.origin.host} sends the file from elsewhere: {error}") from error
+
+    async def _request(
+        self,
+        method: str,
+        path: str,
+        params: Params | None,
+        body: Mapping[str, Any] | None,
+        most: int,
+        *,
+        is_form: bool = False,
+    ) -> tuple[str, bytes]:
+        """Where it redirects to, or the body. Tries again where that may help."""
+        failure = SourceUnavailable(f"{self.origin.host} does not answer.")
+        for attempt in range(TRIES):
+            wait = 0.5 * 2**attempt
+            try:
+                async with asyncio.timeout(SECONDS):
+                    outcome = await self._once(method, path, params, body, most, is_form=is_form)
+                if not isinstance(outcome, SourceUnavailable):
+                    return outcome
+                failure, wait = outcome, outcome.after or wait
+            except FetchRefused as error:
+                raise SourceUnavailable(f"{self.origin.host} must not be called: {error}") from error
+            except TimeoutError:
+                failure = SourceUnavailable(f"{self.origin.host} took longer than {SECONDS:g} seconds to answer.")
+            except (aiohttp.ClientError, OSError) as error:
+                failure = SourceUnavailable(f"{self.origin.host} does not answer ({type(error).__name__}).")
+            if wait > LONGEST_WAIT:
+                break
+            if attempt + 1 < TRIES:
+                await self.sleep(wait)
+        raise failure
+
+    async def _once(
+        self,
+        method: str,
+        path: str,
+        params: Params | None,
+        body: Mapping[str, Any] | None,
+        most: int,
+        *,
+        is_form: bool = False,
+    ) -> "tuple[str, bytes] | SourceUnavailable":
+        """One request: where it redirects to and its body, or why it may be tried again."""
+        self.calls += 1
+        url = self.origin.join(URL(path))
+        if url.origin() != self.origin.origin():
+            raise SourceUnavailable(f"{self.origin.host} names a page of another host.")
+        async with self.session.request(
+            method,
+            url.update_query(_pairs(params)),
+            json=None if is_form else body,
+            data=body if is_form else None,
+            allow_redirects=False,
+        ) as response:
+            status = response.status
+            if status in _REDIRECTS:
+                return response.headers.get("Location", ""), b""
+            if status < HTTPStatus.MULTIPLE_CHOICES:
+                return "", await _bounded(response, most)
+            is_used_up = status == HTTPStatus.FORBIDDEN and _RATE_LIMIT in await _bounded(response, MOST_JSON)
+            return self._refusal(HTTPStatus.TOO_MANY_REQUESTS if is_used_up else status, response.headers)
+
+    def _refusal(self, status: int, headers: Mapping[str, str]) -> SourceUnavailable:
+        """Why a request failed, to be tried again.
+
+        Raises NotFound, SourceRefused and RightMissing where that does not help.
+        """
+        host, after = self.origin.host, _seconds_to_wait(headers)
+        if status == HTTPStatus.TOO_MANY_REQUESTS or (status == HTTPStatus.FORBIDDEN and _is_used_up(headers)):
+            return SourceUnavailable(f"{host} wants fewer calls.", after=after or 1.0)
+        if status in _AGAIN:
+            return SourceUnavailable(f"{host} answers {status}.", after=after)
+        if status in {HTTPStatus.NOT_FOUND, HTTPStatus.GONE}:
+            raise NotFound(f"{host} has no such thing.")
+        if status == HTTPStatus.BAD_REQUEST:
+            raise SourceRefused(f"{host} does not accept the settings.", remedy="Check them and connect again.")
+        if status == HTTPStatus.UNAUTHORIZED:
+            raise TokenRefused(f"{host} refuses the token.", remedy="Make a new one and connect again.")
+        if status == HTTPStatus.FORBIDDEN:
+            raise RightMissing(
+                f"{host} does not allow this token to do that.", remedy="docs/connectors.md lists the rights it needs."
+            )
+        raise SourceUnavailable(f"{host} answers {status}.")
+
+
+def opener(rules: Rules, *, sleep: Sleep = asyncio.sleep) -> OpenHttp:
+    """What opens calls under these rules. Plain http is for hosts of one's own that the rules name."""
+    fetcher = Fetcher(rules)
+
+    @asynccontextmanager
+    async def open_http(origin: str, headers: Mapping[str, str]) -> AsyncIterator[Http]:
+        url = _origin(origin, rules)
+        try:
+            connector = await fetcher.pinned_connector(str(url))
+        except FetchRefused as error:
+            raise SourceUnavailable(f"{url.host} must not be called: {error}") from error
+        async with aiohttp.ClientSession(
+            connector=connector,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            headers={"User-Agent": USER_AGENT, "Accept": "application/json", **headers},
+            timeout=aiohttp.ClientTimeout(total=None),
+            trust_env=False,
+        ) as session:
+            yield PolicyHttp(url, session, fetcher, rules.max_bytes, sleep)
+
+    return open_http
+
+
+def _origin(text: str, rules: Rules) -> URL:
+    try:
+        url = URL(text)
+        private = f"{url.host}:{url.port}" in rules.allow_private
+    except ValueError as error:
+        raise ConfigurationError(
+            "This is no address of a site.", remedy="It looks like https://example.org."
+        ) from error
+    if not url.host or not (url.scheme == "https" or (url.scheme == "http" and private)):
+        raise ConfigurationError(
+            "A token is sent over https alone.", remedy="Name an address that begins with https://."
+        )
+    return url.origin()
+
+
+def _pairs(params: Params | None) -> list[tuple[str, str]]:
+    found = [(name, [value] if isinstance(value, str) else value) for name, value in (params or {}).items()]
+    return [(name, value) for name, values in found for value in values]
+
+
+async def _bounded(response: aiohttp.ClientResponse, most: int) -> bytes:
+    """The body, as far as the bound allows."""
+    body = bytearray()
+    async for chunk in response.content.iter_chunked(_CHUNK):
+        body += chunk
+        if len(body) > most:
+            raise SourceUnavailable(f"An answer of {response.url.host} is larger than {most // 2**20} MB.")
+    return bytes(body)
+
+
+def _parsed(data: bytes, origin: URL) -> Any:
+    try:
+        return json.loads(data)
+    except ValueError as error:
+        raise SourceUnavailable(f"{origin.host} answers something that is no JSON.") from error
+
+
+def _is_used_up(headers: Mapping[str, str]) -> bool:
+    return headers.get("X-RateLimit-Remaining") == "0" or "Retry-After" in headers
+
+
+def _seconds_to_wait(headers: Mapping[str, str]) -> float:
+    """What Retry-After (seconds or a date) or X-RateLimit-Reset (since the epoch) says; 0 where neither is there."""
+    said = headers.get("Retry-After", "").strip()
+    if said.isdecimal():
+        return float(said)
+    if said:
+        try:
+            return max(0.0, parsedate_to_datetime(said).timestamp() - time.time())
+        except ValueError:
+            return 0.0
+    reset = headers.get("X-RateLimit-Reset", "").strip()
+    return max(0.0, float(reset) - time.time()) if reset.isdecimal() else 0.0

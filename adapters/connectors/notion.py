@@ -1,0 +1,196 @@
+"""Notion: the pages that were shared with an integration, as Notion renders them in Markdown.
+
+Notion's interface does not say who may read a page, so an admin says who may read all that is shared with the
+integration. Its search lists pages; it may be late, so what it does not name is asked for by id before it is withdrawn.
+Interface: https://developers.notion.com/reference (2026-03-11, which has pages as Markdown).
+"""
+
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from core.model.errors import NotFound, RightMissing
+from core.ports.connector import (
+    ChangePage,
+    Connector,
+    ConnectorPlugin,
+    Content,
+    FetchFailure,
+    Http,
+    OpenHttp,
+    SettingField,
+    SourceCheck,
+    SourceItem,
+    SourcePerson,
+)
+
+VERSION = "2026-03-11"
+ORIGIN = "https://api.notion.com"
+LISTED = 100
+BATCH = 10
+MOST_PARTS = 50  # of one page that Notion does not send at once
+RECENT = timedelta(minutes=2)
+_NO_VALUE = frozenset({"title", "relation", "rollup", "files", "button", "verification", "unique_id"})
+
+
+@dataclass(slots=True)
+class Notion(Connector):
+    """One workspace, as far as it is shared with the integration."""
+
+    http: Http
+
+    async def check(self) -> SourceCheck:
+        """Try the token, and one page."""
+        me = await self.http.get("/v1/users/me")
+        page = await self._search("", 1)
+        if not page["results"]:
+            raise NotFound(
+                "Nothing is shared with this integration.", remedy="Open a page in Notion: •••, Connections, add it."
+            )
+        item = _item(page["results"][0])
+        name = str(me.get("name") or (me.get("bot") or {}).get("workspace_name") or me.get("id"))
+        return SourceCheck(name, None, item.title)
+
+    async def changes(self, cursor: str) -> ChangePage:
+        """The next page of all pages, the ones that were edited first at first: a new edit moves none of the others."""
+        page = await self._search(cursor, LISTED)
+        items = tuple(_item(one) for one in page["results"] if not _is_gone(one))
+        following = str(page.get("next_cursor") or "")
+        return ChangePage(items, cursor=following, more=bool(page.get("has_more") and following), whole=True)
+
+    async def lookup(self, ids: Sequence[str]) -> Sequence[SourceItem]:
+        """Those of these pages that are there and still shared."""
+        found = []
+        for one in ids:
+            try:
+                page = await self.http.get(f"/v1/pages/{one}")
+            except NotFound:
+                continue
+            if not _is_gone(page):
+                found.append(_item(page))
+        return found
+
+    async def fetch(self, items: Sequence[SourceItem]) -> AsyncIterator[Content | FetchFailure]:
+        """These pages as Markdown, each with its properties; one call for each page."""
+        for item in items:
+            try:
+                text, is_whole = await self._markdown(item.id)
+            except NotFound:
+                continue
+            except RightMissing as error:
+                yield FetchFailure(item.id, str(error))
+                continue
+            note = "" if is_whole else "\n\n(Notion did not send the rest of this page.)"
+            parts = [part for part in (item.reference, f"{text}{note}") if part.strip()]
+            yield Content(item.id, "page.md", "\n\n".join(parts).encode())
+
+    async def members(self, group: str) -> Sequence[SourcePerson]:
+        """Nobody: Notion tells no readers."""
+        return ()
+
+    async def people(self, ids: Collection[str]) -> Sequence[SourcePerson]:
+        """Nobody: Notion tells no readers."""
+        return ()
+
+    async def _markdown(self, page_id: str) -> tuple[str, bool]:
+        """A page's text, and whether that is all of it. What Notion leaves out of a long page is asked for in parts."""
+        found = await self.http.get(f"/v1/pages/{page_id}/markdown")
+        texts, left, asked = [str(found["markdown"])], list(found.get("unknown_block_ids") or ()), 0
+        while left and asked < MOST_PARTS:
+            asked += 1
+            try:
+                part = await self.http.get(f"/v1/pages/{left.pop(0)}/markdown")
+            except (NotFound, RightMissing):  # a block that is not shared
+                continue
+            texts.append(str(part["markdown"]))
+            left += part.get("unknown_block_ids") or ()
+        return "\n\n".join(texts), not left
+
+    async def _search(self, cursor: str, size: int) -> Any:
+        body: dict[str, Any] = {
+            "filter": {"property": "object", "value": "page"},
+            "sort": {"timestamp": "last_edited_time", "direction": "ascending"},
+            "page_size": size,
+        }
+        return await self.http.post("/v1/search", body | ({"start_cursor": cursor} if cursor else {}))
+
+
+def _item(page: Mapping[str, Any]) -> SourceItem:
+    edited = str(page.get("last_edited_time", ""))
+    properties = page.get("properties") or {}
+    title = next((_plain(one["title"]) for one in properties.values() if one.get("type") == "title"), "")
+    lines = [f"{name}: {value}" for name, one in properties.items() if (value := _value(one))]
+    return SourceItem(
+        id=str(page["id"]),
+        version=f"{edited}{'…' if _is_recent(edited) else ''}",
+        title=title or "Untitled",
+        url=str(page.get("url", "")),
+        dated=edited[:10],
+        reference="\n".join(lines),
+    )
+
+
+def _is_recent(edited: str) -> bool:
+    """Whether a page may still change without another version: Notion rounds the time of an edit to a minute."""
+    try:
+        return datetime.now(UTC) - datetime.fromisoformat(edited) < RECENT
+    except (ValueError, TypeError):
+        return True
+
+
+def _is_gone(page: Mapping[str, Any]) -> bool:
+    return bool(page.get("in_trash") or page.get("archived"))
+
+
+def _plain(texts: Sequence[Mapping[str, Any]]) -> str:
+    return "".join(str(one.get("plain_text", "")) for one in texts)
+
+
+def _value(found: Mapping[str, Any]) -> str:
+    """A property in words; empty for one without words or value."""
+    kind = str(found.get("type", ""))
+    value = found.get(kind)
+    if kind in _NO_VALUE or value is None or isinstance(value, bool):
+        return ""
+    if kind == "formula":
+        return str(value.get(value.get("type", ""), "") or "")
+    if kind == "date":
+        return " to ".join(str(one) for one in (value.get("start"), value.get("end")) if one)
+    if isinstance(value, Mapping):
+        return str(value.get("name") or "")
+    if isinstance(value, list):
+        return ", ".join(filter(None, (str(one.get("plain_text") or one.get("name") or "") for one in value)))
+    return str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class NotionPlugin(ConnectorPlugin):
+    """What ``footnote connect notion`` asks for. ``origin`` is where Notion is, but for tests."""
+
+    name: str = "notion"
+    title: str = "Notion"
+    fields: tuple[SettingField, ...] = (
+        SettingField(
+            "token",
+            "Token of the integration",
+            "made at https://www.notion.so/profile/integrations; then share pages with it",
+            "NOTION_TOKEN",
+            secret=True,
+        ),
+    )
+    scopes: tuple[str, ...] = ("Read content",)
+    states_readers: bool = False
+    batch: int = BATCH
+    origin: str = ORIGIN
+
+    @asynccontextmanager
+    async def open(self, settings: Mapping[str, str], http: OpenHttp) -> AsyncIterator[Connector]:
+        """The workspace of this token."""
+        headers = {"Authorization": f"Bearer {settings['token']}", "Notion-Version": VERSION}
+        async with http(self.origin, headers) as calls:
+            yield Notion(calls)
+
+
+PLUGIN = NotionPlugin()

@@ -1,0 +1,75 @@
+"""Secrets of connections, encrypted with a key from the settings, or one that lies in the data directory.
+
+The key is no part of a backup: whoever holds a backup alone cannot use the tokens in it. Whoever can read the data
+directory of an installation without a key of its own, or the memory of its processes, can.
+"""
+
+import os
+from base64 import urlsafe_b64encode
+from functools import cached_property
+from pathlib import Path
+
+from cryptography.fernet import Fernet, InvalidToken
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from core.model.errors import ConfigurationError
+from core.ports.connection_store import SecretBox
+
+KEY_FILE = "secret.key"
+SHORTEST = 32  # characters of a key that a person sets
+
+
+class FernetBox(SecretBox):
+    """Encrypts with Fernet (AES-128-CBC and HMAC-SHA256). The key is read or made at the first use."""
+
+    def __init__(self, home: Path, key: str = "", key_file: Path | None = None) -> None:
+        self._home, self._key, self._key_file = home, key, key_file
+
+    def seal(self, secret: str) -> str:
+        """The secret, encrypted. Raises ConfigurationError."""
+        return self._fernet.encrypt(secret.encode()).decode()
+
+    def unseal(self, sealed: str) -> str:
+        """The secret. Raises ConfigurationError where it was encrypted with another key."""
+        try:
+            return self._fernet.decrypt(sealed.encode()).decode()
+        except InvalidToken:
+            raise ConfigurationError(
+                "The stored token was encrypted with another key.",
+                remedy="Set FOOTNOTE_SECRET_KEY as it was, or connect again.",
+            ) from None
+
+    @cached_property
+    def _fernet(self) -> Fernet:
+        given = self._key or (_read(self._key_file) if self._key_file else "")
+        if given and len(given) < SHORTEST:
+            raise ConfigurationError(
+                f"FOOTNOTE_SECRET_KEY has fewer than {SHORTEST} characters.", remedy="openssl rand -hex 32 makes one."
+            )
+        derived = HKDF(SHA256(), 32, salt=None, info=b"footnote connections").derive(
+            (given or _own_key(self._home / KEY_FILE)).encode()
+        )
+        return Fernet(urlsafe_b64encode(derived))
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.expanduser().read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"The key in {path} cannot be read.", remedy="Check the file.") from error
+
+
+def _own_key(path: Path) -> str:
+    """The key in the data directory, made for its owner alone where there is none; the first process wins."""
+    try:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+            file.write(Fernet.generate_key().decode())
+    except FileExistsError:
+        pass
+    except OSError as error:
+        raise ConfigurationError(f"No key can be kept in {path}: {error.strerror}.") from error
+    key = _read(path)
+    if not key:
+        raise ConfigurationError(f"The key in {path} is empty.", remedy="Remove the file and connect again.")
+    return key

@@ -1,0 +1,141 @@
+"""What a thread lends to a question: what was asked and answered in it, and the files that hang on the question.
+
+Files are evidence for that question alone: nothing of them is kept.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from adapters.reasoners.extractive.answer import replies
+from adapters.reasoners.extractive.evidence.reading import ALONE, Leaning
+from adapters.reasoners.extractive.question.follow_up import LEADING, ResolvedQuestion, pronoun_in
+from adapters.reasoners.extractive.question.intent import split_question
+from adapters.reasoners.extractive.question.names import names
+from core.model.answer import Outcome
+from core.model.conversation import ContextMessage, Exchange, Role, Thread, Turn
+from core.model.evidence import Evidence, Hit
+from core.model.inquiry import Inquiry, Investigate
+from core.model.knowledge import Passage
+from core.model.text import content_words, sentences
+
+_LONGEST = 1_200  # characters of a stretch that is weighed as a passage is
+_MOST = 24  # stretches of all files together
+_SAYS_LITTLE = 2  # content words: a question that may go on with the last one, though nothing in it says so
+_SUMMARY = 700  # characters of all files together
+_ASKS_SUMMARY = re.compile(
+    r"(?:(?:hi|hello|hey|please|can you|could you|would you|bitte|por favor)[\s,]*)*"
+    r"(?:summari[sz]e|sum up|tl;?dr|(?:give (?:me|us) )?(?:a|the) (?:short )?summary(?: of)?|what(?:'s| is) in"
+    r"|what (?:does|do)|fass|fasse|zusammenfassung|résume[zr]?|resume|resumir|resumen(?: de)?)"
+    r"(?: (?:this|that|it|these|the|attached|uploaded|my|our|das|die|diese|dieses|datei|ce|cet|cette|le|fichier|este"
+    r"|esto|el|archivo|files?|documents?|pdf|attachments?|spreadsheet|say|mean|about|zusammen|for (?:me|us)|please"
+    r"|bitte))*"
+    r"[\s.?!]*",
+    re.IGNORECASE,
+)
+_NAMES_IT = re.compile(
+    r"\b(?:(?:in|of|from|according to|per) )?(?:this|that|the|my|our|these) (?:attached |uploaded )?"
+    r"(?:file|document|attachment|pdf|spreadsheet|text|doc|page|upload)s?\b|\battached\b",
+    re.IGNORECASE,
+)
+
+
+def without_naming(question: str) -> str:
+    """The question without the words that only point to the file."""
+    return " ".join(_NAMES_IT.sub(" ", question).split()) or question
+
+
+def summary_of(files: Sequence[ContextMessage], question: str) -> str:
+    """The beginnings of the files' sections in their own words, where the question asks for a summary; else empty."""
+    if not _ASKS_SUMMARY.fullmatch(question.strip()):
+        return ""
+    read = [file for file in files if not file.unread and file.text.strip()]
+    share = _SUMMARY // max(1, len(read))
+    return "\n\n".join(f"From *{file.author}*:\n\n{_beginnings(file.text, share)}" for file in read)
+
+
+def _beginnings(text: str, most: int) -> str:
+    """The first sentence of each paragraph, as many as fit, and at least one."""
+    first = [found[0] for paragraph in re.split(r"\n\s*\n", text) if (found := sentences(paragraph.strip()))]
+    kept, left = first[:1], most - len(first[0]) if first else 0
+    for sentence in first[1:]:
+        if (left := left - len(sentence)) < 0:
+            break
+        kept.append(sentence)
+    return "\n\n".join(kept)
+
+
+def evidence_of(files: Sequence[ContextMessage]) -> tuple[Evidence, ...]:
+    """The stretches of the files, in order, numbered from 1."""
+    passages = [
+        Passage(f"{file.author}-{at}", "", file.author, "", f"{file.author}-{at}", at, file.author, text)
+        for file in files
+        if not file.unread
+        for at, text in enumerate(_stretches(file.text))
+    ]
+    return tuple(Evidence(number, Hit(passage, 0.5), "attached") for number, passage in enumerate(passages[:_MOST], 1))
+
+
+def _stretches(text: str) -> Iterator[str]:
+    """Paragraphs, joined up to a length that a passage has."""
+    gathered = ""
+    for paragraph in re.split(r"\n\s*\n", text):
+        if gathered and len(gathered) + len(paragraph) > _LONGEST:
+            yield gathered
+            gathered = ""
+        gathered = f"{gathered}\n\n{paragraph}".strip()
+    if gathered:
+        yield gathered
+
+
+def exchanges(thread: Thread) -> tuple[Exchange, ...]:
+    """The thread as follow-ups are resolved against: what was said around us first, then our own turns."""
+    around = tuple(Exchange(message.text[:400]) for message in thread.context if message.role is Role.PERSON)
+    turns = tuple(
+        Exchange(
+            _without_place(turn),
+            replies.prose(turn.answer) if turn.outcome is Outcome.ANSWERED else "",
+            tuple(dict.fromkeys(citation.title for citation in turn.citations if turn.outcome is Outcome.ANSWERED)),
+            is_settled=turn.outcome not in {Outcome.PARKED, Outcome.CLARIFIED},
+        )
+        for turn in thread.turns
+    )
+    return (*around, *turns)
+
+
+def _without_place(turn: Turn) -> str:
+    """What was asked, without the title that a chosen reading names for its place: nobody asked about that."""
+    question = turn.rewritten or turn.question
+    places = [f" ({one.title})?" for one in turn.citations]
+    return next((f"{question.removesuffix(place)}?" for place in places if question.endswith(place)), question)
+
+
+def leaning_of(inquiry: Inquiry) -> Leaning:
+    """What a question leans on in its thread; of one that is parted into needs only the documents."""
+    plan = inquiry.plan
+    if not isinstance(plan, Investigate):
+        return ALONE
+    if len(plan.queries) > 1:
+        return Leaning(titles=plan.leans_on)
+    said = split_question(inquiry.question).question
+    typed = said if plan.resolved_from_thread else ""
+    if plan.follows is None:
+        return Leaning(typed, titles=plan.leans_on)
+    before = plan.follows.question
+    return Leaning(typed, before, f"{before.rstrip('?.! ')}? {said}", plan.follows.answer, plan.leans_on)
+
+
+def last_of(earlier: Sequence[Exchange]) -> Exchange | None:
+    """The last exchange that began with a question which says anything."""
+    return next((one for one in reversed(earlier) if content_words(one.question)), None)
+
+
+def goes_on(need: str, resolved: ResolvedQuestion) -> bool:
+    """Whether a question in a thread goes on with what was said: it was put in other words, or says little itself."""
+    short = len(content_words(need)) <= _SAYS_LITTLE and not names(need)
+    return bool(resolved.reason or pronoun_in(need) or LEADING.match(need)) or short
+
+
+def quoted_last(thread: Thread) -> tuple[str, ...]:
+    """The titles that the last answer cited."""
+    cited = (turn.citations for turn in reversed(thread.turns) if turn.outcome is Outcome.ANSWERED)
+    return tuple(dict.fromkeys(one.title for one in next(cited, ())))

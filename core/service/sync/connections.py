@@ -1,0 +1,273 @@
+"""Connecting, listing, mapping and removing sources; when each is due. The sync itself is ``engine``'s."""
+
+import hashlib
+import logging
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from core.ingestion.ingestor import Ingestor
+from core.model.clock import Clock
+from core.model.connections import Connection, SyncedItem, SyncPhase, SyncState
+from core.model.conversation import Person
+from core.model.errors import Busy, ConfigurationError, FootnoteError, NotFound
+from core.model.jobs import Job, JobCancelled, JobKind
+from core.model.knowledge import find_base
+from core.model.principals import EVERYONE, PRINCIPAL_FORMS, PrincipalForm
+from core.ports.catalog import Catalog
+from core.ports.connection_store import ConnectionStore, SecretBox
+from core.ports.connector import Connector, ConnectorPlugin, OpenHttp, SourceCheck
+from core.ports.job_store import JobStore
+from core.service.kb.bases import base_name
+from core.service.kb.commands import Caller
+from core.service.kb.job_queue import JobQueue
+from core.service.sync.engine import Guard, SyncEngine, SyncReport
+from core.service.sync.plan import SyncPlan, plan_sync
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionOverview:
+    """A connection, how far it is, its documents that could not be read, and how many there are."""
+
+    connection: Connection
+    state: SyncState
+    failing: tuple[SyncedItem, ...] = ()
+    documents: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connections:
+    """The sources of this installation. ``plugins`` finds a connector by its name. Raises StoreUnavailable."""
+
+    store: ConnectionStore
+    engine: SyncEngine
+    plugins: Callable[[str], ConnectorPlugin]
+    http: OpenHttp
+    box: SecretBox
+    catalog: Catalog
+    ingestor: Ingestor
+    jobs: JobStore
+    job_queue: JobQueue
+    clock: Clock
+    forms: tuple[PrincipalForm, ...] = PRINCIPAL_FORMS
+
+    # --- connecting
+
+    async def check(self, kind: str, values: Mapping[str, str]) -> SourceCheck:
+        """Try these settings, secrets included. Raises ConfigurationError, SourceRefused, SourceUnavailable."""
+        plugin = self.plugins(kind)
+        if missing := [one.label for one in plugin.fields if one.required and not values.get(one.name, "").strip()]:
+            raise ConfigurationError(f"{plugin.title} needs: {', '.join(missing)}.")
+        async with plugin.open(values, self.http) as connector:
+            return await connector.check()
+
+    async def connect(
+        self,
+        name: str,
+        kind: str,
+        values: Mapping[str, str],
+        by: Person,
+        *,
+        readers: Collection[str] = (),
+        minutes: int = 15,
+        hours: int = 24,
+    ) -> Connection:
+        """Keep a connection, its secrets encrypted; one of the same name and kind gets these settings.
+
+        ``readers`` are for sources that state none. Raises NotFound where the name is taken.
+        """
+        made = await self._draft(name, kind, values, by, readers, minutes, hours)
+        if await self._find(made.name) is None:  # nothing of an earlier one of this name is left
+            await self.store.remove_connection(made.name)
+        await self.store.save_connection(made)
+        await self._hasten(made)
+        return made
+
+    async def preview(
+        self, name: str, kind: str, values: Mapping[str, str], by: Person, *, readers: Collection[str] = ()
+    ) -> SyncPlan:
+        """What the first sync of such a connection would do; nothing is kept. Raises as ``connect`` does."""
+        draft = await self._draft(name, kind, values, by, readers, 15, 24)
+        async with self.plugins(kind).open(values, self.http) as connector:
+            return await plan_sync(draft, connector, self.store)
+
+    async def plan(self, name: str) -> SyncPlan:
+        """What a sync of this connection would do; nothing is kept."""
+        connection = await self.find(name)
+        async with self.open(connection) as connector:
+            return await plan_sync(connection, connector, self.store)
+
+    async def _draft(
+        self,
+        name: str,
+        kind: str,
+        values: Mapping[str, str],
+        by: Person,
+        readers: Collection[str],
+        minutes: int,
+        hours: int,
+    ) -> Connection:
+        plugin, name = self.plugins(kind), base_name(name)
+        before = await self._find(name)
+        if before is not None and before.kind != kind:
+            raise NotFound(f"“{name}” is a connection to {before.kind}.", remedy="Choose another name.")
+        if before is None and find_base(await self.catalog.bases(), name) is not None:
+            raise NotFound(f"There is a knowledge base called “{name}” already.", remedy="Choose another name.")
+        if not plugin.states_readers and not readers:
+            raise ConfigurationError(f"{plugin.title} does not say who may read.", remedy="Say so with --readers.")
+        self._require_principals(readers)
+        secret = {one.name for one in plugin.fields if one.secret}
+        return Connection(
+            name=name,
+            kind=kind,
+            settings={key: value for key, value in values.items() if key not in secret},
+            secrets={key: self.box.seal(value) for key, value in values.items() if key in secret and value},
+            by=by,
+            created_at=before.created_at if before else self.clock.now(),
+            minutes=minutes,
+            hours=hours,
+            mapping=before.mapping if before else {},
+            readers=frozenset(readers),
+        )
+
+    async def find(self, name: str) -> Connection:
+        """The connection of this name. Raises NotFound."""
+        found = await self._find(name)
+        if found is None:
+            there = ", ".join(one.name for one in await self.store.connections()) or "none"
+            raise NotFound(f"There is no connection called “{name[:60]}”; there is: {there}.")
+        return found
+
+    async def _find(self, name: str) -> Connection | None:
+        wanted = name.strip().casefold()
+        return next((one for one in await self.store.connections() if one.name.casefold() == wanted), None)
+
+    async def overview(self) -> Sequence[ConnectionOverview]:
+        """All connections, with what could not be read."""
+        found = []
+        for connection in await self.store.connections():
+            items = (await self.store.items(connection.name)).values()
+            failing = tuple(sorted((one for one in items if one.failed_since), key=lambda one: one.id))
+            documents = sum(bool(one.base) for one in items)
+            found.append(ConnectionOverview(connection, await self.store.state(connection.name), failing, documents))
+        return found
+
+    async def map_group(self, name: str, group: str, principals: Collection[str]) -> Connection:
+        """Say who holds a group of the source, or which person somebody there is; without principals, nobody.
+
+        It takes effect at the next sync, which is due at once.
+        """
+        connection = await self.find(name)
+        self._require_principals(principals)
+        mapping = {key: value for key, value in connection.mapping.items() if key != group}
+        if principals:
+            mapping[group] = frozenset(principals)
+        mapped = replace(connection, mapping=mapping)
+        await self.store.save_connection(mapped)
+        await self._hasten(mapped)
+        return mapped
+
+    async def disconnect(self, name: str) -> int:
+        """Forget a connection with its secrets, and take out all of its documents; how many there were."""
+        connection = await self.find(name)
+        own = [base for base in await self.catalog.bases() if base.connection == connection.name]
+        documents = await self.catalog.documents(frozenset(base.name for base in own))
+        await self.store.save_connection(replace(connection, secrets={}))  # first: a sync under way ends with that
+        if (job := await self._under_way(connection)) is not None:
+            await self.jobs.cancel(job.id, connection.by.id)
+        for base in own:
+            await self.catalog.remove_base(base.name)
+        for document in documents:
+            await self.ingestor.remove(document.id)
+        await self.store.remove_connection(connection.name)
+        return len(documents)
+
+    async def _hasten(self, connection: Connection) -> None:
+        state = await self.store.state(connection.name)
+        await self.store.save_state(connection.name, replace(state, next_at=self.clock.now()))
+
+    # --- syncing
+
+    @asynccontextmanager
+    async def open(self, connection: Connection) -> AsyncIterator[Connector]:
+        """The connector of a connection. Raises ConfigurationError where its secrets cannot be decrypted."""
+        secrets = {key: self.box.unseal(value) for key, value in connection.secrets.items()}
+        async with self.plugins(connection.kind).open({**connection.settings, **secrets}, self.http) as connector:
+            yield connector
+
+    async def sync(self, name: str, *, guard: Guard, report: SyncReport, until: float) -> bool:
+        """Go on with the sync of a connection; whether the round ended. Raises what ``SyncEngine.run`` raises."""
+        connection = await self.find(name)
+        plugin = self.plugins(connection.kind)
+
+        async def still_connected() -> None:
+            await guard()
+            now = await self._find(name)
+            if now is None or (connection.secrets and not now.secrets):
+                raise JobCancelled("It was disconnected meanwhile.")
+
+        async with self.open(connection) as connector:
+            return await self.engine.run(
+                connection, plugin, connector, guard=still_connected, report=report, until=until
+            )
+
+    async def begin_sync(self, connection: Connection, caller: Caller) -> Job:
+        """Put a sync in line for somebody; where one waits already, it is that job. Raises Busy."""
+        waiting = await self._under_way(connection)
+        if waiting is not None:
+            return waiting
+        job = self.job_queue.create_job(JobKind.SYNC, connection.name, caller, self.plugins(connection.kind).title)
+        return await self.job_queue.accept(replace(job, reference=connection.name))
+
+    async def enqueue_due(self) -> None:
+        """Put in line the syncs that are due: each once, however many processes look at the clock."""
+        for connection in await self.store.connections():
+            try:
+                await self._enqueue(connection)
+            except FootnoteError as error:  # the other connections are synced all the same
+                log.warning("sync_not_enqueued", extra={"connection": connection.name, "reason": str(error)})
+
+    async def _enqueue(self, connection: Connection) -> None:
+        state, now = await self.store.state(connection.name), self.clock.now()
+        if state.next_at is not None and state.next_at > now:
+            return
+        if await self._under_way(connection) is not None:
+            return
+        due = state.next_at or connection.created_at
+        # A job that was lost in the middle of a round is followed by another one after a while.
+        marks = f"{connection.name}\x1f{state.round}\x1f{state.phase}\x1f{due.isoformat()}\x1f{(now - due) // _LOST}"
+        job = Job(
+            id=hashlib.sha256(marks.encode()).hexdigest()[:12],
+            kind=JobKind.SYNC,
+            base=connection.name,
+            by=connection.by,
+            created_at=now,
+            subject=self.plugins(connection.kind).title,
+            reference=connection.name,
+        )
+        with suppress(Busy):
+            await self.job_queue.accept(job)
+
+    async def _under_way(self, connection: Connection) -> Job | None:
+        of_it = (job for job in await self.jobs.recent() if job.kind is JobKind.SYNC and not job.over)
+        return next((job for job in of_it if job.reference == connection.name and not job.cancelled_by), None)
+
+    def _require_principals(self, given: Collection[str]) -> None:
+        """Raise NotFound for what is no principal."""
+        for one in given:
+            if one != EVERYONE and not any(form.accepts(one) for form in self.forms):
+                raise NotFound(
+                    f"{one[:60]} is nobody I know.",
+                    remedy=f"It looks like {', '.join(map(str, self.forms))} or {EVERYONE}.",
+                )
+
+
+_LOST = timedelta(minutes=15)
+
+
+def is_syncing(state: SyncState) -> bool:
+    """Whether a round is under way."""
+    return state.phase is not SyncPhase.IDLE

@@ -1,0 +1,314 @@
+"""Keeps connections in sync, for every connector alike: list, look up rights, then fetch what is new or changed.
+
+Each step is kept before the next begins, so that a sync that was killed at any call goes on where it was. What is no
+longer allowed is withdrawn before anything is fetched. A round that has much to fetch ends when the next one is due, so
+that rights are read again in time; the next one goes on with what is left.
+"""
+
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Protocol, TypeVar
+
+from core.ingestion.ingestor import Change, IngestResult
+from core.ingestion.jobs import state_of
+from core.model.clock import Clock
+from core.model.connections import Connection, SyncedItem, SyncPhase, SyncState
+from core.model.errors import Busy, SourceUnavailable
+from core.model.jobs import ItemState, JobCancelled, JobStage
+from core.model.json_codec import to_json
+from core.ports.connection_store import ConnectionStore
+from core.ports.connector import ChangePage, Connector, ConnectorPlugin, Content, FetchFailure, SourceItem
+from core.service.sync.classes import ReaderClasses, used_classes
+from core.service.sync.documents import SyncedDocuments, listed_item, may_retry
+from core.service.sync.rights import digest_of, readers_json, resolve_rights
+
+MOST_DOCUMENTS = 50_000  # of one connection
+RETRY = timedelta(minutes=5)  # after a failure that says nothing of when to ask again
+MOST_PAGES = 100_000  # of one listing: a source that never comes to an end is given up
+
+Guard = Callable[[], Awaitable[None]]
+T = TypeVar("T")
+
+
+class SyncReport(Protocol):
+    """Shows how far a sync is. Any call may raise JobCancelled."""
+
+    def begin(self, stage: JobStage, title: str, done: int, total: int) -> None:
+        """Say what is being done now; ``done`` of ``total`` documents are over, where that is known."""
+
+    def progress(self, stage: JobStage, done: int, total: int) -> None:
+        """Say how far the current document is."""
+
+    async def outcome(self, item: str, title: str, state: ItemState, reason: str = "") -> None:
+        """Say how the document of this id came out. Its title is for its readers and the operator alone."""
+
+
+@dataclass(slots=True)
+class _Round:
+    """A round in hand."""
+
+    connection: Connection
+    plugin: ConnectorPlugin
+    connector: Connector
+    state: SyncState
+    items: dict[str, SyncedItem]
+    guard: Guard
+    report: SyncReport
+    until: float  # of the monotonic clock
+    is_cut_short: bool = False  # because the next round is due
+
+    @property
+    def name(self) -> str:
+        return self.connection.name
+
+
+@dataclass(frozen=True, slots=True)
+class SyncEngine:
+    """Syncs one connection at a time; whoever calls holds the lease of the connection. Holds no state of its own."""
+
+    store: ConnectionStore
+    documents: SyncedDocuments
+    classes: ReaderClasses
+    clock: Clock
+
+    async def run(
+        self,
+        connection: Connection,
+        plugin: ConnectorPlugin,
+        connector: Connector,
+        *,
+        guard: Guard,
+        report: SyncReport,
+        until: float,
+    ) -> bool:
+        """Go on with a round until it ends or ``until`` (of the monotonic clock); whether it ended.
+
+        Raises SourceUnavailable, after that was kept with the time of the next attempt; LeaseLost, JobCancelled and
+        StoreUnavailable as they come.
+        """
+        state = (await self.store.state(connection.name)).begin(self.clock.now())
+        items = dict(await self.store.items(connection.name))
+        run = _Round(connection, plugin, connector, state, items, guard, report, until)
+        try:
+            if run.state.phase is SyncPhase.LISTING and not await self._list(run):
+                return False
+            if run.state.phase is SyncPhase.RIGHTS:
+                await self._apply_rights(run)
+            if not await self._sync_documents(run):
+                return False
+        except JobCancelled:
+            pause = timedelta(minutes=connection.minutes)
+            await self.store.save_state(run.name, replace(run.state, next_at=self.clock.now() + pause))
+            raise
+        except (SourceUnavailable, Busy) as error:
+            after = timedelta(seconds=error.after) if isinstance(error, SourceUnavailable) and error.after else RETRY
+            await guard()
+            await self.store.save_state(run.name, run.state.fail(self.clock.now(), str(error), after))
+            raise
+        await guard()
+        await self.classes.remove_unused(connection, run.state, run.items.values())
+        ended = run.state.end(self.clock.now(), connection.minutes)
+        ended = replace(ended, next_at=self.clock.now()) if run.is_cut_short else ended
+        await self.store.save_state(run.name, ended)
+        return True
+
+    # --- listing
+
+    async def _list(self, run: _Round) -> bool:
+        """Read the pages of changes, each kept with the cursor behind it; False when the turn is over first."""
+        for _ in range(MOST_PAGES):
+            run.report.begin(JobStage.FETCHING, run.name, 0, 0)
+            began = self.clock.monotonic()
+            page = await run.connector.changes(run.state.cursor)
+            took = self.clock.monotonic() - began
+            await self._keep_page(run, page, took)
+            if not page.more:
+                break
+            if self.clock.monotonic() >= run.until:
+                return False
+        if run.state.whole:
+            await self._find_missing(run)
+        await self._save(run, replace(run.state, phase=SyncPhase.RIGHTS))
+        return True
+
+    async def _keep_page(self, run: _Round, page: ChangePage, seconds: float) -> None:
+        changed = [self._listed(run, item) for item in page.items]
+        changed += [replace(run.items[one], gone=True) for one in page.deleted if one in run.items]
+        readers = {digest_of(item.readers): readers_json(item.readers) for item in page.items}
+        run.items |= {item.id: item for item in changed}
+        if len(run.items) > MOST_DOCUMENTS:
+            raise Busy(
+                f"There are more than {MOST_DOCUMENTS:,} documents.", remedy="Connect a part of it: fewer spaces."
+            )
+        state = replace(
+            run.state,
+            cursor=page.cursor,
+            whole=page.whole,
+            listed_seconds=run.state.listed_seconds + seconds,
+            readers={**run.state.readers, **readers},
+        )
+        await self._save(run, state, {item.id: item for item in changed}.values())
+
+    @staticmethod
+    def _listed(run: _Round, found: SourceItem) -> SyncedItem:
+        """The item as it is listed now, with what is known of it."""
+        before = run.items.get(found.id, SyncedItem(found.id, "", "", 0))
+        changed = bool(before.listed) and listed_item(before).version != found.version
+        tries = 0 if changed else before.tries
+        return replace(
+            before,
+            listed=to_json(replace(found, readers=())),
+            readers=digest_of(found.readers),
+            seen=run.state.round,
+            gone=False,
+            tries=tries,
+        )
+
+    async def _find_missing(self, run: _Round) -> None:
+        """Ask once more for what a whole listing did not name: pages move while they are listed."""
+        missing = sorted(item.id for item in run.items.values() if item.seen < run.state.round and not item.gone)
+        for some in _batches(missing, run.plugin.batch):
+            there = await run.connector.lookup(some)
+            page = ChangePage(tuple(there), tuple(set(some) - {one.id for one in there}), run.state.cursor, whole=True)
+            await self._keep_page(run, page, 0.0)
+
+    # --- rights
+
+    async def _apply_rights(self, run: _Round) -> None:
+        """Withdraw what has other readers now, then write who may read each class."""
+        run.report.begin(JobStage.FETCHING, f"the readers of {run.name}", 0, 0)
+        used = used_classes(run.items.values())
+        rights = await resolve_rights(run.connection, run.connector, run.state.readers, used)
+        bases = await self.classes.assign(run.connection, run.state, run.items.values(), rights)
+        await run.guard()
+        for item in [one for one in run.items.values() if one.base and not one.hidden]:
+            if item.gone or bases.get(item.readers) != item.base:
+                await self.documents.hide(run.connection, item)
+                await self._save_item(run, replace(item, hidden=True))
+        await self.classes.save(run.connection, run.plugin.title, run.state, bases, rights)
+        state = replace(
+            run.state,
+            bases=bases,
+            readers={digest: text for digest, text in run.state.readers.items() if digest in used},
+            unmapped=sum(count for digest, count in used.items() if digest not in bases),
+            groups=rights.unmapped,
+            rights_at=run.state.started_at,
+            phase=SyncPhase.DOCUMENTS,
+        )
+        await self._save(run, state)
+
+    # --- documents
+
+    async def _sync_documents(self, run: _Round) -> bool:
+        """Remove, move and fetch what has to be; False when the turn is over first."""
+        for item in [
+            one for one in run.items.values() if one.gone or (one.base and one.readers not in run.state.bases)
+        ]:
+            await self._remove(run, item)
+        due = [item for item in run.items.values() if self._is_due(run, item)]
+        done = len(run.items) - len(due)
+        for number, some in enumerate(_batches(due, run.plugin.batch)):
+            if number and self._next_round_is_due(run):
+                run.is_cut_short = True
+                return True
+            if number and self.clock.monotonic() >= run.until:
+                return False
+            await self._fetch(run, [item for item in some if not await self._move(run, item, done)], done)
+            done += len(some)
+        return True
+
+    def _is_due(self, run: _Round, item: SyncedItem) -> bool:
+        base = run.state.bases.get(item.readers)
+        if base is None or item.gone:
+            return False
+        current = item.version == listed_item(item).version and item.base == base and not item.hidden
+        return not current and may_retry(item, self.clock.now())
+
+    def _next_round_is_due(self, run: _Round) -> bool:
+        ended = run.state.end(self.clock.now(), run.connection.minutes)
+        pause = (ended.next_at or self.clock.now()) - self.clock.now()
+        return self.clock.now() - (run.state.started_at or self.clock.now()) >= pause
+
+    async def _remove(self, run: _Round, item: SyncedItem) -> None:
+        """Take out what is gone, or what nobody may read any more."""
+        await run.guard()
+        await self.documents.remove(run.connection, item)
+        if item.base:
+            await run.report.outcome(item.id, listed_item(item).title, ItemState.REMOVED)
+        if item.gone:
+            del run.items[item.id]
+            await self.store.remove_items(run.name, [item.id])
+        else:
+            await self._save_item(run, replace(item, base="", version="", indexed="", hidden=False))
+
+    async def _move(self, run: _Round, item: SyncedItem, done: int) -> bool:
+        """Move an item that was read already in this version; False where it has to be fetched."""
+        if item.version != listed_item(item).version:
+            return False
+        run.report.begin(JobStage.FETCHING, listed_item(item).title, done, len(run.items))
+        base = run.state.bases[item.readers]
+        result = await self.documents.move(run.connection, item, base, run.guard, run.report.progress)
+        if result is None:
+            return False
+        await self._settle(run, item, result)
+        return True
+
+    async def _fetch(self, run: _Round, items: Sequence[SyncedItem], done: int) -> None:
+        """Fetch and ingest these items; each outcome is kept before the next one begins."""
+        left = {item.id: item for item in items}
+        if not left:
+            return
+        run.report.begin(JobStage.FETCHING, listed_item(items[0]).title, done, len(run.items))
+        async for found in run.connector.fetch([listed_item(item) for item in items]):
+            item = left.pop(found.id, None)
+            if item is None:  # twice, or nothing that was asked for
+                continue
+            run.report.begin(JobStage.FETCHING, listed_item(item).title, done, len(run.items))
+            if isinstance(found, FetchFailure):
+                await self._settle(run, item, IngestResult("", Change.FAILED, reason=found.reason))
+                continue
+            await self._settle(run, item, await self._ingest(run, item, found))
+        for item in left.values():
+            await self._remove(run, replace(item, gone=True))
+
+    async def _ingest(self, run: _Round, item: SyncedItem, content: Content) -> IngestResult:
+        base = run.state.bases[item.readers]
+        return await self.documents.bring_in(run.connection, item, content, base, run.guard, run.report.progress)
+
+    async def _settle(self, run: _Round, item: SyncedItem, result: IngestResult) -> None:
+        """Keep how an item came out."""
+        listed, base = listed_item(item), run.state.bases[item.readers]
+        if result.change is Change.FAILED:
+            since = item.failed_since or self.clock.now()
+            after = replace(item, reason=result.reason, failed_since=since, tries=item.tries + 1)
+        else:
+            indexed = await self.documents.indexed_version(run.connection, item, base)
+            after = SyncedItem(
+                item.id,
+                item.listed,
+                item.readers,
+                item.seen,
+                False,
+                listed.version,
+                base,
+                indexed,
+                reason=result.reason,
+            )
+        await self._save_item(run, after)
+        await run.report.outcome(item.id, listed.title, state_of(result.change), result.reason)
+
+    # --- keeping
+
+    async def _save(self, run: _Round, state: SyncState, items: Collection[SyncedItem] = ()) -> None:
+        await run.guard()
+        run.state = state
+        await self.store.save_state(run.name, state, list(items))
+
+    async def _save_item(self, run: _Round, item: SyncedItem) -> None:
+        run.items[item.id] = item
+        await self.store.save_items(run.name, [item])
+
+
+def _batches(found: Sequence[T], size: int) -> list[Sequence[T]]:
+    return [found[start : start + size] for start in range(0, len(found), size)]

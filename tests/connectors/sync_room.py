@@ -1,0 +1,190 @@
+"""Stores in this process with the sync engine on them, and a kill at any call."""
+
+import inspect
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from adapters.connectors.http import PolicyHttp, opener
+from adapters.documents.web.fetcher import Rules
+from core.ingestion.ingestor import Ingestor
+from core.ingestion.originals import Originals
+from core.model.connections import Connection, SyncState
+from core.model.conversation import Audience, Person
+from core.model.errors import FootnoteError
+from core.model.jobs import ItemState, JobStage
+from core.ports.connector import ConnectorPlugin
+from core.ports.index import Scope
+from core.ports.parser import Parser
+from core.retrieval.hybrid import Retriever
+from core.service.sync.classes import ReaderClasses
+from core.service.sync.documents import SyncedDocuments
+from core.service.sync.engine import SyncEngine
+from core.service.visible_bases import VisibleBases
+from tests.fakes.memory.clock import ManualClock
+from tests.fakes.memory.connection_store import InProcessConnectionStore
+from tests.fakes.memory.encoder import HashingEncoder
+from tests.fakes.memory.index import InProcessIndex
+from tests.fakes.memory.job_store import InProcessBlobStore
+from tests.fakes.memory.stores import InProcessCatalog
+
+OPERATOR = Person("terminal:operator", "operator")
+
+
+class Killed(BaseException):
+    """The process died here."""
+
+
+@dataclass
+class Killer:
+    """Kills at the call of this number, counted from 1; 0 never does."""
+
+    at: int = 0
+    calls: int = 0
+
+    def step(self) -> None:
+        self.calls += 1
+        if self.calls == self.at:
+            raise Killed
+
+
+class Killable:
+    """Passes calls on; each may be the last one, before or after it was carried out."""
+
+    def __init__(self, real: Any, killer: Killer) -> None:
+        self._real, self._killer = real, killer
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._real, name)
+        if not inspect.iscoroutinefunction(found):
+            return found
+
+        async def call(*given: Any, **named: Any) -> Any:
+            self._killer.step()
+            result = await found(*given, **named)
+            self._killer.step()
+            return result
+
+        return call
+
+
+class CountingEncoder(HashingEncoder):
+    """Counts the texts that it encodes, and among them the passages: their titles are lines of their own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.encoded = self.passages = 0
+
+    async def encode_passages(self, texts: Any) -> Any:
+        self.encoded += len(texts)
+        self.passages += sum("\n" in text for text in texts)
+        return await super().encode_passages(texts)
+
+
+@dataclass
+class Report:
+    """What a sync said."""
+
+    outcomes: list[tuple[str, ItemState, str]] = field(default_factory=list)
+
+    def begin(self, stage: JobStage, title: str, done: int, total: int) -> None:
+        pass
+
+    def progress(self, stage: JobStage, done: int, total: int) -> None:
+        pass
+
+    async def outcome(self, item: str, title: str, state: ItemState, reason: str = "") -> None:
+        self.outcomes.append((title, state, reason))
+
+
+class SyncRoom:
+    """One connection, and the means to sync it and to look at what came of it."""
+
+    def __init__(
+        self,
+        plugin: ConnectorPlugin,
+        settings: Mapping[str, str],
+        parser: Parser,
+        port: int,
+        readers: Sequence[str] = (),
+    ) -> None:
+        self.plugin, self.settings, self.parser = plugin, settings, parser
+        self.clock, self.encoder = ManualClock(datetime.now(UTC)), CountingEncoder()
+        self.store, self.catalog, self.index = InProcessConnectionStore(), InProcessCatalog(), InProcessIndex()
+        self.blobs = InProcessBlobStore()
+        self.connection = Connection(
+            "wiki", plugin.name, {}, {}, OPERATOR, self.clock.now(), readers=frozenset(readers)
+        )
+        self.waited: list[float] = []
+        self.http: PolicyHttp | None = None
+        self.rules = Rules(allow_private=frozenset({f"127.0.0.1:{port}"}))
+
+    async def _sleep(self, seconds: float) -> None:
+        self.waited.append(seconds)
+
+    async def sync(self, *, kill_at: int = 0, turns: int = 50) -> Report:
+        """Sync to the end of a round. Raises Killed at the call of this number, and what the engine raises."""
+        killer, report = Killer(kill_at), Report()
+        catalog, index = Killable(self.catalog, killer), Killable(self.index, killer)
+        originals = Originals(Killable(self.blobs, killer))
+        ingestor = Ingestor(
+            index=index,
+            encoder=self.encoder,
+            catalog=catalog,
+            parser=self.parser,
+            clock=self.clock,
+            originals=originals,
+        )
+        engine = SyncEngine(
+            Killable(self.store, killer),
+            SyncedDocuments(catalog, ingestor, originals),
+            ReaderClasses(catalog),
+            self.clock,
+        )
+
+        async def guard() -> None:
+            killer.step()
+
+        for _ in range(turns):
+            async with self.plugin.open(self.settings, opener(self.rules, sleep=self._sleep)) as connector:
+                if await engine.run(
+                    self.connection, self.plugin, connector, guard=guard, report=report, until=float("inf")
+                ):
+                    return report
+        raise AssertionError("It never ends.")
+
+    async def sync_killed_at(self, call: int) -> bool:
+        """Sync, killed at this call; whether it lived to be killed."""
+        try:
+            await self.sync(kill_at=call)
+        except Killed:
+            return True
+        return False
+
+    async def fails(self) -> str:
+        """Sync, and return why it failed."""
+        with suppress(FootnoteError):
+            await self.sync()
+        return (await self.state()).failure
+
+    async def state(self) -> SyncState:
+        return await self.store.state(self.connection.name)
+
+    async def titles(self, *principals: str) -> list[str]:
+        """The titles that somebody who holds these principals can find at all."""
+        bases = await VisibleBases(self.catalog).names(Audience(frozenset(principals)))
+        return sorted(document.title for document in await self.catalog.documents(bases))
+
+    async def texts(self, query: str, *principals: str) -> list[str]:
+        """The passages that a search of theirs finds."""
+        bases = await VisibleBases(self.catalog).names(Audience(frozenset(principals)))
+        found = await Retriever(self.index, self.encoder, None, self.catalog).search(query, Scope(bases))
+        return [hit.passage.text for hit in found.hits]
+
+    async def leftovers(self) -> list[str]:
+        """Documents in the index that the catalog does not show, or not in this version."""
+        bases = frozenset(base.name for base in await self.catalog.bases())
+        shown = {document.id: frozenset({document.version}) for document in await self.catalog.documents(bases)}
+        return sorted(one for one, versions in (await self.index.versions()).items() if shown.get(one) != versions)

@@ -1,0 +1,296 @@
+"""Connections as people meet them: connected, due by the clock, on a card, mapped, hidden when stale, and removed."""
+
+import stat
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from adapters.connectors.http import opener
+from adapters.connectors.registry import connector_names, connector_plugin
+from adapters.documents.parser import DocumentParser
+from adapters.documents.web.fetcher import Rules
+from adapters.files.secret_box import KEY_FILE, FernetBox
+from bot.plugins import principal_forms
+from core.model.conversation import Audience
+from core.model.errors import ConfigurationError, FootnoteError, NotFound, SourceRefused
+from core.model.jobs import ItemState, JobCancelled, JobKind, JobState
+from core.model.json_codec import to_json
+from core.model.principals import mail_principal
+from core.service.kb.commands import KbVerb
+from core.service.kb.job_cards import job_card
+from core.service.kb.job_queue import JobQueue
+from core.service.kb.results import BaseList, Refused
+from core.service.kb.summaries import summarize_job
+from core.service.sync.classes import ReaderClasses
+from core.service.sync.connections import Connections
+from core.service.sync.documents import SyncedDocuments
+from core.service.sync.engine import SyncEngine
+from core.service.visible_bases import VisibleBases
+from tests.connectors.sync_room import Report
+from tests.core.service.kb.knowledge_room import ADMIN, Room
+from tests.fakes.confluence.contract import SPECIFICATION
+from tests.fakes.confluence.server import EMAIL, TOKEN, FakeConfluence
+from tests.fakes.memory.connection_store import InProcessConnectionStore
+
+pytestmark = pytest.mark.skipif(not SPECIFICATION.exists(), reason="The description is not shared here.")
+ADA, BO = mail_principal("ada@example.org"), mail_principal("bo@example.org")
+
+
+@pytest.fixture
+async def site() -> AsyncIterator[FakeConfluence]:
+    async with FakeConfluence() as site:
+        for number in range(1, 4):
+            site.add_page(str(number), f"Page {number}", f"<p>Alpha number {number}.</p>")
+        yield site
+        assert not site.violations
+
+
+class ConnectedRoom(Room):
+    """A room whose connections call the fake site."""
+
+    def __init__(self, site: FakeConfluence, home: Path) -> None:
+        super().__init__()
+        self.parser = DocumentParser()  # type: ignore[assignment]  # pages are HTML
+        self.assemble()
+        self.store = InProcessConnectionStore()
+        self.site_of = site
+
+        def connect(job_queue: JobQueue) -> Connections:
+            documents = SyncedDocuments(self.catalog, self.ingestor, self.originals)
+            return Connections(
+                store=self.store,
+                engine=SyncEngine(self.store, documents, ReaderClasses(self.catalog), self.clock),
+                plugins=connector_plugin,
+                http=opener(Rules(allow_private=frozenset({f"127.0.0.1:{site.port}"}))),
+                box=FernetBox(home),
+                catalog=self.catalog,
+                ingestor=self.ingestor,
+                jobs=self.jobs,
+                job_queue=job_queue,
+                clock=self.clock,
+                forms=principal_forms(),
+            )
+
+        self.connect = connect
+        self.wire()
+
+    @property
+    def sources(self) -> Connections:
+        assert self.connections is not None
+        return self.connections
+
+    @property
+    def values(self) -> dict[str, str]:
+        return {"url": self.site_of.url, "email": EMAIL, "token": TOKEN, "spaces": ""}
+
+    async def connects(self, **given: object) -> None:
+        await self.sources.connect("wiki", "confluence", self.values, ADMIN, **given)  # type: ignore[arg-type]
+        await self.scheduler.tick()
+        await self.works()
+
+    async def titles(self, *principals: str) -> list[str]:
+        bases = await VisibleBases(self.catalog).names(Audience(frozenset(principals)))
+        return sorted(one.title for one in await self.catalog.documents(bases))
+
+
+@pytest.fixture
+async def room(site: FakeConfluence, tmp_path: Path) -> AsyncIterator[ConnectedRoom]:
+    room = ConnectedRoom(site, tmp_path)
+    async with room.parser:  # type: ignore[attr-defined]
+        yield room
+
+
+async def test_what_is_connected_is_synced_by_the_clock_and_again_after_a_quarter_of_an_hour(
+    room: ConnectedRoom, site: FakeConfluence
+) -> None:
+    await room.connects()
+    assert await room.titles(ADA) == ["Page 1", "Page 2", "Page 3"]
+    (job,) = await room.jobs.recent()
+    assert (job.kind, job.state, job.counts) == (JobKind.SYNC, JobState.DONE, {ItemState.ADDED: 3})
+    calls = len(site.calls)
+    await room.scheduler.tick()
+    await room.works()
+    assert len(site.calls) == calls
+    room.clock.advance(timedelta(minutes=16).total_seconds())
+    site.change("2", body="<p>Beta.</p>")
+    await room.scheduler.tick()
+    await room.scheduler.tick()  # another process looks at the same clock
+    await room.works()
+    assert [one.counts for one in await room.jobs.recent()] == [{ItemState.UPDATED: 1}, {ItemState.ADDED: 3}]
+
+
+async def test_the_card_counts_and_names_no_title(room: ConnectedRoom, site: FakeConfluence) -> None:
+    site.without_body.add("2")
+    await room.connects()
+    (job,) = await room.jobs.recent()
+    card = job_card(summarize_job(job))
+    assert card.title == "Syncing “wiki” with Confluence"
+    assert "2 added, 1 failed" in card.state
+    assert "Page" not in f"{card} {to_json(job)}"
+    (overview,) = await room.sources.overview()
+    assert [item.reason for item in overview.failing] == ["Confluence sent the page without its text."]
+
+
+async def test_a_failure_is_kept_with_its_time_and_ends_with_the_next_success(
+    room: ConnectedRoom, site: FakeConfluence
+) -> None:
+    await room.connects()
+    site.is_revoked = True
+    room.clock.advance(1_000)
+    await room.scheduler.tick()
+    await room.works()
+    failed = (await room.jobs.recent())[0]
+    assert failed.state is JobState.FAILED
+    assert "refuses the token" in failed.reason
+    (overview,) = await room.sources.overview()
+    assert overview.state.failed_since == room.clock.now()
+    site.is_revoked = False
+    room.clock.advance(1_000)
+    await room.scheduler.tick()
+    await room.works()
+    assert (await room.sources.overview())[0].state.failure == ""
+
+
+async def test_rights_that_were_not_read_again_hide_the_documents(room: ConnectedRoom) -> None:
+    await room.connects(hours=24)
+    (base,) = await room.catalog.bases()
+    assert base.visible_to(Audience(frozenset({ADA})))
+    stale = replace(base, rights_until=(room.clock.now() - timedelta(seconds=1)).isoformat())
+    assert not stale.visible_to(Audience(frozenset({ADA})))
+    assert base.rights_until == (room.clock.now() + timedelta(hours=24)).isoformat()
+
+
+async def test_an_admin_sees_nothing_of_what_they_may_not_read_at_the_source(room: ConnectedRoom) -> None:
+    await room.connects()
+    listed = await room.says(KbVerb.LIST)
+    assert isinstance(listed, BaseList)
+    assert listed.bases == ()
+    assert isinstance(await room.says(KbVerb.LIST, base="wiki"), Refused)
+    assert isinstance(await room.says(KbVerb.SHOW, target="Page 1"), Refused)
+
+
+@pytest.mark.parametrize("verb", [KbVerb.GRANT, KbVerb.REVOKE, KbVerb.REMOVE, KbVerb.INGEST, KbVerb.CONFIRM])
+async def test_what_a_source_sets_is_not_changed_here(room: ConnectedRoom, verb: KbVerb) -> None:
+    await room.connects()
+    before = await room.catalog.bases()
+    refused = await room.says(verb, base="wiki", principals=("slack:team:T1",), target="https://example.org")
+    assert isinstance(refused, Refused)
+    assert await room.catalog.bases() == before
+
+
+async def test_a_group_that_is_mapped_reads_after_the_next_sync(room: ConnectedRoom, site: FakeConfluence) -> None:
+    site.people.update(ada="", bo="")  # they hide their addresses
+    await room.connects()
+    (overview,) = await room.sources.overview()
+    assert (overview.documents, overview.state.unmapped, dict(overview.state.groups)) == (0, 3, {"g-staff": 3})
+    await room.sources.map_group("wiki", "g-staff", ["slack:team:T1"])
+    await room.scheduler.tick()
+    await room.works()
+    assert await room.titles("slack:team:T1") == ["Page 1", "Page 2", "Page 3"]
+    await room.sources.map_group("wiki", "g-staff", [])
+    await room.scheduler.tick()
+    await room.works()
+    assert await room.titles("slack:team:T1") == []
+
+
+async def test_anyone_is_nobody_until_an_admin_says_otherwise(room: ConnectedRoom, site: FakeConfluence) -> None:
+    site.spaces["ENG"] = [("", "")]
+    await room.connects()
+    assert (await room.sources.overview())[0].state.unmapped == 3
+    await room.sources.map_group("wiki", "**", ["everyone"])
+    await room.scheduler.tick()
+    await room.works()
+    assert len(await room.titles()) == 3
+
+
+async def test_a_removed_connection_leaves_nothing(room: ConnectedRoom) -> None:
+    await room.connects()
+    assert await room.sources.disconnect("wiki") == 3
+    assert await room.catalog.bases() == []
+    assert await room.index.count() == 0
+    assert not await room.store.items("wiki")
+    await room.scheduler.tick()
+    await room.works()
+    assert await room.catalog.bases() == []
+
+
+async def test_a_sync_ends_where_its_connection_is_removed_meanwhile(room: ConnectedRoom, site: FakeConfluence) -> None:
+    await room.connects()
+    site.add_page("4", "Page 4", "<p>Alpha number 4.</p>")
+    removed: list[int] = []
+
+    async def guard() -> None:
+        if not removed and len(site.calls) > calls + 3:  # it is fetching by now
+            removed.append(0)
+            removed[0] = await room.sources.disconnect("wiki")
+
+    calls = len(site.calls)
+    with pytest.raises(JobCancelled, match="disconnected"):
+        await room.sources.sync("wiki", guard=guard, report=Report(), until=float("inf"))
+    assert removed == [3]
+    assert await room.titles(ADA) == []
+    room.clock.advance(1)
+    await room.connects()
+    assert await room.titles(ADA) == ["Page 1", "Page 2", "Page 3", "Page 4"]
+
+
+async def test_a_dry_run_keeps_nothing(room: ConnectedRoom, site: FakeConfluence) -> None:
+    site.pages["2"].users = ("somebody",)
+    plan = await room.sources.preview("wiki", "confluence", room.values, ADMIN)
+    assert (plan.documents, plan.new, plan.changed, plan.gone, plan.unreadable) == (3, 3, 0, 0, 1)
+    assert await room.store.connections() == []
+    assert await room.catalog.bases() == []
+
+
+async def test_the_check_names_account_count_and_hidden_addresses(room: ConnectedRoom, site: FakeConfluence) -> None:
+    site.people["bo"] = ""
+    check = await room.sources.check("confluence", room.values)
+    assert (check.account, check.documents, check.example) == ("Ada", 3, "Page 1")
+    assert "1 of 2 people" in check.warnings[0]
+    with pytest.raises(SourceRefused):
+        await room.sources.check("confluence", room.values | {"token": "another"})
+    with pytest.raises(ConfigurationError, match="API token"):
+        await room.sources.check("confluence", room.values | {"token": ""})
+
+
+async def test_a_token_is_kept_encrypted_and_unusable_with_another_key(room: ConnectedRoom, tmp_path: Path) -> None:
+    await room.connects()
+    (connection,) = await room.store.connections()
+    assert TOKEN not in to_json(connection)
+    key = tmp_path / KEY_FILE
+    assert stat.S_IMODE(key.stat().st_mode) == 0o600
+    assert FernetBox(tmp_path).unseal(connection.secrets["token"]) == TOKEN
+    with pytest.raises(ConfigurationError, match="another key"):
+        FernetBox(tmp_path, "k" * 32).unseal(connection.secrets["token"])
+    with pytest.raises(ConfigurationError, match="fewer than 32"):
+        FernetBox(tmp_path, "short").seal("x")
+
+
+async def test_a_name_that_is_taken_is_refused(room: ConnectedRoom) -> None:
+    await room.says(KbVerb.CREATE, base="wiki")
+    with pytest.raises(NotFound, match="already"):
+        await room.sources.connect("wiki", "confluence", room.values, ADMIN)
+
+
+async def test_a_cancelled_sync_is_not_begun_again_at_once(room: ConnectedRoom) -> None:
+    await room.sources.connect("wiki", "confluence", room.values, ADMIN)
+    await room.scheduler.tick()
+    (job,) = await room.jobs.recent()
+    await room.jobs.cancel(job.id, ADMIN.id)
+    await room.works()
+    assert (await room.job(job.id)).state is JobState.CANCELLED
+
+
+async def test_a_token_goes_to_no_plain_and_no_private_address(room: ConnectedRoom) -> None:
+    for url in ("http://example.org", "https://127.0.0.1:1", "https://169.254.169.254", "https://localhost"):
+        with pytest.raises(FootnoteError, match=r"https alone|must not be called"):
+            await room.sources.check("confluence", room.values | {"url": url})
+
+
+def test_an_unknown_connector_is_named_with_those_there_are() -> None:
+    assert "confluence" in connector_names()
+    with pytest.raises(ConfigurationError, match=r"There is: .*confluence"):
+        connector_plugin("nowhere")

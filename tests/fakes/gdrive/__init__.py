@@ -1,0 +1,1 @@
+"""Google Drive as a server."""
