@@ -106,7 +106,6 @@ def _is_there(path: str) -> bool:
 
 
 SIBLINGS = {  # the same idea, once a platform or a format, beside each other: a search finds them together
-    "AnswerMessages",
     "AnswerStage",
     "ChannelAccess",
     "EventListener",

@@ -15,7 +15,6 @@ import structlog
 
 from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.endpoints import configure_endpoints
-from adapters.discord.api.errors import RequestRefused
 from adapters.discord.api.ids import PLATFORM, handoff_role
 from adapters.discord.api.servers import Servers
 from adapters.discord.inbound.attachments import files_above, read_attachments
@@ -36,18 +35,16 @@ from adapters.discord.kb.kept_commands import DiscordKeptCommand
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.announcements import DiscordAnnouncements
 from adapters.discord.outbound.answer_index import AnswerIndex
-from adapters.discord.outbound.answer_messages import AnswerMessages, Pauses
 from adapters.discord.outbound.answer_records import DiscordQuestionState
-from adapters.discord.outbound.answer_view import PACE_SECONDS, PAUSES, DiscordAnswerView
+from adapters.discord.outbound.answer_view import MANNERS, DiscordAnswers
 from adapters.discord.outbound.buttons import AgainButton
 from adapters.discord.outbound.edit_versions import EditVersions
 from adapters.discord.outbound.layouts import Extras
 from adapters.discord.outbound.messages import Messages
 from adapters.discord.outbound.notices import Notices
-from adapters.discord.outbound.sanitizer import SanitizedView
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
-from core.model.errors import Denied, NotFound, PlatformUnavailable
+from core.model.errors import PlatformUnavailable
 from core.model.incoming_events import (
     Expiry,
     FileReference,
@@ -58,7 +55,9 @@ from core.model.incoming_events import (
     Permissions,
 )
 from core.model.inquiry import Checkpoint
-from core.model.reply_target import ReplyTarget
+from core.model.reply_target import ReplyMode, ReplyTarget
+from core.ports.answer_view import AnswerView
+from core.ports.chat import AnswerPlace, CallRefused, Manners
 from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
 from core.ports.platform import MessageState
@@ -105,16 +104,12 @@ class DiscordPlatform:
         api_url: str | None = None,
         gateway_url: str | None = None,
         gateway_lease: LeaderLease | None = None,
-        pace_seconds: float = PACE_SECONDS,
+        manners: Manners = MANNERS,
         pacing_limits: PacingLimits = LIMITS,
-        pauses: Pauses = PAUSES,
     ) -> None:
         configure_endpoints(api_url, gateway_url)
         self._gateway_lease = gateway_lease or AlwaysLeader()
         self._parse = parse
-        self._pace_seconds = pace_seconds
-        self._pacing_limits = pacing_limits
-        self._pauses = pauses
         self._connection = GatewayConnection(self._new_client, token, self._gateway_lease)
         self._identify_limiter = IdentifyLimiter(message_states)
         self._ordered_queue = OrderedQueue(inbox)
@@ -123,6 +118,15 @@ class DiscordPlatform:
         self.servers = Servers(self.client, self._connection.holds_gateway)
         self.messages = Messages(self.client, self.servers)
         self.channel_access = ChannelAccess(self.client, self.servers, user_actions)
+        self._answers = DiscordAnswers(
+            messages=self.messages,
+            answer_index=self._answer_index,
+            edit_versions=self._edit_versions,
+            connected=self.wait_until_connected,
+            extras=self._extras,
+            manners=manners,
+            limits=pacing_limits,
+        )
         self._notices = Notices(self.messages, self.wait_until_connected)
         self._cards = JobCards(self.messages, message_states, self.wait_until_connected)
         self.knowledge = DiscordKnowledge(self.client, self._cards, self.wait_until_connected)
@@ -317,29 +321,16 @@ class DiscordPlatform:
 
     def answer_view(
         self, incoming: Incoming, message_state: MessageState[DiscordQuestionState], trace_id: str
-    ) -> DiscordAnswerView:
+    ) -> AnswerView:
         """Where the answer to this will be visible."""
-        message = _question(incoming)
+        return self._answers.delivery(_question(incoming), message_state, trace_id)
 
-        async def extras() -> Extras:
-            settings = await self.channel_access.settings(message.thread)
-            visibility = _visibility(message)
-            handoff = visibility is AnswerVisibility.PLACE and handoff_role(settings.handoff) is not None
-            return Extras(handoff=handoff, share=visibility is AnswerVisibility.ASKER)
-
-        return DiscordAnswerView(
-            message=message,
-            message_state=message_state,
-            trace_id=trace_id,
-            messages=self.messages,
-            answer_index=self._answer_index,
-            edit_versions=self._edit_versions,
-            connected=self.wait_until_connected,
-            extras=extras,
-            seconds=self._pace_seconds,
-            limits=self._pacing_limits,
-            pauses=self._pauses,
-        )
+    async def _extras(self, message: IncomingMessage) -> Extras:
+        """The buttons below its answer that depend on the place."""
+        settings = await self.channel_access.settings(message.thread)
+        visibility = _visibility(message)
+        handoff = visibility is AnswerVisibility.PLACE and handoff_role(settings.handoff) is not None
+        return Extras(handoff=handoff, share=visibility is AnswerVisibility.ASKER)
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies in this place."""
@@ -402,41 +393,28 @@ class DiscordPlatform:
 
         What only one person sees needs a press, so a note of its own would be for all.
         """
-        trace_id = message_state.kept.trace
-        if trace_id:
-            await self.wait_until_connected()
-            await self._answer_messages(message, message_state).add_row(layouts.row(AgainButton.create(trace_id)))
+        kept = message_state.kept
+        if not kept.trace or not kept.messages:
+            return
+        await self.wait_until_connected()
+        place = AnswerPlace(ReplyMode(kept.mode or message.reply_target.mode), kept.channel)
+        row = layouts.row(AgainButton.create(kept.trace))
+        try:
+            await self._answers.surface(message, message_state).add_row(place, kept.messages[-1], row)
+        except CallRefused as refused:
+            log.info("row_not_added", reason=str(refused))
 
     async def close_card(
         self, message: IncomingMessage, message_state: MessageState[DiscordQuestionState], card: Checkpoint
     ) -> None:
         """Take the choices off a card; one for a single person's eyes can be edited for 15 minutes after a press."""
-
-        async def render() -> list[SanitizedView]:
-            return [layouts.closed_card(card)]
-
         await self.wait_until_connected()
-        try:
-            await self._answer_messages(message, message_state).change(render)
-        except (NotFound, Denied, RequestRefused) as error:
-            log.info("card_not_closed", reason=str(error))
+        await self._answers.delivery(message, message_state).close_card(card)
 
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[DiscordQuestionState]) -> None:
         """Remove what was posted for a question that was deleted."""
         await self.wait_until_connected()
-        await self._answer_messages(message, message_state).withdraw()
-
-    def _answer_messages(
-        self, message: IncomingMessage, message_state: MessageState[DiscordQuestionState]
-    ) -> AnswerMessages:
-        return AnswerMessages(
-            message_state=message_state,
-            target=message.reply_target,
-            question=message.text,
-            messages=self.messages,
-            on_moved=lambda _: None,
-            pauses=self._pauses,
-        )
+        await self._answers.delivery(message, message_state).withdraw()
 
 
 async def _wait(stop: asyncio.Event) -> None:

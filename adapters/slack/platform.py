@@ -30,11 +30,11 @@ from adapters.slack.listeners.background_tasks import BackgroundTasks
 from adapters.slack.outbound import blocks
 from adapters.slack.outbound.agent_sessions import AgentSessions
 from adapters.slack.outbound.announcements import SlackAnnouncements
-from adapters.slack.outbound.answer_messages import AnswerMessages, SlackQuestion
-from adapters.slack.outbound.answer_records import AnswerStage, SlackQuestionState
-from adapters.slack.outbound.answer_view import SlackAnswerView
+from adapters.slack.outbound.answer_records import SlackQuestionState
+from adapters.slack.outbound.answer_renderer import SlackMessage
+from adapters.slack.outbound.answer_surface import SlackQuestion
+from adapters.slack.outbound.answer_view import slack_answer_view
 from adapters.slack.outbound.messages import Messages
-from adapters.slack.outbound.text import escape
 from adapters.slack.workspace import SlackWorkspace
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
@@ -49,6 +49,7 @@ from core.model.incoming_events import (
     Permissions,
 )
 from core.model.inquiry import Checkpoint
+from core.model.message_records import AnswerStage
 from core.ports.answer_view import AnswerView
 from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
@@ -56,8 +57,9 @@ from core.ports.platform import MessageState
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.actions.outcomes import ThreadMuted
 from core.service.actions.user_actions import UserActions
-from core.service.actions.wording import CARD_OVER, EDITED_LATE, YOU_EDITED, outcome_text
+from core.service.actions.wording import EDITED_LATE, YOU_EDITED, outcome_text
 from core.service.backfill import BackfillPlaces
+from core.service.delivery.delivery import AnswerDelivery
 from core.service.delivery.pacing import LIMITS, PacingLimits
 from core.service.gaps.overview import GapOverview
 from core.service.kb.knowledge_commands import KnowledgeCommands
@@ -222,7 +224,7 @@ class SlackPlatform:
         message = _message_of(incoming)
         if message is None:
             raise FootnoteError("A choice is answered where its question was.")
-        return SlackAnswerView(self.workspace, _slack_question(message), message_state, trace_id, self._pacing_limits)
+        return self._delivery(message, message_state, trace_id)
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         """What applies in this channel."""
@@ -275,23 +277,19 @@ class SlackPlatform:
         self, message: IncomingMessage, message_state: MessageState[SlackQuestionState], card: Checkpoint
     ) -> None:
         """Take the buttons off a card; one for a single person's eyes can be edited by its presses alone."""
-        kept, question = message_state.kept, _slack_question(message)
-        if kept.ts and kept.state is AnswerStage.OFFERED:
-            layout = [*question.heading, blocks.markdown(escape(card.message)), blocks.context(CARD_OVER)]
-            await AnswerMessages(self.workspace, question, message_state, "").update(kept.ts, layout, CARD_OVER, "0")
+        if message_state.kept.stage is AnswerStage.OFFERED:
+            await self._delivery(message, message_state).close_card(card)
         await self.workspace.sessions.show(message.thread, "active")
 
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[SlackQuestionState]) -> None:
         """Remove what was posted for a question that was deleted, cards that led on to it included."""
-        messages = AnswerMessages(self.workspace, _slack_question(message), message_state, "")
-        kept = message_state.kept
-        lost = await messages.find("0") if kept.state is AnswerStage.OPEN and not kept.ts else ""
-        for ts in filter(None, (lost, kept.ts, *kept.parts, *kept.cards)):
-            await messages.remove(ts)
-        for ts in kept.direct_ts:
-            await messages.remove(ts, kept.direct)
-        await message_state.keep(replace(kept, ts="", parts=()))
+        await self._delivery(message, message_state).withdraw()
         await self.workspace.sessions.show(message.thread, "active")
+
+    def _delivery(
+        self, message: IncomingMessage, message_state: MessageState[SlackQuestionState], trace_id: str = ""
+    ) -> AnswerDelivery[SlackMessage]:
+        return slack_answer_view(self.workspace, _slack_question(message), message_state, trace_id, self._pacing_limits)
 
 
 def _check_listening(listens: bool, app_token: str | None, signing_secret: str | None) -> None:

@@ -24,6 +24,7 @@ from core.model.conversation import Person, ThreadKey
 from core.model.errors import FootnoteError, PlatformUnavailable
 from core.model.message_records import QuestionState
 from core.ports.message_state import MessageStateStore
+from core.service.actions.presses import AnswerPress
 from core.service.actions.user_actions import UserActions
 
 log = structlog.get_logger(__name__)
@@ -72,6 +73,11 @@ class SlackWorkspace:
         """Stop the work on a question, for the one who asked or an admin. Raises NotFound and Denied."""
         person = Person(person_id(question.thread.space, user))
         await self.user_actions.cancellation.stop(question, person, partial(self.access.is_admin, user))
+
+    def pressed(self, thread: ThreadKey, user: str, trace_id: str, person: Person, reason: str = "") -> AnswerPress:
+        """The press of a button below an answer."""
+        reader, place = partial(self.access.reader, thread, user), partial(self.access.audience, thread, user)
+        return AnswerPress(thread, trace_id, person, reader, place, reason)
 
     async def open_view(self, trigger_id: str, view: View) -> str:
         """Open a modal; its id. Raises ViewNotOpened: a trigger holds for three seconds, and cannot be renewed.

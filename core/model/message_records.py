@@ -1,10 +1,11 @@
 """The records that every platform keeps about a question: how far it is, the card that waits, the files on it."""
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from core.model.conversation import ThreadKey
 from core.model.incoming_events import IncomingMessage
-from core.model.records import PERSON, THREAD, Record
+from core.model.records import NUMBERED, PERSON, THREAD, Record
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +28,45 @@ class QuestionState(Record, place="{thread}", subject="{message}"):
     def is_worked_on(self) -> bool:
         """Whether somebody is at it, as far as it can be seen: then it can be stopped."""
         return not self.outcome
+
+
+class AnswerStage(StrEnum):
+    """How far an answer is, as far as it is visible."""
+
+    UNSEEN = ""
+    WORKING = "working"  # its first message is being posted, or is there
+    PRIVATE = "private"  # only its asker knows that it comes
+    ENDING = "ending"  # its end is being shown
+    OFFERED = "offered"  # a card waits for a choice
+    DONE = "done"
+
+    @classmethod
+    def _missing_(cls, value: object) -> "AnswerStage | None":
+        """Read the names that Slack's answers had at rest in the first version."""
+        return {"open": cls.WORKING, "concluding": cls.ENDING}.get(str(value))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChatQuestionState(QuestionState):
+    """The messages that show one answer in a chat, by their ids, and the place they are in."""
+
+    stage: AnswerStage = AnswerStage.UNSEEN
+    channel: str = ""  # where they are, if the thread key does not say it
+    mode: str = ""  # ReplyMode, where not the question's
+    because: str = ""  # why the answer is not where it was asked
+    first: str = ""
+    parts: tuple[str, ...] = field(default=(), metadata=NUMBERED)  # those that follow the first, of a long one
+    cards: tuple[str, ...] = ()  # earlier first messages: cards that led on to the present one
+
+    @property
+    def is_worked_on(self) -> bool:
+        """From its first sign until a card or the answer is shown; again after a choice."""
+        return self.stage in {AnswerStage.WORKING, AnswerStage.PRIVATE, AnswerStage.ENDING}
+
+    @property
+    def messages(self) -> tuple[str, ...]:
+        """The ids of all its messages, in order."""
+        return tuple(filter(None, (self.first, *self.parts)))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
 """The help, in lines that every platform renders in its own markup."""
 
-from core.service.answer_buttons import LABELS, AnswerAction
+from core.service.actions.presses import ROWS, AnswerAction
 from core.service.kb.text_spans import Line, Style, code, plain, strong
 
 _ASK = "Ask a question about your team's documents"
@@ -13,7 +13,7 @@ HELP: tuple[Line, ...] = (
     (plain(_ASK_ON),),
     (
         plain("Each [n] in an answer is a source. "),
-        strong(LABELS[AnswerAction.QUOTES]),
+        strong(ROWS[AnswerAction.QUOTES].label),
         plain(" shows the exact passages. Please rate answers: your admins see what is missing."),
     ),
     (

@@ -21,7 +21,7 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
-from core.service.message_handler import GIVEN_UP
+from core.service.answer_run import GIVEN_UP
 from tests.e2e import test_discord_process
 from tests.e2e.test_slack_process import ROOT, SAMPLES, end_server, environment, free_port
 from tests.fakes.discord import FakeDiscord

@@ -3,8 +3,10 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
+from adapters.discord.outbound.answer_view import MANNERS
 from adapters.discord.platform import DiscordPlatform
 from core.model.channel_settings import ChosenSettings
 from core.model.principals import channel_principal
@@ -43,7 +45,7 @@ class DiscordDriver:
             token=self.discord.token,
             api_url=self.discord.api_url,
             gateway_url=self.discord.gateway_url,
-            pace_seconds=PACE_SECONDS,
+            manners=replace(MANNERS, edit_seconds=PACE_SECONDS),
             inbox=inbox,
             message_states=message_states,
             user_actions=user_actions,

@@ -7,8 +7,9 @@ real process as well.
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
-from adapters.discord.outbound.answer_messages import Pauses
+from adapters.discord.outbound.answer_view import MANNERS
 from adapters.discord.platform import DiscordPlatform
 from core.model.channel_settings import ChannelSettings
 from core.model.parsed_document import Block, ParsedDocument
@@ -27,7 +28,8 @@ from tests.fakes.memory.message_state import InProcessMessageStateStore
 from tests.fakes.memory.stores import InProcessAudit, InProcessChannelSettingsStore, InProcessFeedbackStore
 
 NO_LATE_EDITS = PacingLimits(late=())  # the fake applies an edit before it answers, unless a test holds it
-SOON = Pauses(opening=(0.02,), editing=(0.02, 0.02), posting=(0.02, 0.05, 0.1))  # scenes do not wait as people do
+# Scenes do not wait as people do.
+SOON = replace(MANNERS, opening=(0.02,), editing=(0.02, 0.02), posting=(0.02, 0.05, 0.1))
 
 
 async def parse(name: str, data: bytes) -> ParsedDocument:
@@ -94,9 +96,8 @@ class Office:
             allowed_bots=self.allowed_bots,
             api_url=self.discord.api_url,
             gateway_url=self.discord.gateway_url,
-            pace_seconds=self.pace_seconds,
+            manners=replace(SOON, edit_seconds=self.pace_seconds),
             pacing_limits=NO_LATE_EDITS,
-            pauses=SOON,
         )
 
     @asynccontextmanager

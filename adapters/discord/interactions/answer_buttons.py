@@ -37,6 +37,16 @@ from core.model.conversation import Audience, Turn
 from core.model.errors import Denied, FootnoteError, NotFound
 from core.model.incoming_events import IncomingMessage
 from core.model.reply_target import ReplyMode, ReplyTarget
+from core.service.actions.kept_answers import Quotes
+from core.service.actions.presses import (
+    RATINGS,
+    AnswerAction,
+    AnswerPress,
+    HandedOver,
+    PressResult,
+    Rated,
+    Shared,
+)
 from core.service.actions.user_actions import UserActions
 from core.service.actions.wording import (
     FINISHED,
@@ -45,7 +55,7 @@ from core.service.actions.wording import (
     NOT_YOURS_TO_REPEAT,
     explanation_text,
 )
-from core.service.answer_buttons import AnswerAction
+from core.service.explanations import Explanation
 from core.service.text_splitter import split_markdown
 
 ANSWER_LIMIT = 3_800
@@ -88,20 +98,53 @@ class AnswerButtons:
         """One of an answer's buttons."""
         async with report_errors(interaction):
             shown = await find_answer(self._answer_index, trace_id)
-            match action:
-                case AnswerAction.QUOTES:
-                    await self._quotes(interaction, shown, trace_id)
-                case AnswerAction.WHY:
-                    await self._explain(interaction, shown, trace_id)
-                case AnswerAction.HELPFUL | AnswerAction.UNHELPFUL:
-                    helpful = action is AnswerAction.HELPFUL
-                    await self._ratings.rate(interaction, shown, trace_id, helpful=helpful)
-                case AnswerAction.HANDOFF:
-                    await self._handoff(interaction, shown, trace_id)
-                case AnswerAction.SHARE:
-                    await self._share(interaction, shown, trace_id)
+            if action in RATINGS:  # a form must be the first response
+                await self._ratings.rate(interaction, action, self._pressed(interaction, shown, trace_id, action))
+                return
+            if action is not AnswerAction.SHARE:
+                await acknowledge(interaction, alone=True)
+            role = await self._role_to_call(interaction, shown) if action is AnswerAction.HANDOFF else 0
+            async with self._user_actions.presses.press(
+                action, self._pressed(interaction, shown, trace_id, action)
+            ) as outcome:
+                await self._show_outcome(interaction, shown, outcome, role)
+            match outcome:
+                case HandedOver():
+                    await tell(interaction, "I have asked someone to look at it.")
+                case Shared():
+                    await tell(interaction, "Shared.")
                 case _:
-                    assert_never(action)
+                    pass
+
+    def _pressed(
+        self, interaction: Interaction, shown: AnsweredQuestion, trace_id: str, action: AnswerAction
+    ) -> AnswerPress:
+        async def place() -> Audience:
+            if action is AnswerAction.SHARE:  # only once its asker shares it
+                await acknowledge(interaction, alone=True)
+            return await self._channel_access.audience_of_channel(shown.thread)
+
+        reader = partial(self._channel_access.audience_of_interaction, interaction)
+        return AnswerPress(shown.thread, trace_id, person_of(interaction.user), reader, place)
+
+    async def _show_outcome(
+        self, interaction: Interaction, shown: AnsweredQuestion, outcome: PressResult, role: int
+    ) -> None:
+        match outcome:
+            case Quotes(question, citations, withheld):
+                text = quote_blocks(question, citations, withheld)
+                for part in split_markdown(text, ANSWER_LIMIT)[:MOST_QUOTE_MESSAGES]:
+                    await show(interaction, layouts.text_layout(part, citations))
+            case Explanation():
+                await tell(interaction, markdown(explanation_text(outcome)))
+            case HandedOver(turn):
+                await self._call_role(interaction, shown, turn, role)
+            case Shared(turn):
+                await self._post_shared(interaction, shown, turn)
+            case Rated():
+                pass
+            case _:
+                assert_never(outcome)
 
     async def ask_follow_up(self, interaction: Interaction, trace_id: str, number: int) -> None:
         """Ask what was suggested below an answer, as whoever presses, where the button stands."""
@@ -158,55 +201,30 @@ class AnswerButtons:
                 with suppress(FootnoteError):
                     await self._messages.edit(spot, interaction.message.id, without)
 
-    async def _explain(self, interaction: Interaction, shown: AnsweredQuestion, trace_id: str) -> None:
-        """How the answer came about, as far as the one who pressed may read what it is made of."""
-        await acknowledge(interaction, alone=True)
-        reader = await self._channel_access.audience_of_interaction(interaction)
-        explanation = await self._user_actions.answers.explain(shown.thread, reader, trace_id)
-        await tell(interaction, markdown(explanation_text(explanation)))
-
-    async def _quotes(self, interaction: Interaction, shown: AnsweredQuestion, trace_id: str) -> None:
-        """The passages, as far as the one who pressed may read them now."""
-        await acknowledge(interaction, alone=True)
-        reader = await self._channel_access.audience_of_interaction(interaction)
-        quotes = await self._user_actions.answers.quotes(shown.thread, trace_id, reader)
-        text = quote_blocks(quotes.question, quotes.citations, quotes.withheld)
-        for part in split_markdown(text, ANSWER_LIMIT)[:MOST_QUOTE_MESSAGES]:
-            await show(interaction, layouts.text_layout(part, quotes.citations))
-
-    async def _handoff(self, interaction: Interaction, shown: AnsweredQuestion, trace_id: str) -> None:
-        """Call the place's group, once for an answer."""
-        await acknowledge(interaction, alone=True)
+    async def _role_to_call(self, interaction: Interaction, shown: AnsweredQuestion) -> int:
+        """The place's group. Raises NotFound where there is none that can be called."""
         role = handoff_role((await self._channel_access.settings(shown.thread)).handoff)
         if role is None or interaction.channel_id is None or interaction.guild_id is None:
             raise NotFound(NOBODY_TO_CALL)
         if not await self._channel_access.may_call(role, shown.thread):
             raise NotFound(NOBODY_TO_CALL, remedy=UNMENTIONABLE)
-        person, audience = person_of(interaction.user), await self._channel_access.audience_of_channel(shown.thread)
-        async with self._user_actions.handoff.hand_over(shown.thread, trace_id, person, audience):
-            link = interaction.message.jump_url if interaction.message is not None else ""
-            text = f"{clip(interaction.user.display_name, 60)} would like a person to look at this:"
-            spot = Spot(interaction.channel_id, interaction.guild_id)
-            key = nonce(str(shown.thread), shown.subject, f"handoff-{trace_id}")
-            await self._messages.call_role(spot, role, text, link, key)
-        await tell(interaction, "I have asked someone to look at it.")
+        return role
 
-    async def _share(self, interaction: Interaction, shown: AnsweredQuestion, trace_id: str) -> None:
-        """Show a private answer to the channel, if everything in it may be read there."""
+    async def _call_role(self, interaction: Interaction, shown: AnsweredQuestion, turn: Turn, role: int) -> None:
+        assert interaction.channel_id is not None
+        link = interaction.message.jump_url if interaction.message is not None else ""
+        text = f"{clip(interaction.user.display_name, 60)} would like a person to look at this:"
+        spot = Spot(interaction.channel_id, interaction.guild_id)
+        key = nonce(str(shown.thread), shown.subject, f"handoff-{turn.trace_id}")
+        await self._messages.call_role(spot, role, text, link, key)
 
-        async def audience() -> Audience:
-            await acknowledge(interaction, alone=True)
-            return await self._channel_access.audience_of_channel(shown.thread)
-
-        async with self._user_actions.sharing.share(
-            shown.thread, trace_id, person_of(interaction.user), audience
-        ) as turn:
-            spot = await self._shared_at(interaction, shown, turn)
-            if spot is None:
-                raise NotFound(GONE)
-            for number, part in enumerate(_shared_views(turn, interaction.user.display_name)):
-                await self._messages.post(spot, part, nonce(str(shown.thread), trace_id, f"share-{number}"))
-        await tell(interaction, "Shared.")
+    async def _post_shared(self, interaction: Interaction, shown: AnsweredQuestion, turn: Turn) -> None:
+        """Show a private answer to the channel."""
+        spot = await self._shared_at(interaction, shown, turn)
+        if spot is None:
+            raise NotFound(GONE)
+        for number, part in enumerate(_shared_views(turn, interaction.user.display_name)):
+            await self._messages.post(spot, part, nonce(str(shown.thread), turn.trace_id, f"share-{number}"))
 
     async def _shared_at(self, interaction: Interaction, shown: AnsweredQuestion, turn: Turn) -> Spot | None:
         """Where a shared answer goes: where the button stands, or in a thread on a question asked elsewhere."""

@@ -3,20 +3,23 @@
 from dataclasses import dataclass
 
 from adapters.discord.api.channel_access import ChannelAccess
+from adapters.discord.inbound.interaction_responses import tell
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.interactions.answer_buttons import AnswerButtons
 from adapters.discord.interactions.ask_commands import AskCommands
-from adapters.discord.interactions.button_handlers import DiscordButtonHandlers
 from adapters.discord.interactions.checkpoint_buttons import CheckpointButtons
 from adapters.discord.interactions.command_tree import CommandTree
 from adapters.discord.interactions.footnote_commands import FootnoteCommands
 from adapters.discord.interactions.ratings import RatingButtons
 from adapters.discord.interactions.settings import ChannelSettingsMenus
+from adapters.discord.interactions.submitted_forms import SubmittedForms
 from adapters.discord.kb.commands import KbGroup
 from adapters.discord.outbound.answer_index import AnswerIndex
+from adapters.discord.outbound.buttons import ButtonHandlers, Interaction
 from adapters.discord.outbound.messages import Messages
 from core.ports.message_state import MessageStateStore
 from core.service.actions.user_actions import UserActions
+from core.service.actions.wording import GONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +27,7 @@ class Interactions:
     """What a client needs to answer interactions."""
 
     command_tree: CommandTree
-    button_handlers: DiscordButtonHandlers
+    button_handlers: ButtonHandlers
 
 
 def new_interactions(
@@ -50,10 +53,22 @@ def new_interactions(
         ratings=ratings,
     )
     checkpoints = CheckpointButtons(user_actions, answer_index)
-    handlers = DiscordButtonHandlers(
-        answers=answers, checkpoints=checkpoints, ratings=ratings, settings=settings, kb=kb
+    handlers = ButtonHandlers(
+        stop=answers.stop,
+        act=answers.act,
+        ask_follow_up=answers.ask_follow_up,
+        ask_again=answers.ask_again,
+        choose=checkpoints.choose,
+        correct=ratings.open_correction,
+        choose_settings=settings.choose,
+        use_kept_command=kb.on_press if kb is not None else _without_knowledge,
+        on_submit=SubmittedForms(checkpoints, ratings, settings, kb).on_submit,
     )
     ask = AskCommands(user_actions, channel_access, ordered_queue)
     footnote = FootnoteCommands(user_actions, channel_access, answer_index, settings)
     commands = [*ask.commands(), footnote.group(), *(kb.commands() if kb is not None else ())]
     return Interactions(CommandTree(commands, user_actions.audit, message_states, dev_guild), handlers)
+
+
+async def _without_knowledge(interaction: Interaction, _kept: str) -> None:
+    await tell(interaction, GONE)

@@ -22,11 +22,12 @@ from adapters.discord.outbound.buttons import CorrectButton, Interaction
 from adapters.discord.outbound.forms import correction_form, reason_form
 from adapters.discord.outbound.messages import NOBODY
 from core.ports.message_state import MessageStateStore
+from core.service.actions.presses import AnswerAction, AnswerPress
 from core.service.actions.user_actions import UserActions
 
 THANKS = "Thank you for the feedback."
 KNOW_BETTER = "Do you know the right answer? Propose it, and an admin can add it to the knowledge base."
-NO_ANSWER = "That field was empty. Press the button again and write the right answer."
+NO_ANSWER = "That field was empty. AnswerPress the button again and write the right answer."
 
 
 class RatingButtons:
@@ -46,14 +47,14 @@ class RatingButtons:
         self._channel_access = channel_access
         self._kb = kb
 
-    async def rate(self, interaction: Interaction, shown: AnsweredQuestion, trace_id: str, *, helpful: bool) -> None:
-        """Keep it; whoever was not helped is asked why, in a form."""
-        async with asyncio.timeout(LOOK_UP_SECONDS):
-            await self._user_actions.ratings.rate(shown.thread, trace_id, person_of(interaction.user), helpful=helpful)
-        if helpful:
+    async def rate(self, interaction: Interaction, action: AnswerAction, press: AnswerPress) -> None:
+        """Keep it; who was not helped is asked why, in a form."""
+        async with asyncio.timeout(LOOK_UP_SECONDS), self._user_actions.presses.press(action, press):
+            pass
+        if action is AnswerAction.HELPFUL:
             await tell(interaction, THANKS)
         else:
-            await respond(interaction.response.send_modal(reason_form(trace_id)))
+            await respond(interaction.response.send_modal(reason_form(press.trace_id)))
 
     async def submit_reason(self, interaction: Interaction, trace_id: str, reason: str) -> None:
         """Why an answer did not help."""

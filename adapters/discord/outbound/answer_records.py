@@ -1,41 +1,24 @@
 """What is kept of an answer on Discord: which messages show it, how far it is, and what leads from them back to it."""
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from core.model.conversation import ThreadKey
 from core.model.incoming_events import IncomingMessage
-from core.model.message_records import QuestionState
-from core.model.records import NUMBERED, PERSON, THREAD, UNSTORED, Record
-
-
-class AnswerStage(StrEnum):
-    """How far an answer is, as far as it is visible."""
-
-    UNSEEN = ""
-    WORKING = "working"
-    ENDING = "ending"
+from core.model.message_records import ChatQuestionState
+from core.model.records import PERSON, THREAD, UNSTORED, Record
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiscordQuestionState(QuestionState):
-    """The messages that show one answer, by their ids, and the place that they stand in."""
+class DiscordQuestionState(ChatQuestionState):
+    """The messages that show one answer, by their ids, and the place they are in."""
 
-    stage: AnswerStage = AnswerStage.UNSEEN
     question: IncomingMessage | None = None
     trace: str = ""  # of the answer that is shown
-    channel: str = ""
-    mode: str = field(default="", metadata={"stored": "manner"})  # ReplyMode, where not the question's
+    mode: str = field(default="", metadata={"stored": "manner"})
     first: str = field(default="", metadata={"stored": "message"})
-    parts: tuple[str, ...] = field(default=(), metadata=NUMBERED)  # those that follow the first, of a long one
     chosen: str = ""  # who chose what on the card that led here, in words
     token: str = ""  # of the last press on a private card, under which that can be edited
     token_of: str = ""  # the id of that press
-
-    @property
-    def is_worked_on(self) -> bool:
-        """From its first sign until its end is being shown; again after a choice."""
-        return self.stage is AnswerStage.WORKING
 
 
 @dataclass(frozen=True, kw_only=True)

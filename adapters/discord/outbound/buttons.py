@@ -4,7 +4,9 @@ What a press does is the ``ButtonHandlers``' business, which the client carries;
 """
 
 import re
-from typing import Any, Protocol, Self, cast
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Self, cast
 
 import discord
 from discord import ui
@@ -12,41 +14,26 @@ from discord import ui
 from adapters.discord.outbound.payloads import SettingsMenu
 from adapters.discord.outbound.text import LABEL_LIMIT, clip
 from core.model.inquiry import Choice
+from core.service.actions.presses import ROWS, AnswerAction
 from core.service.actions.wording import ANSWER_AGAIN
-from core.service.answer_buttons import LABELS, AnswerAction
 
 Interaction = discord.Interaction[Any]
 _MENUS = "|".join(SettingsMenu)
 
 
-class ButtonHandlers(Protocol):
+@dataclass(frozen=True, slots=True)
+class ButtonHandlers:
     """What happens when something is pressed, chosen or sent."""
 
-    async def stop(self, interaction: Interaction, trace_id: str) -> None:
-        """The work on a question is to end."""
-
-    async def choose(self, interaction: Interaction, checkpoint_id: str, choice_id: str) -> None:
-        """Resume a parked question with the choice that was pressed on its card."""
-
-    async def act(self, interaction: Interaction, action: AnswerAction, trace_id: str) -> None:
-        """One of an answer's buttons."""
-
-    async def ask_follow_up(self, interaction: Interaction, trace_id: str, number: int) -> None:
-        """A question that was suggested below an answer."""
-
-    async def ask_again(self, interaction: Interaction, trace_id: str) -> None:
-        """The asker wants the edited question answered."""
-
-    async def correct(self, interaction: Interaction, trace_id: str) -> None:
-        """Someone knows the right answer."""
-
-    async def choose_settings(
-        self, interaction: Interaction, menu: SettingsMenu, place_id: str, values: list[str]
-    ) -> None:
-        """What was chosen in a menu of a place's settings."""
-
-    async def use_kept_command(self, interaction: Interaction, kept: str) -> None:
-        """A button below a reply of ``/kb``."""
+    stop: Callable[[Interaction, str], Awaitable[None]]
+    act: Callable[[Interaction, AnswerAction, str], Awaitable[None]]
+    ask_follow_up: Callable[[Interaction, str, int], Awaitable[None]]
+    ask_again: Callable[[Interaction, str], Awaitable[None]]
+    choose: Callable[[Interaction, str, str], Awaitable[None]]
+    correct: Callable[[Interaction, str], Awaitable[None]]
+    choose_settings: Callable[[Interaction, SettingsMenu, str, list[str]], Awaitable[None]]
+    use_kept_command: Callable[[Interaction, str], Awaitable[None]]
+    on_submit: Callable[[Interaction], Awaitable[None]]
 
 
 def handlers_of(interaction: Interaction) -> ButtonHandlers:
@@ -91,7 +78,7 @@ class AnswerButton(
     def create(cls, action: AnswerAction, trace_id: str) -> Self:
         """The button of this action for the answer of this trace."""
         style = discord.ButtonStyle.primary if action is AnswerAction.SHARE else discord.ButtonStyle.secondary
-        button = ui.Button[Any](label=LABELS[action], style=style, custom_id=f"footnote:{action}:{trace_id}")
+        button = ui.Button[Any](label=ROWS[action].label, style=style, custom_id=f"footnote:{action}:{trace_id}")
         return cls(button, action, trace_id)
 
     @classmethod

@@ -8,14 +8,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from core.model.conversation import ThreadKey
-from core.model.errors import FootnoteError
 from core.model.incoming_events import IncomingMessage
 from core.model.records import PERSON, THREAD, Record
+from core.ports.chat import Superseded
 from core.ports.message_state import MessageStateStore
-
-
-class Superseded(FootnoteError):
-    """There is a later wording of this question: whoever comes to it answers."""
 
 
 def stamp_of(edited_at: datetime | None) -> str:

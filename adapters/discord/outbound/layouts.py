@@ -17,8 +17,8 @@ from adapters.discord.outbound.sanitizer import SanitizedView, Text, links_in
 from core.model.answer import Answer, Citation
 from core.model.inquiry import Checkpoint
 from core.ports.answer_view import Step, StepState
+from core.service.actions.presses import RATINGS, AnswerAction, actions_below
 from core.service.actions.wording import CARD_OVER
-from core.service.answer_buttons import RATINGS, AnswerAction, actions_below
 
 WORKING_COLOUR = 0x5865F2
 ASKING_COLOUR = 0xF0B232

@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 import aiohttp
 from slack_sdk.errors import SlackApiError
 
-from core.model.errors import ConfigurationError, PlatformUnavailable
+from core.model.errors import ConfigurationError
+from core.ports.chat import NoAnswer
 
 # Slack does not take the token, whatever is asked for.
 _TOKEN_REFUSED = {
@@ -55,7 +56,7 @@ class RequestRefused(Exception):
         self.retry_after = retry_after
 
 
-class OutcomeUnknown(PlatformUnavailable):
+class OutcomeUnknown(NoAnswer):
     """No answer came: what was asked may or may not have happened."""
 
 

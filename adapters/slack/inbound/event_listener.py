@@ -249,7 +249,7 @@ class EventListener:
         if kept.outcome and kept.outcome not in OPEN_OUTCOMES:
             return await self.put(edit, message)  # behind its answer: its writer is told how to ask again
         asked = earlier is not None and (earlier.mentions_us or earlier.direct)
-        if first_time and kept.edit != edit and (kept.state or asked):
+        if first_time and kept.edit != edit and (kept.stage or asked):
             await self._message_states.request_cancel(str(message.thread), message.id, CancelReason.EDITED)
             await self._message_states.save(replace(kept, edit=edit), was=kept)
         return await self.put(edit, message)

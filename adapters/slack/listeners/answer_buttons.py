@@ -6,6 +6,7 @@ are ``ratings``.
 
 import re
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -28,7 +29,8 @@ from core.model.conversation import Turn
 from core.model.errors import NotFound, PlatformUnavailable
 from core.model.incoming_events import IncomingMessage
 from core.model.reply_target import ReplyTarget
-from core.service.actions.wording import NOBODY_TO_CALL, explanation_text
+from core.service.actions.presses import AnswerAction, HandedOver, PressResult, Shared
+from core.service.actions.wording import NOBODY_TO_CALL
 
 log = structlog.get_logger(__name__)
 
@@ -42,12 +44,12 @@ class AnswerButtonListeners:
 
     def register(self, app: AsyncApp) -> None:
         """Each button by its action id; those of suggested questions end in a number."""
-        app.action(blocks.QUOTES)(self._listener(self._show_quotes))
-        app.action(blocks.WHY)(self._listener(self._show_why))
-        app.action(blocks.HANDOFF)(self._listener(self._hand_over))
+        app.action(blocks.QUOTES)(self._listener(self._shown(AnswerAction.QUOTES, views.QUOTES_TITLE)))
+        app.action(blocks.WHY)(self._listener(self._shown(AnswerAction.WHY, "Why")))
+        app.action(blocks.HANDOFF)(self._listener(self._done(AnswerAction.HANDOFF)))
         app.action(blocks.STOP)(self._listener(self._stop))
         app.action(re.compile(f"^{blocks.FOLLOW_UP}_"))(self._listener(self._ask_follow_up))
-        app.action(blocks.SHARE)(self._then_removed(self._share))
+        app.action(blocks.SHARE)(self._then_removed(self._done(AnswerAction.SHARE)))
         app.action(blocks.AGAIN)(self._then_removed(self._ask_again))
 
     def _listener(self, work: Callable[[Press], Awaitable[None]]) -> Callable[..., Awaitable[None]]:
@@ -77,27 +79,40 @@ class AnswerButtonListeners:
 
         return listener
 
-    async def _show_quotes(self, press: Press) -> None:
-        """The exact passages, for the one who asks: as far as they may see them now. Raises ViewNotOpened."""
+    def _press(self, action: AnswerAction, press: Press) -> AbstractAsyncContextManager[PressResult]:
+        pressed = self.workspace.pressed(press.thread, press.user, press.value, press.person)
+        return self.workspace.user_actions.presses.press(action, pressed)
 
-        async def quotes() -> views.View:
-            reader = await self.workspace.access.reader(press.thread, press.user)
-            return views.quotes(await self.workspace.user_actions.answers.quotes(press.thread, press.value, reader))
+    def _shown(self, action: AnswerAction, title: str) -> Callable[[Press], Awaitable[None]]:
+        """Show what this button stands for, for the one who pressed it. Raises ViewNotOpened."""
 
-        await show_in_modal(self.workspace, press.trigger_id, views.QUOTES_TITLE, quotes)
+        async def show(press: Press) -> None:
+            async def view() -> views.View:
+                async with self._press(action, press) as outcome:
+                    return views.of_press(outcome)
 
-    async def _show_why(self, press: Press) -> None:
-        """How the answer came about, for the one who asks: as far as they may read what it is made of.
+            await show_in_modal(self.workspace, press.trigger_id, title, view)
 
-        Raises ViewNotOpened.
-        """
+        return show
 
-        async def why() -> views.View:
-            reader = await self.workspace.access.reader(press.thread, press.user)
-            explained = await self.workspace.user_actions.answers.explain(press.thread, reader, press.value)
-            return views.note("Why", explanation_text(explained))
+    def _done(self, action: AnswerAction) -> Callable[[Press], Awaitable[None]]:
+        """Do what this button stands for in the thread. Raises NotFound, Denied and AlreadyDone."""
 
-        await show_in_modal(self.workspace, press.trigger_id, "Why", why)
+        async def do(press: Press) -> None:
+            calls = action is AnswerAction.HANDOFF
+            handoff = (await self.workspace.settings(press.thread)).handoff if calls else ""
+            if calls and not group_call(handoff):
+                raise NotFound(NOBODY_TO_CALL)
+            async with self._press(action, press) as outcome:
+                match outcome:
+                    case HandedOver(turn):
+                        await self._call_person(press, turn, handoff)
+                    case Shared(turn):
+                        await self._post_shared(press, turn)
+                    case _:
+                        raise TypeError(f"{action} is shown in a form.")
+
+        return do
 
     async def _ask_follow_up(self, press: Press) -> None:
         """Ask what was suggested below an answer, as whoever presses. Raises NotFound, AlreadyDone and Busy."""
@@ -133,26 +148,12 @@ class AnswerButtonListeners:
             again = replace(named, edited=False, mentions_us=True, suggested=True)
             await self.event_listener.put_follow_up(again)
 
-    async def _hand_over(self, press: Press) -> None:
-        """Call the channel's configured group, once for each answer. Raises NotFound and AlreadyDone."""
-        handoff = (await self.workspace.settings(press.thread)).handoff
-        group = group_call(handoff)
-        if not group:
-            raise NotFound(NOBODY_TO_CALL)
-        audience = await self.workspace.access.audience(press.thread, press.user)
-        async with self.workspace.user_actions.handoff.hand_over(
-            press.thread, press.value, press.person, audience
-        ) as turn:
-            name = escape(await self.workspace.directory.name(press.user))
-            words = f"{group} {name} would like a person to answer: “{escape(turn.question[:1_500])}”"
-            call = permit(blocks.section(words), group=handoff)
-            await self.workspace.messages.post(press.thread, f"{name} would like a person to answer.", [call])
-
-    async def _share(self, press: Press) -> None:
-        """Show a private answer to the channel. Raises NotFound, Denied and AlreadyDone."""
-        audience = partial(self.workspace.access.audience, press.thread, press.user)
-        async with self.workspace.user_actions.sharing.share(press.thread, press.value, press.person, audience) as turn:
-            await self._post_shared(press, turn)
+    async def _call_person(self, press: Press, turn: Turn, group: str) -> None:
+        """Call the channel's configured group."""
+        name = escape(await self.workspace.directory.name(press.user))
+        words = f"{group_call(group)} {name} would like a person to answer: “{escape(turn.question[:1_500])}”"
+        call = permit(blocks.section(words), group=group)
+        await self.workspace.messages.post(press.thread, f"{name} would like a person to answer.", [call])
 
     async def _post_shared(self, press: Press, turn: Turn) -> None:
         answer = Answer(turn.outcome, turn.answer, turn.citations)
@@ -163,7 +164,7 @@ class AnswerButtonListeners:
             await self.workspace.messages.post(press.thread, turn.answer, [blocks.answer_part(part, answer)])
         foot = blocks.sources(turn.citations)
         if turn.citations:
-            shown = [blocks.button("Show quotes", blocks.QUOTES, press.value)]
+            shown = [blocks.quotes_button(press.value)]
             foot.append({"type": "actions", "block_id": "footnote_answer", "elements": shown})
         last = [asked, blocks.answer_part(parts[-1], answer), *foot, blocks.feedback(press.value)]
         await self.workspace.messages.post(press.thread, turn.answer, last)

@@ -20,6 +20,7 @@ from adapters.slack.outbound.payloads import RatingValue, ReasonForm, form_in
 from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import ThreadKey
 from core.model.errors import FootnoteError, Unavailable
+from core.service.actions.presses import AnswerAction
 from core.service.kb.results import KbResult, RefusalReason, Refused, is_success
 from core.service.one_time_actions import PressOutcome
 
@@ -105,6 +106,9 @@ class RatingListeners:
     ) -> None:
         person = await self.workspace.access.person(thread.space, user)
         try:
-            await self.workspace.user_actions.ratings.rate(thread, trace_id, person, helpful=helpful, reason=reason)
+            pressed = self.workspace.pressed(thread, user, trace_id, person, reason)
+            action = AnswerAction.HELPFUL if helpful else AnswerAction.UNHELPFUL
+            async with self.workspace.user_actions.presses.press(action, pressed):
+                pass  # who was not helped has the form already
         except FootnoteError as error:
             await self.workspace.messages.post_privately(thread, user, str(error))

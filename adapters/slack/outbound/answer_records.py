@@ -1,40 +1,20 @@
 """What is kept of an answer in Slack: which messages show it, how far it is, and what leads from them back to it."""
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from core.model.conversation import ThreadKey
-from core.model.message_records import QuestionState
-from core.model.records import NUMBERED, PERSON, THREAD, Record
-
-
-class AnswerStage(StrEnum):
-    """How far an answer is, as far as it is visible."""
-
-    UNSEEN = ""
-    OPEN = "open"  # its first message is being posted, or stands there
-    PRIVATE = "private"  # its asker alone was told that it comes
-    CONCLUDING = "concluding"  # its end is being shown
-    OFFERED = "offered"  # a card waits for a choice
-    DONE = "done"
+from core.model.message_records import AnswerStage, ChatQuestionState
+from core.model.records import PERSON, THREAD, Record
 
 
 @dataclass(frozen=True, kw_only=True)
-class SlackQuestionState(QuestionState):
-    """The messages that show one answer, by their ``ts``."""
+class SlackQuestionState(ChatQuestionState):
+    """The messages that show one answer, by their ``ts``. ``channel`` is kept of a direct message alone."""
 
-    state: AnswerStage = AnswerStage.UNSEEN
-    ts: str = ""  # the first
-    parts: tuple[str, ...] = field(default=(), metadata=NUMBERED)  # those that follow it, of a long one
-    cards: tuple[str, ...] = ()  # earlier first messages: cards that led on to what stands there now
-    direct: str = ""  # the direct message in which it was said, where its place took none
-    direct_ts: tuple[str, ...] = ()
+    stage: AnswerStage = field(default=AnswerStage.UNSEEN, metadata={"stored": "state"})
+    first: str = field(default="", metadata={"stored": "ts"})
+    channel: str = field(default="", metadata={"stored": "direct"})
     edit: str = ""  # the delivery of the last edit that called it off
-
-    @property
-    def is_worked_on(self) -> bool:
-        """From its first sign until a card or the answer stands there; again after a choice."""
-        return self.state in {AnswerStage.OPEN, AnswerStage.PRIVATE, AnswerStage.CONCLUDING}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,8 +14,8 @@ from adapters.slack.outbound.text import escape, link, safe_markdown, shorten, w
 from core.model.answer import Answer, Citation
 from core.model.inquiry import Checkpoint
 from core.ports.answer_view import Step, StepState
+from core.service.actions.presses import RATINGS, ROWS, AnswerAction, actions_below
 from core.service.actions.wording import ANSWER_AGAIN, YOU_EDITED
-from core.service.answer_buttons import LABELS, RATINGS, AnswerAction, actions_below
 from core.service.text_splitter import split_markdown
 
 Block = dict[str, Any]
@@ -191,10 +191,15 @@ _ACTION_IDS = {
 
 def _buttons(answer: Answer, trace_id: str, *, handoff: bool, private: bool) -> list[Block]:
     offered = actions_below(answer, handoff=handoff, private=private)
-    row = [button(LABELS[action], _ACTION_IDS[action], trace_id) for action in offered if action not in RATINGS]
+    row = [button(ROWS[action].label, _ACTION_IDS[action], trace_id) for action in offered if action not in RATINGS]
     rows = [{"type": "actions", "block_id": "footnote_answer", "elements": row}] if row else []
     rows += _follow_ups(answer, trace_id)
     return [*rows, feedback(trace_id)] if RATINGS.issubset(offered) else rows
+
+
+def quotes_button(trace_id: str) -> Block:
+    """The button that shows the exact passages."""
+    return button(ROWS[AnswerAction.QUOTES].label, QUOTES, trace_id)
 
 
 def feedback(trace_id: str) -> Block:
@@ -233,7 +238,7 @@ def card(checkpoint: Checkpoint, answer: Answer, notices: Sequence[str], trace_i
         )
         for number, choice in enumerate(checkpoint.choices[:25])
     ]
-    quotes = [button("Show quotes", QUOTES, trace_id)] if answer.citations else []
+    quotes = [quotes_button(trace_id)] if answer.citations else []
     return [*rows, {"type": "actions", "block_id": CHOICES, "elements": [*buttons, *quotes][:25]}]
 
 

@@ -1,6 +1,6 @@
 """Messages that are not answers: for everyone in a thread, for one person's eyes there, and in a direct message.
 
-An answer and its parts, which have to be found again and edited, are ``answer_messages``.
+An answer and its parts, which have to be found again and edited, are ``answer_surface``.
 """
 
 from dataclasses import dataclass

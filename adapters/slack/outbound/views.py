@@ -4,7 +4,7 @@ Limits are Slack's: titles of 24 characters, 100 blocks, 3,000 characters of pri
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, assert_never
 
 from adapters.slack.api.sanitizer import permit
 from adapters.slack.outbound import blocks
@@ -14,7 +14,8 @@ from adapters.slack.outbound.text import escape, shorten
 from core.model.channel_settings import ChannelSettings, ChosenSettings, ReplyStyle, threshold_name
 from core.model.markdown_lines import without_marks
 from core.service.actions.kept_answers import Quotes
-from core.service.actions.wording import IN_OWN_WORDS
+from core.service.actions.presses import HandedOver, PressResult, Rated, Shared
+from core.service.actions.wording import IN_OWN_WORDS, explanation_text
 from core.service.channel_settings import (
     BEHAVIOUR_LABELS,
     CHECKPOINT_LABELS,
@@ -24,6 +25,7 @@ from core.service.channel_settings import (
     REPLY_LABELS,
     THRESHOLD_LABELS,
 )
+from core.service.explanations import Explanation
 
 View = dict[str, Any]
 
@@ -85,6 +87,19 @@ def quotes(found: Quotes) -> View:
     if not found.citations:
         rows.append(blocks.section("You don't have permission to read the passages behind this answer."))
     return modal(QUOTES_TITLE, rows)
+
+
+def of_press(outcome: PressResult) -> View:
+    """What a press of *Show quotes* or *Why* leads to."""
+    match outcome:
+        case Quotes():
+            return quotes(outcome)
+        case Explanation():
+            return note("Why", explanation_text(outcome))
+        case Rated() | HandedOver() | Shared():
+            raise TypeError(f"{type(outcome).__name__} is shown in the channel.")
+        case _:
+            assert_never(outcome)
 
 
 def narrow(question: str, label: str, form: ChoiceForm) -> View:

@@ -19,17 +19,19 @@ from adapters.web.knowledge.result_lines import told_with_jobs
 from adapters.web.knowledge.uploads import LARGEST, Upload
 from adapters.web.pages import Pages, wants_part
 from adapters.web.routing import MenuEntry, Route, Visitor
-from core.model.conversation import ContextMessage
+from core.model.conversation import Audience, ContextMessage
 from core.model.errors import DocumentRejected, FootnoteError, NotFound
 from core.model.incoming_events import FileReference, IncomingChoice, IncomingMessage
 from core.model.inquiry import Checkpoint, Choice
 from core.model.message_text import LONGEST_QUESTION, too_long
 from core.ports.inbox import Inbox
+from core.service.actions.presses import AnswerAction, AnswerPress
 from core.service.actions.user_actions import UserActions
 from core.service.actions.wording import outcome_text
 from core.service.attached_files import ABOUT_FILES
 from core.service.delivery_codec import delivery
 from core.service.example_questions import ExampleQuestions
+from core.service.explanations import Explanation
 from core.service.kb.commands import MOST_FILES, KbCommand, KbVerb
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.kb.results import BaseList, is_success
@@ -130,8 +132,9 @@ class AskScreen:
     async def _why(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         message = await self._message(request, visitor)
         turn = await self.turns.one(visitor, message)
-        explanation = await self.actions.answers.explain(message.thread, visitor.audience, turn.trace_id)
-        steps = (*explanation.steps, f"Trace {explanation.trace_id}.")
+        async with self.actions.presses.press(AnswerAction.WHY, _pressed(visitor, message, turn)) as outcome:
+            assert isinstance(outcome, Explanation)
+        steps = (*outcome.steps, f"Trace {outcome.trace_id}.")
         if wants_part(request):
             return self.pages.part("_why.html", steps=steps, turn=turn, visitor=visitor)
         return self.pages.html(request, visitor, "why.html", steps=steps, turn=turn, name=message.thread.thread)
@@ -223,7 +226,9 @@ class AskScreen:
         turn = await self.turns.one(visitor, message)
         helpful = form.get("helpful") == "yes"
         reason = form.get("reason", "").strip()[:LONGEST_WORDS]
-        await self.actions.ratings.rate(message.thread, turn.trace_id, visitor.person, helpful=helpful, reason=reason)
+        action = AnswerAction.HELPFUL if helpful else AnswerAction.UNHELPFUL
+        async with self.actions.presses.press(action, _pressed(visitor, message, turn, reason)):
+            pass  # the page shows what is kept of it
         rating = "helpful" if helpful else "unhelpful"
         state = WebQuestionState(thread=message.thread, message=message.id, asker=visitor.person.id)
         await self.turns.message_states.save(replace(state, rating=rating))
@@ -278,3 +283,10 @@ def _name(request: web.Request) -> str:
     if not _NAME.fullmatch(name):
         raise NotFound("This conversation was not found.")
     return name
+
+
+def _pressed(visitor: Visitor, message: IncomingMessage, turn: TurnView, reason: str = "") -> AnswerPress:
+    async def reader() -> Audience:
+        return visitor.audience
+
+    return AnswerPress(message.thread, turn.trace_id, visitor.person, reader, reader, reason)

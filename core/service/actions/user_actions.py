@@ -25,6 +25,7 @@ from core.service.actions.kept_answers import KeptAnswers
 from core.service.actions.late_edits import LateEdits
 from core.service.actions.memory_controls import MemoryControls
 from core.service.actions.overview import InstallationOverview
+from core.service.actions.presses import AnswerPresses
 from core.service.actions.ratings import AnswerRatings
 from core.service.actions.shares import AnswerSharing
 from core.service.channel_settings import SettingsService
@@ -43,6 +44,7 @@ class UserActions:
     ratings: AnswerRatings
     handoff: AnswerHandoff
     sharing: AnswerSharing
+    presses: AnswerPresses
     memory: MemoryControls
     settings: SettingsService
     bases: VisibleBases
@@ -67,15 +69,19 @@ class UserActions:
         """All of them, over these stores; ``defaults`` are the settings of places where nothing was chosen."""
         bases = VisibleBases(catalog)
         answers = KeptAnswers(memory, trace_store, bases)
+        ratings = AnswerRatings(answers, feedback, trace_store)
+        handoff = AnswerHandoff(answers, message_states)
+        sharing = AnswerSharing(answers, message_states, audit)
         return cls(
             choices=CheckpointChoices(checkpoints, message_states, inbox, audit),
             cancellation=QuestionCancellation(message_states, audit),
             answers=answers,
             follow_ups=FollowUpRequests(answers, trace_store, message_states),
             late_edits=LateEdits(message_states),
-            ratings=AnswerRatings(answers, feedback, trace_store),
-            handoff=AnswerHandoff(answers, message_states),
-            sharing=AnswerSharing(answers, message_states, audit),
+            ratings=ratings,
+            handoff=handoff,
+            sharing=sharing,
+            presses=AnswerPresses(answers, ratings, handoff, sharing),
             memory=MemoryControls(memory, audit),
             settings=SettingsService(settings_store, catalog, audit, defaults),
             bases=bases,

@@ -7,9 +7,9 @@ import pytest
 
 from adapters.discord.outbound.answer_index import AskedAt
 from adapters.discord.outbound.answer_records import DiscordQuestionState, LatestConversation
-from adapters.slack.outbound.answer_records import AnswerStage, SlackQuestionState, VisibleAnswer
+from adapters.slack.outbound.answer_records import SlackQuestionState, VisibleAnswer
 from core.model.conversation import ThreadKey
-from core.model.message_records import CheckpointState
+from core.model.message_records import AnswerStage, CheckpointState
 from core.model.record_codec import changed_fields, entries_from_fields, from_fields, records_at, to_fields
 from core.model.records import PERSON, THREAD, Address, Record, layout_of
 from core.model.reply_target import ReplyTarget
@@ -78,11 +78,11 @@ def test_what_the_first_version_kept_of_an_answer_still_reads() -> None:
         thread=THREAD_KEY,
         message="17.5",
         asker=ANA,
-        state=AnswerStage.OFFERED,
-        ts="18.2",
+        stage=AnswerStage.OFFERED,
+        first="18.2",
         cards=("18.0", "18.1"),
         parts=("18.3", "18.4"),
-        direct="D1",
+        channel="D1",
         edited_late=True,
         outcome="parked",
     )
@@ -115,8 +115,8 @@ def test_what_the_first_version_kept_of_who_asked_where_still_reads() -> None:
 
 
 def test_only_what_changed_is_written_and_what_was_emptied() -> None:
-    was = SlackQuestionState(thread=THREAD_KEY, message="1", asker=ANA, ts="2", parts=("3", "4"))
-    now = SlackQuestionState(thread=THREAD_KEY, message="1", asker=ANA, ts="2", parts=("3",), direct="D1")
+    was = SlackQuestionState(thread=THREAD_KEY, message="1", asker=ANA, first="2", parts=("3", "4"))
+    now = SlackQuestionState(thread=THREAD_KEY, message="1", asker=ANA, first="2", parts=("3",), channel="D1")
     assert changed_fields(now, was) == {"part-2": "", "direct": "D1", "@person": ANA}
 
 

@@ -27,10 +27,11 @@ from core.service.actions.checkpoint_choices import CheckpointChoices
 from core.service.actions.memory_controls import MemoryControls
 from core.service.actions.outcomes import ThreadForgotten
 from core.service.actions.wording import CARD_OVER, CHOICE_GONE, EDITED_LATE, outcome_text
+from core.service.answer_run import MOST_RUNS, trace_of
 from core.service.deletions import take_in_deletion
 from core.service.delivery_codec import delivery
 from core.service.help import HELP_TEXT
-from core.service.message_handler import MOST_RUNS, MessageHandler, trace_of
+from core.service.message_handler import MessageHandler
 from core.service.queue_worker import Worker
 from tests.core.scene import Scene
 from tests.fakes.memory.inbox import InProcessInbox

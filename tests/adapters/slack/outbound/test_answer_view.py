@@ -8,12 +8,14 @@ import pytest
 
 from adapters.slack.api.web_client import WebClient
 from adapters.slack.outbound.agent_sessions import AgentSessions
-from adapters.slack.outbound.answer_messages import SlackQuestion
 from adapters.slack.outbound.answer_records import SlackQuestionState
-from adapters.slack.outbound.answer_view import STREAM_SECONDS, SlackAnswerView
+from adapters.slack.outbound.answer_renderer import SlackMessage
+from adapters.slack.outbound.answer_surface import STREAM_SECONDS, SlackQuestion
+from adapters.slack.outbound.answer_view import slack_answer_view
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Person, ThreadKey
 from core.ports.platform import MessageState
+from core.service.delivery.delivery import AnswerDelivery
 from tests.fakes.memory.message_state import InProcessMessageStateStore
 from tests.fakes.memory.stores import InProcessState
 from tests.fakes.slack import FakeSlack, specs_are_here
@@ -45,7 +47,7 @@ class Room:
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
         return ChannelSettings()
 
-    async def opened(self) -> SlackAnswerView:
+    async def opened(self) -> AnswerDelivery[SlackMessage]:
         alice = self.slack.person("alice")
         said = await alice.says("<@bot> how long do refunds take?", "general")
         thread = ThreadKey("slack", self.slack.team_id, said.channel.id, said.ts)
@@ -53,7 +55,7 @@ class Room:
         kept = SlackQuestionState(thread=thread, message=said.ts, asker="slack:T/U")
         message_state = MessageState(InProcessMessageStateStore(self.state), kept, 1)
         question = SlackQuestion(thread, Person("slack:T/" + alice.id), said.ts, said.text, direct=False, private=False)
-        view = SlackAnswerView(self, question, message_state, "trace")
+        view = slack_answer_view(self, question, message_state, "trace")
         await view.open()
         return view
 
@@ -77,7 +79,7 @@ async def test_what_waits_to_be_sent_is_sent_no_more_once_the_view_is_closed(roo
 
 async def test_nothing_is_sent_once_another_worker_has_taken_over(room: Room) -> None:
     view = await room.opened()
-    room.state.fences[str(view.question.thread)] = 2
+    room.state.fences.update(dict.fromkeys(room.state.fences, 2))
     await view.write("Refunds are paid")
     await asyncio.sleep(2 * STREAM_SECONDS)
     assert room.slack.calls_of("chat.appendStream") == []

@@ -1,0 +1,333 @@
+"""Slack as the delivery engine uses it: messages of one answer, and the stream that the first of them may be.
+
+Slack may refuse any of these calls with a word that nobody has met before: that may be about the content or about the
+place (``Refusal.OTHER``). Two things are no refusals: a token that is not accepted and an error on Slack's own side.
+https://docs.slack.dev/reference/methods/chat.postMessage/#errors
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import structlog
+
+from adapters.slack.api.errors import (
+    RequestRefused,
+    SlackServerError,
+    is_token_refused,
+    reason_in_words,
+)
+from adapters.slack.api.ids import user_id
+from adapters.slack.api.web_client import WebClient
+from adapters.slack.outbound import blocks
+from adapters.slack.outbound.agent_sessions import AgentSessions
+from adapters.slack.outbound.answer_renderer import SlackMessage, SlackRenderer
+from adapters.slack.outbound.messages import ephemeral_place
+from adapters.slack.outbound.text import safe_markdown
+from core.model.channel_settings import ChannelSettings
+from core.model.conversation import Person, ThreadKey
+from core.model.errors import PlatformUnavailable
+from core.model.reply_target import ReplyMode
+from core.ports.answer_view import Step
+from core.ports.chat import AnswerPlace, CallRefused, Concluded, End, NoAnswer, PartKey, Refusal, Work
+
+METADATA = "footnote"
+MOST_SEARCHED = 200  # messages since the question among which a lost one is looked for
+STREAM_SECONDS = 0.8  # between two pieces of one stream
+CHECK_SECONDS = 0.2  # between two checks of whether one more call is within the rate limit
+MOST_STREAMED = 9_000  # characters shown live; a message fails near 13,200, and the end shows all of it anyway
+NOT_PRIVATELY = "Slack does not show you a private message there"
+_ABOUT_CONTENT = (
+    "invalid_blocks", "invalid_attachments", "invalid_metadata", "invalid_arguments", "metadata_", "markdown_text",
+    "msg_", "no_text", "too_many_", "attachment_payload", "slack_connect_", "block_mismatch",
+)  # fmt: skip
+_GONE = {"message_not_found", "message_not_in_streaming_state"}
+_STOPPED = "stopped_by_user"
+
+log = structlog.get_logger(__name__)
+
+
+class Workspace(Protocol):
+    """What an answer needs of the workspace around it."""
+
+    @property
+    def web(self) -> WebClient:
+        """The Web API."""
+
+    @property
+    def sessions(self) -> AgentSessions:
+        """The states of agent sessions, where the app is an agent."""
+
+    async def bot_user_id(self) -> str:
+        """Our own user id."""
+
+    async def partner_notice(self, thread: ThreadKey) -> str:
+        """What the first answer in a channel says when another organization reads there; empty in all others."""
+
+    async def keep_partners_mentioned(self, thread: ThreadKey) -> None:
+        """Keep that they were mentioned: no later answer says it again."""
+
+    async def name_of(self, user: str) -> str:
+        """The name that others see of somebody."""
+
+    async def settings(self, thread: ThreadKey) -> ChannelSettings:
+        """What applies in a place."""
+
+
+@dataclass(frozen=True, slots=True)
+class SlackQuestion:
+    """One question in Slack: who asked it where, and so where its answer goes."""
+
+    thread: ThreadKey
+    asker: Person
+    ts: str  # of the message that it stands in
+    text: str
+    direct: bool
+    private: bool
+    suggested: bool = False  # the question was pressed: it stands in no message, so the answer says it
+
+    @property
+    def heading(self) -> list[blocks.Block]:
+        """What stands above the answer: the question, where it stands nowhere else."""
+        return [blocks.asked_line(self.asker.name, self.text)] if self.suggested else []
+
+    @property
+    def channel(self) -> str:
+        """The channel's id."""
+        return self.thread.channel
+
+    @property
+    def root(self) -> str:
+        """The ``ts`` of the thread's first message."""
+        return self.thread.thread
+
+    @property
+    def user(self) -> str:
+        """The asker's Slack id."""
+        return user_id(self.asker)
+
+
+@dataclass(slots=True)
+class SlackSurface:
+    """``core.ports.chat.Surface`` for one question."""
+
+    workspace: Workspace
+    question: SlackQuestion
+    message: str  # the question's id, by which our messages are found again
+    trace_id: str
+    is_private: bool = False
+
+    @property
+    def home(self) -> AnswerPlace:
+        """The thread of the question."""
+        return AnswerPlace(ReplyMode.PRIVATE if self.is_private else ReplyMode.POST, self.question.channel)
+
+    async def settle(self, first: str) -> tuple[AnswerPlace, str]:
+        """Return the thread of the question."""
+        return self.home, first
+
+    async def next_place(self, mode: ReplyMode) -> AnswerPlace | None:
+        """The direct message with the asker; without the right to open one, Slack takes the person's id for it."""
+        if mode is not ReplyMode.DIRECT:
+            return None
+        try:
+            answer = await self._call("conversations.open", users=self.question.user)
+        except CallRefused:
+            return AnswerPlace(mode, self.question.user)
+        return AnswerPlace(mode, str(answer["channel"]["id"]))
+
+    async def is_deleted(self, place: AnswerPlace) -> bool:
+        """Slack deletes no threads: an answer is said directly instead."""
+        return False
+
+    async def post(self, place: AnswerPlace, payload: SlackMessage, key: PartKey) -> str:
+        """Post a message; its ``ts``, empty for one that only the asker sees."""
+        if place.mode is ReplyMode.PRIVATE:
+            await self._post_privately(payload)
+            return ""
+        where = {"channel": place.channel} | ({} if _is_direct(place) else {"thread_ts": self.question.root})
+        whole = {"blocks": payload.blocks, "metadata": self.metadata(_part(place, key))} if payload.blocks else {}
+        answer = await self._call(
+            "chat.postMessage", **where, text=payload.text, **whole, unfurl_links=False, unfurl_media=False
+        )
+        return str(answer["ts"])
+
+    async def _post_privately(self, payload: SlackMessage) -> None:
+        """Show it to the asker alone. Nothing tells whether they saw it: without a response the delivery waits."""
+        place = await ephemeral_place(self.workspace.web, self.question.thread, self.question.user)
+        shown = {"blocks": blocks.with_thread(payload.blocks, self.question.root)} if payload.blocks else {}
+        try:
+            await self._call("chat.postEphemeral", **place, text=payload.text, **shown)
+        except CallRefused as refused:
+            raise CallRefused(refused.refusal, NOT_PRIVATELY) from None
+        except NoAnswer as error:
+            raise PlatformUnavailable(str(error)) from None
+
+    async def edit(self, place: AnswerPlace, message: str, payload: SlackMessage, *, once: bool = False) -> None:
+        """Replace what a message shows. The client has tried again by itself where Slack could not be reached."""
+        given: dict[str, Any] = {"channel": place.channel, "ts": message, "link_names": False, "text": payload.text}
+        given["blocks"] = payload.blocks
+        if once:
+            await self.call_once("chat.update", **given)
+            return
+        if payload.blocks:
+            given["metadata"] = self.metadata()
+        try:
+            await self._call("chat.update", **given)
+        except SlackServerError:  # again and again, over this one message
+            raise
+        except NoAnswer as error:
+            raise PlatformUnavailable(str(error)) from None
+
+    async def delete(self, place: AnswerPlace, message: str) -> None:
+        """Delete a message, as far as Slack lets us."""
+        await self._call("chat.delete", channel=place.channel, ts=message)
+
+    async def find(self, place: AnswerPlace, key: PartKey, known: Collection[str]) -> str:
+        """The ``ts`` of a message of ours that was posted but not kept; empty when there is none."""
+        if place.mode is ReplyMode.PRIVATE:
+            return ""
+        where = {"channel": place.channel}
+        if not _is_direct(place):
+            where |= {"ts": self.question.root, "oldest": self.question.ts}
+        method = "conversations.history" if _is_direct(place) else "conversations.replies"
+        try:
+            answer = await self._call(method, **where, limit=MOST_SEARCHED, include_all_metadata=True)
+        except (CallRefused, PlatformUnavailable) as error:
+            log.warning("thread_unreadable", reason=str(error))
+            return ""
+        ours = await self.workspace.bot_user_id()
+        found = sorted(answer.get("messages") or [], key=lambda message: float(message["ts"]), reverse=True)
+        for message in found:
+            if message.get("user") != ours or message["ts"] in known:
+                continue
+            if self._is_part(message.get("metadata") or {}, _part(place, key)):
+                return str(message["ts"])
+        return ""
+
+    def _is_part(self, metadata: Mapping[str, Any], part: str) -> bool:
+        if metadata.get("event_type") != METADATA:
+            return part == "0" and not metadata  # a stream has no metadata until it ends
+        payload = metadata.get("event_payload") or {}
+        return payload.get("question") == self.message and str(payload.get("part")) == part
+
+    def metadata(self, part: str = "0") -> dict[str, Any]:
+        """By what a message is found again."""
+        payload = {"question": self.message, "trace": self.trace_id, "part": part}
+        return {"event_type": METADATA, "event_payload": payload}
+
+    async def others_wrote(self) -> bool:
+        """Whether somebody else has written in the thread since the question; no where Slack does not say."""
+        since = {"channel": self.question.channel, "ts": self.question.root, "oldest": self.question.ts}
+        try:
+            answer = await self.workspace.web.call_once("conversations.replies", **since, limit=MOST_SEARCHED)
+        except (RequestRefused, PlatformUnavailable) as error:
+            log.info("thread_unreadable", reason=str(error))
+            return False
+        known = {await self.workspace.bot_user_id(), self.question.user, None}
+        later = [one for one in answer.get("messages") or [] if float(one.get("ts") or 0) > float(self.question.ts)]
+        return any(one.get("user") not in known for one in later)
+
+    async def call_once(self, method: str, **arguments: Any) -> dict[str, Any]:
+        """Make one attempt, within the rate limit. Raises CallRefused and NoAnswer."""
+        if not self.workspace.web.rate_limiter.try_acquire(method):
+            raise CallRefused(Refusal.LIMITED, f"{method} has to wait.", after=CHECK_SECONDS)
+        try:
+            return await self.workspace.web.call_once(method, **arguments)
+        except RequestRefused as refusal:
+            raise _refused(refusal) from None
+
+    async def _call(self, method: str, **arguments: Any) -> dict[str, Any]:
+        """Raises CallRefused for what concerns this call, PlatformUnavailable for what concerns every call."""
+        try:
+            return await self.workspace.web.call(method, **arguments)
+        except RequestRefused as refusal:
+            if is_token_refused(refusal):
+                raise PlatformUnavailable(
+                    "Slack does not accept my token. `footnote doctor` says what to do."
+                ) from None
+            if refusal.retry_after:
+                raise PlatformUnavailable(f"Slack limits {method} for long.") from None
+            raise _refused(refusal) from None
+
+
+@dataclass(slots=True)
+class SlackStream:
+    """``core.ports.chat.Streaming``: the first message of an answer as Slack streams it."""
+
+    surface: SlackSurface
+    renderer: SlackRenderer
+    seconds: float = STREAM_SECONDS
+    longest: int = MOST_STREAMED
+
+    def text(self, written: str) -> str:
+        """The text, escaped."""
+        return safe_markdown(written)
+
+    async def start(self, step: Step) -> str:
+        """Begin a stream. What is above the answer of a suggested question, a stream cannot show."""
+        question, workspace = self.surface.question, self.surface.workspace
+        if question.suggested:
+            raise CallRefused(Refusal.OTHER, "A stream shows no heading.")
+        arguments: dict[str, Any] = {
+            "channel": question.channel,
+            "thread_ts": question.root,
+            "task_display_mode": "timeline",
+            "chunks": [blocks.task(step)],
+        }
+        if not question.direct:
+            arguments |= {"recipient_user_id": question.user, "recipient_team_id": question.thread.space}
+        if not workspace.sessions.available_in(question.channel):
+            arguments["chunks"].append({"type": "blocks", "blocks": [blocks.stop_row(self.surface.message)]})
+        return str((await self.surface.call_once("chat.startStream", **arguments))["ts"])
+
+    async def append(self, message: str, steps: Sequence[Step], text: str) -> None:
+        """Show more."""
+        channel = self.surface.question.channel
+        await self.surface.call_once("chat.appendStream", channel=channel, ts=message, chunks=_chunks(steps, text))
+
+    async def stop(
+        self, message: str, steps: Sequence[Step] = (), text: str = "", below: SlackMessage | None = None
+    ) -> None:
+        """End it; its message is found by its metadata from now on."""
+        shown = {"chunks": _chunks(steps, text) or None, "blocks": below.blocks} if below is not None else {}
+        channel, metadata = self.surface.question.channel, self.surface.metadata()
+        try:
+            await self.surface.workspace.web.call(
+                "chat.stopStream", channel=channel, ts=message, metadata=metadata, **shown
+            )
+        except RequestRefused as refusal:
+            raise _refused(refusal) from None
+
+    def below(self, end: End, work: Work) -> SlackMessage | None:
+        """The sources and buttons, where the stream shows the whole text and nothing has to be above it."""
+        if not isinstance(end, Concluded):
+            return None
+        if not self.surface.workspace.sessions.available_in(self.surface.question.channel):
+            return None
+        return self.renderer.below_stream(end, work)
+
+
+def _chunks(steps: Sequence[Step], text: str) -> list[dict[str, Any]]:
+    return [*(blocks.task(step) for step in steps), *([{"type": "markdown_text", "text": text}] if text else [])]
+
+
+def _is_direct(place: AnswerPlace) -> bool:
+    return place.mode is ReplyMode.DIRECT
+
+
+def _part(place: AnswerPlace, key: PartKey) -> str:
+    return f"direct-{key.number}" if _is_direct(place) else str(key.number)
+
+
+def _refused(refusal: RequestRefused) -> CallRefused:
+    """Slack's refusal in the engine's terms, and in words for people."""
+    log.info("slack_refused", reason=str(refusal))
+    words = reason_in_words(refusal.error)
+    if refusal.retry_after:
+        return CallRefused(Refusal.LIMITED, words, after=refusal.retry_after)
+    if refusal.error in _GONE:
+        return CallRefused(Refusal.GONE, words)
+    if refusal.error == _STOPPED:
+        return CallRefused(Refusal.DENIED, words)
+    return CallRefused(Refusal.REJECTED if refusal.error.startswith(_ABOUT_CONTENT) else Refusal.OTHER, words)

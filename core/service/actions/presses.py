@@ -1,0 +1,162 @@
+"""The buttons below an answer: a row each says its label, when it is offered and what a press does, for every client.
+
+A client shows the buttons that ``actions_below`` names, says who pressed one (``AnswerPress``), and renders what
+``press`` leads to. A new button is an ``AnswerAction``, its row in ``ROWS`` and, if need be, its outcome: type checking
+then names every client that does not show it yet.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+
+from core.model.answer import Answer, Outcome
+from core.model.conversation import Audience, Person, ThreadKey, Turn
+from core.service.actions.handoff import AnswerHandoff
+from core.service.actions.kept_answers import KeptAnswers, Quotes
+from core.service.actions.ratings import AnswerRatings
+from core.service.actions.shares import AnswerSharing
+from core.service.explanations import Explanation
+
+LookUp = Callable[[], Awaitable[Audience]]
+
+
+class AnswerAction(StrEnum):
+    """A button of an answer; its value is kept in buttons that outlive a restart."""
+
+    QUOTES = "quotes"
+    WHY = "why"
+    HELPFUL = "helpful"
+    UNHELPFUL = "unhelpful"
+    HANDOFF = "handoff"
+    SHARE = "share"
+
+
+RATINGS = frozenset({AnswerAction.HELPFUL, AnswerAction.UNHELPFUL})
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPress:
+    """Who pressed a button of which answer. Audiences are looked up on the platform's side, once they matter."""
+
+    thread: ThreadKey
+    trace_id: str
+    person: Person
+    reader: LookUp  # what this person may read
+    place: LookUp  # what everybody in the place may read
+    reason: str = ""  # for a rating
+
+
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """Thank them; who was not helped may be asked why."""
+
+    helpful: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HandedOver:
+    """Call a person to look at this answer."""
+
+    turn: Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """Show this answer to the place."""
+
+    turn: Turn
+
+
+PressResult = Quotes | Explanation | Rated | HandedOver | Shared
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPresses:
+    """Does what the buttons below answers stand for."""
+
+    answers: KeptAnswers
+    ratings: AnswerRatings
+    handoff: AnswerHandoff
+    sharing: AnswerSharing
+
+    def press(self, action: AnswerAction, press: AnswerPress) -> AbstractAsyncContextManager[PressResult]:
+        """Do what this button stands for. The caller shows the outcome within: if that fails, it may be pressed again.
+
+        Raises NotFound, Denied and AlreadyDone.
+        """
+        return ROWS[action].do(self, press)
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """An answer with buttons below it. ``handoff``: there is somebody to ask; ``private``: only the asker sees it."""
+
+    answer: Answer
+    handoff: bool = False
+    private: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ActionRow:
+    """One button: its label, when it is offered, and what a press does."""
+
+    label: str
+    when: Callable[[Below], bool]
+    do: Callable[[AnswerPresses, AnswerPress], AbstractAsyncContextManager[PressResult]]
+
+
+@asynccontextmanager
+async def _quotes(use: AnswerPresses, press: AnswerPress) -> AsyncIterator[PressResult]:
+    yield await use.answers.quotes(press.thread, press.trace_id, await press.reader())
+
+
+@asynccontextmanager
+async def _why(use: AnswerPresses, press: AnswerPress) -> AsyncIterator[PressResult]:
+    yield await use.answers.explain(press.thread, await press.reader(), press.trace_id)
+
+
+def _rate(*, helpful: bool) -> Callable[[AnswerPresses, AnswerPress], AbstractAsyncContextManager[PressResult]]:
+    @asynccontextmanager
+    async def rate(use: AnswerPresses, press: AnswerPress) -> AsyncIterator[PressResult]:
+        await use.ratings.rate(press.thread, press.trace_id, press.person, helpful=helpful, reason=press.reason)
+        yield Rated(helpful)
+
+    return rate
+
+
+@asynccontextmanager
+async def _hand_over(use: AnswerPresses, press: AnswerPress) -> AsyncIterator[PressResult]:
+    audience = await press.place()
+    async with use.handoff.hand_over(press.thread, press.trace_id, press.person, audience) as turn:
+        yield HandedOver(turn)
+
+
+@asynccontextmanager
+async def _share(use: AnswerPresses, press: AnswerPress) -> AsyncIterator[PressResult]:
+    async with use.sharing.share(press.thread, press.trace_id, press.person, press.place) as turn:
+        yield Shared(turn)
+
+
+ROWS = {
+    AnswerAction.QUOTES: ActionRow("Show quotes", lambda below: bool(below.answer.citations), _quotes),
+    AnswerAction.WHY: ActionRow("Why", lambda below: below.answer.is_rateable, _why),
+    AnswerAction.HELPFUL: ActionRow("Helpful", lambda below: below.answer.is_rateable, _rate(helpful=True)),
+    AnswerAction.UNHELPFUL: ActionRow("Not helpful", lambda below: below.answer.is_rateable, _rate(helpful=False)),
+    AnswerAction.SHARE: ActionRow(
+        "Share with channel",
+        lambda below: below.private and below.answer.outcome is Outcome.ANSWERED,
+        _share,
+    ),
+    AnswerAction.HANDOFF: ActionRow(
+        "Ask a person",
+        lambda below: below.handoff and below.answer.outcome is not Outcome.CLARIFIED,
+        _hand_over,
+    ),
+}  # in the order in which they are shown
+
+
+def actions_below(answer: Answer, *, handoff: bool = False, private: bool = False) -> tuple[AnswerAction, ...]:
+    """Return the actions to offer, in order."""
+    below = Below(answer, handoff, private)
+    return tuple(action for action, row in ROWS.items() if row.when(below))

@@ -1,0 +1,307 @@
+"""The messages of one answer: each is shown surely, once, in the first place that takes it.
+
+An id is kept before it is relied on. A message that cannot be edited is posted again; one that may have been posted is
+looked for before it is posted a second time; a layout that is refused is posted in plain text; and where a place takes
+nothing at all, the answer moves on (``NEXT_MODE``). What a platform cannot do now is raised as PlatformUnavailable.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+from core.model.errors import FootnoteError, PlatformUnavailable
+from core.model.message_records import AnswerStage, ChatQuestionState
+from core.model.reply_target import ReplyMode
+from core.ports.chat import (
+    AnswerPlace,
+    CallRefused,
+    DeliveryHooks,
+    Manners,
+    NoAnswer,
+    PartKey,
+    Payload,
+    Refusal,
+    Renderer,
+    Surface,
+)
+from core.ports.platform import MessageState
+
+# Where an answer goes when its place takes nothing: out of the thread that it could not have, then to its asker alone.
+# A thread that was deleted has no next place: nobody wants an answer to what was said there.
+NEXT_MODE = {
+    ReplyMode.START: ReplyMode.REPLY,
+    ReplyMode.REPLY: ReplyMode.DIRECT,
+    ReplyMode.POST: ReplyMode.DIRECT,
+    ReplyMode.RESPONSE: ReplyMode.DIRECT,
+    ReplyMode.PRIVATE: ReplyMode.DIRECT,
+}
+MAYBE_CONTENT = {Refusal.REJECTED, Refusal.OTHER}  # in plain text it may be taken
+
+Result = TypeVar("Result")
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class AnswerMessages(Generic[Payload]):
+    """The messages of one question's answer. ``mode`` is how it was asked to be answered.
+
+    ``on_unanswered`` is called when a progress edit got no response, so that it may still be applied.
+    """
+
+    surface: Surface[Payload]
+    renderer: Renderer[Payload]
+    hooks: DeliveryHooks[Payload]
+    manners: Manners
+    message_state: MessageState[Any]
+    mode: ReplyMode
+    on_unanswered: Callable[[], None] = lambda: None
+
+    @property
+    def kept(self) -> ChatQuestionState:
+        """What is kept of the answer."""
+        kept: ChatQuestionState = self.message_state.kept
+        return kept
+
+    @property
+    def place(self) -> AnswerPlace:
+        """Where the answer is, or will be."""
+        kept, home = self.kept, self.surface.home
+        if home is not None and not kept.mode:
+            return home
+        return AnswerPlace(ReplyMode(kept.mode or self.mode), kept.channel, kept.because)
+
+    # --- showing
+
+    async def show_sign(self, render: Callable[[], Payload]) -> bool:
+        """Show a first sign; False where none can be shown. Raises PlatformUnavailable."""
+        while True:
+            try:
+                await self._settle_place()
+                await self.change(render(), self.manners.opening)
+            except NoAnswer as error:
+                if not self.manners.optional_sign:
+                    raise
+                log.warning("no_first_sign", extra={"channel": self.place.channel, "reason": str(error)})
+            except CallRefused as refused:
+                if self.manners.optional_sign and await self._move(refused):
+                    continue
+                log.warning("no_first_sign", extra={"channel": self.place.channel, "reason": str(refused)})
+            else:
+                return True
+            return False
+
+    async def change(self, payload: Payload, pauses: Sequence[float] = ()) -> None:
+        """Show the work as it is now; where the sign is optional, post one that was deleted again."""
+        known = self.kept.first
+        if known:
+            try:
+                await self._retry(lambda: self.surface.edit(self.place, known, payload, once=True), pauses)
+            except NoAnswer:
+                self.on_unanswered()
+                raise
+            except CallRefused as refused:
+                if refused.refusal is not Refusal.GONE or not self.manners.optional_sign:
+                    raise
+                log.info("posting_again", extra={"part": 0})
+            else:
+                return
+        await self._replace(0, known, await self.post_or_plain(payload, PartKey(0, known), pauses))
+
+    async def conclude(self, render: Callable[[AnswerPlace], Sequence[Payload]], *, resumed: bool) -> None:
+        """Show the end, whatever it takes, and remove what an earlier, longer text left.
+
+        ``resumed``: an earlier worker may have posted some of it. Raises CallRefused where no place takes it, and
+        PlatformUnavailable: tried again later, it goes on where this has stopped.
+        """
+        while True:
+            try:
+                await self._settle_place()
+                parts = render(self.place)
+                for number, payload in enumerate(parts):
+                    await self._show_part(number, payload, resumed=resumed)
+                await self._remove_beyond(len(parts))
+            except CallRefused as refused:
+                if not await self._move(refused):
+                    raise
+            else:
+                return
+
+    async def close_card(self, payload: Payload) -> None:
+        """Show a card without its choices, where it is; nothing is posted for it. Raises PlatformUnavailable."""
+        if self.kept.first:
+            await self._edit(self.kept.first, payload)
+
+    async def say(self, place: AnswerPlace, payload: Payload) -> None:
+        """Say something in this place. Where it takes nothing, it is logged. Raises PlatformUnavailable."""
+        try:
+            await self._post(place, payload, PartKey(0), self.manners.posting)
+        except CallRefused as refused:
+            log.warning("not_said", extra={"channel": place.channel, "reason": str(refused)})
+
+    async def _show_part(self, number: int, payload: Payload, *, resumed: bool) -> None:
+        known = self._id(number)
+        try:
+            if known and await self._edit(known, payload):
+                return
+        except NoAnswer as error:
+            log.info("posting_again", extra={"part": number, "reason": str(error)})
+        key = PartKey(number, known)
+        posted = await self.surface.find(self.place, key, self._known) if resumed else ""
+        if not (posted and await self._edit(posted, payload)):
+            posted = await self.post_or_plain(payload, key, self.manners.posting)
+        await self._replace(number, known, posted)
+
+    async def _edit(self, message: str, payload: Payload) -> bool:
+        """Whether the message surely shows this now; otherwise it is to be posted again. Raises PlatformUnavailable."""
+        try:
+            await self._retry(lambda: self.surface.edit(self.place, message, payload), self.manners.editing)
+        except CallRefused as refused:
+            log.info("edit_refused", extra={"reason": str(refused)})
+            plain = self.renderer.plain(payload, edited=True) if refused.refusal is Refusal.REJECTED else None
+            if plain is None:
+                return False
+            try:
+                await self.surface.edit(self.place, message, plain)
+            except CallRefused as again:
+                log.info("edit_refused", extra={"reason": str(again)})
+                return False
+        return True
+
+    async def post_or_plain(self, payload: Payload, key: PartKey, pauses: Sequence[float] = ()) -> str:
+        """Post it, in plain text where the layout is refused. Raises CallRefused and PlatformUnavailable."""
+        try:
+            return await self._post(self.place, payload, key, pauses)
+        except CallRefused as refused:
+            plain = self.renderer.plain(payload, edited=False) if refused.refusal in MAYBE_CONTENT else None
+            if plain is None:
+                raise
+            log.info("message_refused", extra={"reason": str(refused)})
+            return await self._post(self.place, plain, replace(key, plain=True), pauses)
+
+    async def _post(self, place: AnswerPlace, payload: Payload, key: PartKey, pauses: Sequence[float]) -> str:
+        """Post it once: after an answer that did not come, the message is looked for before it is tried again."""
+        for left, pause in enumerate((*pauses, 0.0)):
+            try:
+                return await self.surface.post(place, payload, key)
+            except NoAnswer as error:
+                if found := await self.surface.find(place, key, self._known):
+                    return found
+                if left == len(pauses):
+                    raise
+                log.warning("answer_waits", extra={"reason": str(error), "seconds": pause})
+            await asyncio.sleep(pause)
+        raise AssertionError("the last try returns or raises")
+
+    async def _retry(self, call: Callable[[], Awaitable[None]], pauses: Sequence[float]) -> None:
+        """Call again while there is no response. Raises NoAnswer at last."""
+        for pause in pauses:
+            try:
+                return await call()
+            except NoAnswer as error:
+                log.warning("answer_waits", extra={"reason": str(error), "seconds": pause})
+                await asyncio.sleep(pause)
+        return await call()
+
+    # --- what is kept
+
+    @property
+    def _known(self) -> frozenset[str]:
+        return frozenset((*self.kept.cards, *self.kept.messages))
+
+    def _id(self, number: int) -> str:
+        """The id of the first message, number 0, or of one that follows it; empty while there is none."""
+        kept = self.kept
+        return (kept.first, *kept.parts)[number] if number <= len(kept.parts) else ""
+
+    async def _replace(self, number: int, known: str, posted: str) -> None:
+        """Keep the message that was posted, and remove the one that it replaces, which may still be there."""
+        if posted:
+            await self.keep_id(number, posted)
+        if known and posted != known:
+            with suppress(FootnoteError):
+                await self.surface.delete(self.place, known)
+
+    async def keep_id(self, number: int, posted: str) -> None:
+        """Keep where a message is; without an id it and those that follow it do not exist any more."""
+        kept, at = self.kept, number - 1
+        if number == 0:
+            await self.message_state.keep(replace(kept, first=posted), *self.hooks.beside(posted))
+        elif posted:
+            await self.message_state.keep(replace(kept, parts=(*kept.parts[:at], posted, *kept.parts[number:])))
+        else:
+            await self.message_state.keep(replace(kept, parts=kept.parts[:at]))
+
+    async def _remove_beyond(self, count: int) -> None:
+        for number in range(len(self.kept.parts), max(1, count) - 1, -1):
+            with suppress(FootnoteError):
+                await self.surface.delete(self.place, self._id(number))
+            await self.keep_id(number, "")
+
+    async def withdraw(self) -> None:
+        """Remove everything. What the platform will not remove is logged. Raises PlatformUnavailable."""
+        kept, home = self.kept, self.surface.home or self.place
+        maybe_posted = kept.stage is AnswerStage.WORKING and not kept.first  # just before a crash
+        if maybe_posted and (lost := await self.surface.find(self.place, PartKey(0), self._known)):
+            await self._delete(self.place, lost)
+        for card in kept.cards:
+            await self._delete(home, card)
+        await self._remove_all()
+
+    async def _remove_all(self) -> None:
+        place = self.place
+        for message in self.kept.messages:
+            await self._delete(place, message)
+        await self.message_state.keep(replace(self.kept, first="", parts=()))
+        if place.channel:
+            with suppress(CallRefused):
+                await self.hooks.left(place)
+
+    async def _delete(self, place: AnswerPlace, message: str) -> None:
+        try:
+            await self.surface.delete(place, message)
+        except CallRefused as refused:
+            log.warning("not_removed", extra={"reason": str(refused)})
+
+    # --- where
+
+    async def _settle_place(self) -> None:
+        """Find or make the place, once: later attempts and reopenings use the same."""
+        if self.surface.home is not None or self.kept.channel:
+            return
+        place, first = await self.surface.settle(self.kept.first)
+        mode = "" if place.mode is self.mode else place.mode
+        await self.message_state.keep(replace(self.kept, channel=place.channel, mode=mode, first=first))
+
+    async def _move(self, because: CallRefused) -> bool:
+        """Go on to the next place; False when there is none. What is in the last one is removed, if it can be."""
+        place = self.place
+        if because.refusal is Refusal.GONE and await self._thread_is_deleted():
+            log.info("thread_deleted", extra={"channel": place.channel})
+            return False
+        mode = NEXT_MODE.get(place.mode)
+        try:
+            to = await self.surface.next_place(mode) if mode is not None else None
+        except CallRefused as refused:
+            log.warning("not_told", extra={"reason": str(refused)})
+            to = None
+        if to is None:
+            return False
+        log.warning("answer_moves", extra={"channel": place.channel, "mode": place.mode, "reason": str(because)})
+        with suppress(PlatformUnavailable):
+            await self._remove_all()
+        reason = str(because) if to.mode is ReplyMode.DIRECT else ""
+        await self.message_state.keep(
+            replace(self.kept, channel=to.channel, mode=to.mode, because=reason, first="", parts=())
+        )
+        return True
+
+    async def _thread_is_deleted(self) -> bool:
+        """Whether the answer is in a thread that was deleted, and not in one that could never be started."""
+        kept, place = self.kept, self.place
+        in_thread = place.mode is not ReplyMode.DIRECT and kept.channel not in ("", kept.thread.channel)
+        was_there = place.mode is not ReplyMode.START or bool(kept.first)
+        return in_thread and was_there and await self.surface.is_deleted(place)
