@@ -138,7 +138,8 @@ def _with_any_option(name: str) -> type[Directive]:
 @cache
 def _known_directive(name: str) -> type[Directive]:
     module, class_name = directives._directive_registry[en.directives[name]]  # noqa: SLF001 - nothing else names it
-    return getattr(import_module(f"docutils.parsers.rst.directives.{module}"), class_name)
+    known: type[Directive] = getattr(import_module(f"docutils.parsers.rst.directives.{module}"), class_name)
+    return known
 
 
 def plain_labels(tree: nodes.document) -> None:
