@@ -52,7 +52,7 @@ async def main():
 
 asyncio.run(main())
 """
-STAGES = [("originals", 1), ("originals", 12), ("memory", 1), ("memory", 9), ("passages", 1), ("passages", 12)]
+STAGES = [("originals", 1), ("originals", 12), ("memory", 1), ("memory", 5), ("passages", 1), ("passages", 12)]
 
 
 @pytest.fixture(scope="module")

@@ -187,6 +187,7 @@ def test_restricting_a_base_names_who_loses_access_and_keeps_it_managed(office: 
     page.reload()
     assert "restricted to web:user:ada" in page.inner_text(".head")
     page.get_by_role("button", name="Everyone").click()
+    dialog.get_by_role("button", name="Open it to everyone").click()
     page.locator("#kb-result .note.good").wait_for()
     page.reload()
     assert "open to everyone" in page.inner_text(".head")
@@ -222,7 +223,9 @@ def test_an_upload_shows_how_far_it_is_and_what_became_of_it(office: Watched) ->
     page.set_input_files("#files", blank)
     assert "blank.md" in page.inner_text(".drop .picked")
     page.get_by_role("button", name="Add them").click()
-    page.wait_for_function("(bar => !bar.hidden && bar.value > 0 && bar.value < 1)(document.querySelector('.sending'))")
+    page.wait_for_function(
+        "() => { const bar = document.querySelector('.sending'); return !bar.hidden && bar.value > 0 && bar.value < 1 }"
+    )
     picture(page, "uploading")
     page.wait_for_selector("#kb-result .job:not([aria-busy])")
     assert "1 skipped" in page.inner_text("#kb-result")

@@ -213,11 +213,12 @@ def _topic_of(question: str) -> str:
 
 def _replace(question: str, pronoun: re.Match[str], topic: str, said: str = "") -> ResolvedQuestion:
     """The pronoun as the topic, with the article that it has where it was ``said``."""
+    note = f"“{pronoun.group()}” read as {topic}"
     if article := re.search(rf"\b(?:the|our|my) (?={re.escape(topic)}\b)", said, re.IGNORECASE):
         topic = f"{article.group().lower()}{topic}"
     text = f"{topic}'s" if pronoun.group().casefold() in _POSSESSIVE else topic
     whole = f"{question[: pronoun.start()]}{text}{question[pronoun.end() :]}"
-    return ResolvedQuestion(whole, f"“{pronoun.group()}” read as {topic}")
+    return ResolvedQuestion(whole, note)
 
 
 def _append(question: str, topic: str) -> ResolvedQuestion:
