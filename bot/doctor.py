@@ -409,7 +409,7 @@ async def _platforms(settings: Settings, chosen: Chosen) -> AsyncGenerator[Check
     for problem in (*platforms.problems, *installed_reasoners().problems):
         yield problem
     configured = [plugin for plugin in platforms if plugin.is_configured(settings.of(plugin))]
-    if not configured:
+    if not configured and platforms.plugins:
         remedy = "footnote setup does it, step by step."
         yield Check("platforms", Health.NOTE, f"not configured: {', '.join(one.label for one in platforms)}", remedy)
     for plugin in configured:

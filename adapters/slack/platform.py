@@ -51,6 +51,7 @@ from core.model.incoming_events import (
 from core.model.inquiry import Checkpoint
 from core.model.message_records import AnswerStage
 from core.ports.answer_view import AnswerView
+from core.ports.chat import NoAnswer
 from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
 from core.ports.platform import MessageState
@@ -278,7 +279,8 @@ class SlackPlatform:
     ) -> None:
         """Take the buttons off a card; one for a single person's eyes can be edited by its presses alone."""
         if message_state.kept.stage is AnswerStage.OFFERED:
-            await self._delivery(message, message_state).close_card(card)
+            with suppress(NoAnswer):  # Slack fails over this one message: the thread goes on
+                await self._delivery(message, message_state).close_card(card)
         await self.workspace.sessions.show(message.thread, "active")
 
     async def withdraw(self, message: IncomingMessage, message_state: MessageState[SlackQuestionState]) -> None:

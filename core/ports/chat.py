@@ -142,8 +142,10 @@ class Surface(Protocol[Posted_contra]):
     async def post(self, place: AnswerPlace, payload: Posted_contra, key: PartKey) -> str:
         """Post a message; its id, empty where it can be neither edited nor found."""
 
-    async def edit(self, place: AnswerPlace, message: str, payload: Posted_contra, *, once: bool = False) -> None:
-        """Replace what a message shows. ``once``: one attempt within the rate limit, for progress."""
+    async def edit(
+        self, place: AnswerPlace, message: str, payload: Posted_contra, *, number: int = 0, once: bool = False
+    ) -> None:
+        """Replace what the message with this number shows. ``once``: one attempt in the rate limit, for progress."""
 
     async def delete(self, place: AnswerPlace, message: str) -> None:
         """Delete a message of ours; one that does not exist any more is deleted."""

@@ -86,7 +86,9 @@ class DiscordSurface:
             )
         return str(posted)
 
-    async def edit(self, place: AnswerPlace, message: str, payload: SanitizedView, *, once: bool = False) -> None:
+    async def edit(
+        self, place: AnswerPlace, message: str, payload: SanitizedView, *, number: int = 0, once: bool = False
+    ) -> None:
         """Replace what a message shows."""
         with translated():
             await self.messages.edit(self._spot(place), int(message), payload)

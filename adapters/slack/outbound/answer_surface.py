@@ -163,7 +163,9 @@ class SlackSurface:
         except NoAnswer as error:
             raise PlatformUnavailable(str(error)) from None
 
-    async def edit(self, place: AnswerPlace, message: str, payload: SlackMessage, *, once: bool = False) -> None:
+    async def edit(
+        self, place: AnswerPlace, message: str, payload: SlackMessage, *, number: int = 0, once: bool = False
+    ) -> None:
         """Replace what a message shows. The client has tried again by itself where Slack could not be reached."""
         given: dict[str, Any] = {"channel": place.channel, "ts": message, "link_names": False, "text": payload.text}
         given["blocks"] = payload.blocks
@@ -171,7 +173,7 @@ class SlackSurface:
             await self.call_once("chat.update", **given)
             return
         if payload.blocks:
-            given["metadata"] = self.metadata()
+            given["metadata"] = self.metadata(_part(place, PartKey(number)))
         try:
             await self._call("chat.update", **given)
         except SlackServerError:  # again and again, over this one message

@@ -146,7 +146,7 @@ class AnswerDelivery(Generic[Payload]):
 
     async def _find_lost(self, stage: AnswerStage) -> bool:
         """Whether a first message is found that was about to be posted when an earlier worker stopped."""
-        if stage is not AnswerStage.WORKING:
+        if stage not in {AnswerStage.WORKING, AnswerStage.ENDING}:
             return False
         known = (*self._kept.cards, *self._kept.messages)
         found = await self._surface.find(self._messages.place, PartKey(0), known)

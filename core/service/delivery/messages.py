@@ -95,7 +95,12 @@ class AnswerMessages(Generic[Payload]):
             return False
 
     async def change(self, payload: Payload, pauses: Sequence[float] = ()) -> None:
-        """Show the work as it is now; where the sign is optional, post one that was deleted again."""
+        """Show the work as it is now; where the sign is optional, post one that was deleted again.
+
+        Nothing is shown while there is no place for it.
+        """
+        if not self.place.channel:
+            return
         known = self.kept.first
         if known:
             try:
@@ -109,7 +114,7 @@ class AnswerMessages(Generic[Payload]):
                 log.info("posting_again", extra={"part": 0})
             else:
                 return
-        await self._replace(0, known, await self.post_or_plain(payload, PartKey(0, known), pauses))
+        await self._replace(0, {known}, await self.post_or_plain(payload, PartKey(0, known), pauses))
 
     async def conclude(self, render: Callable[[AnswerPlace], Sequence[Payload]], *, resumed: bool) -> None:
         """Show the end, whatever it takes, and remove what an earlier, longer text left.
@@ -145,27 +150,30 @@ class AnswerMessages(Generic[Payload]):
     async def _show_part(self, number: int, payload: Payload, *, resumed: bool) -> None:
         known = self._id(number)
         try:
-            if known and await self._edit(known, payload):
+            if known and await self._edit(known, payload, number):
                 return
         except NoAnswer as error:
             log.info("posting_again", extra={"part": number, "reason": str(error)})
         key = PartKey(number, known)
-        posted = await self.surface.find(self.place, key, self._known) if resumed else ""
-        if not (posted and await self._edit(posted, payload)):
-            posted = await self.post_or_plain(payload, key, self.manners.posting)
-        await self._replace(number, known, posted)
+        found = await self.surface.find(self.place, key, self._known) if resumed else ""
+        if found and await self._edit(found, payload, number):
+            await self._replace(number, {known}, found)
+        else:
+            await self._replace(number, {known, found}, await self.post_or_plain(payload, key, self.manners.posting))
 
-    async def _edit(self, message: str, payload: Payload) -> bool:
+    async def _edit(self, message: str, payload: Payload, number: int = 0) -> bool:
         """Whether the message surely shows this now; otherwise it is to be posted again. Raises PlatformUnavailable."""
         try:
-            await self._retry(lambda: self.surface.edit(self.place, message, payload), self.manners.editing)
+            await self._retry(
+                lambda: self.surface.edit(self.place, message, payload, number=number), self.manners.editing
+            )
         except CallRefused as refused:
             log.info("edit_refused", extra={"reason": str(refused)})
             plain = self.renderer.plain(payload, edited=True) if refused.refusal is Refusal.REJECTED else None
             if plain is None:
                 return False
             try:
-                await self.surface.edit(self.place, message, plain)
+                await self.surface.edit(self.place, message, plain, number=number)
             except CallRefused as again:
                 log.info("edit_refused", extra={"reason": str(again)})
                 return False
@@ -217,13 +225,13 @@ class AnswerMessages(Generic[Payload]):
         kept = self.kept
         return (kept.first, *kept.parts)[number] if number <= len(kept.parts) else ""
 
-    async def _replace(self, number: int, known: str, posted: str) -> None:
-        """Keep the message that was posted, and remove the one that it replaces, which may still be there."""
+    async def _replace(self, number: int, earlier: set[str], posted: str) -> None:
+        """Remove the messages that were replaced, which may still be there; only then keep the new one instead."""
+        for message in earlier - {"", posted}:
+            with suppress(FootnoteError):
+                await self.surface.delete(self.place, message)
         if posted:
             await self.keep_id(number, posted)
-        if known and posted != known:
-            with suppress(FootnoteError):
-                await self.surface.delete(self.place, known)
 
     async def keep_id(self, number: int, posted: str) -> None:
         """Keep where a message is; without an id it and those that follow it do not exist any more."""

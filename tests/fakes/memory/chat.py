@@ -24,6 +24,7 @@ class MemoryChat:
     shown: dict[tuple[str, str], str] = field(default_factory=dict)  # by channel and id
     keys: dict[tuple[str, PartKey], str] = field(default_factory=dict)
     closed: set[str] = field(default_factory=set)  # channels that take nothing
+    has_nonces: bool = True  # whether a message that is posted again under its key is the same one
     calls: int = 0
 
     @property
@@ -54,12 +55,16 @@ class MemoryChat:
 
     async def post(self, place: AnswerPlace, payload: str, key: PartKey) -> str:
         self._call("post", place)
-        message = self.keys.setdefault((place.channel, key), str(len(self.keys) + 1))
+        if not self.has_nonces:
+            self.keys.pop((place.channel, key), "")
+        message = self.keys.setdefault((place.channel, key), str(self.calls))
         self.shown[place.channel, message] = payload
         self.after(self.calls, "post")
         return message
 
-    async def edit(self, place: AnswerPlace, message: str, payload: str, *, once: bool = False) -> None:
+    async def edit(
+        self, place: AnswerPlace, message: str, payload: str, *, number: int = 0, once: bool = False
+    ) -> None:
         self._call("edit", place)
         if (place.channel, message) not in self.shown:
             raise CallRefused(Refusal.GONE, "There is no such message.")

@@ -1,5 +1,6 @@
 """The delivery engine over a chat in memory: kills between any two calls, every refusal at every call, where next."""
 
+import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -200,6 +201,57 @@ async def test_killed_while_a_private_answer_moves_nothing_of_it_is_shown_in_the
         await worker.answer()
         assert chat.texts("channel") == []
         assert chat.texts("direct") == [f"(not there: not here) {WHOLE[0]}", WHOLE[1]]
+
+
+@pytest.mark.parametrize("failure", [NoAnswer("no response"), CallRefused(Refusal.DENIED, "no")])
+async def test_without_a_place_no_progress_is_posted(failure: Exception) -> None:
+    chat = MemoryChat(ReplyMode.DIRECT)
+
+    def fail(number: int, name: str) -> None:
+        raise failure
+
+    chat.before = fail
+    delivery = await Worker(chat).delivery()
+    await delivery.open()
+    await delivery.write("Refunds")
+    await asyncio.sleep(0.05)
+    assert chat.calls == 1  # the place is looked for again at the end
+    chat.before = lambda number, name: None
+    await delivery.conclude(Answer(Outcome.ANSWERED, TEXT, ()), "t")
+    assert list(chat.shown.values()) == WHOLE
+    assert chat.texts("channel") == WHOLE
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("refused", ["edit", "first posts"])
+@pytest.mark.parametrize("has_nonces", [True, False])
+async def test_killed_while_calls_are_refused_the_answer_is_shown_once_and_no_stub_is_left(
+    refused: str, when: str, *, has_nonces: bool
+) -> None:
+    for at in range(1, MOST_CALLS):
+        chat = MemoryChat(has_nonces=has_nonces)
+        worker = Worker(chat, replace(MANNERS, optional_sign=False))
+        posts: list[int] = []
+
+        def refuse(number: int, name: str, posts: list[int] = posts) -> None:
+            posts += [number] if name == "post" else []
+            if name == "edit" if refused == "edit" else number in posts[:2]:
+                raise CallRefused(Refusal.OTHER, "no")
+
+        def die(number: int, name: str, at: int = at) -> None:
+            if number == at:
+                raise Killed
+
+        def refuse_or_die(number: int, name: str, at: int = at) -> None:
+            die(number, name, at)
+            refuse(number, name)
+
+        chat.before = refuse_or_die if when == "before" else refuse
+        chat.after = die if when == "after" else chat.after
+        with suppress(Killed):
+            await worker.answer()
+        await worker.answer()
+        assert sorted(chat.texts("channel")) == sorted(WHOLE), at  # what is posted again comes last
 
 
 async def test_a_shorter_answer_leaves_nothing_of_a_longer_one() -> None:
