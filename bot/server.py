@@ -46,8 +46,11 @@ async def run(role: ProcessRole = ProcessRole.ALL) -> int:
     """Serve until a signal; 0 when drained. Raises ConfigurationError when there is nothing to serve."""
     settings = load_settings()
     logs.configure(settings.log_level, settings.log_format, settings.secrets())
-    for problem in installed_platforms().problems:
+    problems = installed_platforms().problems
+    for problem in problems:
         log.error("platform_unusable", platform=problem.name, reason=problem.detail, remedy=problem.remedy)
+    if not has_platform(settings) and problems:
+        raise ConfigurationError(f"{problems[0].name}: {problems[0].detail}.", remedy=problems[0].remedy)
     if not has_platform(settings):
         raise ConfigurationError(
             "No platform is configured yet.",
