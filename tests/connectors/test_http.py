@@ -11,7 +11,7 @@ from aiohttp import web
 from adapters.connectors import http as http_module
 from adapters.connectors.http import opener
 from adapters.documents.web.fetcher import Rules
-from core.model.errors import FootnoteError, NotFound, RightMissing, SourceRefused, SourceUnavailable
+from core.model.errors import DocumentRejected, FootnoteError, NotFound, RightMissing, SourceRefused, SourceUnavailable
 
 SECRET = {"Authorization": "Bearer secret"}
 
@@ -93,7 +93,7 @@ async def test_a_token_goes_only_to_public_hosts_over_https(origin: str) -> None
 async def test_an_answer_has_a_bound(server: Server) -> None:
     server.answers.append(web.Response(body=b"x" * 2_000))
     async with opener(server.rules)(server.url, {}) as http:
-        with pytest.raises(SourceUnavailable, match="larger than"):
+        with pytest.raises(DocumentRejected, match="larger than"):
             await http.download("/large")
 
 

@@ -22,7 +22,7 @@ from core.ports.job_store import JobStore
 from core.service.kb.bases import base_name
 from core.service.kb.commands import Caller
 from core.service.kb.job_queue import JobQueue
-from core.service.sync.engine import Guard, SyncEngine, SyncReport
+from core.service.sync.engine import RETRY, Guard, SyncEngine, SyncReport
 from core.service.sync.plan import SyncPlan, plan_sync
 
 log = logging.getLogger(__name__)
@@ -221,10 +221,16 @@ class Connections:
             if now is None or (connection.secrets and not now.secrets):
                 raise JobCancelled("It was disconnected meanwhile.")
 
-        async with self.open(connection) as connector:
-            return await self.engine.run(
-                connection, plugin, connector, guard=still_connected, report=report, until=until
-            )
+        try:
+            async with self.open(connection) as connector:
+                return await self.engine.run(
+                    connection, plugin, connector, guard=still_connected, report=report, until=until
+                )
+        except ConfigurationError as error:  # what the list of connections shows until somebody mends it
+            state = await self.store.state(connection.name)
+            await guard()
+            await self.store.save_state(connection.name, state.fail(self.clock.now(), str(error), RETRY))
+            raise
 
     async def begin_sync(self, connection: Connection, caller: Caller) -> Job:
         """Put a sync in line for somebody; where one waits already, it is that job. Raises Busy."""
