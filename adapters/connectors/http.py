@@ -34,6 +34,7 @@ SECONDS = 60.0  # of one request, with its body
 MOST_JSON = 32 * 2**20
 TRIES = 4
 LONGEST_WAIT = 60.0  # seconds that a call waits because the source says so; longer ones end the sync until then
+LONGEST_PAUSE = 86_400.0  # seconds until a source is asked again, whatever it says
 _AGAIN = frozenset({500, 502, 503, 504})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _RATE_LIMIT = b"ateLimitExceeded"  # what Google answers with 403 where others answer 429
@@ -153,7 +154,7 @@ class PolicyHttp(Http):
 
         Raises NotFound, SourceRefused and RightMissing where that does not help.
         """
-        host, after = self.origin.host, _seconds_to_wait(headers)
+        host, after = self.origin.host, min(_seconds_to_wait(headers), LONGEST_PAUSE)
         if status == HTTPStatus.TOO_MANY_REQUESTS or (status == HTTPStatus.FORBIDDEN and _is_used_up(headers)):
             return SourceUnavailable(f"{host} wants fewer calls.", after=after or 1.0)
         if status in _AGAIN:

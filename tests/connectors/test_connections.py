@@ -70,6 +70,7 @@ class ConnectedRoom(Room):
                 ingestor=self.ingestor,
                 jobs=self.jobs,
                 job_queue=job_queue,
+                audit=self.audit,
                 clock=self.clock,
                 forms=principal_forms(),
             )
@@ -186,7 +187,7 @@ async def test_without_its_name_too_what_a_source_sets_is_not_changed_here(
 ) -> None:
     site.spaces["ENG"] = [("", "")]
     await room.connects()
-    await room.sources.map_group("wiki", "**", ["everyone"])
+    await room.sources.map_group("wiki", "**", ["everyone"], ADMIN)
     await room.scheduler.tick()
     await room.works()
     assert len(await room.titles()) == 3
@@ -206,21 +207,27 @@ async def test_a_group_that_is_mapped_reads_after_the_next_sync(room: ConnectedR
     await room.connects()
     (overview,) = await room.sources.overview()
     assert (overview.documents, overview.state.unmapped, dict(overview.state.groups)) == (0, 3, {"g-staff": 3})
-    await room.sources.map_group("wiki", "g-staff", ["slack:team:T1"])
+    await room.sources.map_group("wiki", "g-staff", ["slack:team:T1"], ADMIN)
     await room.scheduler.tick()
     await room.works()
     assert await room.titles("slack:team:T1") == ["Page 1", "Page 2", "Page 3"]
-    await room.sources.map_group("wiki", "g-staff", [])
+    await room.sources.map_group("wiki", "g-staff", [], ADMIN)
     await room.scheduler.tick()
     await room.works()
     assert await room.titles("slack:team:T1") == []
+    recorded = [(one.actor, one.action, one.target, one.detail) for one in await room.audit.recent()]
+    assert recorded == [
+        (ADMIN.id, "map", "wiki g-staff", "nobody"),
+        (ADMIN.id, "map", "wiki g-staff", "slack:team:T1"),
+        (ADMIN.id, "connect", "wiki", "confluence"),
+    ]
 
 
 async def test_anyone_is_nobody_until_an_admin_says_otherwise(room: ConnectedRoom, site: FakeConfluence) -> None:
     site.spaces["ENG"] = [("", "")]
     await room.connects()
     assert (await room.sources.overview())[0].state.unmapped == 3
-    await room.sources.map_group("wiki", "**", ["everyone"])
+    await room.sources.map_group("wiki", "**", ["everyone"], ADMIN)
     await room.scheduler.tick()
     await room.works()
     assert len(await room.titles()) == 3
@@ -228,7 +235,7 @@ async def test_anyone_is_nobody_until_an_admin_says_otherwise(room: ConnectedRoo
 
 async def test_a_removed_connection_leaves_nothing(room: ConnectedRoom) -> None:
     await room.connects()
-    assert await room.sources.disconnect("wiki") == 3
+    assert await room.sources.disconnect("wiki", ADMIN) == 3
     assert await room.catalog.bases() == []
     assert await room.index.count() == 0
     assert not await room.store.items("wiki")
@@ -245,7 +252,7 @@ async def test_a_sync_ends_where_its_connection_is_removed_meanwhile(room: Conne
     async def guard() -> None:
         if not removed and len(site.calls) > calls + 3:  # it is fetching by now
             removed.append(0)
-            removed[0] = await room.sources.disconnect("wiki")
+            removed[0] = await room.sources.disconnect("wiki", ADMIN)
 
     calls = len(site.calls)
     with pytest.raises(JobCancelled, match="disconnected"):

@@ -124,6 +124,15 @@ async def test_a_used_up_limit_is_waited_for_by_its_reset(server: Server) -> Non
     assert waited == [3.0, 1.0]
 
 
+async def test_a_source_that_says_never_is_asked_again_after_a_day(server: Server) -> None:
+    server.answers.append(web.Response(status=429, headers={"Retry-After": "9" * 400}))
+    async with opener(server.rules, sleep=_no_wait)(server.url, {}) as http:
+        with pytest.raises(SourceUnavailable) as raised:
+            await http.get("/x")
+    assert raised.value.after == http_module.LONGEST_PAUSE
+    assert len(server.seen) == 1
+
+
 async def test_trouble_that_lasts_is_named_after_a_few_tries(server: Server) -> None:
     server.answers += [web.Response(status=503) for _ in range(http_module.TRIES)]
     async with opener(server.rules, sleep=_no_wait)(server.url, {}) as http:
