@@ -96,6 +96,16 @@ def test_links_between_our_documents_lead_somewhere() -> None:
             assert (document.parent / target).exists(), f"{document.name} links to {target}"
 
 
+def test_links_to_a_section_lead_to_a_heading() -> None:
+    for document in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")):
+        text = re.sub(r"`[^`\n]*`", "", document.read_text(encoding="utf-8"))
+        for target, section in re.findall(r"\]\((?!https?:|mailto:)([^)#]*)#([^)]+)\)", text):
+            page = document.parent / target if target else document
+            headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+            slugs = {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
+            assert section in slugs, f"{document.name} links to {target}#{section}"
+
+
 def test_every_file_and_folder_that_the_documents_name_is_there() -> None:
     for document in (ROOT / "CONTRIBUTING.md", ROOT / "docs/architecture.md", ROOT / "docs/glossary.md"):
         for named in re.findall(r"`((?:core|adapters|bot|tests|docs)/[\w./*]*)`", document.read_text(encoding="utf-8")):

@@ -1,7 +1,6 @@
 """HTML's tables within Markdown or RST as pipe tables, so that a row is read with its header and not as lone cells."""
 
 import re
-from collections.abc import Sequence
 
 _OPENING = re.compile(r"^([ \t]*)<table\b", re.MULTILINE | re.IGNORECASE)
 _CLOSING = re.compile(r"</table>[ \t]*(?:$|(?=\n))", re.IGNORECASE)
@@ -14,12 +13,6 @@ def with_pipe_tables(text: str) -> str:
         done += text[at : begun.start()] + _as_lines(text[begun.start() : ended.end()], begun[1])
         at = ended.end()
     return done + text[at:]
-
-
-def table_lines(lines: Sequence[str]) -> list[str]:
-    """As many lines: the pipe tables of those of HTML, and nothing else of them."""
-    found = with_pipe_tables("\n".join(lines)).split("\n")
-    return [line if line.startswith("|") else "" for line in (one.strip() for one in found)]
 
 
 def _as_lines(markup: str, indent: str) -> str:

@@ -102,6 +102,12 @@ class Turn:
         frozenset()
     )  # whose words the answer may carry: its audience is re-checked by these
 
+    @property
+    def source_bases(self) -> tuple[str, ...]:
+        """The bases that it cites; where it cites nothing, those that its words may come from."""
+        cited = tuple(dict.fromkeys(citation.knowledge_base for citation in self.citations))
+        return cited or tuple(sorted(self.knowledge_bases))
+
     def readable_by(self, visible: frozenset[str]) -> bool:
         """Whether nothing in this turn comes from a base that is not visible (any more)."""
         return self.knowledge_bases <= visible

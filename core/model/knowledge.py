@@ -1,6 +1,6 @@
 """Knowledge as it is kept: bases hold documents, documents have sections (parents) and passages (children)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -42,6 +42,15 @@ def find_base(bases: Iterable[KnowledgeBase], name: str) -> KnowledgeBase | None
     """The base of this name among these, whatever the case of its letters."""
     wanted = name.strip().casefold()
     return next((base for base in bases if base.name.casefold() == wanted), None)
+
+
+def narrowest_base(bases: Sequence[KnowledgeBase]) -> KnowledgeBase | None:
+    """The base whose readers may all read each of the others; None where there is no such base."""
+    return next((one for one in bases if all(_is_within(one, other) for other in bases)), None)
+
+
+def _is_within(one: KnowledgeBase, other: KnowledgeBase) -> bool:
+    return not other.grants or (bool(one.grants) and one.grants <= other.grants)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """``/kb`` and *Add to knowledge base* in Discord, over a knowledge service that writes down what it is asked."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -42,7 +42,14 @@ class WrittenDown(KnowledgeCommands):
         return ProposalSent("a1b2c3d4")
 
     async def correct(
-        self, question: str, answer: str, permalink: str | None, caller: Caller, *, trace_id: str = ""
+        self,
+        question: str,
+        answer: str,
+        permalink: str | None,
+        caller: Caller,
+        *,
+        trace_id: str = "",
+        bases: Sequence[str] = (),
     ) -> KbResult:
         return ProposalSent("a1b2c3d4")
 

@@ -188,7 +188,9 @@ class KbGroup:
     async def correct(self, interaction: Interaction, turn: Turn, answer: str, link: str | None) -> None:
         """The right answer to a question, by someone who says it was answered wrongly. Acknowledged already."""
         caller = await self.caller(interaction)
-        result = await self._kb.correct(turn.question, answer, link, caller, trace_id=turn.trace_id)
+        result = await self._kb.correct(
+            turn.question, answer, link, caller, trace_id=turn.trace_id, bases=turn.source_bases
+        )
         await self._show(interaction, result, caller)
 
     async def caller(self, interaction: Interaction) -> Caller:

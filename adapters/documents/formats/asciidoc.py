@@ -34,7 +34,8 @@ _INLINE: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     (re.compile(r"\[\.?[\w.-]+\]#([^#\n]+)#"), lambda found: found[1]),
     (re.compile(r"\bfootnote:[\w-]*\[([^\]\n]+)\]"), lambda found: f" ({found[1]})"),
     (re.compile(r"\b(?:kbd|btn|menu):?[\w-]*\[([^\]\n]+)\]"), lambda found: found[1]),
-    (re.compile(r"\(\(\(?[^()\n]*\)?\)\)|\bindexterm2?:\[[^\]\n]*\]"), lambda _: ""),
+    (re.compile(r"\(\(\([^()\n]*\)\)\)|\bindexterm:\[[^\]\n]*\]"), lambda _: ""),
+    (re.compile(r"\(\((?P<one>[^()\n]+)\)\)|\bindexterm2:\[(?P<other>[^\]\n]+)\]"), lambda found: found[1] or found[2]),
     (re.compile(r"(?<=\S)\s\+$"), lambda _: ""),
 )
 

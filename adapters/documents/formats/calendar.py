@@ -30,6 +30,7 @@ def read(name: str, data: bytes) -> ParsedDocument:
         title=choose_title(name, *(_text(calendar, key) for calendar in calendars for key in ("X-WR-CALNAME", "NAME"))),
         blocks=tuple(blocks),
         media_type="text/calendar",
+        notes=(f"only the first {MAX_EVENTS:,} entries were read",) if len(blocks) >= MAX_EVENTS else (),
     )
 
 

@@ -31,7 +31,7 @@ _LINK = re.compile(r"<(?P<address>(?:https?|mailto):[^<>|\s]{1,2000})(?:\|(?P<la
 _SILENT = re.compile(
     r"(?:channel|group)_(?:join|leave|purpose|topic|name|archive|unarchive)|bot_(?:add|remove)|pinned_item|tombstone"
 )
-_SAID_ON_DISCORD = frozenset(("Default", "Reply", "ThreadStarterMessage", "0", "19", "21"))
+_SAID_ON_DISCORD = frozenset(("Default", "Reply", "ThreadStarterMessage", "0", "19", "20", "21", "23"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +52,13 @@ def read_slack_export(name: str, data: bytes) -> ParsedDocument:
     with open_package(data) as package:
         names = _names(_json(package, "users.json")) if _member(package, "users.json") else {}
         channels: dict[str, list[_Message]] = {}
-        total = 0
+        total = damaged = 0
         for path in sorted(package.namelist()):
             day = _DAY.fullmatch(path)
             if day and total < MAX_MESSAGES:
-                messages = list(_slack_messages(_json(package, path), names))
+                listed = _json(package, path)
+                damaged += not isinstance(listed, list)
+                messages = list(_slack_messages(listed, names))
                 channels.setdefault(day["channel"], []).extend(messages)
                 total += len(messages)
     for channel, messages in channels.items():
@@ -64,6 +66,7 @@ def read_slack_export(name: str, data: bytes) -> ParsedDocument:
     if not blocks:
         raise NoText("There are no messages in this export.")
     notes = [f"only the first {MAX_MESSAGES:,} messages were read"] if total >= MAX_MESSAGES else []
+    notes += [f"days that could not be read: {damaged}"] if damaged else []
     if any("[File: " in block.text for block in blocks):
         notes.append("files that were shared in these messages are named, not read")
     return ParsedDocument(stem(name), tuple(blocks), "application/x-slack-export+zip", notes=tuple(notes))

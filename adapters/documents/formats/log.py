@@ -11,6 +11,8 @@ from core.model.parsed_document import Block, ParsedDocument
 
 MAX_LINES = 300_000
 ENTRY_CHARS = 2_000
+"""Characters of an entry with the lines that continue it; what goes beyond them is an item of its own."""
+
 MOST_CONTINUED = 60
 """Lines of a stack trace that stay with its entry."""
 
@@ -37,18 +39,20 @@ def read(name: str, data: bytes) -> ParsedDocument:
 
 def _entries(lines: list[str]) -> Iterator[tuple[int, str]]:
     """(Line from 1, text) of each entry; what continues one is joined to it."""
-    begun, pieces = 0, list[str]()
+    begun, pieces, length = 0, list[str](), 0
     for number, line in enumerate(lines, 1):
         text = " ".join(line.split())
-        continues = pieces and len(pieces) < MOST_CONTINUED and not _ENTRY.match(line)
-        if text and continues:
-            pieces.append(text)
-        elif text:
-            if pieces:
-                yield begun, " ".join(pieces)[:ENTRY_CHARS]
-            begun, pieces = number, [text]
+        fits = len(pieces) < MOST_CONTINUED and length + len(text) < ENTRY_CHARS
+        if not text:
+            continue
+        if pieces and (not fits or _ENTRY.match(line)):
+            yield begun, " ".join(pieces)
+            pieces, length = [], 0
+        begun = begun if pieces else number
+        pieces.append(text)
+        length += len(text) + 1
     if pieces:
-        yield begun, " ".join(pieces)[:ENTRY_CHARS]
+        yield begun, " ".join(pieces)
 
 
 def _is_log(known: str | None, head: str) -> bool:

@@ -95,13 +95,12 @@ def _operation(api: Node, path: str, method: str, item: Node, operation: Node) -
     if shown := "\n".join(filter(None, (_parameter(api, one) for one in parameters[:MAX_FIELDS]))):
         pieces.append(f"Parameters:\n\n{shown}")
     body = _node(_resolved(api, operation.get("requestBody")))
-    if fields := "\n".join(_fields(api, _content(body))):
-        pieces.append(f"Body{' (required)' if body.get('required') is True else ''}:\n\n{fields}")
-    answers = [
-        f"- {code}: {_line(_node(_resolved(api, one)).get('description'))}{_returned(api, _node(_resolved(api, one)))}"
-        for code, one in _node(operation.get("responses")).items()
-    ]
-    pieces.append("Answers:\n\n" + "\n".join(answers[:50]) if answers else "")
+    fields, said = "\n".join(_fields(api, _content(body))), _line(body.get("description"))
+    if fields or said:
+        head = f"Body{' (required)' if body.get('required') is True else ''}: {said}".rstrip()
+        pieces.append("\n\n".join(filter(None, (head, fields))))
+    answers = [_answer(api, str(code), _resolved(api, one)) for code, one in _node(operation.get("responses")).items()]
+    pieces.append("Answers:\n\n" + "\n".join(answers) if answers else "")
     return "\n\n".join(filter(None, pieces))
 
 
@@ -116,8 +115,15 @@ def _parameter(api: Node, parameter: Node) -> str:
     )
 
 
-def _returned(api: Node, answer: Node) -> str:
+def _answer(api: Node, code: str, answer: Node) -> str:
+    """An answer with the name of what it returns, or with the fields of what has no name."""
     schema = _content(answer) or answer.get("schema")
+    returned = _returned(api, schema)
+    head = f"- {code}: {_line(answer.get('description'))}{returned}"
+    return "\n".join([head, *([] if returned else (f"  {field}" for field in _fields(api, schema)))])
+
+
+def _returned(api: Node, schema: Any) -> str:
     name = _reference(schema) or _reference(_node(schema).get("items"))
     return (
         f" Returns {'a list of ' if _node(_resolved(api, schema)).get('type') == 'array' else ''}{name}."
@@ -129,6 +135,8 @@ def _returned(api: Node, answer: Node) -> str:
 def _fields(api: Node, schema: Any, depth: int = 0) -> Iterator[str]:
     """The fields of an object as a list, those of objects in it below them."""
     node = _resolved(api, schema)
+    if depth == 0 and node.get("items") and not node.get("properties"):
+        node = _resolved(api, node["items"])
     parts = [_resolved(api, one) for key in ("allOf", "oneOf", "anyOf") for one in _list(node.get(key))]
     required = {name for part in (node, *parts) for name in map(str, _list(part.get("required")))}
     properties = {str(name): value for part in (*parts, node) for name, value in _node(part.get("properties")).items()}
@@ -213,7 +221,7 @@ def _list(value: Any) -> list[Any]:
 
 
 def _line(value: Any) -> str:
-    return re.sub(r"\s+", " ", str(value)).strip()[:1_000] if isinstance(value, (str, int, float)) else ""
+    return re.sub(r"\s+", " ", str(value)).strip() if isinstance(value, (str, int, float)) else ""
 
 
 def _text(value: Any) -> str:

@@ -13,7 +13,7 @@ _HEADING = re.compile(r"^(?P<stars>\*{1,10})\s+(?P<text>\S.*?)(?P<tags>\s+:[\w@#
 _KEYWORD = re.compile(r"^\s*#\+(?P<key>[\w-]+):\s*(?P<value>.*?)\s*$")
 _BEGIN = re.compile(r"^\s*#\+begin_(?P<kind>\w+)(?:\s+(?P<language>[\w+#-]+))?", re.IGNORECASE)
 _END = re.compile(r"^\s*#\+end_\w+", re.IGNORECASE)
-_DRAWER = re.compile(r"^\s*:[\w-]+:\s*$")
+_DRAWER = re.compile(r"^\s*:(?:PROPERTIES|LOGBOOK|CLOCK):\s*$", re.IGNORECASE)
 _TABLE_RULE = re.compile(r"^\s*\|[-+]+\|?\s*$")
 _LIST = re.compile(
     r"^(?P<indent>\s*)(?P<mark>[-+]|\d+[.)])\s+(?P<box>\[[ Xx-]\]\s+)?(?P<term>[^\n]{1,200}?\s::\s+)?(?P<words>.*)$"
@@ -25,7 +25,7 @@ _DATE = re.compile(
 _CODE = re.compile(r"(?<![\w=~])[=~](\S|\S[^=~\n]*\S)[=~](?![\w=~])")
 _BOLD = re.compile(r"(?<![\w*])\*(\S|\S[^*\n]*\S)\*(?![\w*])")
 _LISTINGS = frozenset(("src", "example", "export", "ascii"))
-_SHOWN = frozenset(("author", "date", "email", "description"))
+_SHOWN = frozenset(("author", "date", "email", "description", "subtitle", "caption"))
 
 
 def read(name: str, data: bytes) -> ParsedDocument:
@@ -40,6 +40,7 @@ def read(name: str, data: bytes) -> ParsedDocument:
         blocks=(Block(text, first_line=1),),
         media_type="text/org",
         modified=iso_date(_DATE.sub(lambda found: found["day"], stated.get("date", ""))),
+        notes=("other files that this one includes are not read",) if "include" in stated else (),
     )
 
 
@@ -52,7 +53,7 @@ def _lines(source: list[str], stated: dict[str, str]) -> list[str]:
             ended = bool(_END.match(line))
             done.append(("```" if listing else "") if ended else line if listing else "")
             comment, listing = comment and not ended, listing and not ended
-        elif drawer:
+        elif drawer and not _HEADING.match(line):  # a heading ends one that nobody closed
             drawer = line.strip().upper() != ":END:"
             done.append("")
         elif begun := _BEGIN.match(line):
@@ -63,6 +64,7 @@ def _lines(source: list[str], stated: dict[str, str]) -> list[str]:
             drawer = True
             done.append("")
         else:
+            drawer = False
             done.append(_line(line, stated))
     return [*done, "```"] if listing else done
 
@@ -106,7 +108,7 @@ def _linked(found: re.Match[str]) -> str:
 
 
 _LINES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
-    (re.compile(r"\s*#(?: |$)|\s*#\+end_\w+", re.IGNORECASE), lambda _: ""),
+    (re.compile(r"\s*#(?: |$)|\s*#\+end_\w+|\s*:END:\s*$", re.IGNORECASE), lambda _: ""),
     (_HEADING, _heading),
     (_TABLE_RULE, lambda found: found[0].strip().replace("+", "|")),
     (re.compile(r"\s*(\|.*?)\s*$"), lambda found: _inline(found[1])),

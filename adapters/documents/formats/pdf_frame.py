@@ -66,22 +66,6 @@ class PageFrame:
         (x0, y0), (x1, y1) = self.point(box[0], box[2]), self.point(box[1], box[3])
         return min(x0, x1), max(x0, x1), min(y0, y1), max(y0, y1)
 
-    def in_file(self, box: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
-        """The inverse of ``box``."""
-        (x0, y0), (x1, y1) = self._point_in_file(box[0], box[2]), self._point_in_file(box[1], box[3])
-        return min(x0, x1), max(x0, x1), min(y0, y1), max(y0, y1)
-
-    def _point_in_file(self, x: float, y: float) -> tuple[float, float]:
-        match self.turned:
-            case 90:
-                return self.right - y, x + self.bottom
-            case 180:
-                return self.right - x, self.top - y
-            case 270:
-                return self.left + y, self.top - x
-            case _:
-                return x + self.left, y + self.bottom
-
 
 def turn_upright(page: "pypdfium2.PdfPage") -> PageFrame:
     """Turn the page, for this reading of it, so that its text is upright; its frame as it then is."""

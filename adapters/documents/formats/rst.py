@@ -86,7 +86,8 @@ _SETTINGS: dict[str, Any] = {
     "file_insertion_enabled": False,
     "raw_enabled": False,
     "line_length_limit": MOST_LINE_CHARS,
-    "report_level": 5,
+    "report_level": 3,  # errors stay in the tree with their source, which is put into words
+    "warning_stream": False,
     "halt_level": 6,
     "doctitle_xform": False,
     "docinfo_xform": False,

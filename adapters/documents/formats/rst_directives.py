@@ -4,7 +4,10 @@ Sphinx and its extensions have hundreds, and every project may have its own.
 """
 
 import re
+import textwrap
 from collections.abc import Sequence
+from functools import cache
+from importlib import import_module
 from typing import Any
 
 from docutils import nodes
@@ -15,6 +18,7 @@ MOST_NAMES = 5_000
 """Of unknown directives and roles in one document; those after them are dropped."""
 
 _DIRECTIVE = re.compile(r"^\s*(?:\|[^|\n]+\| |\.\. (?:\|[^|\n]+\| )?)([\w:+.-]+)::(?:\s|$)", re.MULTILINE)
+_HEAD = re.compile(r"\A\s*\.\. (?:\|[^|\n]+\| )?[\w:+.-]+::[ \t]*(?P<said>[^\n]*)(?:\n[ \t]+:[\w-]+:[^\n]*)*")
 _ROLE = re.compile(r"(?<![\w`]):([a-zA-Z][\w:+.-]*):`")
 _SILENT = frozenset(
     [
@@ -118,9 +122,24 @@ def accept_unknown(source: str) -> None:
     for name in sorted({found[1].lower() for found in _DIRECTIVE.finditer(source)})[:MOST_NAMES]:
         if name in _SILENT | _CODE or name not in en.directives:
             directives.register_directive(name, UnknownDirective)
+        else:
+            directives.register_directive(name, _with_any_option(name))
     for name in sorted({found[1].lower() for found in _ROLE.finditer(source)})[:MOST_NAMES]:
         if name not in en.roles:
             roles.register_generic_role(name, _Role)
+
+
+def _with_any_option(name: str) -> type[Directive]:
+    """A directive of docutils with the options of Sphinx: it would drop its body for one that it does not know."""
+    known = _known_directive(name)
+    return type(known.__name__, (known,), {"option_spec": _AnyOption(known.option_spec or {})})
+
+
+@cache
+def _known_directive(name: str) -> type[Directive]:
+    module, class_name = directives._directive_registry[en.directives[name]]  # noqa: SLF001 - nothing else names it
+    known: type[Directive] = getattr(import_module(f"docutils.parsers.rst.directives.{module}"), class_name)
+    return known
 
 
 def plain_labels(tree: nodes.document) -> None:
@@ -133,11 +152,22 @@ def plain_labels(tree: nodes.document) -> None:
         note.parent.replace(note, _labelled(label, children))
     for problem in list(tree.findall(nodes.problematic)):
         _put_words(problem)
-    for dropped in [*tree.findall(nodes.system_message), *filter(_is_for_site, tree.findall(nodes.field))]:
+    for message in list(tree.findall(nodes.system_message)):
+        message.parent.replace(message, [_source(block) for block in message.findall(nodes.literal_block)])
+    tree.parse_messages, tree.transform_messages = [], []  # of references, whose words are put above
+    for dropped in list(filter(_is_for_site, tree.findall(nodes.field))):
         dropped.parent.remove(dropped)
     _put_references(tree)
     for code in tree.findall(nodes.literal_block):
         code["classes"] = [f"language-{name}" for name in code["classes"] if name != "code"]
+
+
+def _source(block: nodes.literal_block) -> nodes.literal_block:
+    """What docutils could not read, as it is written: a table whose columns do not fit, the body of a directive."""
+    text = block.astext()
+    if head := _HEAD.match(text):
+        text = f"{head['said']}\n{textwrap.dedent(text[head.end() :]).strip()}".strip()
+    return nodes.literal_block(text, text)
 
 
 def _is_for_site(field: nodes.field) -> bool:

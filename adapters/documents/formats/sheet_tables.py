@@ -82,26 +82,33 @@ def _bands(found: Rows) -> Iterator[tuple[int, Grid]]:
 
 def _joined(bands: Sequence[tuple[int, Grid]]) -> Iterator[tuple[int, Grid]]:
     """Bands, those without a header of their own joined to the one above whose columns they go on."""
-    top, rows = bands[0] if bands else (0, [])
-    for next_top, below in bands[1:]:
+    top, rows, named = 0, list[list[str]](), set[int]()
+    for next_top, below in bands:
         gap = next_top - top - len(rows)
-        if gap <= MAX_GAP and _goes_on(rows, below):
-            rows = [*rows, *([""] for _ in range(gap)), *below]
-        else:
+        if rows and gap <= MAX_GAP and _goes_on(named, below):
+            rows.extend([""] for _ in range(gap))
+            rows.extend(below)
+            named |= _named_columns(below)
+            continue
+        if rows:
             yield top, rows
-            top, rows = next_top, below
+        top, rows, named = next_top, list(below), _named_columns(below)
     if rows:
         yield top, rows
 
 
-def _goes_on(above: Grid, below: Grid) -> bool:
+def _goes_on(named: set[int], below: Grid) -> bool:
     """Whether rows below an empty one have their names above it: figures, under columns that are named there."""
-    heads = [row for row in above if not _has_numbers(row) and sum(map(bool, row)) > 1]
-    if not heads or not _has_numbers(below[0]) or _filled_columns(above) < 2:
+    if not named or not _has_numbers(below[0]):
         return False
-    named = {j for row in heads for j, text in enumerate(row) if text}
     figures = {j for row in below for j, text in enumerate(row) if text and _NUMBER.fullmatch(text)}
     return bool(figures) and figures <= named
+
+
+def _named_columns(rows: Grid) -> set[int]:
+    """The columns with a word in a row of several words and no figures."""
+    heads = [row for row in rows if not _has_numbers(row) and sum(map(bool, row)) > 1]
+    return {j for row in heads for j, text in enumerate(row) if text}
 
 
 def _spans(used: list[bool], rows: Grid) -> list[tuple[int, int]]:

@@ -5,8 +5,9 @@ A cue is what fits on a screen, not a sentence. Cues of one speaker that follow 
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from adapters.documents.encodings import decode
 from adapters.documents.format import Format
@@ -35,6 +36,10 @@ _ANOTHER = "\n"
 _ENDS = re.compile(r"[.!?…][\"'”’)]*$")
 
 
+_Cue = tuple[float, float, int, list[str]]
+"""Start and end in seconds, the line from 1, and the lines of words."""
+
+
 @dataclass(slots=True)
 class _Turn:
     """What somebody said without a break: when it began and ended, in seconds, and at which line."""
@@ -55,7 +60,8 @@ class _Turn:
 def read(name: str, data: bytes) -> ParsedDocument:
     """What was said, in paragraphs by speaker, each stretch with its time."""
     lines = decode(data).split("\n")
-    turns = [turn for turn in _turns(lines) if turn.words]
+    cues = list(islice(_cues(lines), MAX_CUES + 1))
+    turns = [turn for turn in _turns(cues[:MAX_CUES], voiced=any("<v" in line for line in lines)) if turn.words]
     if not turns:
         raise NoText("There is no speech in this transcript.")
     title = re.match(r"WEBVTT\s+(?:-\s*)?(\S.{2,150})", lines[0].lstrip("\ufeff"))
@@ -63,14 +69,14 @@ def read(name: str, data: bytes) -> ParsedDocument:
         title=choose_title(name, title[1] if title else None),
         blocks=tuple(_blocks(turns)),
         media_type="text/vtt",
+        notes=(f"only the first {MAX_CUES:,} cues were read",) if len(cues) > MAX_CUES else (),
     )
 
 
-def _turns(lines: list[str]) -> Iterator[_Turn]:
-    """Paragraphs of one speaker, or of sentences without a pause."""
+def _turns(cues: Iterable[_Cue], *, voiced: bool) -> Iterator[_Turn]:
+    """Paragraphs of one speaker, or of sentences without a pause; if ``voiced``, who is not named is unknown."""
     turn: _Turn | None = None
-    voiced = any("<v" in line for line in lines)  # then who is not named there is unknown
-    for start, end, number, words in _cues(lines):
+    for start, end, number, words in cues:
         for speaker, said in _voices(words, "" if voiced else None):
             if turn is None or _begins(turn, speaker, start):
                 if turn is not None:
@@ -94,10 +100,10 @@ def _begins(turn: _Turn, speaker: str | None, start: float) -> bool:
     return rested or (ended and length > STRETCH_CHARS // 2) or length > 3 * STRETCH_CHARS
 
 
-def _cues(lines: list[str]) -> Iterator[tuple[float, float, int, list[str]]]:
-    """(Start, end, line from 1, lines of words) of each cue. Comments, styles and numbers of cues are passed over."""
-    at = count = 0
-    while at < len(lines) and count < MAX_CUES:
+def _cues(lines: list[str]) -> Iterator[_Cue]:
+    """The cues. Comments, styles and numbers of cues are passed over."""
+    at = 0
+    while at < len(lines):
         timing = _TIMING.match(lines[at])
         at += 1
         if not timing:
@@ -108,7 +114,6 @@ def _cues(lines: list[str]) -> Iterator[tuple[float, float, int, list[str]]]:
             at += 1
         if at < len(lines) and _TIMING.match(lines[at]) and words and words[-1].isdigit():
             words.pop()  # the number of the next cue, where no blank line parts them
-        count += 1
         yield _seconds(timing.groups()[:4]), _seconds(timing.groups()[4:]), first, words
 
 

@@ -162,7 +162,8 @@ class SlackKnowledge:
         except FootnoteError as error:
             return Refused.of(error)
         permalink = await fetch_permalink(self._workspace.web, thread.channel, shown or thread.thread)
-        return await self._kb.correct(turn.question, answer, permalink, caller, trace_id=trace_id)
+        bases = turn.source_bases
+        return await self._kb.correct(turn.question, answer, permalink, caller, trace_id=trace_id, bases=bases)
 
     async def announce(self, result: FormResult, user: str) -> None:
         """Tell what was accepted: a card for each job, and a word where the form was opened."""

@@ -241,7 +241,10 @@ class AskScreen:
         message = await self._message(request, visitor)
         answer = (await read_form(request)).get("answer", "").strip()[: 4 * LONGEST_WORDS]
         turn = await self.turns.one(visitor, message)
-        result = await self.kb.correct(turn.question, answer, None, visitor.caller(), trace_id=turn.trace_id)
+        kept = await self.actions.answers.read(message.thread, turn.trace_id, visitor.audience)
+        result = await self.kb.correct(
+            turn.question, answer, None, visitor.caller(), trace_id=turn.trace_id, bases=kept.source_bases
+        )
         return self.pages.part("_reply.html", text=told_with_jobs(result), ok=is_success(result))
 
     # --- forgetting

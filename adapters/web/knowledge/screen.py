@@ -27,6 +27,7 @@ from core.service.kb.knowledge_commands import KnowledgeUploads
 from core.service.kb.results import (
     BaseDetails,
     BaseList,
+    BaseRemoved,
     ConfirmationView,
     DocumentList,
     JobDetails,
@@ -40,6 +41,7 @@ SAMPLES = "samples"
 AUDITED = 200
 UPLOAD_SECONDS = 900.0  # for ten large files on a slow line
 CHANGED = {"HX-Trigger": "kb-changed"}  # lists on the page look again
+REMOVED = {"HX-Retarget": "#main", "HX-Reselect": "#main > *", "HX-Push-Url": "/knowledge"}  # its page is no more
 JOB_OVER = {"HX-Trigger": "kb-changed, kb-job-over"}
 _LONGEST = 2_000
 _CHANGES = frozenset(KbVerb) - {KbVerb.LIST, KbVerb.SHOW, KbVerb.STATUS, KbVerb.JOBS, KbVerb.PROPOSALS}
@@ -180,8 +182,10 @@ class KnowledgeScreen:
             "confirm": result if isinstance(result, ConfirmationView) else None,
             "refused": refused or [],
         }
-        if not wants_part(request):
-            return self._html(request, visitor, "kb_result.html", **context)
+        if isinstance(result, BaseRemoved) or not wants_part(request):
+            page = self._html(request, visitor, "kb_result.html", **context)
+            page.headers.update(REMOVED if isinstance(result, BaseRemoved) else {})
+            return page
         response = self.pages.part("_kb_result.html", visitor=visitor, **context)
         if context["ok"] and context["confirm"] is None:
             response.headers.update(CHANGED)

@@ -131,7 +131,7 @@ document.addEventListener("htmx:afterSettle", (event) => {
     focusQuestion();
   }
   if (target?.id === "source") showSource();
-  if (target?.id === "kb-result") showResult(target);
+  if (["kb-result", "main"].includes(target?.id)) showResult(target);
 });
 addEventListener("DOMContentLoaded", () => one("#turns") && focusQuestion());
 

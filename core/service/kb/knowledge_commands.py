@@ -22,9 +22,16 @@ class KnowledgeCommands(Protocol):
         """*Add to knowledge base*: an admin's is ingested, anybody else's waits for an admin."""
 
     async def correct(
-        self, question: str, answer: str, permalink: str | None, caller: Caller, *, trace_id: str = ""
+        self,
+        question: str,
+        answer: str,
+        permalink: str | None,
+        caller: Caller,
+        *,
+        trace_id: str = "",
+        bases: Sequence[str] = (),
     ) -> KbResult:
-        """The right answer to a question that was answered wrongly (in this trace): goes the way of a proposal."""
+        """Propose the right answer to a question that was answered wrongly, in this trace and from these bases."""
 
     async def proposals_waiting(self, caller: Caller) -> int:
         """How many proposals an admin has to look at; 0 for everybody else, and where that cannot be read."""

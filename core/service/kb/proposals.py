@@ -3,11 +3,13 @@
 import logging
 import re
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from core.model.clock import Clock
 from core.model.errors import DocumentRejected, FootnoteError, NotFound
 from core.model.jobs import ItemKind, Job, JobItem, JobKind
+from core.model.knowledge import narrowest_base
 from core.model.transcripts import Conversation, TranscriptMessage, as_markdown, first_line
 from core.ports.proposal_store import Decision, Proposal, ProposalStore
 from core.ports.question_log import QuestionLog
@@ -68,8 +70,10 @@ class Proposals:
     clock: Clock
     questions: QuestionLog | None = None
 
-    async def propose(self, conversation: Conversation, caller: Caller, base: str = "") -> KbResult:
-        """*Add to knowledge base*: an admin's is ingested, anybody else's waits for an admin."""
+    async def propose(
+        self, conversation: Conversation, caller: Caller, base: str = "", *, waits: bool = False
+    ) -> KbResult:
+        """*Add to knowledge base*: an admin's is ingested unless it ``waits``, anybody else's waits for an admin."""
         proposal = Proposal(
             id=uuid.uuid4().hex[:8],
             base=base,
@@ -82,7 +86,7 @@ class Proposals:
             beginning=first_line(conversation, BEGINNING),
         )
         try:
-            if caller.permissions.is_admin:
+            if caller.permissions.is_admin and not waits:
                 return await self._ingest(proposal, caller)
             if base:
                 await self.queries.own_base(base, caller)
@@ -99,15 +103,33 @@ class Proposals:
         return summarize_accepted(job, base)
 
     async def correct(
-        self, question: str, answer: str, permalink: str | None, caller: Caller, *, trace_id: str = ""
+        self,
+        question: str,
+        answer: str,
+        permalink: str | None,
+        caller: Caller,
+        *,
+        trace_id: str = "",
+        bases: Sequence[str] = (),
     ) -> KbResult:
-        """The right answer to a question that was answered wrongly: goes the way of a proposal."""
+        """Propose the right answer to a question that was answered wrongly.
+
+        It goes to the base that the wrong answer came from, of several to the one with the fewest readers: words of a
+        restricted base never reach more people. Where none of them has the fewest, an admin decides.
+        """
         said = (TranscriptMessage(caller.person.name or "A reader", self.clock.now(), answer),)
         title = " ".join(question.split())[:MOST_QUESTION]
         if not title or not answer.strip():
             return Refused(RefusalReason.NOT_DONE, "A correction needs the right answer.")
         marks = uuid.uuid5(uuid.NAMESPACE_URL, f"{caller.thread}\x1f{title}").hex[:12]
-        result = await self.propose(Conversation(f"correction {marks}", title, said, permalink), caller)
+        try:
+            there = [await self.queries.base(name, caller) for name in bases]
+        except FootnoteError as error:
+            return Refused.of(error)
+        base = narrowest_base(there)
+        correction = Conversation(f"correction {marks}", title, said, permalink)
+        waits = base is None and bool(there)
+        result = await self.propose(correction, caller, base.name if base else "", waits=waits)
         if is_success(result) and trace_id and self.questions is not None:
             try:
                 await self.questions.mark_corrected(trace_id)

@@ -96,10 +96,17 @@ class KnowledgeService(KnowledgeUploads, KnowledgeDocuments):
         return await self.proposals.propose(conversation, caller, base)
 
     async def correct(
-        self, question: str, answer: str, permalink: str | None, caller: Caller, *, trace_id: str = ""
+        self,
+        question: str,
+        answer: str,
+        permalink: str | None,
+        caller: Caller,
+        *,
+        trace_id: str = "",
+        bases: Sequence[str] = (),
     ) -> KbResult:
-        """The right answer to a question that was answered wrongly: goes the way of a proposal."""
-        return await self.proposals.correct(question, answer, permalink, caller, trace_id=trace_id)
+        """Propose the right answer to a question that was answered wrongly, from these bases."""
+        return await self.proposals.correct(question, answer, permalink, caller, trace_id=trace_id, bases=bases)
 
     async def proposals_waiting(self, caller: Caller) -> int:
         """How many proposals an admin has to look at."""

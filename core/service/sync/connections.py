@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from core.ingestion.ingestor import Ingestor
 from core.model.clock import Clock
-from core.model.connections import Connection, SyncedItem, SyncPhase, SyncState
+from core.model.connections import Connection, SyncedItem, SyncState
 from core.model.conversation import Person
 from core.model.errors import Busy, ConfigurationError, FootnoteError, NotFound
 from core.model.jobs import Job, JobCancelled, JobKind
@@ -283,8 +283,3 @@ class Connections:
 
 
 _LOST = timedelta(minutes=15)
-
-
-def is_syncing(state: SyncState) -> bool:
-    """Whether a round is under way."""
-    return state.phase is not SyncPhase.IDLE

@@ -276,3 +276,17 @@ async def test_a_base_that_is_closed_after_a_loss_is_opened_by_the_button_on_its
         assert (reply.status, "“board” is restricted to web:user:ada." in reply.text) == (200, True)
         assert [base.closed for base in await catalog.bases()] == [False]
         assert "Confirm the readers" not in (await admin.get("/knowledge/bases/board")).text
+
+
+async def test_a_base_that_is_removed_takes_its_page_with_it() -> None:
+    async with PageOffice().open() as office:
+        await office.room.adds("handbook", refunds_md="Refunds take 14 days.")
+        admin = await office.operator()
+        asked = {"verb": "remove", "base": "handbook"}
+        first = await admin.post("/knowledge/do", asked, **{"HX-Request": "true"})
+        assert "HX-Retarget" not in first.headers, "it is asked in a dialog of the base's page"
+        reply = await admin.post("/knowledge/do", asked | {"confirmed": "yes"}, **{"HX-Request": "true"})
+        headers = {name: reply.headers.get(name, "") for name in ("HX-Retarget", "HX-Push-Url", "HX-Trigger")}
+        assert headers == {"HX-Retarget": "#main", "HX-Push-Url": "/knowledge", "HX-Trigger": ""}
+        assert '<main id="main"' in reply.text
+        assert (await admin.get("/knowledge/bases/handbook")).status == 404

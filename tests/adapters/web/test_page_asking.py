@@ -62,6 +62,17 @@ async def test_an_answer_is_asked_rated_and_forgotten() -> None:
         assert "How long do refunds take?" not in (await browser.get("/ask")).text
 
 
+async def test_an_admins_correction_goes_to_the_base_of_the_answer() -> None:
+    async with PageOffice().open() as office:
+        await office.room.adds("default", lunch_md="Lunch is at noon.")
+        await office.room.adds("board", refunds_md="Refunds take 14 days.")
+        browser = await office.operator()
+        question = await office.asked(browser, "How long do refunds take?")
+        await browser.post(f"{question}/correct", {"answer": "Refunds take 30 days."})
+        jobs = [job for job in await office.room.jobs.recent(5) if job.platform == "web"]
+        assert [(job.base, job.items[0].title) for job in jobs] == [("board", "How long do refunds take?")]
+
+
 async def test_what_is_suggested_below_an_answer_is_asked_by_its_button() -> None:
     async with PageOffice(settings=ChannelSettings(AnswerPolicy(follow_ups=True))).open() as office:
         await office.scene.knows(

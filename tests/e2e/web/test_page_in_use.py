@@ -295,3 +295,15 @@ def test_a_gap_has_a_chart_and_its_draft_waits_until_it_is_written(office: Watch
     assert "opens at noon" in page.inner_text(".prose")
     assert "Nearest so far" not in page.inner_text("main")
     office.complaints.clear()  # the browser says that a 422 came
+
+
+def test_a_removed_base_leaves_its_page_with_the_outcome(office: Watched) -> None:
+    """The last one: it takes the sample documents away."""
+    page = office.open("/knowledge/bases/samples")
+    page.get_by_role("button", name="Remove this base").click()
+    page.get_by_role("dialog").get_by_role("button", name="Remove samples").click()
+    page.get_by_role("link", name="Back to the knowledge").wait_for()
+    page.wait_for_selector(".job:not([aria-busy])")
+    assert page.url == f"{office.address}/knowledge"
+    assert page.locator("dialog[open]").count() == 0
+    assert page.evaluate("document.activeElement.id") == "main"

@@ -128,6 +128,13 @@ def test_a_slack_export_has_names_threads_links_and_no_joins() -> None:
     assert parsed.notes == ()
 
 
+def test_a_day_of_a_slack_export_that_is_damaged_is_counted() -> None:
+    data = BytesIO(slack_export(_2026_02_02=[said(1770000000, "U1", "Where is the plan?")]))
+    with zipfile.ZipFile(data, "a") as package:
+        package.writestr("yard/2026-02-03.json", "[{")
+    assert read("export.zip", data.getvalue()).notes == ("days that could not be read: 1",)
+
+
 def test_alerts_of_other_apps_and_files_in_a_slack_export_are_kept() -> None:
     alert = {"title": "Disk full", "fields": [{"title": "Host", "value": "db-3"}], "fallback": "x"}
     data = slack_export(
@@ -327,6 +334,14 @@ def test_a_trace_stays_with_its_entry() -> None:
         "ERROR failed Traceback (most recent call last): File x ValueError: E-771"
     )
     assert block.source_line(1) == 5
+
+
+def test_a_long_trace_is_kept_to_its_end() -> None:
+    trace = "\n".join(f"    at com.example.depot.Gate{n}.open(Gate{n}.java:{n})" for n in range(55))
+    entry = f"2026-05-01T01:11:00Z ERROR failed\n{trace}\nCaused by: GateStuck E-7755\n"
+    (block,) = read("app.log", (entry * 4).encode()).blocks
+    assert block.text.count("Caused by: GateStuck E-7755") == 4
+    assert block.text.count("Gate54.java:54") == 4
 
 
 def test_text_with_a_few_dates_is_no_log() -> None:

@@ -59,6 +59,29 @@ def test_what_is_put_in_by_name_is_said_where_it_has_to_be(written: str, told: s
     assert text_of(f"{written}\n") == [told]
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        "=====  =====\nA      B\n=====  =====\nKeep this text\nx      y\n=====  =====",
+        "+-----+-----+\n| Keep this text | B |\n+-----+-----+",
+        ".. list-table::\n\n   * - A\n     - B\n   * - Keep this text",
+        ".. csv-table:: T\n   :delim: semicolon\n\n   Keep this text;two",
+        ".. topic::\n\n   Keep this text",
+        *(
+            f".. {name}::\n   :unknown-option: 2\n\n   Keep this text"
+            for name in ("note", "code", "math", "parsed-literal", "container")
+        ),
+        ".. figure:: x.png\n   :unknown-option: 2\n\n   Keep this text",
+        ".. image:: x.png\n   :alt: Keep this text\n   :unknown-option: 2",
+    ],
+)
+def test_what_docutils_reports_as_an_error_is_kept_as_text(written: str) -> None:
+    text = "\n".join(text_of(f"First.\n\n{written}\n\nSee `nowhere`_.\n"))
+    assert "Keep this text" in text
+    assert "unknown-option" not in text
+    assert text.endswith("See nowhere."), "no message of docutils"
+
+
 def test_tables_of_too_many_ruled_lines_are_refused_with_their_number() -> None:
     with pytest.raises(DocumentRejected, match=r"over 1,000 ruled lines"):
         read("table.rst", b"+--+\n|a |\n" * 1_001)

@@ -50,6 +50,15 @@ def test_rows_below_a_gap_keep_the_names_of_their_columns(rows: list[list[Any]],
     assert expected in text_of(sheet_of(rows))
 
 
+def test_a_long_sheet_with_an_empty_row_between_all_rows_is_one_table() -> None:
+    rows = [row for i in range(4_000) for row in ([f"Van {i}", i + 0.5, "ok"], [])]
+    parsed = sheet_of([["Fuel", "Litres", "State"], [], *rows])
+    assert text_of(parsed).count("| Van ") == 4_000
+    assert {block.text.removeprefix("## Data\n\n").split("\n")[0] for block in parsed.blocks} == {
+        "| Fuel | Litres | State |"
+    }
+
+
 def test_a_table_with_names_of_its_own_below_a_gap_is_another_table() -> None:
     text = text_of(sheet_of([["Plan", "Fee"], ["Basic", 5], [], ["City", "Depot"], ["Bern", "West"], ["Zug", "East"]]))
     assert "| Plan | Fee |\n| --- | --- |\n| Basic | 5 |" in text

@@ -29,6 +29,7 @@ def text_of(parsed: ParsedDocument) -> str:
         ("|===\n|Depot |Vans\n\n|A |3\n|B |4\n|===", "\n| Depot | Vans |\n| --- | --- |\n| A | 3 |\n| B | 4 |\n"),
         ('[cols="1,1"]\n|===\n|Depot\n|Vans\n\n|A\n|3\n|===', "\n\n| Depot | Vans |\n| --- | --- |\n| A | 3 |\n"),
         ("////\nhidden\n////\nshown", "\n\n\nshown"),
+        ("The ((porter)) is indexterm2:[away].(((staff, porter)))", "The porter is away."),
     ],
 )
 def test_asciidoc_is_read_as_markdown(source: str, expected: str) -> None:
@@ -57,10 +58,18 @@ def test_files_included_in_asciidoc_are_named() -> None:
         ("#+BEGIN_SRC python\nprint(1)\n#+END_SRC", "```python\nprint(1)\n```"),
         (":PROPERTIES:\n:ID: 3\n:END:\nDue <2026-05-09 Sat 10:00>.", "\n\n\nDue 2026-05-09 10:00."),
         ("#+BEGIN_QUOTE\nsaid\n#+END_QUOTE\n# hidden", "\nsaid\n\n"),
+        ("#+CAPTION: Fees of 2026\n| A | B |", "Caption: Fees of 2026\n| A | B |"),
+        (":NOTES:\nCall first.\n:END:\nThen go.", ":NOTES:\nCall first.\n\nThen go."),
+        (":LOGBOOK:\nnot closed\n* Keys\nThe porter.", "\n\n# Keys\nThe porter."),
     ],
 )
 def test_org_is_read_as_markdown_line_by_line(source: str, expected: str) -> None:
     assert text_of(read("notes.org", source.encode())) == expected
+
+
+def test_files_included_in_org_are_named() -> None:
+    parsed = read("notes.org", b"Text.\n\n#+INCLUDE: more.org")
+    assert parsed.notes == ("other files that this one includes are not read",)
 
 
 PICTURE = base64.b64encode(bytes(range(256)) * 40).decode()
@@ -160,6 +169,19 @@ def test_an_operation_of_an_api_is_a_block(name: str, write: object) -> None:
     assert "- `id` (in path, required, string)" in delete
     assert "- 409: Picked up" in delete
     assert "Body:\n\n- `weight` (integer, required): Grams" in put
+
+
+def test_fields_without_a_schema_of_their_own_are_kept() -> None:
+    parcels = {"type": "array", "items": {"properties": {"weight": {"type": "integer"}}}}
+    content = {"application/json": {"schema": parcels}}
+    post = {
+        "requestBody": {"description": "All parcels of a day.", "content": content},
+        "responses": {"201": {"description": "Made", "content": content}},
+    }
+    api = {"openapi": "3.0.0", "info": {"title": "T"}, "paths": {"/parcels": {"post": post}}}
+    (_, block) = read("api.json", json.dumps(api).encode()).blocks
+    assert "Body: All parcels of a day.\n\n- `weight` (integer)" in block.text
+    assert "Answers:\n\n- 201: Made\n  - `weight` (integer)" in block.text
 
 
 def test_settings_that_only_mention_an_api_stay_settings() -> None:

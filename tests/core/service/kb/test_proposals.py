@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 import pytest
 
 from core.model.answer import Outcome
-from core.model.conversation import Person
+from core.model.conversation import Audience, Person
 from core.model.jobs import JobState
+from core.model.knowledge import KnowledgeBase
 from core.ports.index import Scope
 from core.ports.proposal_store import Proposal
 from core.ports.question_log import LoggedQuestion
@@ -98,6 +99,36 @@ async def test_a_correction_goes_the_same_way_and_a_later_one_replaces_it(room: 
     passage = (await room.retriever.search("refunds", Scope(frozenset({"handbook"})))).hits[0].passage
     assert "Ninety days" in passage.text
     assert not is_success(await room.kb_service.correct("How long?", "  ", None, room.caller(MEMBER)))
+
+
+@pytest.mark.parametrize(
+    ("bases", "goes_to"),
+    [
+        (("board",), "board"),
+        (("handbook", "board"), "board"),
+        (("board", "legal", "handbook"), "board"),
+        (("board", "people"), ""),
+        ((), "default"),
+    ],
+)
+async def test_a_correction_reaches_nobody_who_may_not_read_its_sources(
+    room: Room, bases: tuple[str, ...], goes_to: str
+) -> None:
+    readers = {"handbook": set(), "board": {"u:1"}, "legal": {"u:1", "u:2"}, "people": {"u:3"}, "default": set()}
+    for name, grants in readers.items():
+        await room.catalog.save_base(KnowledgeBase(name, grants=frozenset(grants)))
+    caller = replace(room.caller(ADMIN), audience=Audience(frozenset({ADMIN.id}), administers=True))
+    result = await room.kb_service.correct("How long?", "Sixty days.", None, caller, bases=bases)
+    assert is_success(result)
+    assert [job.base for job in await room.jobs.recent(5)] == ([goes_to] if goes_to else [])
+    assert len(await room.proposal_store.proposals()) == (0 if goes_to else 1), "an admin chooses where it goes"
+
+
+async def test_a_correction_of_an_answer_from_a_removed_base_is_refused(room: Room) -> None:
+    await room.says(KbVerb.CREATE, base="handbook")
+    result = await room.kb_service.correct("How long?", "Sixty days.", None, room.caller(ADMIN), bases=("board",))
+    assert not is_success(result)
+    assert await room.jobs.recent(5) == []
 
 
 async def test_one_person_cannot_fill_the_list_of_proposals(room: Room) -> None:
