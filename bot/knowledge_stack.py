@@ -190,6 +190,7 @@ def _connections(
         ingestor=deps.ingestor,
         jobs=deps.jobs,
         job_queue=job_queue,
+        audit=deps.audit,
         clock=deps.clock,
         forms=deps.forms,
     )

@@ -18,6 +18,7 @@ from typing import Any
 
 from core.model.errors import (
     ConfigurationError,
+    DocumentRejected,
     NotFound,
     RightMissing,
     SourceRefused,
@@ -134,7 +135,7 @@ class GoogleDrive(Connector):
 
     async def fetch(self, items: Sequence[SourceItem]) -> AsyncIterator[Content | FetchFailure]:
         """Download these files; those of Google's editors as Office files."""
-        drive = await self._drive()
+        drive, has_failed = await self._drive(), False
         for item in items:
             path, (exported, ending) = f"/drive/v3/files/{item.id}", _EXPORTS.get(item.reference, ("", ""))
             try:
@@ -146,6 +147,15 @@ class GoogleDrive(Connector):
                 continue
             except RightMissing:
                 yield FetchFailure(item.id, "Drive does not let this account download it, or it is too large.")
+                continue
+            except DocumentRejected as error:
+                yield FetchFailure(item.id, str(error))
+                continue
+            except SourceUnavailable as error:  # of one file alone, as Drive answers where it cannot export it
+                if has_failed or error.after or isinstance(error, SourceRefused):
+                    raise
+                has_failed = True
+                yield FetchFailure(item.id, str(error))
                 continue
             yield Content(item.id, f"{item.title}{ending}", data)
 
@@ -265,8 +275,10 @@ def _reader_set(permissions: Sequence[Mapping[str, Any]]) -> ReaderSet:
                 groups.add(str(one.get("emailAddress") or one["id"]).casefold())
             case "domain":
                 groups.add(f"domain:{one.get('domain', '')}")
-            case _:
+            case "anyone":
                 groups.add(ANYONE)
+            case _:  # of a type that Drive has added since: nobody
+                pass
     return ReaderSet(frozenset(people), frozenset(groups))
 
 

@@ -20,9 +20,11 @@ from yarl import URL
 from adapters.documents.web.fetcher import Fetcher, Rules
 from core.model.errors import (
     ConfigurationError,
+    DocumentRejected,
     FetchRefused,
     NotFound,
     RightMissing,
+    SettingsRefused,
     SourceRefused,
     SourceUnavailable,
 )
@@ -32,6 +34,7 @@ SECONDS = 60.0  # of one request, with its body
 MOST_JSON = 32 * 2**20
 TRIES = 4
 LONGEST_WAIT = 60.0  # seconds that a call waits because the source says so; longer ones end the sync until then
+LONGEST_PAUSE = 86_400.0  # seconds until a source is asked again, whatever it says
 _AGAIN = frozenset({500, 502, 503, 504})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _RATE_LIMIT = b"ateLimitExceeded"  # what Google answers with 403 where others answer 429
@@ -39,6 +42,10 @@ _CHUNK = 64 * 1024
 USER_AGENT = "Footnote/1.0 (connector)"
 
 Sleep = Callable[[float], Awaitable[None]]
+
+
+class _TooLargeError(SourceUnavailable):
+    """An answer has more bytes than it may have."""
 
 
 @dataclass(slots=True)
@@ -69,7 +76,10 @@ class PolicyHttp(Http):
 
     async def download(self, path: str, params: Params | None = None) -> bytes:
         """The bytes behind a path; a redirect is followed without our headers."""
-        location, data = await self._request("GET", path, params, None, self.most_bytes)
+        try:
+            location, data = await self._request("GET", path, params, None, self.most_bytes)
+        except _TooLargeError as error:
+            raise DocumentRejected(f"It is larger than {self.most_bytes // 2**20} MB.") from error
         if not location:
             return data
         try:
@@ -144,7 +154,7 @@ class PolicyHttp(Http):
 
         Raises NotFound, SourceRefused and RightMissing where that does not help.
         """
-        host, after = self.origin.host, _seconds_to_wait(headers)
+        host, after = self.origin.host, min(_seconds_to_wait(headers), LONGEST_PAUSE)
         if status == HTTPStatus.TOO_MANY_REQUESTS or (status == HTTPStatus.FORBIDDEN and _is_used_up(headers)):
             return SourceUnavailable(f"{host} wants fewer calls.", after=after or 1.0)
         if status in _AGAIN:
@@ -152,7 +162,7 @@ class PolicyHttp(Http):
         if status in {HTTPStatus.NOT_FOUND, HTTPStatus.GONE}:
             raise NotFound(f"{host} has no such thing.")
         if status == HTTPStatus.BAD_REQUEST:
-            raise SourceRefused(f"{host} does not accept the settings.", remedy="Check them and connect again.")
+            raise SettingsRefused(f"{host} does not accept the settings.", remedy="Check them and connect again.")
         if status == HTTPStatus.UNAUTHORIZED:
             raise SourceRefused(f"{host} refuses the token.", remedy="Make a new one and connect again.")
         if status == HTTPStatus.FORBIDDEN:
@@ -208,10 +218,13 @@ def _pairs(params: Params | None) -> list[tuple[str, str]]:
 async def _bounded(response: aiohttp.ClientResponse, most: int) -> bytes:
     """The body, as far as the bound allows."""
     body = bytearray()
+    too_large = _TooLargeError(f"An answer of {response.url.host} is larger than {most // 2**20} MB.")
+    if (response.content_length or 0) > most:
+        raise too_large
     async for chunk in response.content.iter_chunked(_CHUNK):
         body += chunk
         if len(body) > most:
-            raise SourceUnavailable(f"An answer of {response.url.host} is larger than {most // 2**20} MB.")
+            raise too_large
     return bytes(body)
 
 

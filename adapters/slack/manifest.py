@@ -33,6 +33,7 @@ SCOPES = {
     "usergroups:read": "what groups may read, and whom “Ask a person” calls",
     "users:read": "names and admin rights",
 }
+EMAIL_SCOPE = "users:read.email"  # optional: whoever installs the app may leave it out
 EVENTS = (
     "agent_session_stopped",
     "app_home_opened",
@@ -95,7 +96,7 @@ def _manifest(mode: Mode, name: str, url: str) -> dict[str, Any]:
             ],
             "slash_commands": [given if mode == "socket" else given | {"url": url} for given in (command, knowledge)],
         },
-        "oauth_config": {"scopes": {"bot": list(SCOPES)}},
+        "oauth_config": {"scopes": {"bot": [*SCOPES, EMAIL_SCOPE], "bot_optional": [EMAIL_SCOPE]}},
         "settings": {
             "event_subscriptions": at | {"bot_events": list(EVENTS)},
             "interactivity": {"is_enabled": True} | at | menus,

@@ -10,7 +10,7 @@ from slack_sdk.errors import SlackApiError
 
 from adapters.slack.api.errors import RequestRefused, error_word
 from adapters.slack.api.web_client import WebClient
-from adapters.slack.manifest import EVENTS, SCOPES
+from adapters.slack.manifest import EMAIL_SCOPE, EVENTS, SCOPES
 from core.model.errors import PlatformUnavailable
 from core.model.health import PlatformCheck
 
@@ -75,7 +75,10 @@ async def _bot_token(web: WebClient) -> tuple[PlatformCheck, frozenset[str] | No
 def _scopes(granted: frozenset[str]) -> PlatformCheck:
     missing = sorted(set(SCOPES) - granted)
     if not missing:
-        return PlatformCheck("Slack scopes", True, f"all {len(SCOPES)} granted")
+        lacks = (
+            "" if EMAIL_SCOPE in granted else f"; without {EMAIL_SCOPE} nobody reads connected sources by their address"
+        )
+        return PlatformCheck("Slack scopes", True, f"all {len(SCOPES)} granted{lacks}")
     needed = "; ".join(f"{scope} ({SCOPES[scope]})" for scope in missing)
     fatal = bool({"chat:write", "app_mentions:read"} & set(missing))
     return PlatformCheck("Slack scopes", False, f"missing: {needed}", MANIFEST, fatal=fatal)

@@ -318,11 +318,12 @@ def map_(
 
 
 async def _map(name: str, group: str, principals: list[str]) -> int:
+    from adapters.terminal.operator import OPERATOR
     from bot.container import open_footnote
     from bot.settings import load_settings
 
     async with open_footnote(load_settings(), models=False) as footnote:
-        connection = await footnote.knowledge_stack.connections.map_group(name, group, principals)
+        connection = await footnote.knowledge_stack.connections.map_group(name, group, principals, OPERATOR)
     held = ", ".join(sorted(connection.mapping.get(group, frozenset()))) or "nobody"
     say(f"Group {group} of {connection.name} is {held}, from the next sync on.")
     return 0
@@ -335,6 +336,7 @@ def remove(name: Name, yes: Yes = False) -> None:
 
 
 async def _remove(name: str, yes: bool) -> int:
+    from adapters.terminal.operator import OPERATOR
     from bot.container import open_footnote
     from bot.settings import load_settings
 
@@ -342,6 +344,6 @@ async def _remove(name: str, yes: bool) -> int:
         connections = footnote.knowledge_stack.connections
         connection = await connections.find(name)
         _confirm(f"Forget {connection.name} and take out its documents?", yes=yes)
-        removed = await connections.disconnect(name)
+        removed = await connections.disconnect(name, OPERATOR)
     say(f"{connection.name} is no longer connected. Taken out: {count(removed, 'document')}.")
     return 0

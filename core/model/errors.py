@@ -123,6 +123,10 @@ class SourceRefused(SourceUnavailable):
     """A source refuses the token, or something that the token may not do: retrying does not help."""
 
 
+class SettingsRefused(SourceRefused):
+    """A source does not accept what it was asked for: by a setting, or by a cursor that has expired."""
+
+
 class RightMissing(SourceRefused):
     """A source knows the token, which may not do this."""
 

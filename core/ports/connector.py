@@ -172,7 +172,10 @@ class Http(Protocol):
         """The JSON that answers this form. Raises as ``get`` does."""
 
     async def download(self, path: str, params: Params | None = None) -> bytes:
-        """The bytes behind a path; a redirect to another origin is followed without our headers. Raises as ``get``."""
+        """The bytes behind a path; a redirect to another origin is followed without our headers.
+
+        Raises as ``get`` does, and DocumentRejected for more bytes than a document may have.
+        """
 
 
 OpenHttp = Callable[[str, Mapping[str, str]], AbstractAsyncContextManager[Http]]

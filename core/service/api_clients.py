@@ -109,6 +109,11 @@ class ApiClients:
             if base not in known:
                 there = ", ".join(sorted(known)) or "none yet"
                 raise NotFound(f"There is no knowledge base called “{base[:60]}”; there is: {there}.")
+            if known[base].connection:
+                raise Denied(
+                    f"“{base}” has the readers of a connected source.",
+                    remedy="Map a group to the token: footnote connections map.",
+                )
         token = ApiToken(
             id="".join(secrets.choice(_ALPHABET) for _ in range(8)),
             name=" ".join(name.split())[:80] or "a program",

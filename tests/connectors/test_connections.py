@@ -30,7 +30,7 @@ from core.service.sync.documents import SyncedDocuments
 from core.service.sync.engine import SyncEngine
 from core.service.visible_bases import VisibleBases
 from tests.connectors.sync_room import Report
-from tests.core.service.kb.knowledge_room import ADMIN, Room
+from tests.core.service.kb.knowledge_room import ADMIN, Room, conversation, denied, job_in
 from tests.fakes.confluence.contract import SPECIFICATION
 from tests.fakes.confluence.server import EMAIL, TOKEN, FakeConfluence
 from tests.fakes.memory.connection_store import InProcessConnectionStore
@@ -70,6 +70,7 @@ class ConnectedRoom(Room):
                 ingestor=self.ingestor,
                 jobs=self.jobs,
                 job_queue=job_queue,
+                audit=self.audit,
                 clock=self.clock,
                 forms=principal_forms(),
             )
@@ -181,26 +182,52 @@ async def test_what_a_source_sets_is_not_changed_here(room: ConnectedRoom, verb:
     assert await room.catalog.bases() == before
 
 
+async def test_without_its_name_too_what_a_source_sets_is_not_changed_here(
+    room: ConnectedRoom, site: FakeConfluence
+) -> None:
+    site.spaces["ENG"] = [("", "")]
+    await room.connects()
+    await room.sources.map_group("wiki", "**", ["everyone"], ADMIN)
+    await room.scheduler.tick()
+    await room.works()
+    assert len(await room.titles()) == 3
+    assert isinstance(await room.says(KbVerb.GRANT, principals=("slack:team:T1",)), Refused)
+    assert denied(await room.says(KbVerb.REMOVE, target="Page 1", confirmed=True))
+    told = conversation("Refunds take 14 days.")
+    assert denied(await room.kb_service.propose(told, room.caller(ADMIN), "wiki"))
+    assert job_in(await room.kb_service.propose(told, room.caller(ADMIN))).base == "default"
+    await room.works()
+    assert [one.knowledge_base for one in await room.catalog.documents(frozenset({"wiki", "default"}))].count(
+        "wiki"
+    ) == 3
+
+
 async def test_a_group_that_is_mapped_reads_after_the_next_sync(room: ConnectedRoom, site: FakeConfluence) -> None:
     site.people.update(ada="", bo="")  # they hide their addresses
     await room.connects()
     (overview,) = await room.sources.overview()
     assert (overview.documents, overview.state.unmapped, dict(overview.state.groups)) == (0, 3, {"g-staff": 3})
-    await room.sources.map_group("wiki", "g-staff", ["slack:team:T1"])
+    await room.sources.map_group("wiki", "g-staff", ["slack:team:T1"], ADMIN)
     await room.scheduler.tick()
     await room.works()
     assert await room.titles("slack:team:T1") == ["Page 1", "Page 2", "Page 3"]
-    await room.sources.map_group("wiki", "g-staff", [])
+    await room.sources.map_group("wiki", "g-staff", [], ADMIN)
     await room.scheduler.tick()
     await room.works()
     assert await room.titles("slack:team:T1") == []
+    recorded = [(one.actor, one.action, one.target, one.detail) for one in await room.audit.recent()]
+    assert recorded == [
+        (ADMIN.id, "map", "wiki g-staff", "nobody"),
+        (ADMIN.id, "map", "wiki g-staff", "slack:team:T1"),
+        (ADMIN.id, "connect", "wiki", "confluence"),
+    ]
 
 
 async def test_anyone_is_nobody_until_an_admin_says_otherwise(room: ConnectedRoom, site: FakeConfluence) -> None:
     site.spaces["ENG"] = [("", "")]
     await room.connects()
     assert (await room.sources.overview())[0].state.unmapped == 3
-    await room.sources.map_group("wiki", "**", ["everyone"])
+    await room.sources.map_group("wiki", "**", ["everyone"], ADMIN)
     await room.scheduler.tick()
     await room.works()
     assert len(await room.titles()) == 3
@@ -208,7 +235,7 @@ async def test_anyone_is_nobody_until_an_admin_says_otherwise(room: ConnectedRoo
 
 async def test_a_removed_connection_leaves_nothing(room: ConnectedRoom) -> None:
     await room.connects()
-    assert await room.sources.disconnect("wiki") == 3
+    assert await room.sources.disconnect("wiki", ADMIN) == 3
     assert await room.catalog.bases() == []
     assert await room.index.count() == 0
     assert not await room.store.items("wiki")
@@ -225,7 +252,7 @@ async def test_a_sync_ends_where_its_connection_is_removed_meanwhile(room: Conne
     async def guard() -> None:
         if not removed and len(site.calls) > calls + 3:  # it is fetching by now
             removed.append(0)
-            removed[0] = await room.sources.disconnect("wiki")
+            removed[0] = await room.sources.disconnect("wiki", ADMIN)
 
     calls = len(site.calls)
     with pytest.raises(JobCancelled, match="disconnected"):
@@ -267,6 +294,19 @@ async def test_a_token_is_kept_encrypted_and_unusable_with_another_key(room: Con
         FernetBox(tmp_path, "k" * 32).unseal(connection.secrets["token"])
     with pytest.raises(ConfigurationError, match="fewer than 32"):
         FernetBox(tmp_path, "short").seal("x")
+
+
+async def test_a_lost_key_is_named_in_the_list_of_connections(room: ConnectedRoom, tmp_path: Path) -> None:
+    await room.connects()
+    (connection,) = await room.store.connections()
+    (tmp_path / "other").mkdir()
+    sealed = FernetBox(tmp_path / "other").seal(TOKEN)
+    await room.store.save_connection(replace(connection, secrets={"token": sealed}))
+    room.clock.advance(1_000)
+    await room.scheduler.tick()
+    await room.works()
+    assert "another key" in (await room.sources.overview())[0].state.failure
+    assert len(await room.titles(ADA)) == 3
 
 
 async def test_a_name_that_is_taken_is_refused(room: ConnectedRoom) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Self
 
@@ -11,7 +12,9 @@ from adapters.connectors.gdrive import GoogleDrivePlugin
 from adapters.connectors.http import opener
 from adapters.documents.parser import DocumentParser
 from adapters.documents.web.fetcher import Rules
+from core.model.connections import SyncPhase
 from core.model.errors import ConfigurationError
+from core.model.jobs import ItemState
 from core.model.principals import mail_principal
 from core.ports.connector import ConnectorPlugin
 from tests.connectors.sync_room import SyncRoom
@@ -109,6 +112,7 @@ async def test_a_file_of_a_shared_drive_has_the_readers_of_its_own_list(drive: D
         user("bo", inheritedPermissionsDisabled=True),
         {"id": "anyoneWithLink", "type": "anyone", "role": "reader"},
         {"id": "d", "type": "domain", "role": "reader", "domain": "example.org"},
+        {"id": "n", "type": "new", "role": "reader"},
     ],
 )
 async def test_a_permission_that_lets_nobody_in_here_opens_nothing(
@@ -182,3 +186,57 @@ async def test_a_check_says_what_the_account_cannot_see(drive: DriveSource) -> N
 
 def test_people_are_known_by_the_address_of_their_account() -> None:
     assert mail_principal("Ada@Example.org") == ADA
+
+
+async def test_a_file_that_is_too_large_is_named_and_the_others_are_read(drive: DriveSource, room: SyncRoom) -> None:
+    drive.add_file("1", "Dump.txt", "Much. " * 500, kind="text/plain")
+    drive.add_file("2", "Plan.txt", "The plan.", kind="text/plain")
+    room.rules = replace(room.rules, max_bytes=1_000)
+    report = await room.sync()
+    assert ("Dump.txt", ItemState.FAILED, "It is larger than 0 MB.") in report.outcomes
+    assert await room.titles(ADA) == ["Plan.txt"]
+
+
+async def test_a_file_that_drive_cannot_export_is_named_and_the_others_are_read(
+    drive: DriveSource, room: SyncRoom
+) -> None:
+    drive.add_file("1", "Broken", "")
+    drive.add_file("2", "Plan", "The plan.")
+    drive.broken.add("1")
+    assert [title for title, state, _ in (await room.sync()).outcomes if state is ItemState.FAILED] == ["Broken"]
+    assert await room.titles(ADA) == ["Plan"]
+
+
+async def test_rights_are_read_again_although_nothing_can_be_fetched(drive: DriveSource, room: SyncRoom) -> None:
+    drive.add_file("1", "Plan", "The plan.")
+    await room.sync()
+    for number in ("2", "3"):
+        drive.add_file(number, f"Broken {number}", "")
+        drive.broken.add(number)
+    assert "answers 500" in await room.fails()
+    assert (await room.state()).phase is SyncPhase.DOCUMENTS
+    drive.files["1"].permissions = [user("ada")]
+    for _ in range(2):  # the first attempt after a quarter of an hour ends the round
+        room.clock.advance(16 * 60)
+        assert await room.fails()
+    assert await room.titles(ADA) == ["Plan"]
+    assert await room.titles(BO) == []
+
+
+async def test_a_listing_begins_again_when_its_page_token_has_expired(drive: DriveSource, room: SyncRoom) -> None:
+    for number in range(1, 6):
+        drive.add_file(str(number), f"Plan {number}", "The plan.")
+    drive.faults = [None, (429, {"Retry-After": "900"})]
+    assert "wants fewer calls" in await room.fails()
+    assert (await room.state()).cursor
+    drive.expired_tokens, drive.page_size = True, 10
+    await room.sync()
+    assert len(await room.titles(ADA)) == 5
+
+
+async def test_a_drive_that_is_gone_is_named_in_the_list_of_connections(drive: DriveSource, room: SyncRoom) -> None:
+    drive.add_file("1", "Plan", "The plan.")
+    await room.sync()
+    drive.faults = [(404, {})]
+    assert "has no such thing" in await room.fails()
+    assert await room.titles(ADA) == ["Plan"]

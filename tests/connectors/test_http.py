@@ -11,7 +11,7 @@ from aiohttp import web
 from adapters.connectors import http as http_module
 from adapters.connectors.http import opener
 from adapters.documents.web.fetcher import Rules
-from core.model.errors import FootnoteError, NotFound, RightMissing, SourceRefused, SourceUnavailable
+from core.model.errors import DocumentRejected, FootnoteError, NotFound, RightMissing, SourceRefused, SourceUnavailable
 
 SECRET = {"Authorization": "Bearer secret"}
 
@@ -93,7 +93,7 @@ async def test_a_token_goes_only_to_public_hosts_over_https(origin: str) -> None
 async def test_an_answer_has_a_bound(server: Server) -> None:
     server.answers.append(web.Response(body=b"x" * 2_000))
     async with opener(server.rules)(server.url, {}) as http:
-        with pytest.raises(SourceUnavailable, match="larger than"):
+        with pytest.raises(DocumentRejected, match="larger than"):
             await http.download("/large")
 
 
@@ -122,6 +122,15 @@ async def test_a_used_up_limit_is_waited_for_by_its_reset(server: Server) -> Non
     async with opener(server.rules, sleep=wait)(server.url, {}) as http:
         assert await http.get("/x") == {"ok": True}
     assert waited == [3.0, 1.0]
+
+
+async def test_a_source_that_says_never_is_asked_again_after_a_day(server: Server) -> None:
+    server.answers.append(web.Response(status=429, headers={"Retry-After": "9" * 400}))
+    async with opener(server.rules, sleep=_no_wait)(server.url, {}) as http:
+        with pytest.raises(SourceUnavailable) as raised:
+            await http.get("/x")
+    assert raised.value.after == http_module.LONGEST_PAUSE
+    assert len(server.seen) == 1
 
 
 async def test_trouble_that_lasts_is_named_after_a_few_tries(server: Server) -> None:

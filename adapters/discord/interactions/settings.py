@@ -97,7 +97,7 @@ class ChannelSettingsMenus:
         """Who reads in a channel; a category has no readers of its own, so that any base may be meant for it."""
         place = interaction.guild.get_channel(place_id) if interaction.guild is not None else None
         if place is None or isinstance(place, discord.CategoryChannel):
-            return Audience(unrestricted=True)
+            return Audience(administers=True)
         return await self._channel_access.audience_of_channel(
             ThreadKey(PLATFORM, str(interaction.guild_id), str(place_id), "")
         )

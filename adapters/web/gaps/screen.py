@@ -80,7 +80,12 @@ class GapScreen:
     async def _begin(self, request: web.Request, visitor: Visitor) -> Draft:
         reader = await self._reader(visitor)
         gap = await self.analysis.gap(request.match_info["gap"], timedelta(days=_days(request)), reader)
-        return await self.drafts.begin(gap, reader.bases)
+        draft = await self.drafts.begin(gap, reader.bases)
+        return draft if draft.base in await self._own_bases(visitor) else replace(draft, base="")
+
+    async def _own_bases(self, visitor: Visitor) -> list[str]:
+        """The bases that a draft can go into: those of connected sources are filled there."""
+        return sorted(base.name for base in await self.queries.visible(visitor.caller()) if not base.connection)
 
     async def _draft(self, request: web.Request, visitor: Visitor) -> web.StreamResponse:
         return await self._draft_page(request, visitor, await self._begin(request, visitor))
@@ -94,7 +99,7 @@ class GapScreen:
             "gap_draft.html",
             draft=draft,
             notes=render_passage(draft.notes),
-            bases=sorted((await self._reader(visitor)).bases),
+            bases=await self._own_bases(visitor),
             days=_days(request),
             most=MOST_CHARACTERS,
             mistake=mistake,
@@ -110,7 +115,7 @@ class GapScreen:
             begun,
             title=form.get("title", "")[:LONGEST_TITLE] or begun.title,
             text=form.get("text", "").replace("\r\n", "\n"),
-            base=base if base in (await self._reader(visitor)).bases else "",
+            base=base if base in await self._own_bases(visitor) else "",
         )
         try:
             await self.drafts.propose(written, visitor.person, is_admin=visitor.is_admin)

@@ -32,7 +32,7 @@ class GapOverview:
         if not is_admin:
             await self.audit.record(person.id, "gaps", "/".join(workspace), allowed=False)
             raise Denied(ONLY_ADMINS)
-        bases = frozenset(base.name for base in await self.catalog.bases())
+        bases = frozenset(base.name for base in await self.catalog.bases() if not base.connection)
         report = await self.analysis.report(PERIOD, Reader(bases, frozenset({workspace})))
         shown = gaps_in_words(report)[:MOST]
         more = len(report.gaps) + report.withheld_gaps - len(shown)

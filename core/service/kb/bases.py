@@ -67,7 +67,7 @@ class Bases:
 
         This asks first where many lose or get access: a base with documents is restricted, or opened to everyone.
         """
-        base = await self.queries.base(command.base, caller)
+        base = await self.queries.own_base(command.base, caller)
         if not command.principals:
             raise NotFound("Who should read it?", remedy="Name a channel, a role or a group, or everyone.")
         principals = self._principals(command)
@@ -76,7 +76,7 @@ class Bases:
 
     async def revoke(self, command: KbCommand, caller: Caller) -> KbResult:
         """REVOKE: these may not read it any more. Without any grant left nobody may, so this asks before the last."""
-        base = await self.queries.base(command.base, caller)
+        base = await self.queries.own_base(command.base, caller)
         return await self._change_readers(command, base, revoke(base, command.principals), caller)
 
     async def _change_readers(
@@ -98,7 +98,7 @@ class Bases:
             closed = [base.name for base in await self.queries.visible(caller) if base.closed]
             there = f"Closed: {join_names(closed)}." if closed else "None is closed."
             raise NotFound("Of which knowledge base are the readers right?", remedy=there)
-        base = replace(await self.queries.base(name, caller), closed=False)
+        base = replace(await self.queries.own_base(name, caller), closed=False)
         await self.catalog.save_base(base)
         return GrantsChanged(base.name, readers_of(base))
 

@@ -32,13 +32,13 @@ class JobCommands:
 
     async def ingest(self, command: KbCommand, caller: Caller) -> KbResult:
         """INGEST of what the command names."""
-        base = await self.queries.base(command.base, caller, create=True)
+        base = await self.queries.own_base(command.base, caller, create=True)
         return summarize_accepted(await self.job_queue.ingest(command, base.name, caller), base)
 
     async def ingest_bytes(self, files: AsyncIterable[FileContent], base: str, caller: Caller) -> KbResult:
         """INGEST of files whose bytes are at hand. The right to do so was checked."""
         try:
-            target = await self.queries.base(base, caller, create=True)
+            target = await self.queries.own_base(base, caller, create=True)
             job = await self.job_queue.ingest_bytes(files, target.name, caller)
         except FootnoteError as error:
             return Refused.of(error)

@@ -119,7 +119,7 @@ class ProgramDocuments:
     async def _bases(self, client: ApiClient) -> Sequence[KnowledgeBase]:
         if client.bases is None:
             raise Denied("This token is bound to no knowledge base.", remedy="Make one with --scope ingest --kb NAME.")
-        return await client.visible_bases(self.catalog)
+        return [base for base in await client.visible_bases(self.catalog) if not base.connection]
 
     async def _base(self, client: ApiClient, name: str) -> KnowledgeBase:
         bases = await self._bases(client)

@@ -89,7 +89,7 @@ class Proposals:
             if caller.permissions.is_admin and not waits:
                 return await self._ingest(proposal, caller)
             if base:
-                await self.queries.base(base, caller)
+                await self.queries.own_base(base, caller)
             await self.proposal_store.keep_proposal(proposal)
         except FootnoteError as error:
             return Refused.of(error)
@@ -97,7 +97,7 @@ class Proposals:
 
     async def _ingest(self, proposal: Proposal, caller: Caller) -> KbResult:
         """Take in what an admin would add, which needs nobody's approval."""
-        base = await self.queries.base(proposal.base, caller, create=True)
+        base = await self.queries.own_base(proposal.base, caller, create=True)
         job = await self.job_queue.accept(self._job(proposal, base.name, caller))
         await self.audit.record(caller, "add", f"{base.name}/{proposal.title}", detail=f"job {job.id}")
         return summarize_accepted(job, base)
@@ -156,7 +156,8 @@ class Proposals:
             return await self._repeat_outcome(await self.proposal_store.decision(name), approving, caller)
         if approving and proposal.source.startswith(f"{DRAFT} "):
             proposal = replace(proposal, text=finished_text(proposal.text))
-        base = await self.queries.base(command.base or proposal.base, caller, create=True) if approving else None
+        name = command.base or proposal.base
+        base = await self.queries.own_base(name, caller, create=True) if approving else None
         job = self._job(proposal, base.name, caller) if base is not None else None
         ours = Decision(
             id=uuid.uuid4().hex[:12],

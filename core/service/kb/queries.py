@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from core.model.clock import Clock
-from core.model.errors import FootnoteError, NotFound
+from core.model.errors import Denied, FootnoteError, NotFound
 from core.model.jobs import Job, JobState
 from core.model.knowledge import Document, KnowledgeBase, Passage, find_base
 from core.model.source_names import matching_sources
@@ -189,10 +189,23 @@ class KnowledgeQueries:
         """The bases that the readers of the reply may know of."""
         return await VisibleBases(self.catalog).for_audience(caller.readers)
 
+    async def own_base(self, name: str, caller: Caller, *, create: bool = False) -> KnowledgeBase:
+        """The base of this name, to change its documents or readers.
+
+        Raises NotFound, and Denied where a connected source sets them.
+        """
+        base = await self.base(name, caller, create=create)
+        if base.connection:
+            raise Denied(
+                f"“{base.name}” has the documents and the readers of a connected source.",
+                remedy="Change them there, or use footnote connections map and footnote connections remove.",
+            )
+        return base
+
     async def base(self, name: str, caller: Caller, *, create: bool = False) -> KnowledgeBase:
-        """The base of this name; without one, the only base there is, or the default one. Raises NotFound."""
+        """The base of this name; without one, the only base of our own, or the default one. Raises NotFound."""
         bases = await self.visible(caller)
-        wanted = _wanted_name(name, bases)
+        wanted = _wanted_name(name, [one for one in bases if not one.connection])
         if (base := find_base(bases, wanted)) is not None:
             return base
         if create and wanted == DEFAULT_BASE and find_base(await self.catalog.bases(), wanted) is None:

@@ -52,10 +52,12 @@ class Removals:
     async def remove(self, command: KbCommand, caller: Caller) -> KbResult:
         """REMOVE of a document, or of a whole base: asked first, done once it is confirmed."""
         if command.target:
-            return await self._remove_document(command, await self.queries.document(command, caller), caller)
+            document = await self.queries.document(command, caller)
+            await self.queries.own_base(document.knowledge_base, caller)
+            return await self._remove_document(command, document, caller)
         if not command.base:
             raise NotFound("What should be removed?", remedy="Name a document, or a whole knowledge base.")
-        return await self._remove_base(command, await self.queries.base(command.base, caller), caller)
+        return await self._remove_base(command, await self.queries.own_base(command.base, caller), caller)
 
     async def _remove_base(self, command: KbCommand, base: KnowledgeBase, caller: Caller) -> KbResult:
         documents = await self.queries.documents(base)
@@ -103,7 +105,12 @@ class Removals:
         """RESTORE of a document or of a whole base; without a name, what can be restored."""
         now = {base.name: base for base in await self.catalog.bases()}  # its readers may have changed since
         removed = await self.trash.restorable()
-        kept = [one for one in removed if now.get(one.base.name, one.base).visible_to(caller.readers)]
+        bases = [now.get(one.base.name, one.base) for one in removed]
+        kept = [
+            one
+            for one, base in zip(removed, bases, strict=True)
+            if base.visible_to(caller.readers) and not base.connection
+        ]
         if command.base:
             kept = [one for one in kept if one.base.name.casefold() == command.base.strip().casefold()]
         if command.target:

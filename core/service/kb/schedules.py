@@ -31,7 +31,7 @@ class Schedules:
         """SCHEDULE of a link, or of the document that came from it; a link that is new is fetched at once too."""
         if command.every not in tuple(Every):
             raise NotFound("How often should I fetch it?", remedy="Choose daily, weekly, on-change or never.")
-        base = await self.queries.base(command.base, caller, create=True)
+        base = await self.queries.own_base(command.base, caller, create=True)
         every, link = Every(command.every), command.target.strip()
         known = matching_sources(await self.queries.documents(base), link) if link else ()
         link = known[0].source if len(known) == 1 and "://" not in link else link

@@ -53,8 +53,6 @@ class KnowledgeService(KnowledgeUploads, KnowledgeDocuments):
         about = describe_command(command)
         try:
             _check_rights(command, caller)
-            if command.base:
-                _check_mirrored(command.verb, await self.bases.find(command.base))
             result = await self._handler(command.verb)(command, caller)
         except Denied as error:
             await self.audit.record(caller, command.verb, about, allowed=False)
@@ -132,10 +130,6 @@ class KnowledgeService(KnowledgeUploads, KnowledgeDocuments):
         """INGEST of files whose bytes are at hand. An admin's alone."""
         if not caller.permissions.is_admin:
             return await self.handle(KbCommand(KbVerb.INGEST, base), caller)
-        try:
-            _check_mirrored(KbVerb.INGEST, await self.bases.find(base))
-        except Denied as error:
-            return Refused.of(error)
         return await self.job_commands.ingest_bytes(files, base, caller)
 
     async def require_base(self, name: str, caller: Caller) -> KnowledgeBase | Refused:
@@ -200,20 +194,6 @@ def _only_looks(command: KbCommand) -> bool:
     """Whether a command changes nothing: without a name, RESTORE lists what can be restored."""
     lists = command.verb is KbVerb.RESTORE and not command.base and not command.target
     return lists or command.verb in ONLY_LOOKING
-
-
-_SET_BY_SOURCE = frozenset(
-    {KbVerb.INGEST, KbVerb.REMOVE, KbVerb.SCHEDULE, KbVerb.GRANT, KbVerb.REVOKE, KbVerb.CONFIRM, KbVerb.RESTORE}
-)
-
-
-def _check_mirrored(verb: KbVerb, base: KnowledgeBase | None) -> None:
-    """Raise Denied where the content and the readers of a base are those of a connected source."""
-    if base is not None and base.connection and verb in _SET_BY_SOURCE:
-        raise Denied(
-            f"“{base.name}” has the documents and the readers of a connected source.",
-            remedy="Change them there, or use footnote connections map and footnote connections remove.",
-        )
 
 
 def _check_rights(command: KbCommand, caller: Caller) -> None:

@@ -15,6 +15,7 @@ from core.model.errors import Busy, ConfigurationError, FootnoteError, NotFound
 from core.model.jobs import Job, JobCancelled, JobKind
 from core.model.knowledge import find_base
 from core.model.principals import EVERYONE, PRINCIPAL_FORMS, PrincipalForm
+from core.ports.audit import Audit
 from core.ports.catalog import Catalog
 from core.ports.connection_store import ConnectionStore, SecretBox
 from core.ports.connector import Connector, ConnectorPlugin, OpenHttp, SourceCheck
@@ -22,7 +23,7 @@ from core.ports.job_store import JobStore
 from core.service.kb.bases import base_name
 from core.service.kb.commands import Caller
 from core.service.kb.job_queue import JobQueue
-from core.service.sync.engine import Guard, SyncEngine, SyncReport
+from core.service.sync.engine import RETRY, Guard, SyncEngine, SyncReport
 from core.service.sync.plan import SyncPlan, plan_sync
 
 log = logging.getLogger(__name__)
@@ -54,6 +55,7 @@ class Connections:
     ingestor: Ingestor
     jobs: JobStore
     job_queue: JobQueue
+    audit: Audit
     clock: Clock
     forms: tuple[PrincipalForm, ...] = PRINCIPAL_FORMS
 
@@ -87,6 +89,7 @@ class Connections:
             await self.store.remove_connection(made.name)
         await self.store.save_connection(made)
         await self._hasten(made)
+        await self._record(by, "connect", made.name, " ".join((kind, *sorted(made.readers))))
         return made
 
     async def preview(
@@ -158,7 +161,7 @@ class Connections:
             found.append(ConnectionOverview(connection, await self.store.state(connection.name), failing, documents))
         return found
 
-    async def map_group(self, name: str, group: str, principals: Collection[str]) -> Connection:
+    async def map_group(self, name: str, group: str, principals: Collection[str], by: Person) -> Connection:
         """Say who holds a group of the source, or which person somebody there is; without principals, nobody.
 
         It takes effect at the next sync, which is due at once.
@@ -171,9 +174,10 @@ class Connections:
         mapped = replace(connection, mapping=mapping)
         await self.store.save_connection(mapped)
         await self._hasten(mapped)
+        await self._record(by, "map", f"{mapped.name} {group}", " ".join(sorted(principals)) or "nobody")
         return mapped
 
-    async def disconnect(self, name: str) -> int:
+    async def disconnect(self, name: str, by: Person) -> int:
         """Forget a connection with its secrets, and take out all of its documents; how many there were."""
         connection = await self.find(name)
         own = [base for base in await self.catalog.bases() if base.connection == connection.name]
@@ -186,7 +190,11 @@ class Connections:
         for document in documents:
             await self.ingestor.remove(document.id)
         await self.store.remove_connection(connection.name)
+        await self._record(by, "disconnect", connection.name, f"{len(documents)} documents")
         return len(documents)
+
+    async def _record(self, by: Person, action: str, target: str, detail: str) -> None:
+        await self.audit.record(by.id, action, target, allowed=True, detail=detail)
 
     def _require_principals(self, given: Collection[str]) -> None:
         """Raise NotFound for what is no principal."""
@@ -221,10 +229,16 @@ class Connections:
             if now is None or (connection.secrets and not now.secrets):
                 raise JobCancelled("It was disconnected meanwhile.")
 
-        async with self.open(connection) as connector:
-            return await self.engine.run(
-                connection, plugin, connector, guard=still_connected, report=report, until=until
-            )
+        try:
+            async with self.open(connection) as connector:
+                return await self.engine.run(
+                    connection, plugin, connector, guard=still_connected, report=report, until=until
+                )
+        except ConfigurationError as error:  # what the list of connections shows until somebody mends it
+            state = await self.store.state(connection.name)
+            await guard()
+            await self.store.save_state(connection.name, state.fail(self.clock.now(), str(error), RETRY))
+            raise
 
     async def begin_sync(self, connection: Connection, caller: Caller) -> Job:
         """Put a sync in line for somebody; where one waits already, it is that job. Raises Busy."""

@@ -14,7 +14,7 @@ from core.ingestion.ingestor import Change, IngestResult
 from core.ingestion.jobs import state_of
 from core.model.clock import Clock
 from core.model.connections import Connection, SyncedItem, SyncPhase, SyncState
-from core.model.errors import Busy, SourceUnavailable
+from core.model.errors import Busy, NotFound, SettingsRefused, SourceUnavailable
 from core.model.jobs import ItemState, JobCancelled, JobStage
 from core.model.json_codec import to_json
 from core.ports.connection_store import ConnectionStore
@@ -84,8 +84,8 @@ class SyncEngine:
     ) -> bool:
         """Go on with a round until it ends or ``until`` (of the monotonic clock); whether it ended.
 
-        Raises SourceUnavailable, after that was kept with the time of the next attempt; LeaseLost, JobCancelled and
-        StoreUnavailable as they come.
+        Raises SourceUnavailable, Busy and NotFound, after that was kept with the time of the next attempt; LeaseLost,
+        JobCancelled and StoreUnavailable as they come.
         """
         state = (await self.store.state(connection.name)).begin(self.clock.now())
         items = dict(await self.store.items(connection.name))
@@ -101,10 +101,13 @@ class SyncEngine:
             pause = timedelta(minutes=connection.minutes)
             await self.store.save_state(run.name, replace(run.state, next_at=self.clock.now() + pause))
             raise
-        except (SourceUnavailable, Busy) as error:
+        except (SourceUnavailable, Busy, NotFound) as error:
             after = timedelta(seconds=error.after) if isinstance(error, SourceUnavailable) and error.after else RETRY
+            failed = run.state.fail(self.clock.now(), str(error), after)
+            if failed.phase is SyncPhase.DOCUMENTS and self._next_round_is_due(run):
+                failed = replace(failed, phase=SyncPhase.IDLE)  # rights are read again, whatever cannot be fetched
             await guard()
-            await self.store.save_state(run.name, run.state.fail(self.clock.now(), str(error), after))
+            await self.store.save_state(run.name, failed)
             raise
         await guard()
         await self.classes.remove_unused(connection, run.state, run.items.values())
@@ -120,7 +123,7 @@ class SyncEngine:
         for _ in range(MOST_PAGES):
             run.report.begin(JobStage.FETCHING, run.name, 0, 0)
             began = self.clock.monotonic()
-            page = await run.connector.changes(run.state.cursor)
+            page = await self._next_page(run)
             took = self.clock.monotonic() - began
             await self._keep_page(run, page, took)
             if not page.more:
@@ -131,6 +134,16 @@ class SyncEngine:
             await self._find_missing(run)
         await self._save(run, replace(run.state, phase=SyncPhase.RIGHTS))
         return True
+
+    @staticmethod
+    async def _next_page(run: _Round) -> ChangePage:
+        """The next page; the first one again where the source no longer takes the cursor of a listing that waited."""
+        try:
+            return await run.connector.changes(run.state.cursor)
+        except (SettingsRefused, NotFound):
+            if not (run.state.whole and run.state.cursor):
+                raise
+            return await run.connector.changes("")
 
     async def _keep_page(self, run: _Round, page: ChangePage, seconds: float) -> None:
         changed = [self._listed(run, item) for item in page.items]

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from adapters.slack.manifest import EVENTS, SCOPES, manifest
+from adapters.slack.manifest import EMAIL_SCOPE, EVENTS, SCOPES, manifest
 from adapters.slack.preflight import preflight
 from tests.fakes.slack import DEFAULT_SCOPES, FakeSlack, specs_are_here
 
@@ -25,7 +25,7 @@ def test_the_manifest_for_socket_mode_names_no_address() -> None:
     assert made["settings"]["socket_mode_enabled"]
     assert "https" not in json.dumps(made)
     assert made["settings"]["event_subscriptions"]["bot_events"] == list(EVENTS)
-    assert made["oauth_config"]["scopes"]["bot"] == list(SCOPES)
+    assert made["oauth_config"]["scopes"] == {"bot": [*SCOPES, EMAIL_SCOPE], "bot_optional": [EMAIL_SCOPE]}
     assert made["features"]["agent_view"]["agent_description"]
     assert {one["callback_id"] for one in made["features"]["shortcuts"]} == {
         "footnote_answer_this",
@@ -53,6 +53,15 @@ async def test_everything_in_order_is_said(slack: FakeSlack) -> None:
     checks = await preflight(slack.bot_token, slack.app_token, None, slack.api_url)
     assert [check.name for check in checks if not check.ok] == []
     assert slack.violations == []
+
+
+@needs_slack
+async def test_what_is_missing_for_connected_sources_is_said_and_is_no_failure(slack: FakeSlack) -> None:
+    for scopes, said in ((set(DEFAULT_SCOPES), True), ({*DEFAULT_SCOPES, EMAIL_SCOPE}, False)):
+        slack.scopes = scopes
+        checks = {one.name: one for one in await preflight(slack.bot_token, slack.app_token, None, slack.api_url)}
+        assert checks["Slack scopes"].ok
+        assert ("users:read.email" in checks["Slack scopes"].detail) is said
 
 
 @needs_slack

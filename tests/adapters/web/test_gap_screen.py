@@ -19,10 +19,11 @@ from adapters.web.access.rules import AccessRules
 from adapters.web.gaps.screen import GapScreen
 from adapters.web.pages import Pages
 from core.model.conversation import Person
+from core.model.knowledge import KnowledgeBase
 from core.ports.web_sessions import SignInMethod, WebSession
 from core.service.gaps.drafts import GapDrafts
 from core.service.kb.queries import KnowledgeQueries
-from tests.core.service.gaps.planted import House
+from tests.core.service.gaps.planted import HANDBOOK, House
 from tests.fakes.memory.encoder import HashingEncoder
 from tests.fakes.memory.proposal_store import InProcessProposalStore
 from tests.fakes.memory.stores import InProcessAudit
@@ -161,6 +162,16 @@ async def test_a_draft_is_completed_and_waits_as_a_proposal(page: Page) -> None:
     assert (status, there) == (303, "/knowledge/proposals")
     (proposal,) = await page.records.proposals()
     assert (proposal.title, proposal.base, proposal.text) == ("Parking", "handbook", "# Parking\n\nOn deck two.")
+
+
+async def test_a_draft_goes_into_no_base_of_a_connected_source(page: Page) -> None:
+    gap = (await page.house.asks(PARKING, nearest=(HANDBOOK,))).trace_id
+    assert " selected>handbook</option>" in (await page.get(f"/gaps/{gap}/draft"))[1]
+    await page.house.catalog.save_base(KnowledgeBase("handbook", connection="wiki"))
+    assert ">handbook</option>" not in (await page.get(f"/gaps/{gap}/draft"))[1]
+    status, _ = await page.post(f"/gaps/{gap}/draft", title="Parking", text="# Parking\n\nDeck two.", base="handbook")
+    assert status == 303
+    assert [one.base for one in await page.records.proposals()] == [""]
 
 
 async def test_a_draft_that_is_not_written_is_refused_and_its_text_kept(page: Page) -> None:

@@ -142,3 +142,12 @@ async def test_a_conversation_of_another_client_cannot_be_named(house: House, na
     if name:
         with pytest.raises(NotFound):
             client.thread("fine", name)
+
+
+async def test_a_base_of_a_connected_source_is_granted_to_no_token(house: House) -> None:
+    await house.catalog.save_base(KnowledgeBase("wiki", grants=BOARD, connection="wiki"))
+    with pytest.raises(Denied, match="connected source"):
+        await house.clients.create("the wiki’s bot", BOTH, ("wiki",), ADA)
+    assert await house.clients.all() == []
+    (wiki,) = [base for base in await house.catalog.bases() if base.name == "wiki"]
+    assert wiki.grants == BOARD

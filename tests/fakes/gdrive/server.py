@@ -87,6 +87,8 @@ class FakeDrive:
     allows_groups: bool = True
     duplicates: bool = False
     too_large: set[str] = field(default_factory=set)
+    broken: set[str] = field(default_factory=set)  # Drive answers 500 for their content
+    expired_tokens: bool = False  # of pages
     before_answer: Callable[[int], None] | None = None
     calls: list[str] = field(default_factory=list)
     violations: list[str] = field(default_factory=list)
@@ -140,6 +142,8 @@ class FakeDrive:
         path = request.path
         self.calls.append(path)
         fault = self.faults.pop(0) if self.faults else None
+        if "pageToken" in request.query and self.expired_tokens:
+            fault = (400, {})
         if fault is not None:
             return _error(fault[0], self.refusal, fault[1])
         scope = request.headers.get("Authorization", "").removeprefix("Bearer ")
@@ -168,8 +172,8 @@ class FakeDrive:
         if rest == ["export"] or query.get("alt") == "media":
             if (rest == ["export"]) is not (file.kind == DOCUMENT):
                 self.violations.append(f"{file.kind} is not read by {path}")
-            if file.id in self.too_large:
-                return _error(403, "exportSizeLimitExceeded")
+            if file.id in self.broken | self.too_large:
+                return _error(500 if file.id in self.broken else 403, "exportSizeLimitExceeded")
             return web.Response(body=_word(file.text) if rest else file.text.encode())
         return web.json_response(_object(file))
 

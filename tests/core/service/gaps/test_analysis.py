@@ -6,13 +6,16 @@ from datetime import timedelta
 import pytest
 
 from core.model.answer import Outcome
+from core.model.conversation import Person
 from core.model.errors import NotFound
+from core.model.knowledge import KnowledgeBase
 from core.ports.question_log import QuestionVector
 from core.service.gaps.analysis import Reader
+from core.service.gaps.overview import GapOverview
 from core.service.gaps.report import GapReason, GapReport, Trend
 from tests.core.service.gaps.planted import BOARD, EVERYTHING, HANDBOOK, House
 from tests.fakes.memory.encoder import HashingEncoder
-from tests.fakes.memory.stores import InProcessMemory
+from tests.fakes.memory.stores import InProcessAudit, InProcessMemory
 
 DAY = timedelta(days=1)
 MONTH = 30 * DAY
@@ -122,6 +125,15 @@ async def test_documents_that_a_reader_may_not_see_are_not_named(house: House) -
     assert [near.document for near in gap.nearest] == [HANDBOOK]
     assert (report.most_cited, report.conflicts) == ((), ())
     assert [use.document for use in report.never_cited] == [HANDBOOK]
+
+
+async def test_an_admin_in_chat_is_told_no_title_of_a_connected_source(house: House) -> None:
+    await house.catalog.save_base(KnowledgeBase("board", grants=frozenset({"slack:user:T/U9"}), connection="wiki"))
+    await house.asks(PARKING, nearest=(BOARD, HANDBOOK))
+    overview = GapOverview(house.analysis, house.catalog, InProcessAudit())
+    (line,) = await overview.lines(Person("slack:T/U1", "Ada"), is_admin=True, workspace=("slack", "T"))
+    assert HANDBOOK.title in line
+    assert BOARD.title not in line
 
 
 async def test_a_reader_of_one_workspace_sees_nothing_of_another(house: House) -> None:
