@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from core.model.clock import Clock
 from core.model.errors import DocumentRejected, FootnoteError, NotFound
 from core.model.jobs import ItemKind, Job, JobItem, JobKind
-from core.model.knowledge import narrowest_base
+from core.model.knowledge import KnowledgeBase, narrowest_base
 from core.model.transcripts import Conversation, TranscriptMessage, as_markdown, first_line
 from core.ports.proposal_store import Decision, Proposal, ProposalStore
 from core.ports.question_log import QuestionLog
@@ -115,7 +115,7 @@ class Proposals:
         """Propose the right answer to a question that was answered wrongly.
 
         It goes to the base that the wrong answer came from, of several to the one with the fewest readers: words of a
-        restricted base never reach more people. Where none of them has the fewest, an admin decides.
+        restricted base never reach more people. Where none has the fewest, or one is gone, an admin decides.
         """
         said = (TranscriptMessage(caller.person.name or "A reader", self.clock.now(), answer),)
         title = " ".join(question.split())[:MOST_QUESTION]
@@ -123,10 +123,10 @@ class Proposals:
             return Refused(RefusalReason.NOT_DONE, "A correction needs the right answer.")
         marks = uuid.uuid5(uuid.NAMESPACE_URL, f"{caller.thread}\x1f{title}").hex[:12]
         try:
-            there = [await self.queries.base(name, caller) for name in bases]
+            there = [await self._base_of(name, caller) for name in bases]
         except FootnoteError as error:
             return Refused.of(error)
-        base = narrowest_base(there)
+        base = None if None in there else narrowest_base([one for one in there if one is not None])
         correction = Conversation(f"correction {marks}", title, said, permalink)
         waits = base is None and bool(there)
         result = await self.propose(correction, caller, base.name if base else "", waits=waits)
@@ -136,6 +136,13 @@ class Proposals:
             except FootnoteError as error:  # the correction itself is kept
                 log.warning("correction_not_marked", extra={"trace_id": trace_id, "reason": str(error)})
         return result
+
+    async def _base_of(self, name: str, caller: Caller) -> KnowledgeBase | None:
+        """Return the base of this name; None if it is gone."""
+        try:
+            return await self.queries.base(name, caller)
+        except NotFound:
+            return None
 
     async def decide(self, command: KbCommand, caller: Caller) -> KbResult:
         """APPROVE and REJECT, once; pressed in the list, the rest of that is shown below the outcome."""

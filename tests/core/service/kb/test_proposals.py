@@ -20,6 +20,7 @@ from core.service.kb.results import (
     ProposalDecided,
     ProposalList,
     ProposalRejected,
+    ProposalSent,
     ProposalsWaiting,
     QueueStatus,
     is_success,
@@ -124,11 +125,12 @@ async def test_a_correction_reaches_nobody_who_may_not_read_its_sources(
     assert len(await room.proposal_store.proposals()) == (0 if goes_to else 1), "an admin chooses where it goes"
 
 
-async def test_a_correction_of_an_answer_from_a_removed_base_is_refused(room: Room) -> None:
+async def test_a_correction_of_an_answer_from_a_removed_base_waits_for_an_admin(room: Room) -> None:
     await room.says(KbVerb.CREATE, base="handbook")
     result = await room.kb_service.correct("How long?", "Sixty days.", None, room.caller(ADMIN), bases=("board",))
-    assert not is_success(result)
-    assert await room.jobs.recent(5) == []
+    assert isinstance(result, ProposalSent)
+    (proposal,) = await room.proposal_store.proposals()
+    assert (proposal.base, "Sixty days." in proposal.text) == ("", True)
 
 
 async def test_one_person_cannot_fill_the_list_of_proposals(room: Room) -> None:
