@@ -45,6 +45,9 @@ def check(
     require_paths(paths)
     if against is not None and not paths:
         raise typer.BadParameter("--against needs documents to compare: name them in the file or with --documents.")
+    for report in filter(None, (junit, markdown)):
+        if not report.absolute().parent.is_dir():
+            raise typer.BadParameter(f"There is no folder {report.absolute().parent} for {report.name}.")
     finish(_check(found, paths, against, kb, tests.stem, (junit, markdown), as_json=as_json))
 
 
@@ -60,11 +63,17 @@ async def _check(
 ) -> int:
     from bot.evaluation.document_tests import as_json as result_json
     from bot.evaluation.document_tests import as_junit, as_markdown, check
+    from core.model.errors import NotFound
 
     if paths:
         checked = await _check_documents(found, paths)
     else:
         async with open_to_read() as footnote:
+            names = sorted(base.name for base in await footnote.catalog.bases())
+            if kb not in names:
+                raise NotFound(
+                    f"There is no knowledge base {kb}.", remedy=f"There is: {', '.join(names) or 'none yet'}."
+                )
             checked = [await check(footnote, kb, test) for test in found.tests]
     before = await _check_documents(found, [against]) if against is not None else []
     changed = [(old, new) for old, new in zip(before, checked, strict=False) if old.answer != new.answer]

@@ -133,6 +133,8 @@ async def _check_once(footnote: "Footnote", base: str, test: DocumentTest) -> Ch
 
 def find_faults(test: DocumentTest, reply: "Prediction", titles: frozenset[str] = frozenset()) -> list[str]:
     """Say what is wrong with a reply, a sentence a fault. ``titles`` are those of the cited documents."""
+    if reply.outcome in {Outcome.FAILED, Outcome.REFUSED}:
+        return [f"Could not be asked ({reply.outcome})."]
     declines = reply.outcome is not Outcome.ANSWERED or says_not_covered(next(iter(sentences(reply.text)), ""))
     if test.abstains:
         return [] if declines else ["Answers, although the documents should not say it."]

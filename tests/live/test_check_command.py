@@ -44,3 +44,9 @@ def test_names_the_broken_document_and_the_answer_that_changed(folder: Path) -> 
 def test_passes_for_the_documents_that_it_is_given_instead(folder: Path) -> None:
     done = check(folder, "--documents", str(folder / "before"))
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "3 of 3 passed."), done.stderr
+
+
+def test_says_before_any_work_what_it_cannot_do(folder: Path) -> None:
+    no_folder = check(folder, "--junit", str(folder / "none" / "report.xml"))
+    assert (no_folder.returncode, no_folder.stdout) == (2, "")
+    assert "There is no folder" in no_folder.stderr

@@ -67,6 +67,12 @@ def test_a_question_that_must_stay_open_passes_only_without_an_answer() -> None:
     assert find_faults(test, answered("Lima [1].")) == ["Answers, although the documents should not say it."]
 
 
+@pytest.mark.parametrize("outcome", [Outcome.FAILED, Outcome.REFUSED])
+def test_a_question_that_could_not_be_asked_is_never_passed(outcome: Outcome) -> None:
+    for test in (DocumentTest(ask="Capital of Peru?", abstains=True), DocumentTest(ask="?", lacks=("x",))):
+        assert find_faults(test, Prediction(outcome, "")) == [f"Could not be asked ({outcome})."]
+
+
 def test_reports_survive_control_characters_and_markup() -> None:
     test = DocumentTest(ask="Who\x07 <b>?", has=(("x",),))
     checked = [Checked(test, "@everyone <script>\x00", ("Lacks “x”.",)), Checked(test, "x", ())]
