@@ -13,18 +13,20 @@ from pathlib import PurePosixPath
 from core.model.answer import Answer, Outcome
 from core.model.evidence import Evidence, EvidenceLibrary
 from core.model.languages import language_of
-from core.service.disputes.statements import Statement, statements_of, stems_of
+from core.model.text import STOPWORDS
+from core.service.disputes.statements import Statement, Word, statements_of, stems_of
 from core.values import Kind, Value
 from core.values.arithmetic import same
 
 ABOUT_IT = 0.3  # of the words of the question, those that both statements have
-FEWEST = 1  # words that both have, beside the value
+FEWEST = 2  # words that both have, or one that the question has as well
 PREFIX = 5  # letters that a verb and its noun share
 MOST_PASSAGES = 40
 MOST_FILLER = 3  # words of a name, a place or a tool
 _WHO = re.compile(r"(?i)^\W*(?:who|whose|wer|wem|wessen|qui|quién)\b")
 _WHERE = re.compile(r"(?i)^\W*(?:where|wo|wohin|où|dónde|(?:in|at|on|from|to) (?:which|what)|in welche[rmn]?)\b")
 _WHICH = re.compile(r"(?i)^\W*(?:\w+ )?(?:which|what|welche[rsmn]?|was|womit|quel\w*|cuál|qué)\b")
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 # What kind of document a title names: another kind is no other subject.
 _KINDS = frozenset(
     """guide handbook manual policy rules list page faq notes overview plan info book table sheet docs documentation
@@ -96,7 +98,9 @@ def disagree(question: str, one: Statement, other: Statement, asked: frozenset[s
         return False
     shared = one.stems & other.stems
     near = (one.stems | one.context) & (other.stems | other.context)
-    if len(shared) < FEWEST or len(asked & (near | shared)) < ABOUT_IT * len(asked):
+    if len(shared) < FEWEST and not shared & asked:
+        return False
+    if not _of_one_row(one, other, asked) or len(asked & (near | shared)) < ABOUT_IT * len(asked):
         return False
     mine = _left_over(one, other, asked)
     theirs = _left_over(other, one, asked)
@@ -109,6 +113,17 @@ def disagree(question: str, one: Statement, other: Statement, asked: frozenset[s
     if not (mine and theirs):  # a name that the other's title has as well
         mine, theirs = _left_over(one, other, asked, strictly=True), _left_over(other, one, asked, strictly=True)
     return not differs and _other_name(question, one, mine, other, theirs)
+
+
+def _of_one_row(one: Statement, other: Statement, asked: frozenset[str]) -> bool:
+    """Return whether cells are of the same row and column, and a sentence speaks of all that a row is named by."""
+    if one.row and other.row:
+        return one.key == other.key and one.column == other.column
+    prose, row = (other, one) if one.row else (one, other)
+    column = stems_of(row.column, row.language)
+    return all(_has(prose.stems | prose.context, word) for word in row.key) and all(
+        _has(prose.stems | asked, word) for word in column
+    )
 
 
 def _left_over(one: Statement, other: Statement, asked: frozenset[str], *, strictly: bool = False) -> tuple[int, ...]:
@@ -165,18 +180,22 @@ def _of_one_kind(one: Value, other: Value) -> bool:
     return one.kind is other.kind or bool(years and {one.kind, other.kind} <= calendar)
 
 
-def _other_name(
-    question: str, one: Statement, mine: Sequence[int], other: Statement, theirs: Sequence[int]
-) -> bool:
+def _other_name(question: str, one: Statement, mine: Sequence[int], other: Statement, theirs: Sequence[int]) -> bool:
     """Return whether the statements differ in one name, place or tool alone, which the question asks for."""
-    if not (_is_run(mine) and _is_run(theirs)):
+    if not (_is_run(mine) and _is_run(theirs)) or min(mine) < one.lead or min(theirs) < other.lead:
         return False
+    if one.language == "en" and not any(_is_plain(word) for word in one.said if word.stem in other.stems):
+        return False  # they share a name, and say different things of it
     names = [[word for word in side.said if word.at in places] for side, places in ((one, mine), (other, theirs))]
     if _WHERE.search(question):
-        return True
+        return min(mine) > 0 and min(theirs) > 0
     if not (_WHO.search(question) or _WHICH.search(question)):
         return False
-    return all(word.name or word.at == 0 for words in names for word in words)
+    return all(word.name for words in names for word in words)
+
+
+def _is_plain(word: Word) -> bool:
+    return word.at == 0 or not word.name
 
 
 def _is_run(places: Sequence[int]) -> bool:
@@ -189,13 +208,20 @@ def _are_siblings(one: Statement, other: Statement) -> bool:
     ways = PurePosixPath(mine.source), PurePosixPath(theirs.source)
     if ways[0].name == ways[1].name and ways[0].parent != ways[1].parent:
         return True
+    if mine.title == theirs.title and mine.dated and theirs.dated and mine.dated != theirs.dated:
+        return True  # two editions, which an answer names anyway
+    years = [frozenset(_YEAR.findall(f"{passage.title} {' '.join(passage.heading)}")) for passage in (mine, theirs)]
+    if all(years) and not years[0] & years[1]:
+        return True
     headings = zip((mine.title, *mine.heading[-1:]), (theirs.title, *theirs.heading[-1:]), strict=False)
     return any(_is_other_of_kind(here, there) for here, there in headings)
 
 
 def _is_other_of_kind(one: str, other: str) -> bool:
-    mine, theirs = one.casefold().split(), other.casefold().split()
-    if len(mine) != len(theirs) or len(mine) < 2:
-        return False
-    apart = [pair for pair in zip(mine, theirs, strict=True) if pair[0] != pair[1]]
-    return len(apart) == 1 and not _KINDS.intersection(apart[0])
+    """Return whether two titles name two of a kind: two countries' guides, leave for crews and leave for the office."""
+    mine, theirs = (re.findall(r"\w+", title.casefold()) for title in (one, other))
+    own, others = set(mine) - set(theirs) - _KINDS - STOPWORDS, set(theirs) - set(mine) - _KINDS - STOPWORDS
+    if (set(mine) & set(theirs)) - _KINDS - STOPWORDS:
+        return bool(own or others)
+    apart = [pair for pair in zip(mine, theirs, strict=False) if pair[0] != pair[1]]
+    return len(mine) == len(theirs) > 1 and len(apart) == 1 and not _KINDS.intersection(apart[0])

@@ -91,9 +91,7 @@ def _shown(run: Run, answer: Answer, found: Disagreement) -> Answer:
     items = [item for one in citations if (item := run.inquiry.library.get(one.evidence)) is not None]
     safe = without_foreign_links(said, source_links(run.inquiry.library, items, run.deps.link_hosts))
     rest = _without_repeated(answer.text, (found.newer.text, found.older.text))
-    return replace(
-        answer, text="\n\n".join(filter(None, (safe, rest))), citations=tuple(citations), dispute=dispute
-    )
+    return replace(answer, text="\n\n".join(filter(None, (safe, rest))), citations=tuple(citations), dispute=dispute)
 
 
 def dispute_text(dispute: Dispute, citations: list[Citation], language: str) -> str:

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from core.model.evidence import Evidence
 from core.model.languages import language_of, small_words_of
 from core.model.markdown_lines import cells_of
-from core.model.passage_units import Form, Unit, units
+from core.model.passage_units import Form, Unit, looks_back, units
 from core.model.text import STOPWORDS, snowball, words
 from core.values import Kind, Value, values_in
 from core.values.units import UNITS
@@ -65,6 +65,14 @@ _PAST = re.compile(
     r"|überholt|erhöht|gesenkt|umgezogen|statt (?:frau|herr|bisher|der|des|wie)|anstelle|remplac\w+|ancien\w*|antigu\w+"
     r"|sustituy\w+|anterior\w*)\b|\barchiv\b"
 )
+# What a document says of itself: its owner, when it was read through.
+_META = re.compile(
+    r"(?i)^\W*(?:(?:(?:\w+ )?owner|author|editor|chair|excused|apologies|questions|contact|minutes|responsible"
+    r"|status|version|date|programme|(?:written|approved|decided|checked|kept|maintained)(?: by)?"
+    r"|stand|datum|autor\w*|verantwortlich|erstellt|freigegeben)\W*(?::|\bby\b|\bon\b|\bvon\b|\bam\b|\d)"
+    r"|(?:last \w+|updated|reviewed|changed)\b|zuletzt \w+)"
+)
+_WORD = re.compile(r"[^\W_]+(?:[.'’/][^\W_]+)*|`[^`]+`")
 _CLAUSE = re.compile(r"\s*;\s+|\s+[–—]\s+")
 _REPLY = {"yes": False, "ja": False, "oui": False, "sí": False, "no": True, "nein": True, "non": True}
 _FIGURES = frozenset(
@@ -102,7 +110,14 @@ class Statement:
     denies: bool
     bound: int  # 1: at most, -1: at least
     context: frozenset[str]
-    row: bool = False
+    key: frozenset[str] = frozenset()  # of a table's row: what its first cell names
+    column: str = ""  # of a table's row
+    lead: int = 0  # of a table's row, how many words name it and its column
+
+    @property
+    def row(self) -> bool:
+        """Whether it is a cell of a table."""
+        return bool(self.column)
 
     @property
     def stems(self) -> frozenset[str]:
@@ -129,7 +144,11 @@ def statements_of(source: Evidence, *, within: str = "") -> Iterator[Statement]:
         before = f"{before} {unit.text}" if unit.form is Form.SENTENCE else before
         if within and unit.text not in within and unit.text not in " ".join(within.split()):
             continue
-        if _UNREAL.search(f"{unit.under} {unit.text}") or _PAST.search(f"{lead} {unit.text}"):
+        if (
+            _META.search(unit.text)
+            or _UNREAL.search(f"{unit.under} {unit.text}")
+            or _PAST.search(f"{lead} {unit.text}")
+        ):
             continue
         if unit.form is Form.ROW:
             yield from _row_statements(source, unit, language, context)
@@ -142,11 +161,13 @@ def _row_statements(source: Evidence, unit: Unit, language: str, context: frozen
     cells, names = cells_of(unit.text), cells_of(unit.head[0]) if unit.head else ()
     if len(cells) < 2 or len(names) != len(cells):
         return
+    key, near = stems_of(cells[0], language), context | stems_of(names[0], language)
     for name, cell in zip(names[1:], cells[1:], strict=True):
-        if cell.strip() and not _LIMITED.search(cell):
+        if name.strip() and cell.strip() and not _LIMITED.search(cell):
             quote = f"{names[0]}: {cells[0]} · {name}: {cell}"
             said = f"{cells[0]} {name}: {cell}"
-            yield _statement(source, unit.text, quote, said, language, context | stems_of(names[0], language), row=True)
+            told = _statement(source, unit.text, quote, said, language, near, row=True)
+            yield replace(told, key=key, column=name.strip().casefold(), lead=len(_WORD.findall(f"{cells[0]} {name}")))
 
 
 def _statement(
@@ -169,7 +190,7 @@ def _statement(
         covered = covered[: covered.rindex(":")]
     return Statement(
         source, text, quote.strip(), language, tuple(_words_of(covered, said, language)), figures, ones, rates, denies, bound,
-        context, row,
+        context,
     )  # fmt: skip
 
 
@@ -189,13 +210,15 @@ def _blank(found: re.Match[str]) -> str:
 
 def _words_of(text: str, written: str, language: str) -> Iterator[Word]:
     small = small_words_of(written) | (_german() if language == "de" else frozenset())
-    for at, word in enumerate(re.findall(r"[^\W_]+(?:[.'’/][^\W_]+)*|`[^`]+`", text)):
+    for at, word in enumerate(_WORD.findall(text)):
         plain = word.casefold().strip("`").removesuffix("'s").removesuffix("’s")
         if plain in STOPWORDS or plain in small or plain in _LIGHT or plain in UNITS or plain in _RATE_WORDS:
             continue
-        named = word[0].isupper() and at > 0 or not word.isalpha()
+        named = word[0].isupper() or not word.isalpha()
         root = snowball(_SNOWBALL.get(language, "english"), plain)
-        yield Word(root[2:] if language == "de" and root.startswith("ge") and len(root) > PARTICIPLE else root, at, named)
+        yield Word(
+            root[2:] if language == "de" and root.startswith("ge") and len(root) > PARTICIPLE else root, at, named
+        )
 
 
 @lru_cache(maxsize=1)
