@@ -1,6 +1,6 @@
 """Asks the product each question over its own two documents among others, and prints what was shown by kind.
 
-``python -m research.disputes`` judges by the cases that were not used for building; ``--part build`` by those that were.
+``python -m research.disputes`` judges by the cases that were not used for building, ``--part build`` by the others.
 The cases were written before the detector, and by its author: no other hand has written any.
 """
 
@@ -74,13 +74,15 @@ def read_cases(part: str) -> list[Case]:
 
 async def ask_all(cases: list[Case]) -> list[Asked]:
     """Ask every question of a base of its own."""
-    async with open_temporary(Settings(_env_file=None)) as footnote:
+    settings = Settings(_env_file=None)  # type: ignore[call-arg]
+    async with open_temporary(settings) as footnote:
         return [await _ask(footnote, case, _beside(cases, at)) for at, case in enumerate(cases)]
 
 
 def _beside(cases: list[Case], at: int) -> list[Case]:
     """Cases of other kinds, whose documents are near and say nothing about this one."""
-    others = [case for case in cases if case["kind"] != cases[at]["kind"] and case["language"] == cases[at]["language"]]
+    own = cases[at]
+    others = [case for case in cases if case["kind"] != own["kind"] and case["language"] == own["language"]]
     return [others[(at * 7 + step * 31) % len(others)] for step in range(BESIDE)]
 
 
@@ -117,7 +119,10 @@ def table(asked: list[Asked]) -> str:
     """Return the counts by kind as Markdown."""
     disputes = [one for one in asked if "values" in one.case]
     alike = [one for one in asked if "values" not in one.case]
-    lines = ["| dispute | cases | answered | shown and said | said wrongly | older alone |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| dispute | cases | answered | shown and said | said wrongly | older alone |",
+        "|---|---|---|---|---|---|",
+    ]
     for kind, some in [*_by_kind(disputes), ("**all**", disputes)]:
         wrong = sum(one.said and not one.right for one in some)
         right, older = sum(one.right for one in some), sum(one.older_alone for one in some)

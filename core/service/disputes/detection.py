@@ -92,27 +92,33 @@ def _ordered(pair: tuple[Statement, Statement]) -> Disagreement | None:
 
 def disagree(question: str, one: Statement, other: Statement, asked: frozenset[str]) -> bool:
     """Return whether two statements of different documents answer a question, each with another value."""
-    if _are_siblings(one, other) or one.bound != other.bound:
+    if _are_siblings(one, other) or not _are_alike(one, other) or not _answer(one, other, asked):
         return False
-    if one.rates and other.rates and one.rates != other.rates:
-        return False
-    shared = one.stems & other.stems
-    near = (one.stems | one.context) & (other.stems | other.context)
-    if len(shared) < FEWEST and not shared & asked:
-        return False
-    if not _of_one_row(one, other, asked) or len(asked & (near | shared)) < ABOUT_IT * len(asked):
-        return False
-    mine = _left_over(one, other, asked)
-    theirs = _left_over(other, one, asked)
     values = _different_figures(one, other)
     if values == _NOT_COMPARABLE:
         return False
     differs = bool(values) + (one.denies != other.denies)
+    mine, theirs = _left_over(one, other, asked), _left_over(other, one, asked)
     if not mine and not theirs:
         return differs == 1
     if not (mine and theirs):  # a name that the other's title has as well
         mine, theirs = _left_over(one, other, asked, strictly=True), _left_over(other, one, asked, strictly=True)
     return not differs and _other_name(question, one, mine, other, theirs)
+
+
+def _are_alike(one: Statement, other: Statement) -> bool:
+    """Return whether both set the same kind of limit, for the same time: "at most", "per month"."""
+    same_rate = not (one.rates and other.rates) or one.rates == other.rates
+    return one.bound == other.bound and same_rate
+
+
+def _answer(one: Statement, other: Statement, asked: frozenset[str]) -> bool:
+    """Return whether both speak of what was asked."""
+    shared = one.stems & other.stems
+    near = shared | ((one.stems | one.context) & (other.stems | other.context))
+    if len(shared) < FEWEST and not shared & asked:
+        return False
+    return _of_one_row(one, other, asked) and len(asked & near) >= ABOUT_IT * len(asked)
 
 
 def _of_one_row(one: Statement, other: Statement, asked: frozenset[str]) -> bool:
@@ -153,7 +159,7 @@ def _different_figures(one: Statement, other: Statement) -> tuple[Value | None, 
     """Return the one pair of values that differ; nothing where none do, ``_NOT_COMPARABLE`` otherwise."""
     ours, others = one.figures, other.figures
     if len(ours) != len(others):  # "one reviewer" beside "two reviewers"
-        ours, others = (*ours, *one.ones) if not ours else ours, (*others, *other.ones) if not others else others
+        ours, others = ours or one.ones, others or other.ones
     mine = [value for value in ours if not any(_equal(value, known) for known in others)]
     theirs = [value for value in others if not any(_equal(value, known) for known in ours)]
     if not mine and not theirs:

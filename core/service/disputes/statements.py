@@ -8,7 +8,7 @@ from functools import lru_cache
 from core.model.evidence import Evidence
 from core.model.languages import language_of, small_words_of
 from core.model.markdown_lines import cells_of
-from core.model.passage_units import Form, Unit, looks_back, units
+from core.model.passage_units import Form, Unit, units
 from core.model.text import STOPWORDS, snowball, words
 from core.values import Kind, Value, values_in
 from core.values.units import UNITS
@@ -25,7 +25,8 @@ _LIGHT = frozenset(
     maximal minimal höchstens mindestens jeweils jede jeder jedes jeden jedem alle allen aller pro gibt erlaubt
     gestattet zulässig möglich darf dürfen können kann sollen muss müssen verwendet genutzt nutzt benutzt braucht
     beträgt betragen liegt gilt gelten werden wird wurde sind ist hat haben zuständig verantwortlich zahlen zahlt
-    bekommen erhalten umfasst besteht enthält datum termin uhrzeit name bis zu es eine einen einem einer insgesamt anzahl betrag preis kosten kostet wert höhe derzeit
+    bekommen erhalten umfasst besteht enthält datum termin uhrzeit name bis zu es eine
+    einen einem einer insgesamt anzahl betrag preis kosten kostet wert höhe derzeit
     aktuell stattfindet findet statt steht stehen""".split()  # noqa: SIM905
 )
 _DENIAL = re.compile(
@@ -42,33 +43,35 @@ _AT_LEAST = re.compile(
 )
 # What is no rule in force: an example, a proposal, a wish, a question.
 _UNREAL = re.compile(
-    r"(?i)\b(?:for example|for instance|e\. ?g|example|samples?\b[^.:\n]{0,30}:|suppose|imagine|say|template|exercise|hypothetical\w*"
+    r"(?i)\b(?:for example|for instance|e\. ?g|example|samples?\b[^.:\n]{0,30}:|suppose|imagine|say|template"
+    r"|exercise|hypothetical\w*"
     r"|propos\w+|drafts?|ideas?|suggest\w*|could|would|should|consider\w*|maybe|perhaps|rfc|petition|discuss\w*|whether"
     r"|request for|plan to|might|motion|vote on|evaluat\w+"
     r"|z\. ?b|zum beispiel|beispiel\w*|muster\w*|vorlage|übung\w*|aufgabe|angenommen|nehmen wir an|vorschl\w+"
     r"|vorgeschlagen|schlagen wir|schlagen vor|entwurf|antrag an|idee|könnte\w*|sollte\w*|würde\w*|angeregt|geprüft"
     r"|vielleicht|eventuell|diskutiert|exemple|propos\w+|brouillon|ejemplo|propuesta|borrador)(?!\w)|\?\s*$"
 )
-_SAMPLE = re.compile(r"(?i)\bsamples?\b")  # in a title
+_APART = re.compile(r"(?i)\b(?:samples?|archive|archiv)\b")  # in a title
 # What holds under a condition or apart from the rule.
 _LIMITED = re.compile(
-    r"(?i)\b(?:unless|except\w*|only if|only when|only for|only on|only be|if|when|whenever|as long as|provided|other than"
+    r"(?i)\b(?:unless|except\w*|only if|only when|only for|only on|only be|if|when|whenever|as long as|provided"
+    r"|other than"
     r"|apart from|for orders over|emergenc\w+|nur|sofern|falls|wenn|solange|außer|ausgenommen|ausnahm\w*|im notfall"
     r"|in vertretung|vertretungsweise|ab einem|ab einer|sauf|à moins|salvo|excepto)\b"
 )
 # What does not hold any more, or says what replaced it.
 _PAST = re.compile(
-    r"(?i)\b(?:superseded|archived?|deprecated|obsolete|outdated|no longer|previous(?:ly)?|former(?:ly)?|used to|old"
+    r"(?i)\b(?:superseded|archived|deprecated|obsolete|outdated|no longer|previous(?:ly)?|former(?:ly)?|used to|old"
     r"|historical\w*|replac\w+|instead of|in place of|was raised|raised from|lowered from|increased from|changed from"
     r"|moved from|were valid|was valid|until now|so far|back then"
     r"|nicht mehr|früher\w*|ehemal\w+|vormals|bisher\w*|galt|galten|ersetzt\w*|abgelöst|löst|archiviert|veraltet"
     r"|überholt|erhöht|gesenkt|umgezogen|statt (?:frau|herr|bisher|der|des|wie)|anstelle|remplac\w+|ancien\w*|antigu\w+"
-    r"|sustituy\w+|anterior\w*)\b|\barchiv\b"
+    r"|sustituy\w+|anterior\w*)\b"
 )
 # What a document says of itself: its owner, when it was read through.
 _META = re.compile(
     r"(?i)^\W*(?:(?:(?:\w+ )?owner|author|editor|chair|excused|apologies|questions|contact|minutes|responsible"
-    r"|status|version|date|programme|(?:written|approved|decided|checked|kept|maintained)(?: by)?"
+    r"|status|date|programme|(?:written|approved|decided|checked|kept|maintained)(?: by)?"
     r"|stand|datum|autor\w*|verantwortlich|erstellt|freigegeben)\W*(?::|\bby\b|\bon\b|\bvon\b|\bam\b|\d)"
     r"|(?:last \w+|updated|reviewed|changed)\b|zuletzt \w+)"
 )
@@ -134,7 +137,7 @@ def statements_of(source: Evidence, *, within: str = "") -> Iterator[Statement]:
     """Yield what a passage states as in force; with ``within`` only the units that this quote has."""
     passage = source.passage
     place = f"{passage.title}\n{' '.join(passage.heading)}"
-    if _UNREAL.search(place) or _PAST.search(place) or _SAMPLE.search(place):
+    if _UNREAL.search(place) or _PAST.search(place) or _APART.search(place):
         return
     language = language_of(f"{place}\n{passage.text}")
     context = stems_of(place, language)
