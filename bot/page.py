@@ -5,7 +5,7 @@ import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from adapters.documents.page_pictures import SandboxedPagePictures
+from adapters.documents.parser import SandboxedPagePictures
 from adapters.platform_plugin import reveal, split_names
 from adapters.redis.answer_stream import RedisAnswerStream
 from adapters.redis.web_sessions import RedisWebSessions

@@ -6,7 +6,7 @@ from typing import Any
 
 from adapters.documents.encodings import decode
 from adapters.documents.format import Format
-from adapters.documents.formats.text import read_markdown
+from adapters.documents.formats.markdown import read_markdown
 from adapters.documents.titles import choose_title
 from core.model.errors import DocumentRejected, NoText
 from core.model.parsed_document import Block, ParsedDocument

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from adapters.documents.formats.pdf_drawings import TickBox
-from adapters.documents.formats.pdf_frame import PageFrame, turn_upright
+from adapters.documents.formats.pdf_page import PageFrame, TickBox, turn_upright
 
 if TYPE_CHECKING:
     import pypdfium2

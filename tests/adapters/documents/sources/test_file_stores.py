@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.documents.sources.address import public_link, why_not_allowed
-from adapters.documents.sources.connections import HostGuard, Peer, connection_options
+from adapters.documents.sources.connections import HostGuard, Peer, connection_options, public_link, why_not_allowed
 from adapters.documents.sources.file_stores import FsspecFileStores
 from core.model.errors import FetchRefused
 from core.ports.file_stores import StoredFile
