@@ -178,7 +178,7 @@ def _tick_boxes(paths: list[tuple[Box, int]]) -> tuple[TickBox, ...]:
     """Squares apart from each other. Squares in a row without a gap are a field for letters, or a drawing."""
     squares: list[Box] = []
     marks: list[Box] = []
-    for box, segments in paths:
+    for box, segments in _with_squares_of_lines(paths):
         width, height = _sides(box)
         if not (2 < width < _SIDES[1] + 2 and 2 < height < _SIDES[1] + 2):
             continue
@@ -194,6 +194,25 @@ def _tick_boxes(paths: list[tuple[Box, int]]) -> tuple[TickBox, ...]:
         TickBox((box[0] + box[1]) / 2, (box[2] + box[3]) / 2, any(_is_in(mark, box) for mark in marks))
         for box in squares
     )
+
+
+def _with_squares_of_lines(paths: list[tuple[Box, int]]) -> list[tuple[Box, int]]:
+    """Return the paths with any four lines that follow each other round a square as that square."""
+    joined: list[tuple[Box, int]] = []
+    for path in paths:
+        joined.append(path)
+        sides = [box for box, _ in joined[-4:]]
+        if len(sides) < 4 or any(min(_sides(box)) > 2 or not 4 < max(_sides(box)) < _SIDES[1] + 2 for box in sides):
+            continue
+        lefts, rights, bottoms, tops = zip(*sides, strict=True)
+        around = (min(lefts), max(rights), min(bottoms), max(tops))
+        width, height = _sides(around)
+        across = [box for box in sides if _sides(box)[0] > width * 0.8]
+        upright = [box for box in sides if _sides(box)[1] > height * 0.8]
+        apart = [abs(across[0][2] - across[-1][2]), abs(upright[0][0] - upright[-1][0])] if across and upright else [0]
+        if len(across) == len(upright) == 2 and min(apart) > min(_SIDES) - 2:
+            joined[-4:] = [(around, 4)]
+    return joined
 
 
 def _touch(squares: list[Box]) -> bool:
