@@ -21,15 +21,13 @@ WIDE_GAP = 0.9
 INSIDE = 4.0
 """A letter this near to the middle of a box is in it."""
 
-SET_APART = 4
-"""Digits and signs in a row that may be a year or date set digit by digit; fewer are numbers beside each other."""
-
 BESIDE = 25.0
 """A box this far from a word belongs to it."""
 
 _CROSSES = frozenset("xXvV✓✔✗✘☒☑×■●n43l8")
 """What forms are ticked with: letters, and the names of the signs of ZapfDingbats and Wingdings."""
 
+_DATE_OR_YEAR = re.compile(r"(?:19|20)\d\d|\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}|\d{4}[/.-]\d{1,2}[/.-]\d{1,2}")
 _OF_NUMBERS = frozenset(map(ord, "0123456789/.,:-"))
 _BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.IGNORECASE)
 _FIXED = re.compile(r"courier|mono|consolas|menlo|monaco|typewriter|cmtt|\bcode", re.IGNORECASE)
@@ -181,7 +179,7 @@ class PageText:
                 runs[-1].append(word)
             else:
                 runs.append([word])
-        if not any(len(run) >= SET_APART and _is_date_or_year(run) for run in runs):
+        if not any(len(run) > 1 and _is_date_or_year(run) for run in runs):
             return words
         return [
             Word([code for word in run for code in word.codes], run[0].left, run[-1].right, run[-1].end) for run in runs
@@ -268,11 +266,10 @@ class Word:
 
     def goes_on(self, before: "Word", size: float) -> bool:
         """Return whether this is one more digit, or sign between digits, of a number that is set digit by digit."""
-        last, signs = before.codes[-1:], set(self.codes)
-        short = len(self.codes) == 1 or (len(self.codes) == 2 and len(before.codes) == 1)
-        return (
-            short and signs <= _OF_NUMBERS and set(last) <= _OF_NUMBERS and 0 < self.left - before.right < size * 0.65
-        )
+        last, length = before.codes[-1], len(self.codes)
+        short = length == 1 or (length == 2 and len(before.codes) == 1) or chr(last) in "/-"
+        numbers = last in _OF_NUMBERS and _OF_NUMBERS.issuperset(self.codes)
+        return short and numbers and 0 < self.left - before.right < size * 0.65
 
     def is_near(self, x: float) -> bool:
         """Whether a box to be ticked belongs beside this word."""
@@ -311,7 +308,7 @@ def _words(at: list[int], codes: list[int]) -> Iterator[tuple[list[int], list[in
 
 def _is_date_or_year(words: Sequence[Word]) -> bool:
     """Return whether digits that are set apart are a date, or a year of these centuries."""
-    return bool(re.fullmatch(r"(?:19|20)\d\d|.*\d[/.,:-]\d.*", "".join(characters(word.codes) for word in words)))
+    return _DATE_OR_YEAR.fullmatch("".join(characters(word.codes) for word in words)) is not None
 
 
 def _part(words: Sequence[Word], ticks: Sequence[TickBox], after: float | None, *, last: bool = False) -> Stretch:
