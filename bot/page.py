@@ -31,7 +31,7 @@ from core.model.channel_settings import ChannelSettings
 from core.model.file_content import FileContent
 from core.model.health import Check, Health
 from core.model.json_codec import from_json
-from core.service.example_questions import ExampleQuestions
+from core.service.help import ExampleQuestions
 
 DOCTOR_SECONDS = 90.0
 _BY_HAND = "Run footnote doctor in a terminal: it says more."

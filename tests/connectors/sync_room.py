@@ -22,7 +22,7 @@ from core.retrieval.hybrid import Retriever
 from core.service.sync.classes import ReaderClasses
 from core.service.sync.documents import SyncedDocuments
 from core.service.sync.engine import SyncEngine
-from core.service.visible_bases import VisibleBases
+from core.service.visibility import VisibleBases
 from tests.fakes.memory.clock import ManualClock
 from tests.fakes.memory.connection_store import InProcessConnectionStore
 from tests.fakes.memory.encoder import HashingEncoder

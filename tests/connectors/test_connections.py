@@ -28,7 +28,7 @@ from core.service.sync.classes import ReaderClasses
 from core.service.sync.connections import Connections
 from core.service.sync.documents import SyncedDocuments
 from core.service.sync.engine import SyncEngine
-from core.service.visible_bases import VisibleBases
+from core.service.visibility import VisibleBases
 from tests.connectors.sync_room import Report
 from tests.core.service.kb.knowledge_room import ADMIN, Room, conversation, denied, job_in
 from tests.fakes.confluence.contract import SPECIFICATION
