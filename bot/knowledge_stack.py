@@ -22,6 +22,7 @@ from adapters.redis.proposal_store import RedisProposalStore
 from adapters.redis.schedule_store import RedisScheduleStore
 from adapters.redis.site_store import RedisSiteStore
 from adapters.redis.trash_store import RedisTrashStore
+from adapters.redis.web_sessions import RedisWebSessions
 from adapters.terminal.ingest_view import IngestClient
 from adapters.terminal.operator import PLATFORM as TERMINAL
 from adapters.terminal.operator import operator
@@ -160,6 +161,8 @@ def knowledge_stack(
         questions=questions,
         lost_changes=lost_changes,
         forms=principal_forms(),
+        sessions=RedisWebSessions(redis),
+        page=settings.web_address if settings.has_page else "",
     )
     connect = partial(_connections, settings, RedisConnectionStore(redis), deps)
     wired = wire_knowledge(replace(deps, connections=connect))

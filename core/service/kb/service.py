@@ -16,6 +16,7 @@ from core.model.transcripts import Conversation
 from core.service.kb.bases import Bases
 from core.service.kb.command_audit import CommandAudit, describe_command, describe_result
 from core.service.kb.commands import Caller, KbCommand, KbVerb
+from core.service.kb.connect_links import ConnectLinks
 from core.service.kb.file_origins import FileNaming, FileOrigins
 from core.service.kb.job_commands import JobCommands
 from core.service.kb.knowledge_commands import KnowledgeDocuments, KnowledgeUploads
@@ -46,6 +47,7 @@ class KnowledgeService(KnowledgeUploads, KnowledgeDocuments):
     proposals: Proposals
     uploads: Uploads
     origins: FileOrigins
+    connect_links: ConnectLinks
     audit: CommandAudit
 
     async def handle(self, command: KbCommand, caller: Caller) -> KbResult:
@@ -89,6 +91,7 @@ class KnowledgeService(KnowledgeUploads, KnowledgeDocuments):
             KbVerb.PROPOSALS: self.queries.proposals,
             KbVerb.APPROVE: self.proposals.decide,
             KbVerb.REJECT: self.proposals.decide,
+            KbVerb.CONNECT: self.connect_links.issue,
         }[verb]
 
     async def propose(self, conversation: Conversation, caller: Caller, base: str = "") -> KbResult:
