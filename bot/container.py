@@ -95,7 +95,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 # With a model, whatever the first search finds is written from at once; a draft that does not fit is declined and the
-# long way begins (core.agent.fast_path). Without a model the long way costs nothing, so that it is always taken.
+# long way begins (core.agent.retries). Without a model the long way costs nothing, so that it is always taken.
 CONFIDENT = 0.0
 NEVER = 2.0
 NOTHING_TO_READ = "An admin can add some: `/kb` in chat, *Knowledge* on the page, `footnote ingest` in a terminal."
