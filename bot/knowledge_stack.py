@@ -49,7 +49,7 @@ from core.service.kb.item_sources import ItemSources
 from core.service.kb.job_queue import JobQueue
 from core.service.kb.job_runner import JobRunner
 from core.service.kb.job_worker import JobWorker
-from core.service.kb.scheduler import Scheduler
+from core.service.kb.schedules import Scheduler
 from core.service.kb.service import KnowledgeService
 from core.service.kb.wiring import KnowledgeDeps, wire_knowledge
 from core.service.lost_changes import LostChanges
