@@ -15,14 +15,15 @@ from adapters.documents.web.fetcher import Fetcher, Rules
 from adapters.files.blob_store import FolderBlobStore
 from adapters.files.object_store import ObjectBlobStore
 from adapters.files.secret_box import FernetBox
-from adapters.redis.connection_store import RedisConnectionStore
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.job_store import RedisJobStore
-from adapters.redis.proposal_store import RedisProposalStore
-from adapters.redis.schedule_store import RedisScheduleStore
-from adapters.redis.site_store import RedisSiteStore
-from adapters.redis.trash_store import RedisTrashStore
-from adapters.redis.web_sessions import RedisWebSessions
+from adapters.redis.kb_stores import (
+    RedisConnectionStore,
+    RedisProposalStore,
+    RedisScheduleStore,
+    RedisSiteStore,
+    RedisTrashStore,
+)
 from adapters.terminal.ingest_view import IngestClient
 from adapters.terminal.operator import PLATFORM as TERMINAL
 from adapters.terminal.operator import operator
@@ -48,7 +49,7 @@ from core.service.kb.item_sources import ItemSources
 from core.service.kb.job_queue import JobQueue
 from core.service.kb.job_runner import JobRunner
 from core.service.kb.job_worker import JobWorker
-from core.service.kb.scheduler import Scheduler
+from core.service.kb.schedules import Scheduler
 from core.service.kb.service import KnowledgeService
 from core.service.kb.wiring import KnowledgeDeps, wire_knowledge
 from core.service.lost_changes import LostChanges

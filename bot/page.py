@@ -8,8 +8,7 @@ from contextlib import asynccontextmanager
 from adapters.connectors.registry import connector_names
 from adapters.documents.page_pictures import SandboxedPagePictures
 from adapters.platform_plugin import reveal, split_names
-from adapters.redis.answer_stream import RedisAnswerStream
-from adapters.redis.web_sessions import RedisWebSessions
+from adapters.redis.web_stores import RedisAnswerStream, RedisWebSessions
 from adapters.web.access.rules import AccessRules
 from adapters.web.ask.attached_texts import AttachedTexts
 from adapters.web.ask.conversations import Conversations

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from redis.asyncio import Redis
 
-from adapters.redis.web_sessions import RedisWebSessions
+from adapters.redis.web_stores import RedisWebSessions
 from core.model.conversation import Person
 from core.ports.web_sessions import CHAT_SECONDS, SignInMethod, WebSession, WebSessions
 from tests.fakes.memory.web_sessions import InProcessWebSessions

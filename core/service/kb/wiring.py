@@ -27,18 +27,14 @@ from core.service.kb.bases import Bases
 from core.service.kb.command_audit import CommandAudit
 from core.service.kb.connect_links import ConnectLinks
 from core.service.kb.file_origins import FileOrigins
-from core.service.kb.housekeeping import Housekeeping
-from core.service.kb.index_repair import IndexRepair
-from core.service.kb.job_commands import JobCommands
+from core.service.kb.job_commands import IndexRepair, JobCommands
 from core.service.kb.job_queue import JobQueue
-from core.service.kb.place_watch import PlaceWatch
 from core.service.kb.proposals import Proposals
 from core.service.kb.queries import KnowledgeQueries
 from core.service.kb.removals import Removals
-from core.service.kb.scheduler import Scheduler
-from core.service.kb.schedules import Schedules
+from core.service.kb.schedules import Housekeeping, Scheduler, Schedules
 from core.service.kb.service import KnowledgeService
-from core.service.kb.uploads import Uploads
+from core.service.kb.sites import PlaceWatch
 from core.service.lost_changes import LostChanges
 from core.service.sync.connections import Connections
 
@@ -106,9 +102,10 @@ def wire_knowledge(deps: KnowledgeDeps) -> WiredKnowledge:
         ),
         bases=Bases(deps.catalog, queries, deps.forms),
         proposals=proposals,
-        uploads=Uploads(deps.ingestor, deps.consistency, jobs),
         origins=FileOrigins(deps.catalog, deps.trash, deps.ingestor, deps.installation),
         connect_links=ConnectLinks(deps.sessions, deps.page),
+        ingestor=deps.ingestor,
+        consistency=deps.consistency,
         audit=audit,
     )
     connections = deps.connections(job_queue) if deps.connections is not None else None

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import assert_never
 
 from core.model.conversation import Person
+from core.model.source_names import is_link
 from core.ports.proposal_store import Decision
 from core.ports.schedule_store import Every
 from core.service.kb.results import (
@@ -15,7 +16,6 @@ from core.service.kb.results import (
     BaseDescribed,
     BaseList,
     BaseRemoved,
-    BaseSummary,
     CancelRequested,
     ConfirmationView,
     ConnectLink,
@@ -23,28 +23,31 @@ from core.service.kb.results import (
     DocumentList,
     DocumentRemoved,
     DocumentRestored,
-    DocumentSummary,
     GrantsChanged,
     JobAccepted,
     JobList,
     KbOutcome,
-    Page,
-    PassagePreview,
     ProposalList,
     ProposalRejected,
     ProposalSent,
-    ProposalSummary,
     QueueStatus,
-    Readers,
     ReadersPreview,
     RefreshAccepted,
     Refused,
     RemovalPreview,
     RepairAccepted,
-    RestorableDocument,
     RestorableList,
     ScheduleRemoved,
     ScheduleSaved,
+)
+from core.service.kb.summaries import (
+    BaseSummary,
+    DocumentSummary,
+    Page,
+    PassagePreview,
+    ProposalSummary,
+    Readers,
+    RestorableDocument,
     ScheduleSummary,
     SearchCheck,
 )
@@ -61,7 +64,6 @@ from core.service.kb.text_spans import (
     principal,
     strong,
 )
-from core.service.kb.web_links import is_link
 
 ListView = BaseList | DocumentList | JobList | ProposalList | RestorableList
 

@@ -36,7 +36,6 @@ from core.service.kb.job_cards import job_card
 from core.service.kb.job_runner import JobRunner
 from core.service.kb.job_worker import JobWorker
 from core.service.kb.results import (
-    JobSummary,
     KbOutcome,
     KbResult,
     ProposalDecided,
@@ -45,7 +44,7 @@ from core.service.kb.results import (
     RemovalPreview,
     accepted_jobs,
 )
-from core.service.kb.summaries import summarize_job
+from core.service.kb.summaries import JobSummary, summarize_job
 from core.service.kb.text_layout import lay_out
 from core.service.kb.text_spans import line_text
 from core.service.kb.wiring import KnowledgeDeps, wire_knowledge

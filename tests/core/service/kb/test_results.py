@@ -11,10 +11,10 @@ from core.model.errors import Busy, Denied
 from core.model.incoming_events import FileReference
 from core.model.json_codec import to_json
 from core.model.reply_target import ReplyTarget
+from core.model.source_names import redact_link
 from core.service.kb.commands import KbCommand, KbVerb
 from core.service.kb.results import KbOutcome, KbView, RefusalReason, Refused
 from core.service.kb.text_spans import age, count, duration
-from core.service.kb.web_links import redact_link
 from tests.core.service.kb.knowledge_room import ADMIN, MEMBER, Room, conversation, words
 
 SECRET = "s3cret"
