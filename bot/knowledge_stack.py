@@ -24,6 +24,7 @@ from adapters.redis.kb_stores import (
     RedisSiteStore,
     RedisTrashStore,
 )
+from adapters.redis.web_stores import RedisWebSessions
 from adapters.terminal.ingest_view import IngestClient
 from adapters.terminal.operator import PLATFORM as TERMINAL
 from adapters.terminal.operator import operator
