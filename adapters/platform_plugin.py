@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from aiohttp import web
 
     from core.model.channel_settings import ChannelSettings
-    from core.ports.inbox import Inbox
+    from core.ports.inbox import Inbox, NamedLeases
     from core.ports.message_state import MessageStateStore
-    from core.ports.named_leases import NamedLeases
     from core.service.actions.user_actions import UserActions
     from core.service.attached_files import Parse
     from core.service.gaps.overview import GapOverview

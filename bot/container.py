@@ -61,15 +61,13 @@ from core.model.conversation import ThreadKey
 from core.model.errors import ConfigurationError, DiskFull, ModelFailure, ModelUnavailable, NotFound, first_of_ours
 from core.model.inquiry import PROFILE_LIMITS, AnswerPolicy, Limits
 from core.model.principals import Principal, PrincipalKind
-from core.ports.blob_store import BlobStore
-from core.ports.daily_budget import DailyBudget
-from core.ports.encoder import Encoder
+from core.ports.catalog import BlobStore
+from core.ports.inbox import NamedLeases, ProcessRegistry
+from core.ports.index import Encoder
 from core.ports.memory import Memory
-from core.ports.named_leases import NamedLeases
-from core.ports.process_registry import ProcessRegistry
 from core.ports.question_log import QuestionLog
 from core.ports.reasoner import Reasoner, VerifierRecords
-from core.ports.trace_store import TraceStore
+from core.ports.usage import DailyBudget, TraceStore
 from core.retrieval.hybrid import Retriever
 from core.service.actions.user_actions import UserActions
 from core.service.api_clients import KnowledgeReader
@@ -88,7 +86,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from adapters.reasoners.openai.reasoner import OpenAIReasoner
-    from core.ports.platform_capabilities import Announcements, PlatformCapabilities
+    from core.ports.platform import Announcements, PlatformCapabilities
 
 log = structlog.get_logger(__name__)
 

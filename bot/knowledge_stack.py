@@ -37,12 +37,10 @@ from core.ingestion.ingestor import Ingestor
 from core.ingestion.originals import Originals
 from core.ingestion.trash import Trash
 from core.model.clock import Clock
-from core.ports.audit import Audit
-from core.ports.blob_store import BlobStore
-from core.ports.catalog import Catalog
-from core.ports.encoder import Encoder
-from core.ports.index import Index
-from core.ports.platform_capabilities import PlatformCapabilities
+from core.ports.access import Audit
+from core.ports.catalog import BlobStore, Catalog
+from core.ports.index import Encoder, Index
+from core.ports.platform import PlatformCapabilities
 from core.ports.question_log import QuestionLog
 from core.retrieval.hybrid import Retriever
 from core.service.api_clients import API_PLATFORM

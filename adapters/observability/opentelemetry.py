@@ -27,7 +27,7 @@ from core.model.events import (
     TracedEvent,
 )
 from core.model.usage import UsageCounts
-from core.ports.trace_store import TraceStore
+from core.ports.usage import TraceStore
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer

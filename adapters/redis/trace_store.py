@@ -11,7 +11,7 @@ from adapters.redis.pipelines import in_order, lua
 from core.model.events import AnswerDelta, TracedEvent
 from core.model.json_codec import from_json, to_json
 from core.model.usage import UsageCounts
-from core.ports.trace_store import TraceStore
+from core.ports.usage import TraceStore
 
 MOST_EVENTS = 2_000  # of one trace; the newest are kept
 

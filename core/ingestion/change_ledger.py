@@ -13,8 +13,7 @@ from enum import StrEnum
 from core.model.errors import DocumentRejected, StoreUnavailable
 from core.model.json_codec import from_json, to_json
 from core.model.knowledge import Document, KnowledgeBase
-from core.ports.blob_store import BlobStore
-from core.ports.catalog import Catalog
+from core.ports.catalog import BlobStore, Catalog
 
 _NUMBER = "number"
 _RECOVERING = "recovering"

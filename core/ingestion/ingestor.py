@@ -25,9 +25,8 @@ from core.model.knowledge import Document, KnowledgeBase, Passage
 from core.model.parsed_document import ParsedDocument
 from core.model.plain_text import one_line
 from core.ports.catalog import Catalog
-from core.ports.encoder import Encoder
-from core.ports.index import Index
-from core.ports.parser import Parser
+from core.ports.index import Encoder, Index
+from core.ports.sources import Parser
 
 REFILLED = "Something of it was lost, in the index or of its original; it is there again."
 TAKEN = "Another document has this name here, and comes from elsewhere. Rename the file and add it again."

@@ -12,7 +12,7 @@ from datetime import timedelta
 
 from core.ingestion.material import Material
 from core.model.knowledge import Document
-from core.ports.blob_store import BlobStore
+from core.ports.catalog import BlobStore
 
 _LEFT_BEHIND = timedelta(days=1)  # no document takes as long to come in
 STORE_MARK = "which store this is"  # what tells one store of files from another lies among them, and stays

@@ -10,8 +10,7 @@ from core.ingestion.passage_vectors import vectors_of
 from core.model.json_codec import from_json, to_json
 from core.model.knowledge import Document, Passage
 from core.model.sentence_vectors import SentenceVectors
-from core.ports.encoder import Encoder, Vectors
-from core.ports.index import Index, PassageVectors, Scope
+from core.ports.index import Encoder, Index, PassageVectors, Scope, Vectors
 
 BATCH = 64  # passages written back at a time
 _MOST_SENTENCES = 64_000_000  # bytes of vectors; those of a larger document are encoded as it is put back

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from core.model.knowledge import Passage
 from core.model.passage_units import texts_of_units
 from core.model.sentence_vectors import SentenceVectors, digest_of
-from core.ports.encoder import Encoder, Vectors
-from core.ports.index import PassageVectors
+from core.ports.index import Encoder, PassageVectors, Vectors
 
 
 async def vectors_of(

@@ -15,13 +15,12 @@ from core.model.errors import Unavailable
 from core.model.evidence import Hit, first_of_each_document
 from core.model.knowledge import Passage
 from core.ports.catalog import Catalog
-from core.ports.encoder import Encoder, Reranker
-from core.ports.index import DenseAndBm25Hits, Index, Scope
+from core.ports.index import DenseAndBm25Hits, Encoder, Index, Reranker, Scope
 from core.retrieval.fusion import Fusion, fuse
 from core.retrieval.identifiers import keep_named
 
 if TYPE_CHECKING:
-    from core.ports.encoder import Vectors
+    from core.ports.index import Vectors
 
 POOL = 50  # of each leg
 RERANKED = 30  # of the fused pool

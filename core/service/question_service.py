@@ -35,10 +35,9 @@ from core.model.message_text import too_long
 from core.model.plain_text import compose
 from core.model.usage import UsageCounts
 from core.ports.catalog import Catalog
-from core.ports.checkpoints import Checkpoints, ParkedInquiry
-from core.ports.memory import Memory, ThreadRecord
+from core.ports.memory import Checkpoints, Memory, ParkedInquiry, ThreadRecord
 from core.ports.reasoner import Reasoner
-from core.ports.trace_store import TraceStore
+from core.ports.usage import TraceStore
 from core.retrieval.turn_recall import recall_turns
 from core.service.actions.wording import CHOICE_GONE, NOT_YOURS_TO_CHOOSE
 from core.service.explanations import Explanation, explain_answer

@@ -17,7 +17,7 @@ from core.ingestion.ingestor import Change
 from core.model.errors import NoText
 from core.model.jobs import ItemKind, ItemState, Job, JobItem, JobKind, JobProgress, JobStage, JobState
 from core.model.parsed_document import ParsedDocument
-from core.ports.parser import PageProgress
+from core.ports.sources import PageProgress
 from tests.bot.test_interrupted import Screen, written
 from tests.core.service.kb.knowledge_room import PlainParser, Room, card_words
 

@@ -26,7 +26,7 @@ from core.model.jobs import ItemState, Job, JobKind, JobProgress, JobStage, JobS
 from core.model.knowledge import Passage
 from core.model.parsed_document import ParsedDocument
 from core.ports.index import PassageVectors
-from core.ports.parser import PageProgress
+from core.ports.sources import PageProgress
 from core.service.kb.commands import KbVerb
 from core.service.kb.job_queue import job_thread
 from core.service.kb.job_worker import JobWorker

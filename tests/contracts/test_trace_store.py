@@ -26,7 +26,7 @@ from core.model.events import (
     TracedEvent,
 )
 from core.model.usage import UsageCounts
-from core.ports.trace_store import TraceStore
+from core.ports.usage import TraceStore
 from tests.contracts.conversations import parked
 from tests.fakes.memory.stores import InProcessTraceStore
 

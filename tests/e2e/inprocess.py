@@ -13,8 +13,8 @@ from core.model.errors import DocumentRejected
 from core.model.evidence import Evidence
 from core.model.inquiry import Inquiry
 from core.model.parsed_document import Block, ParsedDocument
-from core.ports.metrics import Metrics, NoMetrics
 from core.ports.reasoner import DraftPart
+from core.ports.usage import Metrics, NoMetrics
 from core.service.actions.user_actions import UserActions
 from core.service.message_handler import MessageHandler
 from core.service.queue_worker import Worker

@@ -19,7 +19,7 @@ from core.model.file_content import FileContent
 from core.model.jobs import JobStage
 from core.model.knowledge import Document
 from core.ports.index import Index
-from core.ports.platform_capabilities import PlatformCapabilities
+from core.ports.platform import PlatformCapabilities
 from core.service.kb.item_sources import ItemSources
 from core.service.kb.job_runner import JobRunner
 from core.service.kb.job_worker import JobWorker

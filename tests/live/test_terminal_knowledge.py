@@ -15,7 +15,7 @@ from bot.container import Footnote
 from core.ingestion.material import Material
 from core.model.errors import FootnoteError
 from core.ports.index import Scope
-from core.ports.schedule_store import Every
+from core.ports.job_store import Every
 from core.service.kb.commands import KbCommand, KbVerb
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]

@@ -79,7 +79,7 @@ from core.model.inquiry import (
     Sufficient,
 )
 from core.model.languages import language_of
-from core.ports.encoder import Encoder
+from core.ports.index import Encoder
 from core.ports.reasoner import DraftRemark
 
 _Given = ParamSpec("_Given")

@@ -24,7 +24,7 @@ from adapters.reasoners.openai.responses import as_chunks, as_completion, as_res
 from adapters.reasoners.openai.stream_reader import ReportedError, StreamReader
 from core.model.budget import Meter, Prices
 from core.model.errors import ModelFailure, ModelUnavailable
-from core.ports.daily_budget import DailyBudget
+from core.ports.usage import DailyBudget
 
 if TYPE_CHECKING:
     from openai import APIStatusError, AsyncOpenAI

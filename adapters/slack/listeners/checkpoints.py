@@ -27,7 +27,7 @@ from core.model.incoming_events import IncomingChoice
 from core.model.inquiry import Choice
 from core.model.message_records import CheckpointState
 from core.model.reply_target import ReplyTarget
-from core.ports.checkpoints import ParkedInquiry
+from core.ports.memory import ParkedInquiry
 
 log = structlog.get_logger(__name__)
 

@@ -7,17 +7,17 @@ from adapters.web.ask.shown_answer import ShownAnswer
 from core.model.answer import Answer
 from core.model.incoming_events import IncomingMessage
 from core.model.inquiry import Checkpoint
-from core.ports.answer_stream import (
+from core.ports.answer_view import (
     AnswerStream,
     AnswerUpdate,
     Begun,
     Ended,
     NoticeShown,
+    Step,
     StepShown,
     TextAdded,
     TextVoided,
 )
-from core.ports.answer_view import Step
 from core.ports.platform import MessageState
 
 

@@ -4,16 +4,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from core.ports.answer_stream import (
+from core.ports.answer_view import (
     AnswerUpdate,
     Begun,
     Ended,
     NoticeShown,
+    Step,
     StepShown,
+    StepState,
     TextAdded,
     TextVoided,
 )
-from core.ports.answer_view import Step, StepState
 
 
 @dataclass(slots=True)

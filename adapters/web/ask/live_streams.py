@@ -14,7 +14,7 @@ from adapters.web.rendering.markdown import render_answer
 from adapters.web.routing import Visitor
 from core.model.errors import Busy, FootnoteError
 from core.model.incoming_events import IncomingMessage
-from core.ports.answer_stream import AnswerStream
+from core.ports.answer_view import AnswerStream
 
 LOOK_SECONDS = 0.15  # between two looks into the store
 LOOKS_TO_KEPT = 10  # after so many, what is kept is looked at: a worker may die before it says that it is done

@@ -13,9 +13,9 @@ from adapters.web.routing import MenuEntry, Right, Route, Visitor
 from core.model.channel_settings import ChannelSettings, ChosenSettings, channel_settings
 from core.model.errors import Denied, NotFound
 from core.model.health import Check
-from core.ports.channel_settings import ChannelSettingsStore
 from core.ports.index import Scope
-from core.ports.trace_store import TraceStore
+from core.ports.platform import ChannelSettingsStore
+from core.ports.usage import TraceStore
 from core.retrieval.hybrid import Retriever
 from core.service.channel_settings import explain_settings
 from core.service.kb.queries import KnowledgeQueries

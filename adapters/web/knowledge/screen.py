@@ -20,7 +20,7 @@ from core.model.clock import Clock
 from core.model.errors import DocumentRejected, NotFound
 from core.model.file_content import FileContent
 from core.model.principals import EVERYONE
-from core.ports.audit import Audit
+from core.ports.access import Audit
 from core.ports.setup_guide import LocalFiles
 from core.service.kb.commands import MOST_FILES, KbCommand, KbVerb
 from core.service.kb.results import (

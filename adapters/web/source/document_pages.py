@@ -15,7 +15,7 @@ from core.ingestion.originals import Originals
 from core.model.errors import FootnoteError
 from core.model.knowledge import Document, Passage
 from core.ports.index import Index, Scope
-from core.ports.page_pictures import PagePicture, PagePictures
+from core.ports.sources import PagePicture, PagePictures
 
 PDF = "application/pdf"
 AROUND = 24  # passages shown before and after the one that is looked at

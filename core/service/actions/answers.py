@@ -9,11 +9,10 @@ from core.model.conversation import Audience, Person, ThreadKey, Turn
 from core.model.errors import NotFound
 from core.model.records import PERSON, THREAD
 from core.model.usage import UsageCounts
-from core.ports.audit import Audit
-from core.ports.feedback import Feedback, FeedbackStore
-from core.ports.memory import Memory
+from core.ports.access import Audit
+from core.ports.memory import Feedback, FeedbackStore, Memory
 from core.ports.message_state import MessageStateStore
-from core.ports.trace_store import TraceStore
+from core.ports.usage import TraceStore
 from core.service.actions.questions import refuse
 from core.service.actions.wording import (
     ASKED_ALREADY,

@@ -32,9 +32,8 @@ from core.model.jobs import (
 )
 from core.model.knowledge import Document
 from core.ports.catalog import Catalog
-from core.ports.job_store import JobStore
-from core.ports.platform_capabilities import PlatformCapabilities
-from core.ports.site_store import SiteStore
+from core.ports.job_store import JobStore, SiteStore
+from core.ports.platform import PlatformCapabilities
 from core.service.kb.item_sources import ItemSources
 from core.service.kb.program_documents import check_readers
 from core.service.kb.sites import SiteSync

@@ -17,9 +17,8 @@ from core.model.errors import FetchRefused
 from core.model.jobs import ItemState, Job, JobItem
 from core.model.sites import MISSES, Site, contents_of, count_sync, missed_pages, outcome
 from core.ports.catalog import Catalog
-from core.ports.file_stores import FileStores
-from core.ports.schedule_store import Schedule
-from core.ports.site_store import SiteStore
+from core.ports.job_store import Schedule, SiteStore
+from core.ports.sources import FileStores
 
 SECONDS = 30.0
 """For one look; a place that takes longer is looked at again a minute later."""

@@ -11,9 +11,8 @@ from core.model.jobs import OVER, ItemState, Job, JobItem, JobKind, JobProgress,
 from core.model.knowledge import Document, KnowledgeBase, Passage
 from core.model.markdown_lines import without_marks
 from core.model.source_names import redact_link
-from core.ports.proposal_store import Proposal
-from core.ports.schedule_store import Every, Schedule
-from core.ports.trash_store import RemovedDocument
+from core.ports.catalog import RemovedDocument
+from core.ports.job_store import Every, Proposal, Schedule
 from core.service.kb.commands import KbCommand, KbVerb
 
 

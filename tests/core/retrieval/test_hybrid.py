@@ -21,7 +21,7 @@ from tests.fakes.memory.index import InProcessIndex
 
 if TYPE_CHECKING:
     from core.ports.catalog import Catalog
-    from core.ports.encoder import Reranker
+    from core.ports.index import Reranker
 
 ENCODER = HashingEncoder()
 HANDBOOK = Scope(frozenset({"handbook"}))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from core.model.sites import Site
-from core.ports.site_store import SiteStore
+from core.ports.job_store import SiteStore
 
 
 class InProcessSiteStore(SiteStore):

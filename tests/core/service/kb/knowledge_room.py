@@ -23,11 +23,9 @@ from core.model.jobs import Job
 from core.model.parsed_document import Block, ParsedDocument
 from core.model.principals import PrincipalForm, PrincipalKind
 from core.model.transcripts import Conversation, TranscriptMessage
-from core.ports.file_stores import StoredFile
 from core.ports.index import Scope
-from core.ports.parser import PageProgress
-from core.ports.platform_capabilities import PlatformCapabilities
-from core.ports.web import FetchResult, PageGone
+from core.ports.platform import PlatformCapabilities
+from core.ports.sources import FetchResult, PageGone, PageProgress, StoredFile
 from core.retrieval.hybrid import Retriever
 from core.service.api_clients import API_PLATFORM
 from core.service.kb.commands import Caller, KbCommand, KbVerb
