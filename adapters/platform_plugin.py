@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from pydantic import BaseModel, SecretStr
 
-from core.model.health import Check
+from core.model.health import Check, PlatformSetup
 from core.model.principals import PrincipalForm
-from core.model.setup_steps import PlatformSetup
 from core.ports.platform import Platform
 
 if TYPE_CHECKING:

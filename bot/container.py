@@ -49,11 +49,10 @@ from bot.settings import Settings
 from bot.store_startup import StoreStartup
 from core.agent.agent import Agent
 from core.agent.run import AgentDeps
-from core.ingestion.change_ledger import ChangeLedger
+from core.ingestion.change_ledger import ChangeLedger, RecordedCatalog
 from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import Ingestor
 from core.ingestion.originals import Originals
-from core.ingestion.recorded_catalog import RecordedCatalog
 from core.model.budget import Prices
 from core.model.channel_settings import ChannelSettings
 from core.model.clock import Clock

@@ -17,7 +17,7 @@ from adapters.redis.client import bounded_call
 from adapters.redis.export import KeptKey, exported_keys, import_key, is_empty
 from adapters.redis.keys import CHANGES, tagged_key
 from adapters.redis.schema import SCHEMA
-from core.ingestion.passage_copy import PassageCopy, copy_passages, put_back
+from core.ingestion.passage_vectors import PassageCopy, copy_passages, put_back
 from core.model.clock import Clock
 from core.model.errors import ConfigurationError
 from core.model.json_codec import from_json, to_json

@@ -53,9 +53,10 @@ from core.model.incoming_events import (
     IncomingMessage,
     MessageRoute,
     Permissions,
+    ReplyMode,
+    ReplyTarget,
 )
 from core.model.inquiry import Checkpoint
-from core.model.reply_target import ReplyMode, ReplyTarget
 from core.ports.answer_view import AnswerView
 from core.ports.chat import AnswerPlace, CallRefused, Manners
 from core.ports.inbox import Inbox

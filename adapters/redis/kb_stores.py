@@ -21,8 +21,8 @@ from adapters.redis.keys import (
 )
 from core.model.connections import Connection, SyncedItem, SyncState
 from core.model.errors import Busy
+from core.model.jobs import Site
 from core.model.json_codec import from_json, to_json
-from core.model.sites import Site
 from core.ports.catalog import RemovedDocument, TrashStore
 from core.ports.connector import ConnectionStore
 from core.ports.job_store import Decision, Every, Proposal, ProposalStore, Schedule, ScheduleStore, SiteStore

@@ -49,7 +49,7 @@ from core.model.incoming_events import (
     Permissions,
 )
 from core.model.inquiry import Checkpoint
-from core.model.message_records import AnswerStage
+from core.model.records import AnswerStage
 from core.ports.answer_view import AnswerView
 from core.ports.chat import NoAnswer
 from core.ports.inbox import Inbox

@@ -21,8 +21,7 @@ from core.model.inquiry import (
     SearchKnowledge,
     SearchSource,
 )
-from core.model.knowledge import Document
-from core.model.source_names import matching_sources
+from core.model.knowledge import Document, matching_sources
 from core.ports.index import Scope
 from core.ports.reasoner import GradesWithDecision
 from core.retrieval.hybrid import Retrieval

@@ -10,11 +10,10 @@ from dataclasses import replace
 from datetime import timedelta
 
 from core.ingestion.originals import Originals
-from core.ingestion.passage_copy import copy_passages, pack, put_back, unpack
+from core.ingestion.passage_vectors import copy_passages, pack, put_back, unpack
 from core.model.clock import Clock
 from core.model.errors import DocumentRejected, NotFound
-from core.model.grants import NOBODY
-from core.model.knowledge import Document, KnowledgeBase, find_base
+from core.model.knowledge import NOBODY, Document, KnowledgeBase, find_base
 from core.ports.catalog import BlobStore, Catalog, RemovedDocument, TrashStore
 from core.ports.index import Encoder, Index
 

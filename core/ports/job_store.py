@@ -7,8 +7,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from core.model.conversation import Person
-from core.model.jobs import Job, JobItem
-from core.model.sites import Site
+from core.model.jobs import Job, JobItem, Site
 
 
 class JobStore(Protocol):

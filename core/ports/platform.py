@@ -7,12 +7,11 @@ from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from core.model.channel_settings import ChannelSettings, ChosenSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
+from core.model.document_content import Conversation
 from core.model.incoming_events import FileReference, Incoming, IncomingMessage, MessageRoute, Permissions
 from core.model.inquiry import Checkpoint
 from core.model.jobs import Job
-from core.model.message_records import QuestionState
-from core.model.records import Record
-from core.model.transcripts import Conversation
+from core.model.records import QuestionState, Record
 from core.ports.answer_view import AnswerView
 from core.ports.message_state import MessageStateStore
 

@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from core.model.document_content import ParsedDocument
 from core.model.errors import FetchRefused
-from core.model.parsed_document import ParsedDocument
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
+from core.model.answer import UsageCounts
 from core.model.events import FinalEvent, TracedEvent
-from core.model.usage import UsageCounts
 
 
 class TraceStore(Protocol):

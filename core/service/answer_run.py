@@ -22,7 +22,7 @@ from core.model.errors import (
 )
 from core.model.events import AgentCompleted, AgentEvent, CheckpointReached, FinalEvent
 from core.model.incoming_events import IncomingMessage
-from core.model.message_records import CheckpointState
+from core.model.records import CheckpointState
 from core.ports.answer_view import AnswerView, Step, StepState
 from core.ports.inbox import Inbox, Lease
 from core.ports.memory import Checkpoints, ThreadRecord

@@ -8,8 +8,7 @@ from zlib import crc32
 from core.model.answer import Outcome
 from core.model.conversation import ThreadKey
 from core.model.incoming_events import IncomingMessage, MessageRoute
-from core.model.message_records import LinesSinceAnswer
-from core.model.records import Record
+from core.model.records import LinesSinceAnswer, Record
 from core.ports.message_state import MessageStateStore
 from core.ports.platform import Platform
 from core.ports.usage import DailyBudget

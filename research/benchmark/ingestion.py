@@ -20,7 +20,7 @@ from bot.container import Footnote
 from bot.evaluation.temp_index import open_temporary
 from bot.settings import Settings
 from core.ingestion.ingestor import Ingestor
-from core.ingestion.material import Material
+from core.ingestion.originals import Material
 from core.model.text import content_words, sentences
 from core.ports.index import Encoder, Scope
 from research.benchmark.rows import ReportRow, percentile

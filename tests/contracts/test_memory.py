@@ -19,8 +19,7 @@ from core.model.conversation import Person, ThreadKey
 from core.model.errors import LeaseLost
 from core.model.events import Noticed, TracedEvent
 from core.model.incoming_events import IncomingMessage
-from core.model.message_records import CheckpointState, QuestionState
-from core.model.records import Record
+from core.model.records import CheckpointState, QuestionState, Record
 from core.ports.inbox import Delivery, Inbox, Lease
 from core.ports.job_store import Proposal, ProposalStore
 from core.ports.memory import AskedQuestion, Checkpoints, Feedback, FeedbackStore, Memory, ThreadRecord

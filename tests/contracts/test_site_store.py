@@ -8,7 +8,7 @@ from redis.asyncio import Redis
 
 from adapters.redis.kb_stores import RedisSiteStore
 from core.model.conversation import Person
-from core.model.sites import Site
+from core.model.jobs import Site
 from core.ports.job_store import SiteStore
 from tests.fakes.memory.site_store import InProcessSiteStore
 

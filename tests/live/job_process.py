@@ -14,8 +14,8 @@ from adapters.terminal.operator import operator
 from bot.container import Footnote, open_footnote
 from bot.knowledge_stack import JOBS
 from core.ingestion.ingestor import Ingestor, IngestResult, Progress, Retire
-from core.ingestion.material import Material
-from core.model.file_content import FileContent
+from core.ingestion.originals import Material
+from core.model.document_content import FileContent
 from core.model.jobs import JobStage
 from core.model.knowledge import Document
 from core.ports.index import Index

@@ -12,7 +12,7 @@ from adapters.terminal.operator import operator
 from bot.cli import documents
 from bot.cli import kb as knowledge
 from bot.container import Footnote
-from core.ingestion.material import Material
+from core.ingestion.originals import Material
 from core.model.errors import FootnoteError
 from core.ports.index import Scope
 from core.ports.job_store import Every

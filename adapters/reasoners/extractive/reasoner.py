@@ -64,7 +64,6 @@ from adapters.reasoners.extractive.question.spelling import (
 )
 from core.model.answer import Claim, ClaimVerdict, Support
 from core.model.budget import Meter
-from core.model.citation_markers import without_markers
 from core.model.conversation import Exchange, Thread, Turn
 from core.model.evidence import Evidence, Grade
 from core.model.inquiry import (
@@ -79,6 +78,7 @@ from core.model.inquiry import (
     Sufficient,
 )
 from core.model.languages import language_of
+from core.model.text import without_markers
 from core.ports.index import Encoder
 from core.ports.reasoner import DraftRemark
 

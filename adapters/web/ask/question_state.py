@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from adapters.web.ask.shown_answer import ShownAnswer
 from core.model.incoming_events import IncomingMessage
-from core.model.message_records import QuestionState
+from core.model.records import QuestionState
 
 
 class AnswerStage(StrEnum):

@@ -4,11 +4,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from core.model.answer import Citation, FollowUp
+from core.model.answer import Citation, FollowUp, UsageCounts
 from core.model.conversation import Audience, Person, ThreadKey, Turn
 from core.model.errors import NotFound
 from core.model.records import PERSON, THREAD
-from core.model.usage import UsageCounts
 from core.ports.access import Audit
 from core.ports.memory import Feedback, FeedbackStore, Memory
 from core.ports.message_state import MessageStateStore

@@ -7,11 +7,11 @@ from a button.
 
 from dataclasses import dataclass
 
+from core.model.answer import UsageCounts
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import Denied
 from core.model.knowledge import KnowledgeBase
-from core.model.usage import UsageCounts
 from core.ports.access import Audit
 from core.ports.catalog import Catalog
 from core.ports.inbox import Inbox

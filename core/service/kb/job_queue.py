@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from core.model.clock import Clock
+from core.model.document_content import UPLOAD, FileContent
 from core.model.errors import Busy, DocumentRejected, NotFound
-from core.model.file_content import UPLOAD, FileContent
 from core.model.jobs import ItemKind, Job, JobItem, JobKind, JobState, content_digest, document_item, waiting_duplicate
-from core.model.knowledge import Document
-from core.model.source_names import is_link
+from core.model.knowledge import Document, is_link
 from core.ports.catalog import BlobStore
 from core.ports.inbox import Delivery, Inbox
 from core.ports.job_store import JobStore

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
-from core.ingestion.ingestor import Ingestor, document_id_of
-from core.ingestion.jobs import state_of
+from core.ingestion.ingestor import Ingestor, document_id_of, state_of
 from core.ingestion.trash import Trash
 from core.model.clock import Clock
 from core.model.errors import Denied, FootnoteError, LeaseLost, NotFound, StoreUnavailable

@@ -11,8 +11,7 @@ from typing import TypeVar
 from core.model.clock import Clock
 from core.model.errors import Denied, FootnoteError, NotFound
 from core.model.jobs import Job, JobState
-from core.model.knowledge import Document, KnowledgeBase, Passage, find_base
-from core.model.source_names import matching_sources, redact_link
+from core.model.knowledge import Document, KnowledgeBase, Passage, find_base, matching_sources, redact_link
 from core.ports.catalog import Catalog
 from core.ports.inbox import Inbox
 from core.ports.index import Index, Scope

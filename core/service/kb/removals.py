@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from core.ingestion.trash import Trash
 from core.model.errors import FootnoteError, NotFound
 from core.model.jobs import JobKind
-from core.model.knowledge import Document, KnowledgeBase, Passage, find_base
-from core.model.source_names import matching_sources, redact_link
+from core.model.knowledge import Document, KnowledgeBase, Passage, find_base, matching_sources, redact_link
 from core.ports.catalog import Catalog, RemovedDocument
 from core.ports.index import Index, Scope
 from core.ports.job_store import SiteStore

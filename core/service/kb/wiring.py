@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from core.ingestion.consistency import IndexConsistency
+from core.ingestion.consistency import IndexConsistency, OrphanedPassages
 from core.ingestion.ingestor import Ingestor
 from core.ingestion.originals import Originals
-from core.ingestion.orphans import OrphanedPassages
 from core.ingestion.trash import Trash
 from core.model.clock import Clock
 from core.model.principals import PRINCIPAL_FORMS, PrincipalForm

@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Protocol, TypeVar
 
-from core.ingestion.ingestor import Change, IngestResult
-from core.ingestion.jobs import state_of
+from core.ingestion.ingestor import Change, IngestResult, state_of
 from core.model.clock import Clock
 from core.model.connections import Connection, SyncedItem, SyncPhase, SyncState
 from core.model.errors import Busy, NotFound, SettingsRefused, SourceUnavailable

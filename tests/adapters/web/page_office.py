@@ -27,10 +27,9 @@ from adapters.web.setup.screen import SetupScreen
 from adapters.web.source.document_pages import DocumentPages
 from adapters.web.source.screen import SourceScreen
 from core.model.channel_settings import ChannelSettings
+from core.model.document_content import FileContent, LocalFile, NamedFile
 from core.model.errors import DocumentRejected, NotFound
-from core.model.file_content import FileContent, LocalFile, NamedFile
-from core.model.health import Check, Health
-from core.model.setup_steps import RunningOptions, SetupStep, SetupStepState, TokenField, TokenOutcome
+from core.model.health import Check, Health, RunningOptions, SetupStep, SetupStepState, TokenField, TokenOutcome
 from core.ports.sources import Box, PagePicture
 from core.service.actions.user_actions import MemoryControls, UserActions
 from core.service.help import ExampleQuestions

@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.ingestion.change_ledger import ChangeLedger, Subject
-from core.ingestion.recorded_catalog import RecordedCatalog
+from core.ingestion.change_ledger import ChangeLedger, RecordedCatalog, Subject
 from core.model.conversation import Person
 from core.model.errors import StoreUnavailable
 from core.model.jobs import Job, JobKind

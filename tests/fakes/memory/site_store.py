@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from core.model.sites import Site
+from core.model.jobs import Site
 from core.ports.job_store import SiteStore
 
 

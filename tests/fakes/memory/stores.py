@@ -9,15 +9,14 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
+from core.model.answer import UsageCounts
 from core.model.channel_settings import ChosenSettings
 from core.model.conversation import ThreadKey, Turn
-from core.model.erasure import fields_of
 from core.model.errors import Busy, LeaseLost
 from core.model.events import AnswerDelta, TracedEvent
 from core.model.evidence import Evidence, EvidenceLibrary
 from core.model.knowledge import Document, KnowledgeBase
-from core.model.record_codec import OWNER
-from core.model.usage import UsageCounts
+from core.model.record_codec import OWNER, fields_of
 from core.ports.access import ApiToken, ApiTokens, Audit, AuditEntry, KeptToken
 from core.ports.catalog import Catalog
 from core.ports.job_store import Proposal

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.ingestion.passage_copy import copy_passages, pack, put_back, unpack
+from core.ingestion.passage_vectors import copy_passages, pack, put_back, unpack
 from core.ingestion.trash import MOST_REPLACED, RESTORABLE
 from core.model.errors import NotFound, StoreUnavailable
 from core.model.incoming_events import FileReference
