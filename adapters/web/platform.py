@@ -88,10 +88,6 @@ class WebPlatform:
             web.route("*", r"/{path:(?!(?:v1|mcp)(?:/|$)).*}", self._guard.outermost(self._guard.not_found)),
         )
 
-    async def sign_in_link(self) -> str:
-        """The path that signs this machine's operator in, once."""
-        return await self._sign_in.new_link()
-
     async def run(self, stop: asyncio.Event) -> None:
         """Until ``stop`` is set; then no open page holds the server up."""
         await stop.wait()

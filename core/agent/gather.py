@@ -15,7 +15,6 @@ from core.model.inquiry import (
     Investigate,
     ListSources,
     Phase,
-    Profile,
     ReadSection,
     Search,
     SearchAction,
@@ -23,6 +22,7 @@ from core.model.inquiry import (
     SearchSource,
 )
 from core.model.knowledge import Document
+from core.model.profile import Profile
 from core.model.source_names import matching_sources
 from core.ports.index import Scope
 from core.retrieval.hybrid import Retrieval

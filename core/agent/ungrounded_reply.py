@@ -12,7 +12,8 @@ from functools import lru_cache
 from core.agent.verification.claims import claims_in, verbatim_in
 from core.model.citation_markers import cited_ids, without_markers
 from core.model.conversation import ContextMessage, Thread
-from core.model.inquiry import Behaviour, Inquiry, Reply
+from core.model.inquiry import Inquiry, Reply
+from core.model.profile import Behaviour
 from core.model.questions import is_question
 from core.model.text import content_words, sentences, words
 

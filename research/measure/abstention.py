@@ -18,7 +18,8 @@ import numpy as np
 from adapters.reasoners.extractive.evidence import answer_odds
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.model.evidence import EvidenceLibrary
-from core.model.inquiry import CUTOFFS, Behaviour
+from core.model.inquiry import CUTOFFS
+from core.model.profile import Behaviour
 from research.measure.shelf import IndexedSet, PackagedEncoder, questions, run, shelf
 
 if TYPE_CHECKING:

@@ -22,7 +22,6 @@ from core.model.conversation import Thread, Turn
 from core.model.evidence import Evidence
 from core.model.inquiry import (
     AnswerPolicy,
-    Behaviour,
     CheckpointKind,
     Inquiry,
     ListSources,
@@ -31,6 +30,7 @@ from core.model.inquiry import (
     SearchKnowledge,
     SearchSource,
 )
+from core.model.profile import Behaviour
 from core.retrieval.quotes import choose_quote
 
 TASK = "# Task\n"  # begins the end of every user message: what is to be done with all that stands above it

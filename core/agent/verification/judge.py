@@ -15,7 +15,7 @@ from core.model.answer import Claim, ClaimVerdict, Support
 from core.model.citation_markers import cited_ids, without_markers
 from core.model.errors import BudgetExhausted
 from core.model.evidence import Evidence
-from core.model.inquiry import Profile
+from core.model.profile import Profile
 from core.model.text import content_words, words
 from core.values import Kind, exchanged_values, polarity_conflict, value_faults, values_in
 

@@ -25,8 +25,9 @@ from core.model.answer import ClaimVerdict, Outcome, Support, Verdict
 from core.model.citation_markers import MARKER, cited_ids
 from core.model.errors import BudgetExhausted
 from core.model.events import AgentEvent, AnswerReset, HallucinationChecked, QueryRefined
-from core.model.inquiry import Phase, Profile, SearchKnowledge
+from core.model.inquiry import Phase, SearchKnowledge
 from core.model.markdown_lines import LIST_ITEM
+from core.model.profile import Profile
 from core.model.text import content_words
 
 GROUNDED = 0.999  # an answer is called grounded when every claim that is left holds

@@ -14,6 +14,7 @@ from aiohttp import web
 from aiohttp.test_utils import BaseTestServer, TestServer
 
 from adapters.web.access.rules import AccessRules
+from adapters.web.access.sign_in import new_sign_in_path
 from adapters.web.ask.attached_texts import AttachedTexts
 from adapters.web.ask.conversations import Conversations
 from adapters.web.ask.live_streams import LiveStreams
@@ -279,7 +280,7 @@ class PageOffice:
     async def operator(self) -> Browser:
         """Who opened the link from the terminal."""
         browser = self.browser()
-        await browser.get(await self.page.sign_in_link())
+        await browser.get(await new_sign_in_path(self.sessions))
         await browser.get("/knowledge")
         return browser
 
