@@ -46,13 +46,13 @@ if TYPE_CHECKING:
     from core.ports.reasoner import Reasoner
     from core.retrieval.hybrid import Retriever
     from core.service.actions.user_actions import UserActions
+    from core.service.api_clients import KnowledgeReader
     from core.service.gaps.analysis import GapAnalysis
     from core.service.gaps.drafts import GapDrafts
-    from core.service.knowledge_reader import KnowledgeReader
     from core.service.question_service import QuestionService
 
 # With a model, whatever the first search finds is written from at once; a draft that does not fit is declined and the
-# long way begins (core.agent.fast_path). Without a model the long way costs nothing, so that it is always taken.
+# long way begins (core.agent.retries). Without a model the long way costs nothing, so that it is always taken.
 CONFIDENT = 0.0
 NEVER = 2.0
 NOTHING_TO_READ = "An admin can add some: `/kb` in chat, *Knowledge* on the page, `footnote ingest` in a terminal."
@@ -244,7 +244,7 @@ class Footnote(Stores):
 
     def knowledge_reader(self) -> "KnowledgeReader":
         """What can be read without asking."""
-        from core.service.knowledge_reader import KnowledgeReader
+        from core.service.api_clients import KnowledgeReader
 
         return KnowledgeReader(self.catalog, self.index, self.retriever)
 

@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING
 from adapters.connectors.registry import connector_plugin
 from adapters.documents.sources.file_stores import FsspecFileStores
 from adapters.files.secret_box import FernetBox
-from adapters.redis.connection_store import RedisConnectionStore
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.job_store import RedisJobStore
-from adapters.redis.proposal_store import RedisProposalStore
-from adapters.redis.schedule_store import RedisScheduleStore
-from adapters.redis.site_store import RedisSiteStore
-from adapters.redis.trash_store import RedisTrashStore
+from adapters.redis.kb_stores import (
+    RedisConnectionStore,
+    RedisProposalStore,
+    RedisScheduleStore,
+    RedisSiteStore,
+    RedisTrashStore,
+)
+from adapters.redis.web_stores import RedisWebSessions
 from adapters.terminal.operator import operator
 from bot.home import installation_id
 from bot.plugins import principal_forms
@@ -35,7 +38,7 @@ from core.ports.platform_capabilities import PlatformCapabilities
 from core.ports.question_log import QuestionLog
 from core.retrieval.hybrid import Retriever
 from core.service.kb.job_queue import JobQueue
-from core.service.kb.scheduler import Scheduler
+from core.service.kb.schedules import Scheduler
 from core.service.kb.service import KnowledgeService
 from core.service.kb.wiring import KnowledgeDeps, wire_knowledge
 from core.service.lost_changes import LostChanges
@@ -166,6 +169,8 @@ def knowledge_stack(
         questions=questions,
         lost_changes=lost_changes,
         forms=principal_forms(),
+        sessions=RedisWebSessions(redis),
+        page=settings.web_address if settings.has_page else "",
     )
     connect = partial(_connections, settings, RedisConnectionStore(redis), deps)
     wired = wire_knowledge(replace(deps, connections=connect))

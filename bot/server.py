@@ -16,7 +16,7 @@ from adapters.observability.prometheus import PrometheusMetrics
 from adapters.platform_plugin import ConnectedPlatform, split_names
 from adapters.reasoners.fallback import FallbackReasoner
 from adapters.redis.client import memory_use
-from adapters.redis.web_sessions import RedisWebSessions
+from adapters.redis.web_stores import RedisWebSessions
 from adapters.web.access.sign_in import new_sign_in_path
 from bot.container import Footnote, open_footnote
 from bot.digests import gap_digest, proposal_digest
@@ -34,7 +34,7 @@ from bot.signals import ending_signals
 from bot.supervision import SupervisedPlatform
 from core.model.errors import ConfigurationError, StoreUnavailable, first_of_ours
 from core.ports.platform_capabilities import OffersKnowledge
-from core.service.actions.memory_controls import MemoryControls
+from core.service.actions.user_actions import MemoryControls
 from core.service.message_handler import MessageHandler
 from core.service.queue_worker import Worker
 from core.service.shared_stores import SharedStores

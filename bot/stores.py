@@ -15,15 +15,15 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from adapters.files.blob_store import FolderBlobStore
-from adapters.redis.api_tokens import RedisApiTokens
 from adapters.redis.catalog import RedisCatalog
 from adapters.redis.client import connect
 from adapters.redis.embedded_server import EmbeddedValkey
 from adapters.redis.job_store import RedisJobStore
+from adapters.redis.kb_stores import RedisScheduleStore
 from adapters.redis.memory import RedisMemory
-from adapters.redis.named_leases import RedisNamedLeases
-from adapters.redis.schedule_store import RedisScheduleStore
+from adapters.redis.processes import RedisNamedLeases
 from adapters.redis.schema import check_schema
+from adapters.redis.web_stores import RedisApiTokens
 from bot.home import secure_home
 from bot.settings import Settings
 from core.ingestion.change_ledger import ChangeLedger
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
 
     from adapters.redis.checkpoints import RedisCheckpoints
-    from adapters.redis.feedback import RedisFeedbackStore
     from adapters.redis.inbox import RedisInbox
     from adapters.redis.message_state import RedisMessageStateStore
+    from adapters.redis.question_log import RedisFeedbackStore
     from adapters.redis.settings import RedisAudit, RedisChannelSettingsStore
     from core.ports.memory import Memory
     from core.ports.named_leases import NamedLeases
@@ -120,7 +120,7 @@ class Stores:
     @cached_property
     def memory(self) -> "Memory":
         """Conversations, of which is seen what may be read now."""
-        from core.service.visible_memory import VisibleMemory
+        from core.service.visibility import VisibleMemory
 
         return VisibleMemory(RedisMemory(self.redis), self.catalog, self.catalog.record_end)
 
@@ -155,14 +155,14 @@ class Stores:
     @cached_property
     def leases(self) -> "NamedLeases":
         """Leases by name."""
-        from adapters.redis.named_leases import RedisNamedLeases
+        from adapters.redis.processes import RedisNamedLeases
 
         return RedisNamedLeases(self.redis)
 
     @cached_property
     def processes(self) -> "ProcessRegistry":
         """The processes that serve."""
-        from adapters.redis.process_registry import RedisProcessRegistry
+        from adapters.redis.processes import RedisProcessRegistry
 
         return RedisProcessRegistry(self.redis)
 
@@ -190,7 +190,7 @@ class Stores:
     @cached_property
     def feedback(self) -> "RedisFeedbackStore":
         """What people said of answers."""
-        from adapters.redis.feedback import RedisFeedbackStore
+        from adapters.redis.question_log import RedisFeedbackStore
 
         return RedisFeedbackStore(self.redis)
 

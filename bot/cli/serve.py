@@ -42,7 +42,7 @@ def web(
 
 
 async def _print_link(port: int | None) -> int:
-    from adapters.redis.web_sessions import RedisWebSessions
+    from adapters.redis.web_stores import RedisWebSessions
     from adapters.web.access.sign_in import new_sign_in_path
     from bot.settings import load_settings
     from bot.stores import open_catalog

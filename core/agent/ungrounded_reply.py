@@ -67,7 +67,7 @@ def reason_to_search(reply: Reply, inquiry: Inquiry, thread: Thread, names: str 
 
 
 def _quotes(reply: Reply, attachments: Sequence[ContextMessage]) -> bool:
-    """Whether every statement stands word for word in a file that hangs on the question: that is its source."""
+    """Whether every statement is word for word in a file attached to the question: that is its source."""
     stated = claims_in(reply.text)
     return bool(stated) and all(
         verbatim_in(one.text, [file.text for file in attachments]) is not None for one in stated
@@ -105,7 +105,7 @@ def _new_numbers(prose: str, said: str, turns: int) -> str:
 
 
 def _new_names(prose: str, said: str) -> str:
-    """The first capitalised word within an English sentence that nobody has said; German has more of them."""
+    """Return the first capitalised word within an English sentence that nobody has said; German has more of them."""
     known = {word.casefold() for word in (*words(said), *_IDLE.split())} | {"i"}
     for sentence in sentences(prose):
         inside = words(sentence)

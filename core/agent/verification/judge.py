@@ -110,7 +110,7 @@ def _checked(run: Run, unit: DraftUnit, verdict: ClaimVerdict) -> Judged:
 
 
 def _lead(run: Run, unit: DraftUnit, verdict: ClaimVerdict) -> Judged:
-    """A lead fails where it is contradicted, has a value that the evidence lacks, or brings in something new."""
+    """Fail a lead where it is contradicted, has a value that the evidence lacks, or brings in something new."""
     if verdict.support is Support.CONTRADICTED:
         return Judged(unit, verdict)
     if verdict.support is Support.UNSUPPORTED:
