@@ -16,7 +16,7 @@ from adapters.reasoners.openai import responses as replies
 from adapters.reasoners.openai.causes import cause_of
 from adapters.reasoners.openai.client import ReportedError, StreamReader, open_client
 from adapters.reasoners.openai.dialect import Dialect, context_in, is_too_long
-from adapters.reasoners.openai.failures import Failures, OnlyThoughts, PromptTooLong, retry_after
+from adapters.reasoners.openai.failures import Failures, OnlyThoughts, PromptTooLong, client_failures, retry_after
 from adapters.reasoners.openai.request import CHARACTERS_PER_TOKEN, Completion, Json, ModelRequest, estimated_tokens
 from adapters.reasoners.openai.responses import as_chunks, as_completion, as_responses
 from core.model.budget import Meter, Prices
@@ -133,7 +133,7 @@ class ModelEndpoint:
                     )
             except TimeoutError:
                 raise self._failures.late() from None
-            except _failures() as error:
+            except client_failures() as error:
                 raise self._learn_from_error(error) from None
             if (reported := replies.error_in(reply)) is not None:
                 raise self._failures.reported_error(reported)
@@ -198,7 +198,7 @@ class ModelEndpoint:
                 raise self._failures.late("between two pieces" if begun else "with a first word") from None
             except ReportedError as reported:
                 raise self._failures.reported_error(reported.error) from None
-            except _failures() as error:
+            except client_failures() as error:
                 raise self._learn_from_error(error) from None
             if bill.cut_off:
                 meter.notice("The answer had reached the length that it may have and was cut there.")
@@ -365,23 +365,6 @@ class ModelEndpoint:
             else:
                 bill.accepted = True
                 return accepted
-
-
-def _failures() -> tuple[type[Exception], ...]:
-    """What the client may raise: its own errors, its transport's, and what reading odd shapes raises."""
-    import httpx2
-    import openai
-
-    return (
-        openai.OpenAIError,
-        httpx2.HTTPError,
-        httpx2.InvalidURL,
-        ValueError,
-        TypeError,
-        AttributeError,
-        LookupError,
-        OSError,
-    )
 
 
 @dataclass(frozen=True, slots=True)

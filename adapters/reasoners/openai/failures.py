@@ -228,3 +228,20 @@ def retry_after(error: "APIStatusError") -> float | None:
         return max(0.0, (date - served).total_seconds())
     except (ValueError, TypeError):
         return None
+
+
+def client_failures() -> tuple[type[Exception], ...]:
+    """What the client may raise: its own errors, its transport's, and what reading odd shapes raises."""
+    import httpx2
+    import openai
+
+    return (
+        openai.OpenAIError,
+        httpx2.HTTPError,
+        httpx2.InvalidURL,
+        ValueError,
+        TypeError,
+        AttributeError,
+        LookupError,
+        OSError,
+    )
