@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.model.answer import Answer
-from core.model.event_text import describe_event
 from core.model.events import AgentCompleted, AgentStarted, CheckpointReached, TimedEvent, TracedEvent
+from core.service.explanations import describe_event
 
 _LEAST = 0.4  # percent: what takes no time can be seen as well
 
