@@ -24,6 +24,7 @@ from adapters.redis.kb_stores import (
     RedisSiteStore,
     RedisTrashStore,
 )
+from adapters.redis.web_stores import RedisWebSessions
 from adapters.terminal.ingest_view import IngestClient
 from adapters.terminal.operator import PLATFORM as TERMINAL
 from adapters.terminal.operator import operator
@@ -162,6 +163,8 @@ def knowledge_stack(
         questions=questions,
         lost_changes=lost_changes,
         forms=principal_forms(),
+        sessions=RedisWebSessions(redis),
+        page=settings.web_address if settings.has_page else "",
     )
     connect = partial(_connections, settings, RedisConnectionStore(redis), deps)
     wired = wire_knowledge(replace(deps, connections=connect))

@@ -5,6 +5,7 @@ import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
+from adapters.connectors.registry import connector_names
 from adapters.documents.page_pictures import SandboxedPagePictures
 from adapters.platform_plugin import reveal, split_names
 from adapters.redis.web_stores import RedisAnswerStream, RedisWebSessions
@@ -14,6 +15,7 @@ from adapters.web.ask.conversations import Conversations
 from adapters.web.ask.live_streams import LiveStreams
 from adapters.web.ask.screen import AskScreen
 from adapters.web.ask.turn_views import TurnViews
+from adapters.web.connections_screen import ConnectionsScreen
 from adapters.web.gaps_screen import GapScreen
 from adapters.web.inspect_screen import InspectScreen
 from adapters.web.knowledge.screen import KnowledgeScreen
@@ -29,7 +31,7 @@ from core.model.channel_settings import ChannelSettings
 from core.model.file_content import FileContent
 from core.model.health import Check, Health
 from core.model.json_codec import from_json
-from core.service.example_questions import ExampleQuestions
+from core.service.help import ExampleQuestions
 
 DOCTOR_SECONDS = 90.0
 _BY_HAND = "Run footnote doctor in a terminal: it says more."
@@ -84,6 +86,9 @@ async def open_page(settings: Settings, footnote: Footnote) -> AsyncIterator[Web
             turns=turns,
             examine=examine,
         )
+        connections = ConnectionsScreen(
+            pages=pages, connections=knowledge.connections, queries=queries, kinds=connector_names
+        )
         gaps = GapScreen(pages=pages, analysis=footnote.gaps(), drafts=footnote.gap_drafts(), queries=queries)
         yield WebPlatform(
             rules=access_rules(settings),
@@ -94,7 +99,7 @@ async def open_page(settings: Settings, footnote: Footnote) -> AsyncIterator[Web
             stream=stream,
             pages=pages,
             live=live,
-            screens=[ask, knowledge_screen, gaps, inspect, setup, source],
+            screens=[ask, knowledge_screen, gaps, inspect, connections, setup, source],
         )
 
 

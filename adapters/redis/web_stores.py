@@ -15,9 +15,8 @@ from core.model.errors import Busy
 from core.model.json_codec import from_json, to_json
 from core.ports.answer_stream import AnswerStream, AnswerUpdate, Updates
 from core.ports.api_tokens import ApiToken, ApiTokens, KeptToken
-from core.ports.web_sessions import WebSession, WebSessions
+from core.ports.web_sessions import CHAT_SECONDS, CODE_SECONDS, SignInMethod, WebSession, WebSessions
 
-CODE_SECONDS = 15 * 60
 _TOKEN_BYTES = 32
 
 # KEYS counter; ARGV seconds
@@ -38,13 +37,18 @@ class RedisWebSessions(WebSessions):
 
     async def begin(self, session: WebSession) -> str:
         """Keep it, and its token."""
-        return await self._keep("session", session, self._ttl)
+        seconds = CHAT_SECONDS if session.method is SignInMethod.CHAT else self._ttl
+        return await self._keep("session", session, seconds)
 
     async def read(self, token: str) -> WebSession | None:
         """Whose token this is; None where it is nobody's."""
         async with bounded_call():
-            kept = await self._client.getex(_key("session", token), ex=self._ttl)
-        return from_json(WebSession, kept) if kept else None
+            kept = await self._client.get(_key("session", token))
+        session: WebSession | None = from_json(WebSession, kept) if kept else None
+        if session is not None and session.method is not SignInMethod.CHAT:
+            async with bounded_call():
+                await self._client.expire(_key("session", token), self._ttl)
+        return session
 
     async def end(self, token: str) -> None:
         """Sign out."""

@@ -12,7 +12,6 @@ from adapters.web.routing import MenuEntry, Right, Route, Visitor
 from core.model.answer import Answer
 from core.model.channel_settings import ChannelSettings, ChosenSettings, channel_settings
 from core.model.errors import Denied, NotFound
-from core.model.event_text import describe_event
 from core.model.events import AgentCompleted, AgentStarted, CheckpointReached, TimedEvent, TracedEvent
 from core.model.health import Check
 from core.ports.channel_settings import ChannelSettingsStore
@@ -20,6 +19,7 @@ from core.ports.index import Scope
 from core.ports.trace_store import TraceStore
 from core.retrieval.hybrid import Retriever
 from core.service.channel_settings import explain_settings
+from core.service.explanations import describe_event
 from core.service.kb.queries import KnowledgeQueries
 
 _LEAST = 0.4  # percent: what takes no time can be seen as well

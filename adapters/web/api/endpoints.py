@@ -30,9 +30,8 @@ from core.model.inquiry import AnswerPolicy
 from core.model.json_codec import to_json
 from core.ports.checkpoints import Checkpoints
 from core.service.actions.user_actions import UserActions
-from core.service.api_clients import ApiClient, ApiClients
+from core.service.api_clients import ApiClient, ApiClients, KnowledgeReader
 from core.service.kb.program_documents import ProgramDocuments
-from core.service.knowledge_reader import KnowledgeReader
 from core.service.question_service import Question, QuestionService
 
 GONE = "There is no open checkpoint of yours with this id: it was answered, or its time is over."
@@ -160,7 +159,7 @@ class Api:
     async def _feedback(self, request: web.Request, client: ApiClient) -> web.StreamResponse:
         said = await body_of(request, FeedbackRequest)
         thread, person = client.thread(said.conversation, said.user or ""), client.person(said.user or "")
-        await self.actions.ratings.rate(thread, said.answer, person, helpful=said.helpful, reason=said.reason)
+        await self.actions.answers.rate(thread, said.answer, person, helpful=said.helpful, reason=said.reason)
         return await send(request, FeedbackReply())
 
     async def _search(self, request: web.Request, client: ApiClient) -> web.StreamResponse:

@@ -43,7 +43,9 @@ CHANGED = {"HX-Trigger": "kb-changed"}  # lists on the page look again
 REMOVED = {"HX-Retarget": "#main", "HX-Reselect": "#main > *", "HX-Push-Url": "/knowledge"}  # its page is no more
 JOB_OVER = {"HX-Trigger": "kb-changed, kb-job-over"}
 _LONGEST = 2_000
-_CHANGES = frozenset(KbVerb) - {KbVerb.LIST, KbVerb.SHOW, KbVerb.STATUS, KbVerb.JOBS, KbVerb.PROPOSALS}
+_CHANGES = frozenset(KbVerb) - {
+    KbVerb.LIST, KbVerb.SHOW, KbVerb.STATUS, KbVerb.JOBS, KbVerb.PROPOSALS, KbVerb.CONNECT,
+}  # fmt: skip
 
 Files = Callable[[], AsyncIterator[FileContent]]
 

@@ -300,6 +300,15 @@ class ProposalRejected:
     kind: Literal["proposal_rejected"] = "proposal_rejected"
 
 
+@dataclass(frozen=True, slots=True)
+class ConnectLink:
+    """CONNECT: an address that opens the connections at the page, once, for whoever has it."""
+
+    address: str
+    minutes: int
+    kind: Literal["connect_link"] = "connect_link"
+
+
 class RefusalReason(StrEnum):
     """Why nothing was done."""
 
@@ -327,7 +336,7 @@ class Refused:
 KbOutcome = (
     JobAccepted | RefreshAccepted | RepairAccepted | ScheduleSaved | ScheduleRemoved
     | BaseRemoved | DocumentRemoved | DocumentRestored | BaseCreated | BaseDescribed | GrantsChanged
-    | CancelRequested | ProposalSent | ProposalRejected | Refused
+    | CancelRequested | ProposalSent | ProposalRejected | ConnectLink | Refused
 )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from core.model.transcripts import Conversation
 from core.service.kb.bases import Bases
 from core.service.kb.command_audit import CommandAudit, describe_command, describe_result
 from core.service.kb.commands import Caller, KbCommand, KbVerb
+from core.service.kb.connect_links import ConnectLinks
 from core.service.kb.file_origins import FileNaming, FileOrigins
 from core.service.kb.job_commands import JobCommands
 from core.service.kb.proposals import Proposals
@@ -79,6 +80,7 @@ class KnowledgeService(KnowledgeCommands):
     bases: Bases
     proposals: Proposals
     origins: FileOrigins
+    connect_links: ConnectLinks
     ingestor: Ingestor
     consistency: IndexConsistency
     audit: CommandAudit
@@ -124,6 +126,7 @@ class KnowledgeService(KnowledgeCommands):
             KbVerb.PROPOSALS: self.queries.proposals,
             KbVerb.APPROVE: self.proposals.decide,
             KbVerb.REJECT: self.proposals.decide,
+            KbVerb.CONNECT: self.connect_links.issue,
         }[verb]
 
     async def propose(self, conversation: Conversation, caller: Caller, base: str = "") -> KbResult:

@@ -21,9 +21,11 @@ from core.ports.proposal_store import ProposalStore
 from core.ports.question_log import QuestionLog
 from core.ports.schedule_store import ScheduleStore
 from core.ports.site_store import SiteStore
+from core.ports.web_sessions import WebSessions
 from core.retrieval.hybrid import Retriever
 from core.service.kb.bases import Bases
 from core.service.kb.command_audit import CommandAudit
+from core.service.kb.connect_links import ConnectLinks
 from core.service.kb.file_origins import FileOrigins
 from core.service.kb.job_commands import IndexRepair, JobCommands
 from core.service.kb.job_queue import JobQueue
@@ -42,6 +44,7 @@ class KnowledgeDeps:
     """What ``/kb`` works with, opened by the process. ``files`` are the places but the web that may be read.
 
     ``connections`` makes what syncs connected sources; None where none can be connected.
+    ``page`` is the address at which people reach the page, whose sessions are ``sessions``; empty where there is none.
     ``installation`` returns what tells the folders of this home from those of another that uses the same stores.
     """
 
@@ -66,6 +69,8 @@ class KnowledgeDeps:
     lost_changes: LostChanges | None = None
     forms: tuple[PrincipalForm, ...] = PRINCIPAL_FORMS
     connections: Callable[[JobQueue], Connections] | None = None
+    sessions: WebSessions | None = None
+    page: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +103,7 @@ def wire_knowledge(deps: KnowledgeDeps) -> WiredKnowledge:
         bases=Bases(deps.catalog, queries, deps.forms),
         proposals=proposals,
         origins=FileOrigins(deps.catalog, deps.trash, deps.ingestor, deps.installation),
+        connect_links=ConnectLinks(deps.sessions, deps.page),
         ingestor=deps.ingestor,
         consistency=deps.consistency,
         audit=audit,

@@ -18,6 +18,7 @@ from core.service.kb.results import (
     BaseRemoved,
     CancelRequested,
     ConfirmationView,
+    ConnectLink,
     DocumentDetails,
     DocumentList,
     DocumentRemoved,
@@ -290,6 +291,9 @@ def outcome_layout(outcome: KbOutcome) -> tuple[Line, ...]:
         case GrantsChanged(base=base, readers=readers, opened=opened):
             wider = f" They can read all that is in it: {count(opened, 'document')}." if opened else ""
             return ((plain(f"“{base}” is "), *readers_line(readers), plain(f".{wider}")),)
+        case ConnectLink(address=address, minutes=minutes):
+            once = f"This address opens Connect, once, within {count(minutes, 'minute')}. Keep it to yourself:"
+            return ((plain(once),), (code(address),))
         case _:
             return tuple((plain(sentence),) for sentence in _sentences(outcome))
 

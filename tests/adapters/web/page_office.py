@@ -31,9 +31,8 @@ from core.model.file_content import FileContent, LocalFile, NamedFile
 from core.model.health import Check, Health
 from core.model.setup_steps import RunningOptions, SetupStep, SetupStepState, TokenField, TokenOutcome
 from core.ports.page_pictures import Box, PagePicture
-from core.service.actions.memory_controls import MemoryControls
-from core.service.actions.user_actions import UserActions
-from core.service.example_questions import ExampleQuestions
+from core.service.actions.user_actions import MemoryControls, UserActions
+from core.service.help import ExampleQuestions
 from core.service.message_handler import MessageHandler
 from tests.core.scene import Scene
 from tests.core.service.kb.knowledge_room import Room
