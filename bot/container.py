@@ -72,16 +72,16 @@ from core.ports.reasoner import Reasoner, VerifierRecords
 from core.ports.trace_store import TraceStore
 from core.retrieval.hybrid import Retriever
 from core.service.actions.user_actions import UserActions
+from core.service.api_clients import KnowledgeReader
 from core.service.gaps.analysis import GapAnalysis
 from core.service.gaps.digest import GapDigest
 from core.service.gaps.drafts import GapDrafts
 from core.service.gaps.overview import GapOverview
 from core.service.kb.proposal_digest import ProposalDigest
-from core.service.knowledge_reader import KnowledgeReader
 from core.service.lost_changes import LostChanges
 from core.service.question_recorder import QuestionRecorder
 from core.service.question_service import QuestionService
-from core.service.visible_memory import VisibleMemory
+from core.service.visibility import VisibleMemory
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis

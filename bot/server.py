@@ -31,7 +31,7 @@ from bot.signals import ending_signals
 from bot.supervision import SupervisedPlatform
 from core.model.errors import ConfigurationError, StoreUnavailable, first_of_ours
 from core.ports.platform_capabilities import OffersKnowledge
-from core.service.actions.memory_controls import MemoryControls
+from core.service.actions.user_actions import MemoryControls
 from core.service.message_handler import MessageHandler
 from core.service.queue_worker import Worker
 from core.service.shared_stores import SharedStores

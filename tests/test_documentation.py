@@ -15,7 +15,7 @@ from bot.cli.examples import commands_of
 from bot.platforms import has_platform
 from bot.settings import Settings
 from core.model.channel_settings import THRESHOLDS, ChannelSettings
-from core.service.auto_answer_limiter import MOST_A_DAY, MOST_AN_HOUR
+from core.service.message_router import MOST_A_DAY, MOST_AN_HOUR
 from tests.build_reference import REFERENCE, SETTINGS, reference_page, setting_names, settings_page
 
 ROOT = Path(__file__).parents[1]

@@ -57,7 +57,7 @@ class DiscordPlugin(PlatformPlugin[DiscordSettings]):
     def open(self, settings: DiscordSettings, deps: PlatformDeps) -> AbstractAsyncContextManager[ConnectedPlatform]:
         """Return the application; of all processes that listen, the one with the lease holds the gateway."""
         from adapters.discord.platform import DiscordPlatform
-        from core.service.leader_lease import NamedLeaderLease, NeverLeader
+        from core.service.leases import NamedLeaderLease, NeverLeader
 
         return DiscordPlatform(
             token=reveal(settings.bot_token) or "",

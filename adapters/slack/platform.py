@@ -56,13 +56,12 @@ from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
 from core.ports.platform import MessageState
 from core.ports.platform_capabilities import PlatformCapabilities
-from core.service.actions.outcomes import ThreadMuted
 from core.service.actions.user_actions import UserActions
-from core.service.actions.wording import EDITED_LATE, YOU_EDITED, outcome_text
-from core.service.backfill import BackfillPlaces
+from core.service.actions.wording import EDITED_LATE, YOU_EDITED, ThreadMuted, outcome_text
 from core.service.delivery.delivery import AnswerDelivery
 from core.service.delivery.pacing import LIMITS, PacingLimits
 from core.service.gaps.overview import GapOverview
+from core.service.incoming import BackfillPlaces
 from core.service.kb.job_cards import look_after
 from core.service.kb.service import KnowledgeCommands
 from core.service.leases import pause

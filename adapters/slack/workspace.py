@@ -72,7 +72,7 @@ class SlackWorkspace:
     async def stop(self, question: QuestionState, user: str) -> None:
         """Stop the work on a question, for the one who asked or an admin. Raises NotFound and Denied."""
         person = Person(person_id(question.thread.space, user))
-        await self.user_actions.cancellation.stop(question, person, partial(self.access.is_admin, user))
+        await self.user_actions.questions.stop(question, person, partial(self.access.is_admin, user))
 
     def pressed(self, thread: ThreadKey, user: str, trace_id: str, person: Person, reason: str = "") -> AnswerPress:
         """The press of a button below an answer."""

@@ -10,7 +10,7 @@ class Delivery:
     """Something a platform delivered. ``id`` is the delivery's own id: the same id again is a no-op.
 
     ``thread`` orders: deliveries of one thread are worked on one after another. ``body`` is JSON that
-    ``delivery_codec`` reads, or a job's id.
+    ``core.service.incoming`` reads, or a job's id.
     """
 
     id: str

@@ -31,7 +31,7 @@ from core.ports.memory import ThreadRecord
 from core.ports.message_state import CancelReason, MessageStateStore
 from core.ports.metrics import Metrics, NoMetrics
 from core.ports.platform import MessageState, Platform
-from core.service.actions.memory_controls import MemoryControls
+from core.service.actions.user_actions import MemoryControls
 from core.service.attached_files import FileReader
 from core.service.event_presenter import EventPresenter
 from core.service.question_service import QuestionService, has_turns_to_summarise

@@ -45,8 +45,7 @@ from core.service.explanations import Explanation, explain_answer
 from core.service.follow_ups import suggest_follow_ups
 from core.service.question_recorder import QuestionRecorder
 from core.service.typed_choice import match_typed_choice
-from core.service.visible_bases import VisibleBases
-from core.service.visible_memory import still_visible
+from core.service.visibility import VisibleBases, still_visible
 
 WINDOW = 8  # turns a reasoner is shown as they were; older ones through the summary and by recall
 RECALLED = 3

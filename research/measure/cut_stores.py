@@ -20,7 +20,7 @@ from pathlib import Path
 
 from adapters.redis.memory import RedisMemory
 from bot.container import open_catalog
-from core.service.visible_bases import VisibleBases
+from core.service.visibility import VisibleBases
 from tests.cut_home import (
     ADAS,
     AOF,

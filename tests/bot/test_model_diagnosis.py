@@ -15,7 +15,7 @@ from bot.health import application
 from bot.readiness import ReadinessReport
 from bot.settings import Settings
 from core.model.answer import Outcome
-from core.model.event_text import describe_event
+from core.service.explanations import describe_event
 from tests.core.scene import Scene
 from tests.fakes.memory.clock import ManualClock
 from tests.fakes.memory.encoder import HashingEncoder

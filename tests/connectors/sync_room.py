@@ -29,7 +29,7 @@ from core.service.sync.classes import ReaderClasses
 from core.service.sync.connections import Connections
 from core.service.sync.documents import SyncedDocuments
 from core.service.sync.engine import SyncEngine
-from core.service.visible_bases import VisibleBases
+from core.service.visibility import VisibleBases
 from tests.core.service.kb.knowledge_room import ADMIN, Room
 from tests.fakes.confluence.server import EMAIL, TOKEN, FakeConfluence
 from tests.fakes.memory.clock import ManualClock

@@ -45,7 +45,7 @@ from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.results import accepted_jobs, is_success
 from core.service.kb.service import KnowledgeService
 from core.service.question_service import Question, QuestionService
-from core.service.visible_memory import VisibleMemory
+from core.service.visibility import VisibleMemory
 from tests.core.service.kb.knowledge_room import Room, words
 from tests.fakes.memory.message_state import InProcessMessageStateStore
 from tests.fakes.memory.scripted_reasoner import ScriptedReasoner

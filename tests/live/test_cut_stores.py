@@ -15,7 +15,7 @@ from core.ingestion.originals import original_name
 from core.model.conversation import Audience
 from core.model.errors import FootnoteError, StoreUnavailable
 from core.service.kb.commands import KbCommand, KbVerb
-from core.service.visible_bases import VisibleBases
+from core.service.visibility import VisibleBases
 from tests.cut_home import (
     ADA,
     ADAS,

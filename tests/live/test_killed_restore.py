@@ -11,7 +11,7 @@ import pytest
 
 from bot.container import open_catalog, open_footnote
 from core.model.conversation import Audience
-from core.service.visible_bases import VisibleBases
+from core.service.visibility import VisibleBases
 from tests.cut_home import CHANNEL, History, make_history, settings_of
 from tests.sample_home import copy_sample_home
 

@@ -28,9 +28,7 @@ from core.model.principals import channel_principal
 from core.model.reply_target import ReplyTarget
 from core.ports.inbox import Inbox
 from core.ports.message_state import KEPT_FOR, CancelReason, MessageStateStore
-from core.service.backfill import BackfillPlaces
-from core.service.deletions import take_in_deletion
-from core.service.delivery_codec import delivery
+from core.service.incoming import BackfillPlaces, delivery, take_in_deletion
 from core.service.message_routing import ANYWHERE, could_be_answered
 
 MESSAGE_SUBTYPES = {None, "file_share", "thread_broadcast", "bot_message"}  # of messages in which something is said

@@ -22,7 +22,7 @@ from core.model.records import Record
 from core.model.reply_target import ReplyMode
 from core.ports.chat import Concluded, DeliveryHooks, End, Failed, Manners, Offered, Work
 from core.ports.platform import MessageState
-from core.service.answer_visibility import AnswerVisibility, answer_visibility
+from core.service.channel_settings import AnswerVisibility, answer_visibility
 from core.service.delivery.delivery import AnswerDelivery
 from core.service.delivery.pacing import LIMITS, PacingLimits
 

@@ -45,7 +45,7 @@ from core.service.kb.summaries import (
     summarize_schedule,
 )
 from core.service.kb.text_spans import join_names
-from core.service.visible_bases import VisibleBases
+from core.service.visibility import VisibleBases
 
 PAGE = 10
 PROPOSALS = 5  # on a page: with their beginnings and buttons, what a message of Discord's holds

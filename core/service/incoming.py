@@ -1,10 +1,9 @@
-"""Where people spoke to us of late, and until when we heard everything: what to look back on after a silence.
+"""What platforms put into the inbox: messages, choices and deletions, and what was missed while disconnected.
 
-While nothing was connected (a restart, a session that could not be resumed) a platform may have told us nothing.
-Whoever connects again reads what was said meanwhile in these places, within this bound, and takes it in as if it were
-told now: a delivery that was taken in before is known by its id.
+Nothing here is trusted state: rights and audience are looked up by the worker, through the platform, when it works.
 """
 
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -12,9 +11,66 @@ from dataclasses import dataclass, field, replace
 from cachetools import TTLCache
 
 from core.model.conversation import ThreadKey
-from core.model.incoming_events import IncomingMessage
+from core.model.errors import Busy
+from core.model.incoming_events import Deletion, Expiry, Incoming, IncomingChoice, IncomingMessage
+from core.model.json_codec import from_json, to_json
+from core.model.message_records import QuestionState
 from core.model.records import PERSON, THREAD, UNSTORED, Record
-from core.ports.message_state import MessageStateStore
+from core.ports.inbox import Delivery, Inbox
+from core.ports.message_state import CancelReason, MessageStateStore
+
+_KINDS: dict[str, type] = {
+    "message": IncomingMessage,
+    "choice": IncomingChoice,
+    "expiry": Expiry,
+    "deletion": Deletion,
+}
+
+
+_NAMES = {kind: name for name, kind in _KINDS.items()}
+
+
+def delivery(delivery_id: str, incoming: Incoming | Deletion) -> Delivery:
+    """The inbox's envelope for something incoming."""
+    source = incoming.question if isinstance(incoming, Expiry | Deletion) else incoming
+    person = source.person if isinstance(source, IncomingChoice) else source.asker
+    return Delivery(
+        id=delivery_id,
+        platform=source.thread.platform,
+        thread=str(source.thread),
+        person=person.id,
+        body=to_json(incoming),
+        kind=_NAMES[type(incoming)],
+    )
+
+
+def decode_delivery(envelope: Delivery) -> Incoming | Deletion:
+    """The inverse of ``delivery``. Raises ValueError on an envelope of another version."""
+    kind = _KINDS.get(envelope.kind)
+    if kind is None:
+        raise ValueError(f"There is no delivery of kind {envelope.kind!r}.")
+    incoming: Incoming | Deletion = from_json(kind, envelope.body)
+    return incoming
+
+
+log = logging.getLogger(__name__)
+
+
+async def take_in_deletion(message_states: MessageStateStore, inbox: Inbox, question: IncomingMessage) -> None:
+    """Take in that this message is gone. Raises StoreUnavailable when it could not be kept.
+
+    What nobody asked us, and nothing was shown for, is not kept.
+    """
+    thread = str(question.thread)
+    await message_states.request_cancel(thread, question.id, CancelReason.DELETED)
+    asked = question.mentions_us or question.direct
+    if not (asked or await message_states.read(QuestionState(thread=question.thread, message=question.id))):
+        return
+    try:
+        await inbox.put(delivery(f"{thread}:{question.id}:deleted", Deletion(question)))
+    except Busy as busy:  # its writer has too many questions waiting; the call stands for an hour
+        log.warning("deletion_not_kept", extra={"reason": str(busy)})
+
 
 MOST_PLACES = 100  # looked back on; those where we were spoken to last come first
 MOST_NOTED = 10 * MOST_PLACES
