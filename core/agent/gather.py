@@ -29,6 +29,7 @@ from core.retrieval.hybrid import Retrieval
 
 MAX_TOP_K = 20
 LISTED = 40  # sources named to the model at most
+EXPLAINED = 3  # of the best grades, in a trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +260,7 @@ async def grade(run: Run, fresh: Sequence[Evidence]) -> AsyncIterator[AgentEvent
         relevant=sum(g.score >= run.cutoff for g in grades),
         average=round(sum(g.score for g in grades) / len(grades), 2),
         duration_ms=elapsed * 1000,
+        why=tuple(g.why for g in sorted(grades, key=lambda g: -(g.chance or 0.0))[:EXPLAINED] if g.why),
     )
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 EVERYONE_IN_SITE = "*"  # in place of a group's id: everyone who may sign in at the source
+PUBLIC = "***"  # in place of a group's id: published for everyone; everyone here, unless an admin maps it
 ANYONE = "**"  # in place of a group's id: anyone with the link, or on the internet; nobody unless an admin maps it
 
 
