@@ -167,7 +167,7 @@ class Bench:
             confident=NEVER,
         )
         self.asking = ""
-        self._footnote = replace(footnote, agent=Agent(deps, dict(PROFILE_LIMITS)))
+        self._footnote = footnote.with_agent(Agent(deps, dict(PROFILE_LIMITS)))
 
     async def verdicts(self, answers: dict[str, Any] | None = None, only: Collection[str] | None = None) -> Verdicts:
         """The verdict of each question of the sample, or of ``only`` these conversations by the id of their first.

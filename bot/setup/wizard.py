@@ -7,13 +7,13 @@ from pathlib import Path
 import typer
 
 from adapters.terminal.output import say
-from bot.container import has_documents
 from bot.doctor import examine
 from bot.settings import load_settings
 from bot.setup import model
 from bot.setup.dialogue import Dialogue
 from bot.setup.guide import InstallationSetup
 from bot.setup.saved_settings import SavedSettings
+from bot.stores import has_documents
 from core.model.health import MODEL, TERMINAL, SetupStep, SetupStepState, TokenField
 
 STOPPED = "\nWhat was set is kept: footnote setup goes on from there."

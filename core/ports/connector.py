@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from core.model.connections import Connection, SyncedItem, SyncState
 
 EVERYONE_IN_SITE = "*"  # in place of a group's id: everyone who may sign in at the source
+PUBLIC = "***"  # in place of a group's id: published for everyone; everyone here, unless an admin maps it
 ANYONE = "**"  # in place of a group's id: anyone with the link, or on the internet; nobody unless an admin maps it
 
 

@@ -53,9 +53,8 @@ def describe_event(event: AgentEvent) -> str:  # noqa: C901, PLR0911, PLR0912 - 
         case RerankingCompleted():
             return f"{event.candidates} reranked, {event.duration_ms:.0f} ms"
         case GradingCompleted():
-            return (
-                f"{event.relevant} of {event.total} relevant, average grade {event.average}, {event.duration_ms:.0f} ms"
-            )
+            graded = f"{event.relevant} of {event.total} relevant, average grade {event.average}"
+            return " · ".join((f"{graded}, {event.duration_ms:.0f} ms", *event.why))
         case QueryRefined():
             return f"next: {event.refined} ({event.reason})"
         case CheckpointReached():

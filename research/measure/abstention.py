@@ -18,7 +18,8 @@ import numpy as np
 from adapters.reasoners.extractive.evidence import answer_odds
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.model.evidence import EvidenceLibrary
-from core.model.inquiry import CUTOFFS, Behaviour
+from core.model.inquiry import CUTOFFS
+from core.model.profile import Behaviour
 from research.measure.shelf import IndexedSet, PackagedEncoder, questions, run, shelf
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Asked:
 async def chance_of(encoder: PackagedEncoder, where: IndexedSet, text: str, without: frozenset[str]) -> float:
     """The chance of the best passage that one search finds, as the reasoner's grading sees it."""
     items = EvidenceLibrary().add(where.search(text, TOP_K, without), text)[1]
-    weighed = await ExtractiveReasoner(cast("Encoder", encoder)).weigh(text, items, items)
+    weighed = await ExtractiveReasoner(cast("Encoder", encoder)).weigher.weigh(text, items, items)
     return max((answer_odds.chance(one.units) for one in weighed), default=0.0)
 
 

@@ -6,7 +6,7 @@ from redis.asyncio import Redis
 from adapters.redis.memory import RedisMemory
 from adapters.redis.message_state import RedisMessageStateStore
 from adapters.redis.web_stores import RedisAnswerStream
-from adapters.web.ask.question_state import WebQuestionState
+from adapters.web.ask.answer_view import WebQuestionState
 from core.model.conversation import ThreadKey
 from core.ports.answer_view import (
     AnswerStream,

@@ -12,7 +12,7 @@ from adapters.redis.inbox import RedisInbox
 from adapters.terminal.operator import PLATFORM as TERMINAL
 from adapters.terminal.operator import operator
 from bot.container import Footnote, open_footnote
-from bot.knowledge_stack import JOBS
+from bot.knowledge_stack import JOBS, rules_of
 from core.ingestion.ingestor import Ingestor, IngestResult, Progress, Retire
 from core.ingestion.originals import Material
 from core.model.document_content import FileContent
@@ -90,7 +90,10 @@ def worker(footnote: Footnote, ingestor: Ingestor | None = None) -> JobWorker:
         trash=kept.deps.trash,
         site_store=kept.deps.site_store,
         item_sources=ItemSources(
-            kept.deps.catalog, kept.deps.blobs, WebCrawler(Fetcher(kept.rules)), {TERMINAL: PlatformCapabilities()}
+            kept.deps.catalog,
+            kept.deps.blobs,
+            WebCrawler(Fetcher(rules_of(kept.settings))),
+            {TERMINAL: PlatformCapabilities()},
         ),
         clock=kept.deps.clock,
     )

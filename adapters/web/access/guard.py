@@ -12,8 +12,7 @@ import structlog
 from aiohttp import web
 from aiohttp.typedefs import Handler as PlainHandler
 
-from adapters.web.access.forms import read_form
-from adapters.web.access.multipart import KIND, MultipartForm
+from adapters.web.access.forms import KIND, MultipartForm, read_form
 from adapters.web.access.rules import AccessRules, audience_of
 from adapters.web.pages import SECURITY_HEADERS, Pages, wants_part
 from adapters.web.routing import MULTIPART, Right, Route, Visitor

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from aiohttp import web
 from pydantic import BaseModel, ValidationError
 
-from adapters.web.api.problems import WENT_WRONG, invalid, problem, problem_of, problem_response
+from adapters.web.api.replies import WENT_WRONG, invalid, problem, problem_of, problem_response
 from adapters.web.api.schemas import Problem
 from core.model.errors import FootnoteError
 from core.ports.access import TokenScope

@@ -5,9 +5,8 @@ from dataclasses import dataclass, field, replace
 
 from markupsafe import Markup
 
-from adapters.web.ask.question_state import AnswerStage, WebQuestionState
-from adapters.web.ask.shown_answer import ShownAnswer
-from adapters.web.rendering.markdown import render_answer, render_quote
+from adapters.web.ask.answer_view import AnswerStage, ShownAnswer, WebQuestionState
+from adapters.web.markdown import render_answer, render_quote
 from adapters.web.routing import Visitor
 from core.model.answer import Answer, Citation, FollowUp, Outcome, Support
 from core.model.conversation import ThreadKey

@@ -10,8 +10,7 @@ from typing import Any
 
 from aiohttp import web
 
-from adapters.web.access.forms import read_form
-from adapters.web.access.multipart import KIND
+from adapters.web.access.forms import KIND, read_form
 from adapters.web.knowledge.result_lines import result_lines
 from adapters.web.knowledge.uploads import LARGEST, Upload
 from adapters.web.pages import Pages, wants_part

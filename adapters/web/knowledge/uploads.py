@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from aiohttp import web
 
-from adapters.web.access.multipart import FormPart, MultipartForm
+from adapters.web.access.forms import FormPart, MultipartForm
 from adapters.web.routing import MULTIPART
 from core.model.document_content import FileContent
 from core.model.errors import DocumentRejected

@@ -14,7 +14,7 @@ from core.agent.verification.claims import FEWEST_WORDS, DraftUnit, UnitKind, ve
 from core.model.answer import Claim, ClaimVerdict, Support
 from core.model.errors import BudgetExhausted
 from core.model.evidence import Evidence
-from core.model.inquiry import Profile
+from core.model.profile import Profile
 from core.model.text import cited_ids, content_words, without_markers, words
 from core.values import Kind, exchanged_values, polarity_conflict, value_faults, values_in
 

@@ -24,8 +24,9 @@ from core.agent.verification.judge import Judged, judge
 from core.model.answer import ClaimVerdict, Outcome, Support, Verdict
 from core.model.errors import BudgetExhausted
 from core.model.events import AgentEvent, AnswerReset, HallucinationChecked, QueryRefined
-from core.model.inquiry import Phase, Profile, SearchKnowledge
+from core.model.inquiry import Phase, SearchKnowledge
 from core.model.markdown_lines import LIST_ITEM
+from core.model.profile import Profile
 from core.model.text import MARKER, cited_ids, content_words, without_markers
 from core.values import Kind, values_in
 

@@ -16,7 +16,7 @@ from aiohttp.test_utils import BaseTestServer, TestServer
 
 from adapters.web.access.guard import COOKIE, Guard
 from adapters.web.access.rules import AccessRules
-from adapters.web.gaps.screen import GapScreen
+from adapters.web.gaps_screen import GapScreen
 from adapters.web.pages import Pages
 from core.model.conversation import Person
 from core.model.knowledge import KnowledgeBase

@@ -18,7 +18,6 @@ from core.model.inquiry import (
     Investigate,
     ListSources,
     Phase,
-    Profile,
     ReadSection,
     Search,
     SearchKnowledge,
@@ -27,6 +26,7 @@ from core.model.inquiry import (
 from core.model.jobs import Job, JobKind
 from core.model.json_codec import from_json, to_json
 from core.model.knowledge import KnowledgeBase
+from core.model.profile import Profile
 from core.model.record_codec import from_fields, to_fields
 
 ADA = Person("discord:U1", "Ada")

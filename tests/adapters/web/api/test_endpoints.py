@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 from jsonschema import Draft202012Validator
 
-from adapters.web.api import event_stream
+from adapters.web.api import replies as event_stream
 from adapters.web.api.openapi import OPERATIONS
 from core.model.answer import Outcome, Support
 from core.model.errors import ModelUnavailable, StoreUnavailable

@@ -15,7 +15,7 @@ from adapters.web.pages import Pages
 from adapters.web.routing import MenuEntry, Right, Route, Visitor
 from core.model.connections import Connection, SyncedItem
 from core.model.errors import ConfigurationError, FootnoteError, NotFound, StoreUnavailable
-from core.ports.connector import ANYONE, EVERYONE_IN_SITE, ConnectorPlugin
+from core.ports.connector import ANYONE, EVERYONE_IN_SITE, PUBLIC, ConnectorPlugin
 from core.service.kb.queries import KnowledgeQueries
 from core.service.sync.connections import ConnectionOverview, Connections, check_lines
 from core.service.sync.documents import listed_item
@@ -24,7 +24,11 @@ LONGEST_VALUE = 20_000  # characters; the JSON key of a service account has some
 MOST_FAILING = 100  # documents of the errors table
 MINUTES, HOURS = (5, 15, 1440), (1, 24, 720)  # least, usual, most
 _PATH = "/connections"
-_GROUPS = {EVERYONE_IN_SITE: "everyone at the source", ANYONE: "anyone with the link"}
+_GROUPS = {
+    EVERYONE_IN_SITE: "everyone at the source",
+    ANYONE: "anyone with the link",
+    PUBLIC: "everyone, as it is public",
+}
 
 
 @dataclass(frozen=True, slots=True)
