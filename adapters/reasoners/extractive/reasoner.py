@@ -33,9 +33,8 @@ from adapters.reasoners.extractive.evidence.scoring import (
     ScoredUnit,
     WeighedPassage,
 )
-from adapters.reasoners.extractive.evidence.similarity import KnownVectors
 from adapters.reasoners.extractive.evidence.versions import without_old_alone
-from adapters.reasoners.extractive.evidence.weighing import Weigher
+from adapters.reasoners.extractive.evidence.weighing import KnownVectors, Weigher
 from adapters.reasoners.extractive.question import intent
 from adapters.reasoners.extractive.question.follow_up import (
     pronoun_in,

@@ -93,7 +93,6 @@ PASSAGES_SEARCHED = 16
 UNITS_OF_FIRST, UNITS_OF_PASSAGE, UNITS_COMPARED = (8, 8, 6, 6), 4, 32
 # Coverage of the question by the unit itself, by it with what stands right above, and with its headings and title.
 OWN_WORDS, WORDS_IN_CONTEXT, WORDS_IN_PLACE = 0.5, 0.2, 0.3
-PHRASES = 0.3  # pairs of neighbouring words of the question that stand so
 KIND_OF_ANSWER = 0.5  # what the expected kind of answer counts, beside a coverage of at most 1
 
 # What speaks for a unit or against it, whatever its words: added to its log odds.

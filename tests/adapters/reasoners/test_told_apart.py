@@ -6,9 +6,7 @@ from dataclasses import replace
 import pytest
 
 from adapters.reasoners.extractive.answer.tables.computed_answer import compute_answer
-from adapters.reasoners.extractive.evidence.answer_odds import Asked
 from adapters.reasoners.extractive.evidence.rules import GroupMatch, Groups, Subjects
-from adapters.reasoners.extractive.evidence.scoring import Words, rarity_of
 from adapters.reasoners.extractive.evidence.versions import calls_itself_outdated, other_version, without_old_alone
 from adapters.reasoners.extractive.question.aggregation import Aggregate, aggregation_of
 from adapters.reasoners.extractive.question.intent import overview_of
@@ -116,15 +114,6 @@ def test_only_the_rows_that_are_named_are_added_up() -> None:
     answer = compute_answer(question, aggregation_of(question), [found(1, PLANS, "Price list")])
     assert answer is not None
     assert "comes to 133" in answer.lead
-
-
-def test_a_name_is_one_however_it_is_typed() -> None:
-    texts = [
-        found(1, "The muster point of the office in Cancale is the gate.", "Sites"),
-        found(2, "We open at nine. Point at the gate.", "Doors"),
-    ]
-    asked = Words("muster point at the cancale office", rarity_of(texts))
-    assert Asked.of(asked, texts, layered=False).names == {"cancale"}
 
 
 def test_the_cheapest_is_worked_out_and_said_to_be() -> None:

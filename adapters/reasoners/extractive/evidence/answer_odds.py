@@ -9,7 +9,7 @@ answer is there, questions that nothing answers, and the former with their answe
 import math
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from itertools import chain, repeat
@@ -23,7 +23,6 @@ from adapters.reasoners.extractive.evidence.scoring import (
     Words,
     scored_by_words,
     tells_by_itself,
-    words_of_names,
 )
 from adapters.reasoners.extractive.question.answer_type import NEUTRAL, fits, is_strict, thing_asked
 from adapters.reasoners.extractive.question.names import names
@@ -55,7 +54,6 @@ class Asked:
     best: float
     unknown: float
     layered: bool
-    names: frozenset[str] = frozenset()  # words of the question that the documents only write as names are written
 
     @classmethod
     def of(cls, asked: Words, pool: Sequence[Evidence], *, layered: bool) -> "Asked":
@@ -64,9 +62,7 @@ class Asked:
         wanted = tuple(dict.fromkeys(asked.topic_words))
         unknown = sum(word not in there for word in wanted)
         best = max((item.hit.score for item in pool), default=0.0)
-        known = words_of_names(item.passage.searchable for item in pool)
-        named = frozenset(word for word in words(asked.question) if word.casefold() in known)
-        return cls(asked, best, unknown / len(wanted) if wanted else 0.0, layered, named)
+        return cls(asked, best, unknown / len(wanted) if wanted else 0.0, layered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +104,7 @@ def score_units(asked: Asked, found: Weighable, standing: Standing, subjects: Su
     common = {
         "passage_cosine": found.whole,
         "covered": asked.words.share(content_words(passage.searchable)),
-        "named": _named_share(question, passage.searchable, asked.names),
+        "named": _named_share(question, passage.searchable),
         "strict": float(is_strict(question) and not asked.layered),
         "rank": min(1.0, found.item.hit.score / asked.best) if asked.best else 1.0,
         "length": min(1.0, len(wanted) / weights.LONG_QUESTION),
@@ -151,12 +147,11 @@ def _focus_share(thing: Sequence[str], one: ScoredUnit) -> float:
     return sum(word in there for word in thing) / len(thing) if thing else 1.0
 
 
-def _named_share(question: str, text: str, written_as_names: Collection[str] = ()) -> float:
+def _named_share(question: str, text: str) -> float:
     """The share of the question's names and telling numbers that a text has, in [0, 1]; 1 where it has none."""
     capitals = () if language_of(question) == "de" else names(question)  # all nouns have one there
     said = {part for name in capitals for part in words(name) if not _ACRONYM.match(part)}
     said |= {number for found in _NUMBERED.findall(question) for number in found if number}
-    said |= set(written_as_names)
     wanted = {found for word in said for found in content_words(word)}
     return len(wanted & set(content_words(text))) / len(wanted) if wanted else 1.0
 
