@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from adapters.reasoners.extractive.answer.tables.computed_answer import compute_answer
+from adapters.reasoners.extractive.evidence.answer_odds import grade_of
 from adapters.reasoners.extractive.evidence.rules import GroupMatch, Groups, Subjects
 from adapters.reasoners.extractive.evidence.versions import calls_itself_outdated, other_version, without_old_alone
 from adapters.reasoners.extractive.question.aggregation import Aggregate, aggregation_of
@@ -13,10 +14,12 @@ from adapters.reasoners.extractive.question.intent import overview_of
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.agent.understand import UNREADABLE
 from core.model.conversation import Audience, ContextMessage
+from core.model.events import GradingCompleted
 from core.model.evidence import Evidence, Grade, Hit
 from core.model.inquiry import Overview
 from core.model.passage_units import units
 from core.model.text import sentences
+from core.service.explanations import describe_event
 from core.service.question_service import Question
 from tests.adapters.reasoners.scene import inquiry, passage
 from tests.core.scene import ALICE, Scene, told
@@ -81,6 +84,12 @@ async def test_another_groups_figure_is_no_answer_however_well_it_reads() -> Non
     (read,) = await weigh("How many days of paid time off do contractors get?", items, items)
     assert read.units[0].unit.text == "Contractors are not entitled to paid time off."
     assert read.units[0].rules == ("the group has none",)
+    why = grade_of(read.units, None).why
+    assert why.startswith("“Contractors are not entitled to paid time off.” ")
+    assert "counted " in why
+    assert "read -6.0; rule: the group has none" in why
+    graded = GradingCompleted(1, 1, 8.0, 3.0, why=(why,))
+    assert describe_event(graded) == f"1 of 1 relevant, average grade 8.0, 3 ms · {why}"
 
 
 EVENTS = """| Event | When | Retried | Limit |

@@ -45,7 +45,7 @@ def rank_units(
     *,
     of_many: bool,
 ) -> list[ScoredUnit]:
-    """The units of all passages for one need, best first.
+    """Return the units of all passages for one need, best first.
 
     What stands in a document that a person chose, by its title, counts more. One need ``of_many`` is met only by
     passages that count for it by themselves.
@@ -66,7 +66,7 @@ def rank_units(
 def choose_quotations(
     need: str, found: Sequence[ScoredUnit], limit: int, library: Sequence[Evidence] = ()
 ) -> list[Quotation]:
-    """The best units for one need: the first, others nearly as good, and any that covers what is still open."""
+    """Return the best units for one need: the first, others nearly as good, and any that covers what is still open."""
     found = _of_meant_versions(found)
     kept: list[ScoredUnit] = []
     open_words = frozenset(topic_words(need))
@@ -148,7 +148,7 @@ def _group_by_passage(
 def _parts_of_lists(
     need: str, item: Evidence, picked: Sequence[Unit], library: Sequence[Evidence], *, whole: bool
 ) -> Iterator[tuple[Evidence, tuple[Unit, ...]]]:
-    """What other passages have of the lists that are quoted whole, and the passages of these lists in their order."""
+    """Yield what other passages have of the lists that are quoted whole, in their order."""
     led = announced(item.passage.text)
     for unit in picked:
         first = led[unit][0] if unit in led else unit
@@ -171,7 +171,7 @@ _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eigh
 
 
 def with_neighbours(need: str, picked: Sequence[Unit], text: str, *, whole_tables: bool) -> set[Unit]:
-    """The units that were picked of a passage's text, with what reads only together with them."""
+    """Return the units that were picked of a passage's text, with what reads only together with them."""
     everything, led = units(text), announced(text)
     found = set(picked)
     for unit in picked:
@@ -218,7 +218,7 @@ def _leads(text: str) -> bool:
 
 
 def parts_of_list(unit: Unit, item: Evidence, library: Sequence[Evidence]) -> list[tuple[Evidence, tuple[Unit, ...]]]:
-    """The passages that a list was cut into, each with its items, in reading order.
+    """Return the passages that a list was cut into, each with its items, in reading order.
 
     Each part of it stands below the same words that lead to it (``core.ingestion.chunking``).
     """
@@ -240,7 +240,7 @@ def is_quoted_whole(need: str, item: Unit, every: Sequence[Unit], *, whole: bool
 
 
 def list_of(unit: Unit, everything: Sequence[Unit]) -> set[Unit]:
-    """The list or table that a unit stands in, where several things are asked for."""
+    """Return the list or table that a unit stands in, where several things are asked for."""
     block = [one for one in everything if one.block == unit.block and one.form is unit.form]
     return set(block) if unit.form in {Form.ITEM, Form.ROW} and len(block) <= _WHOLE_LIST else set()
 
@@ -257,7 +257,7 @@ def _leaves_open(need: str, unit: Unit) -> bool:
 
 
 def _around(unit: Unit, block: Sequence[Unit]) -> Iterator[Unit]:
-    """The sentence before one that looks back, those after one that look back to it, and what follows a question."""
+    """Yield the sentences that a sentence looks back to, or that look back to it, and what follows a question."""
     at = block.index(unit)
     if at and (_looks_back(unit) or _OF_IT.fullmatch(unit.text)):
         yield block[at - 1]

@@ -31,7 +31,7 @@ def inverse_frequency(texts: Iterable[str]) -> Mapping[str, float]:
 
 
 def word_weights(wanted: Sequence[str], rarity: Mapping[str, float]) -> Mapping[str, float]:
-    """What each wanted stem counts: rare ones more, and one that no text of the pool has as the rarest of all."""
+    """Weigh the wanted stems: rare ones more, and one that no text has as the rarest of all."""
     unseen = weights.UNSEEN_WORD * max(rarity.values(), default=1.0)
     return {word: max(rarity.get(word, unseen), weights.COMMONEST_WORD) for word in wanted}
 
@@ -67,7 +67,7 @@ _FRAME = re.compile(
 
 @lru_cache(maxsize=500)  # asked for with every unit of every passage
 def topic_words(question: str) -> tuple[str, ...]:
-    """The stems that say what a question is about, without those that only say what kind of answer is wanted."""
+    """Return the stems that say what a question is about, without those that only say what kind of answer is wanted."""
     if small := small_words_of(question):  # of another language, whose stop words are not ours
         question = " ".join(word for word in words(question) if word.casefold() not in small)
     return content_words(_FRAME.sub(" ", question)) or content_words(question)
@@ -105,7 +105,7 @@ class Words:
         return topic_words(self.question)
 
     def share(self, there: Collection[str]) -> float:
-        """The share of the wanted stems that is there, in [0, 1], rare ones counting more."""
+        """Return the share of the wanted stems that is there, in [0, 1], rare ones counting more."""
         return coverage(self._wanted, there)
 
     @cached_property
@@ -155,7 +155,7 @@ def rarity_of(evidence: Sequence[Evidence]) -> Mapping[str, float]:
 
 
 def scored_by_words(asked: Words, item: Evidence) -> list[ScoredUnit]:
-    """The units of a passage by how much of the question they cover, by themselves and under their headings."""
+    """Return the units of a passage by how much of the question they cover, by themselves and under their headings."""
     passage = item.passage
     above = content_words(" ".join((passage.title, *passage.heading)))
     everything, led = units(passage.text), announced(passage.text)

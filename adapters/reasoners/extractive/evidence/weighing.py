@@ -60,7 +60,7 @@ class Similarity:
         self._sentences: LRUCache[str, Vectors] = LRUCache(_KNOWN)
 
     async def of_sentences(self, text: str, sentences: Sequence[str]) -> list[float]:
-        """The cosine of each sentence with the text; 0 beyond the bound and when the encoder does not answer."""
+        """Return the cosine of each sentence with the text; 0 beyond the bound and when the encoder does not answer."""
         few = [sentence[:UNIT_CHARACTERS] for sentence in sentences[:SENTENCES]]
         if not few:
             return []
@@ -73,7 +73,7 @@ class Similarity:
         return cosines + [0.0] * (len(sentences) - len(few))
 
     async def of_units(self, question: str, placed: Sequence[tuple[Passage, Unit]]) -> list[float]:
-        """The cosine of each unit, read in its context, with the question; 0 beyond the bound."""
+        """Return the cosine of each unit, read in its context, with the question; 0 beyond the bound."""
         before = {passage.id: befores(units(passage.text)) for passage, _ in placed}
         texts = [in_context(passage, unit, before[passage.id].get(unit))[:UNIT_CHARACTERS] for passage, unit in placed]
         await self._remember([passage for passage, _ in placed], {*texts} - {*self._sentences})

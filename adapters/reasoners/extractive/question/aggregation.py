@@ -105,7 +105,7 @@ _LACKING = re.compile(
 
 
 def threshold_of(question: str) -> Threshold | None:
-    """The limit that the rows which are asked for keep: "which sites have more than 50 beds?"."""
+    """Return the limit that the rows which are asked for keep: "which sites have more than 50 beds?"."""
     found = _THRESHOLD.search(question) if _PICKS.match(question) else None
     if found is None:
         return None
@@ -114,7 +114,7 @@ def threshold_of(question: str) -> Threshold | None:
 
 
 def without_sum(question: str) -> str:
-    """The question without what says only that something is added up: "in total", "over all four"."""
+    """Return the question without what says only that something is added up: "in total", "over all four"."""
     return _ADDED.sub(" ", question)
 
 
@@ -125,7 +125,7 @@ def lists_rows(question: str) -> bool:
 
 
 def aggregation_of(question: str) -> Aggregation | None:
-    """What a question asks of a whole table; None for most."""
+    """Return what a question asks of a whole table; None for most."""
     bare = _FIXED.sub(" ", question)
     if threshold_of(question):
         return Aggregation(Aggregate.COUNT)

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
+from os.path import commonprefix
 from typing import Protocol
 
 from core.model.languages import language_of
@@ -18,7 +19,7 @@ from core.model.text import STOPWORDS, stem
 _USUAL = 100  # counted so often; half of the words have 50, which only says that a dictionary has them
 _KEEPS_LETTERS = 100  # times as likely is a word that has every letter of the slip: doubled, left out or swapped ones
 _CLEARLY = 10  # times as often as the next one a word has to be used
-_SHORT, _LONG = 5, 8  # letters; a shorter word is a slip away from many, in a longer one two slips are forgiven
+_SHORT = 5  # letters; a shorter word is a slip away from many
 _AMERICAN = (
     (re.compile(r"(?<=\w{4})([iy])s(?=(?:e[ds]?|ers?|ing|ations?)$)"), r"\1z"),
     (re.compile(r"ou(?=r|l)"), "o"),
@@ -133,7 +134,7 @@ def correct_spelling(question: str, vocabulary: Collection[str], slips: Collecti
         if stem(slip) in stems and not (usual and stem(usual) == stem(slip)):
             return ""  # a form that nobody has listed
         near = _nearest(slip, vocabulary)
-        return near if near and (not usual or _slips(slip, near, 1) == 1) else usual
+        return near if near and (not usual or _is_slip(slip, near)) else usual
 
     corrected = {slip: meant(slip) for slip in slips}
 
@@ -154,31 +155,18 @@ def _is_name(word: str, start: int) -> bool:
 
 def _nearest(word: str, vocabulary: Collection[str]) -> str:
     """Return the one nearest word, of asking before the others; empty when none or several are as near."""
-    allowed = 2 if len(word) >= _LONG else 1
-    best: dict[str, int] = {}
-    for other in (*_ASKING, *(vocabulary if len(word) >= _SHORT else ())):
-        if other[0] == word[0] and (slips := _slips(word, other, allowed)) <= allowed:
-            best[other] = slips - (other in _ASKING)
-    nearest = [other for other, slips in best.items() if slips == min(best.values())]
+    near = [one for one in (*_ASKING, *(vocabulary if len(word) >= _SHORT else ())) if _is_slip(word, one)]
+    nearest = [one for one in near if one in _ASKING] or near
     nearest = [other for other in nearest if keeps_letters(word, other)] or nearest
     return nearest[0] if len({stem(other) for other in nearest}) == 1 else ""
 
 
-def _slips(one: str, other: str, most: int) -> int:
-    """Return the optimal string alignment distance; ``most + 1`` when it is more."""
-    if abs(len(one) - len(other)) > most:
-        return most + 1
-    before_last: list[int] = []
-    last = list(range(len(other) + 1))
-    for at, letter in enumerate(one, 1):
-        row = [at]
-        for to, target in enumerate(other, 1):
-            cost = min(last[to] + 1, row[to - 1] + 1, last[to - 1] + (letter != target))
-            if at > 1 and to > 1 and letter == other[to - 2] and one[at - 2] == target:
-                cost = min(cost, before_last[to - 2] + 1)
-            row.append(cost)
-        before_last, last = last, row
-    return min(last[-1], most + 1)
+def _is_slip(word: str, meant: str) -> bool:
+    """Whether one letter was added, left out, replaced, or swapped with the next, but for the first."""
+    same = len(commonprefix((word, meant)))  # noqa: RUF071 - of letters
+    rest, right = word[same:], meant[same:]
+    swapped = rest[:2] == right[1::-1] and rest[2:] == right[2:]
+    return bool(same) and word != meant and (swapped or right == rest[1:] or right[1:] in {rest, rest[1:]})
 
 
 def spell_out(question: str, texts: Sequence[str], lexicon: Lexicon) -> str:

@@ -60,7 +60,7 @@ _THAN = re.compile(r"\bthan\b", re.IGNORECASE)
 def compute_answer(
     question: str, asked: Aggregation | None, evidence: Sequence[Evidence], pool: Sequence[Evidence] = ()
 ) -> TableAnswer | None:
-    """What the table that fits best answers, with those like it in the pool; None when none does.
+    """Return what the table that fits best answers, with those like it in the pool; None when none does.
 
     Where nothing is ``asked`` of it as a whole, it may still list in its rows all that the question asks for.
     """
@@ -82,7 +82,7 @@ def compute_answer(
 
 
 def _tables_by_fit(question: str, evidence: Sequence[Evidence], pool: Sequence[Evidence]) -> list[list[Row]]:
-    """The tables of the versions that are meant, best first."""
+    """Return the tables of the versions that are meant, best first."""
     wanted = frozenset(content_words(question))
     everything = (*pool, *evidence)
     meant = [item for item in evidence if not other_version(question, item, everything)]
@@ -90,7 +90,7 @@ def _tables_by_fit(question: str, evidence: Sequence[Evidence], pool: Sequence[E
 
 
 def tables_that_answer(question: str, evidence: Sequence[Evidence]) -> frozenset[int]:
-    """The evidence whose table as a whole has what is asked for: the cheapest of its rows, how many, which of them.
+    """Return the evidence whose table as a whole answers: the cheapest of its rows, how many, which of them.
 
     No single row answers such a question, however good it is: the table does. What is counted or picked out must be
     all that the question says; of the cheapest, what it is asked of.
@@ -113,12 +113,12 @@ def tables_that_answer(question: str, evidence: Sequence[Evidence]) -> frozenset
 
 
 def _limit_of(question: str) -> DateLimit | None:
-    """The limit of time that the rows which are asked for keep: "which leases end before 2027?"."""
+    """Return the limit of time that the rows which are asked for keep: "which leases end before 2027?"."""
     return date_limit_in(question) if lists_rows(question) or COUNTED.search(question) else None
 
 
 def _of_days(question: str, limit: DateLimit, rows: Sequence[Row]) -> TableAnswer | None:
-    """The rows that keep a limit of time, among those that the rest of the question names."""
+    """Return the rows that keep a limit of time, among those that the rest of the question names."""
     bare = question.replace(limit.said, " ")
     wanted = frozenset(content_words(bare))
     return rows_dated(limit, wanted, filter_rows(bare, wanted, rows)) or rows_dated(limit, wanted, rows)
@@ -190,7 +190,7 @@ _RANGE = re.compile(r"\b(?:above|over|more than|up to|below|under|less than) \S*
 
 
 def extreme_of(asked: Aggregation, rows: Sequence[Row], column: int, *, with_others: bool) -> TableAnswer | None:
-    """The rows with the highest or lowest figure of a column, among those that have one."""
+    """Return the rows with the highest or lowest figure of a column, among those that have one."""
     figures = zip(column_values([row.cell(column) for row in rows]), rows, strict=True)
     measured = [(value, row) for value, row in figures if value is not None]
     if len(measured) < FEWEST:
@@ -210,7 +210,7 @@ def extreme_of(asked: Aggregation, rows: Sequence[Row], column: int, *, with_oth
 
 
 def sum_of(rows: Sequence[Row], column: int | None) -> TableAnswer | None:
-    """The sum of a column, where every row has a figure of the same unit."""
+    """Return the sum of a column, where every row has a figure of the same unit."""
     cells = [] if column is None else [row.cell(column) for row in rows]
     if column is None or len(rows) < FEWEST or not can_be_added(cells):
         return None
@@ -239,7 +239,7 @@ def sum_across(wanted: frozenset[str], rows: Sequence[Row]) -> TableAnswer | Non
 def rows_within(
     limit: Threshold, wanted: frozenset[str], rows: Sequence[Row], kept: Sequence[Row]
 ) -> TableAnswer | None:
-    """The rows whose figure keeps the limit, in the column that is named, or else the one of such figures.
+    """Return the rows whose figure keeps the limit, in the column that is named, or else the one of such figures.
 
     Only where every row has a figure there: one that was left out would be a wrong answer.
     """
@@ -259,7 +259,7 @@ def rows_within(
 
 
 def rows_dated(limit: DateLimit, wanted: frozenset[str], rows: Sequence[Row]) -> TableAnswer | None:
-    """The rows whose day keeps the limit, in the column of days that is named, or else the only one."""
+    """Return the rows whose day keeps the limit, in the column of days that is named, or else the only one."""
     columns = [at for at in range(1, len(rows[0].names)) if all(day_in(row.cell(at)) for row in rows)]
     named = [at for at in columns if wanted & set(content_words(rows[0].names[at]))]
     chosen = named if len(named) == 1 else columns

@@ -32,12 +32,12 @@ class Row:
     cells: tuple[str, ...]
 
     def cell(self, column: int) -> str:
-        """What stands in a column; empty where the row is too short."""
+        """Return what stands in a column; empty where the row is too short."""
         return self.cells[column] if column < len(self.cells) else ""
 
 
 def tables_of(evidence: Sequence[Evidence]) -> list[list[Row]]:
-    """The tables with names for their columns, put together from the passages that they are spread over."""
+    """Return the tables with names for their columns, put together from the passages that they are spread over."""
     found: dict[tuple[str, str], list[Row]] = {}
     for item in sorted(evidence, key=lambda one: (one.passage.document, one.passage.ordinal)):
         for unit in units(item.passage.text):
@@ -48,7 +48,7 @@ def tables_of(evidence: Sequence[Evidence]) -> list[list[Row]]:
 
 
 def with_siblings(wanted: frozenset[str], rows: Sequence[Row], tables: Sequence[Sequence[Row]]) -> Sequence[Row]:
-    """The table with those of the same document that have the same columns, where the question names none of them.
+    """Join the tables of a document that have the same columns, where the question names none of them.
 
     "What is the cheapest to rent?" is asked of the linen, the towels and the garments; "the cheapest towel" is not.
     """
@@ -77,7 +77,7 @@ def table_fit(wanted: frozenset[str], rows: Sequence[Row]) -> float:
 
 
 def place_of(rows: Sequence[Row]) -> tuple[str, ...]:
-    """What stands over a table, and so holds for all of its rows."""
+    """Return what stands over a table, and so holds for all of its rows."""
     passage = rows[0].evidence.passage
     return (passage.title, *passage.heading)
 
@@ -91,7 +91,7 @@ class TableAnswer:
 
 
 def noun_of(question: str, key: frozenset[str]) -> str:
-    """What the rows are called in the question, where their first column is called so: "rounds"."""
+    """Return what the rows are called in the question, where their first column is called so: "rounds"."""
     said = (word for word in words(question) if key and set(content_words(word)) == key)
     return next(said, "rows")
 
@@ -151,7 +151,7 @@ class CellValue:
 
 
 def column_values(cells: Sequence[str]) -> list[float | None]:
-    """The cells' values, which can be compared; None where a cell has none, and for all where the column has none."""
+    """Return the cells' values to compare; None for a cell without one, and for all where kinds differ."""
     read = [_read(cell) for cell in cells]
     known = [one for one in read if one is not None]
     if (
@@ -171,7 +171,7 @@ def column_values(cells: Sequence[str]) -> list[float | None]:
 
 
 def kind_of(text: str) -> str:
-    """What an amount is of: a currency, "time", "weight", a date; empty for a bare number and where there is none."""
+    """Return what an amount is of: a currency, "time", "weight", a date; empty for a bare number or none."""
     found = _read(text)
     return found.kind if found else ""
 
