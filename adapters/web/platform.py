@@ -27,12 +27,10 @@ from core.model.incoming_events import (
     Permissions,
 )
 from core.model.inquiry import Checkpoint
-from core.ports.answer_stream import AnswerStream, Ended, NoticeShown
-from core.ports.audit import Audit
+from core.ports.access import Audit, WebSessions
+from core.ports.answer_view import AnswerStream, Ended, NoticeShown
 from core.ports.message_state import MessageStateStore
-from core.ports.platform import MessageState
-from core.ports.platform_capabilities import PlatformCapabilities
-from core.ports.web_sessions import WebSessions
+from core.ports.platform import MessageState, PlatformCapabilities
 from core.service.actions.user_actions import UserActions
 from core.service.actions.wording import CARD_OVER, EDITED_LATE
 
@@ -86,10 +84,6 @@ class WebPlatform:
             *(self._guard.protect(route) for route in behind),
             web.route("*", r"/{path:(?!(?:v1|mcp)(?:/|$)).*}", self._guard.outermost(self._guard.not_found)),
         )
-
-    async def sign_in_link(self) -> str:
-        """The path that signs this machine's operator in, once."""
-        return await self._sign_in.new_link()
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until ``stop`` is set; then no open page holds the server up."""

@@ -45,10 +45,10 @@ from core.model.conversation import Thread, Turn
 from core.model.evidence import Evidence
 from core.model.inquiry import (
     AnswerPolicy,
-    Behaviour,
     CheckpointKind,
     Inquiry,
 )
+from core.model.profile import Behaviour
 from core.retrieval.quotes import choose_quote
 
 TASK = "# Task\n"  # begins the end of every user message: what is to be done with all that stands above it

@@ -35,7 +35,8 @@ from core.model.budget import Meter
 from core.model.conversation import Thread, Turn
 from core.model.errors import ModelFailure, ModelMisbehaved
 from core.model.evidence import Evidence, Grade
-from core.model.inquiry import AskBack, Decision, Inquiry, Insufficient, Investigate, Plan, Profile, Reply, Sufficient
+from core.model.inquiry import AskBack, Decision, Inquiry, Insufficient, Investigate, Plan, Reply, Sufficient
+from core.model.profile import Profile
 from core.ports.reasoner import DraftDeclined, DraftPart, GradesWithDecision, VerifierRecords
 
 T = TypeVar("T")

@@ -23,7 +23,8 @@ from core.model.answer import Claim, ClaimVerdict, Support
 from core.model.budget import Meter
 from core.model.clock import Clock
 from core.model.errors import ModelFailure, ModelMisbehaved, ModelUnavailable
-from core.model.inquiry import PROFILE_LIMITS, Profile
+from core.model.inquiry import PROFILE_LIMITS
+from core.model.profile import Profile
 from core.ports.reasoner import VerifierRecords
 
 _SUPPORTS = {

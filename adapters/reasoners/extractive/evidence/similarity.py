@@ -10,11 +10,10 @@ from core.model.errors import Unavailable, first_of_ours
 from core.model.knowledge import Passage
 from core.model.passage_units import UNIT_CHARACTERS, Unit, befores, in_context, texts_of_units, units
 from core.model.sentence_vectors import digest_of
-from core.ports.encoder import Encoder
-from core.ports.index import PassageVectors
+from core.ports.index import Encoder, PassageVectors
 
 if TYPE_CHECKING:
-    from core.ports.encoder import Vectors
+    from core.ports.index import Vectors
 
 SENTENCES = 96  # compared in one call: those of two searches
 SECONDS = 10.0  # then words alone must do; on a busy machine 3 cut off what a quiet one takes 0.1 for, and refused

@@ -25,7 +25,7 @@ from adapters.reasoners.extractive.question.spelling import (
     vocabulary_of,
 )
 from core.model.evidence import Evidence
-from core.ports.encoder import Encoder
+from core.ports.index import Encoder
 
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
