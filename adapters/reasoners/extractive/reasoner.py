@@ -45,7 +45,6 @@ from adapters.reasoners.extractive.question.parts import sides_of
 from adapters.reasoners.extractive.question.query_translation import note_of_translation
 from core.model.answer import Claim, ClaimVerdict, Support
 from core.model.budget import Meter
-from core.model.citation_markers import without_markers
 from core.model.conversation import Exchange, Thread, Turn
 from core.model.evidence import Evidence, Grade
 from core.model.inquiry import (
@@ -59,7 +58,8 @@ from core.model.inquiry import (
     Sufficient,
 )
 from core.model.languages import language_of
-from core.ports.encoder import Encoder
+from core.model.text import without_markers
+from core.ports.index import Encoder
 from core.ports.reasoner import DraftRemark
 
 _SUMMARY = 1_200  # characters

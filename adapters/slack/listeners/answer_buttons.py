@@ -27,8 +27,7 @@ from adapters.slack.workspace import SlackWorkspace
 from core.model.answer import Answer
 from core.model.conversation import Turn
 from core.model.errors import NotFound, PlatformUnavailable
-from core.model.incoming_events import IncomingMessage
-from core.model.reply_target import ReplyTarget
+from core.model.incoming_events import IncomingMessage, ReplyTarget
 from core.service.actions.presses import AnswerAction, HandedOver, PressResult, Shared, press_button
 from core.service.actions.wording import NOBODY_TO_CALL
 

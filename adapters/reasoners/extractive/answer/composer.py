@@ -17,14 +17,13 @@ from adapters.reasoners.extractive.evidence.sufficiency import open_names
 from adapters.reasoners.extractive.evidence.versions import calls_itself_outdated, family
 from adapters.reasoners.extractive.question.aggregation import aggregation_of
 from core.model.answer import Outcome
-from core.model.citation_markers import without_markers
 from core.model.conversation import Thread, Turn
 from core.model.evidence import Evidence, EvidenceLibrary
 from core.model.inquiry import Inquiry
+from core.model.knowledge import list_titles
 from core.model.markdown_lines import without_links
 from core.model.passage_units import units
-from core.model.source_names import list_titles
-from core.model.text import words
+from core.model.text import without_markers, words
 from core.ports.reasoner import DraftRemark
 
 _QUOTES = 3  # for one need, before what completes them

@@ -30,8 +30,7 @@ from core.model.evidence import Evidence
 from core.model.knowledge import Passage
 from core.model.passage_units import UNIT_CHARACTERS, Unit, befores, in_context, texts_of_units, units
 from core.model.sentence_vectors import digest_of
-from core.ports.encoder import Encoder
-from core.ports.index import PassageVectors
+from core.ports.index import Encoder, PassageVectors
 
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
@@ -216,4 +215,4 @@ def _in_english(items: Sequence[Evidence]) -> list[Evidence]:
 
 
 if TYPE_CHECKING:
-    from core.ports.encoder import Vectors
+    from core.ports.index import Vectors
