@@ -27,7 +27,7 @@ from core.model.incoming_events import Permissions
 from core.model.inquiry import AnswerPolicy
 from core.model.json_codec import to_json
 from core.model.principals import mail_principal
-from core.ports.feedback import Feedback
+from core.ports.memory import Feedback
 from core.retrieval.hybrid import Retriever
 from core.service.api_clients import ApiClient, KnowledgeReader
 from core.service.gaps.analysis import GapAnalysis, Reader
