@@ -20,9 +20,8 @@ from adapters.slack.api.errors import (
 from adapters.slack.api.ids import user_id
 from adapters.slack.api.web_client import WebClient
 from adapters.slack.outbound import blocks
-from adapters.slack.outbound.agent_sessions import AgentSessions
 from adapters.slack.outbound.answer_renderer import SlackMessage, SlackRenderer
-from adapters.slack.outbound.messages import ephemeral_place
+from adapters.slack.outbound.messages import AgentSessions, ephemeral_place
 from adapters.slack.outbound.text import safe_markdown
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Person, ThreadKey
@@ -62,16 +61,16 @@ class Workspace(Protocol):
         """Our own user id."""
 
     async def partner_notice(self, thread: ThreadKey) -> str:
-        """What the first answer in a channel says when another organization reads there; empty in all others."""
+        """Return what the first answer in a channel says when another organization reads there; empty in all others."""
 
     async def keep_partners_mentioned(self, thread: ThreadKey) -> None:
         """Keep that they were mentioned: no later answer says it again."""
 
     async def name_of(self, user: str) -> str:
-        """The name that others see of somebody."""
+        """Return the name that others see of somebody."""
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
-        """What applies in a place."""
+        """Return what applies in a place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +126,7 @@ class SlackSurface:
         return self.home, first
 
     async def next_place(self, mode: ReplyMode) -> AnswerPlace | None:
-        """The direct message with the asker; without the right to open one, Slack takes the person's id for it."""
+        """Return the direct message with the asker; without the right to open one, Slack takes the person's id for it."""
         if mode is not ReplyMode.DIRECT:
             return None
         try:
@@ -186,7 +185,7 @@ class SlackSurface:
         await self._call("chat.delete", channel=place.channel, ts=message)
 
     async def find(self, place: AnswerPlace, key: PartKey, known: Collection[str]) -> str:
-        """The ``ts`` of a message of ours that was posted but not kept; empty when there is none."""
+        """Return the ``ts`` of a message of ours that was posted but not kept; empty when there is none."""
         if place.mode is ReplyMode.PRIVATE:
             return ""
         where = {"channel": place.channel}
@@ -219,7 +218,7 @@ class SlackSurface:
         return {"event_type": METADATA, "event_payload": payload}
 
     async def others_wrote(self) -> bool:
-        """Whether somebody else has written in the thread since the question; no where Slack does not say."""
+        """Return whether somebody else has written in the thread since the question; no where Slack does not say."""
         since = {"channel": self.question.channel, "ts": self.question.root, "oldest": self.question.ts}
         try:
             answer = await self.workspace.web.call_once("conversations.replies", **since, limit=MOST_SEARCHED)
@@ -240,7 +239,10 @@ class SlackSurface:
             raise _refused(refusal) from None
 
     async def _call(self, method: str, **arguments: Any) -> dict[str, Any]:
-        """Raises CallRefused for what concerns this call, PlatformUnavailable for what concerns every call."""
+        """Call until there is an answer.
+
+        Raises CallRefused for what concerns this call, PlatformUnavailable for what concerns every call.
+        """
         try:
             return await self.workspace.web.call(method, **arguments)
         except RequestRefused as refusal:
@@ -263,7 +265,7 @@ class SlackStream:
     longest: int = MOST_STREAMED
 
     def text(self, written: str) -> str:
-        """The text, escaped."""
+        """Return the text, escaped."""
         return safe_markdown(written)
 
     async def start(self, step: Step) -> str:
@@ -302,7 +304,7 @@ class SlackStream:
             raise _refused(refusal) from None
 
     def below(self, end: End, work: Work) -> SlackMessage | None:
-        """The sources and buttons, where the stream shows the whole text and nothing has to be above it."""
+        """Return the sources and buttons, where the stream shows the whole text and nothing has to be above it."""
         if not isinstance(end, Concluded):
             return None
         if not self.surface.workspace.sessions.available_in(self.surface.question.channel):

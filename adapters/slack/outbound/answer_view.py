@@ -93,7 +93,7 @@ class _SlackHooks(DeliveryHooks[SlackMessage]):
         return SlackMessage(words, [blocks.markdown(card.card or "…"), blocks.context(words)])
 
     def beside(self, message: str) -> Sequence[Record]:
-        """Whose it is: a stop names only the message, or only the thread."""
+        """Return whose it is: a stop names only the message, or only the thread."""
         thread, subject, asker = self.question.thread, self.surface.message, self.question.asker.id
         return (
             VisibleAnswer(thread=thread, ts=message, subject=subject, asker=asker),
@@ -113,7 +113,7 @@ class _SlackHooks(DeliveryHooks[SlackMessage]):
         await self._remember_latest()
 
     async def _heading(self) -> list[blocks.Block]:
-        """Whose question it is, where that stands in no message or others have written since."""
+        """Return whose question it is, where that stands in no message or others have written since."""
         question = self.question
         if question.suggested or question.direct:
             return question.heading
@@ -153,5 +153,5 @@ class _SlackHooks(DeliveryHooks[SlackMessage]):
 
 
 def channel_key(thread: ThreadKey) -> ThreadKey:
-    """The key under which things about a whole channel are kept beside its threads."""
+    """Return the key under which things about a whole channel are kept beside its threads."""
     return replace(thread, thread="")

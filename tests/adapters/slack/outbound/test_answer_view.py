@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 import pytest
 
 from adapters.slack.api.web_client import WebClient
-from adapters.slack.outbound.agent_sessions import AgentSessions
 from adapters.slack.outbound.answer_records import SlackQuestionState
 from adapters.slack.outbound.answer_renderer import SlackMessage
 from adapters.slack.outbound.answer_surface import STREAM_SECONDS, SlackQuestion
 from adapters.slack.outbound.answer_view import slack_answer_view
+from adapters.slack.outbound.messages import AgentSessions
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Person, ThreadKey
 from core.ports.platform import MessageState
