@@ -118,7 +118,7 @@ class ThreadContext:
         return tuple(one for one in context if one.text != message.text)
 
     async def files(self, message: IncomingMessage, *, above: bool) -> tuple[FileReference, ...]:
-        """Return the files on the message; if none and ``above``, those on what it points at and on the thread's first."""
+        """Return the files on the message; with ``above``, else those on what it points at and the thread's first."""
         files = message.files
         if FILES_UNKNOWN in files:  # an ``app_mention`` comes without them
             own = await self._message(message, question_ts(message))

@@ -49,7 +49,7 @@ class PrincipalNames:
         self._directory = directory
 
     async def resolve(self, written: Iterable[str], team: str) -> tuple[str, ...]:
-        """Return the principals that the words of a command name. Raises NotFound for a bare name that matches nothing."""
+        """Return the principals that a command's words name. Raises NotFound for a bare name that matches nothing."""
         return tuple([await self._resolve(principal_of(word, team), team) for word in written])
 
     async def _resolve(self, word: str, team: str) -> str:

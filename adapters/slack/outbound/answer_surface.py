@@ -20,6 +20,7 @@ from adapters.slack.api.errors import (
 from adapters.slack.api.ids import user_id
 from adapters.slack.api.web_client import WebClient
 from adapters.slack.outbound import blocks
+from adapters.slack.outbound.answer_records import VisibleAnswer
 from adapters.slack.outbound.answer_renderer import SlackMessage, SlackRenderer
 from adapters.slack.outbound.messages import AgentSessions, ephemeral_place
 from adapters.slack.outbound.text import safe_markdown
@@ -29,6 +30,7 @@ from core.model.errors import PlatformUnavailable
 from core.model.reply_target import ReplyMode
 from core.ports.answer_view import Step
 from core.ports.chat import AnswerPlace, CallRefused, Concluded, End, NoAnswer, PartKey, Refusal, Work
+from core.ports.message_state import MessageStateStore
 
 METADATA = "footnote"
 MOST_SEARCHED = 200  # messages since the question among which a lost one is looked for
@@ -114,6 +116,7 @@ class SlackSurface:
     question: SlackQuestion
     message: str  # the question's id, by which our messages are found again
     trace_id: str
+    message_states: MessageStateStore
     is_private: bool = False
 
     @property
@@ -126,7 +129,7 @@ class SlackSurface:
         return self.home, first
 
     async def next_place(self, mode: ReplyMode) -> AnswerPlace | None:
-        """Return the direct message with the asker; without the right to open one, Slack takes the person's id for it."""
+        """Return the direct message with the asker. Without the right to open one, the person's id is its channel."""
         if mode is not ReplyMode.DIRECT:
             return None
         try:
@@ -140,7 +143,10 @@ class SlackSurface:
         return False
 
     async def post(self, place: AnswerPlace, payload: SlackMessage, key: PartKey) -> str:
-        """Post a message; its ``ts``, empty for one that only the asker sees."""
+        """Post a message, and return its id: its ``ts``, with its channel before it where the place is a person's id.
+
+        The id of a message that only the asker sees is empty.
+        """
         if place.mode is ReplyMode.PRIVATE:
             await self._post_privately(payload)
             return ""
@@ -149,7 +155,8 @@ class SlackSurface:
         answer = await self._call(
             "chat.postMessage", **where, text=payload.text, **whole, unfurl_links=False, unfurl_media=False
         )
-        return str(answer["ts"])
+        channel = str(answer.get("channel") or place.channel)
+        return str(answer["ts"]) if channel == place.channel else f"{channel}/{answer['ts']}"
 
     async def _post_privately(self, payload: SlackMessage) -> None:
         """Show it to the asker alone. Nothing tells whether they saw it: without a response the delivery waits."""
@@ -166,8 +173,8 @@ class SlackSurface:
         self, place: AnswerPlace, message: str, payload: SlackMessage, *, number: int = 0, once: bool = False
     ) -> None:
         """Replace what a message shows. The client has tried again by itself where Slack could not be reached."""
-        given: dict[str, Any] = {"channel": place.channel, "ts": message, "link_names": False, "text": payload.text}
-        given["blocks"] = payload.blocks
+        given: dict[str, Any] = {**_address(place, message), "text": payload.text, "blocks": payload.blocks}
+        given["link_names"] = False
         if once:
             await self.call_once("chat.update", **given)
             return
@@ -182,13 +189,13 @@ class SlackSurface:
 
     async def delete(self, place: AnswerPlace, message: str) -> None:
         """Delete a message, as far as Slack lets us."""
-        await self._call("chat.delete", channel=place.channel, ts=message)
+        await self._call("chat.delete", **_address(place, message))
 
     async def find(self, place: AnswerPlace, key: PartKey, known: Collection[str]) -> str:
         """Return the ``ts`` of a message of ours that was posted but not kept; empty when there is none."""
         if place.mode is ReplyMode.PRIVATE:
             return ""
-        where = {"channel": place.channel}
+        where = {"channel": _channel(place, known)}
         if not _is_direct(place):
             where |= {"ts": self.question.root, "oldest": self.question.ts}
         method = "conversations.history" if _is_direct(place) else "conversations.replies"
@@ -200,17 +207,24 @@ class SlackSurface:
         ours = await self.workspace.bot_user_id()
         found = sorted(answer.get("messages") or [], key=lambda message: float(message["ts"]), reverse=True)
         for message in found:
-            if message.get("user") != ours or message["ts"] in known:
+            ts = str(message["ts"])
+            found_as = ts if where["channel"] == place.channel else f"{where['channel']}/{ts}"
+            if message.get("user") != ours or found_as in known:
                 continue
-            if self._is_part(message.get("metadata") or {}, _part(place, key)):
-                return str(message["ts"])
+            if await self._is_part(ts, message.get("metadata") or {}, _part(place, key)):
+                return found_as
         return ""
 
-    def _is_part(self, metadata: Mapping[str, Any], part: str) -> bool:
-        if metadata.get("event_type") != METADATA:
-            return part == "0" and not metadata  # a stream has no metadata until it ends
-        payload = metadata.get("event_payload") or {}
-        return payload.get("question") == self.message and str(payload.get("part")) == part
+    async def _is_part(self, ts: str, metadata: Mapping[str, Any], part: str) -> bool:
+        """Return whether a message of ours is this part of this answer, and not of another in the same thread."""
+        if metadata.get("event_type") == METADATA:
+            payload = metadata.get("event_payload") or {}
+            return payload.get("question") == self.message and str(payload.get("part")) == part
+        if metadata or part != "0":
+            return False
+        # A stream has no metadata until it ends. Whose it is was kept, unless that was lost: then it may be this one.
+        shown = await self.message_states.read(VisibleAnswer(thread=self.question.thread, ts=ts))
+        return shown is None or shown.subject == self.message
 
     def metadata(self, part: str = "0") -> dict[str, Any]:
         """By what a message is found again."""
@@ -318,6 +332,17 @@ def _chunks(steps: Sequence[Step], text: str) -> list[dict[str, Any]]:
 
 def _is_direct(place: AnswerPlace) -> bool:
     return place.mode is ReplyMode.DIRECT
+
+
+def _address(place: AnswerPlace, message: str) -> dict[str, str]:
+    """Return the channel and ``ts`` of a message. Slack takes a person's id for a channel only to post there."""
+    channel, _, ts = message.rpartition("/")
+    return {"channel": channel or place.channel, "ts": ts}
+
+
+def _channel(place: AnswerPlace, messages: Collection[str]) -> str:
+    """Return the channel to read: that of the messages posted in this place, where the place is a person's id."""
+    return next((one.rpartition("/")[0] for one in messages if "/" in one), "") or place.channel
 
 
 def _part(place: AnswerPlace, key: PartKey) -> str:

@@ -20,7 +20,7 @@ from core.model.conversation import ThreadKey
 from core.model.message_records import CheckpointState
 from core.model.records import Record
 from core.model.reply_target import ReplyMode
-from core.ports.chat import Concluded, DeliveryHooks, End, Failed, Manners, Offered, Work
+from core.ports.chat import AnswerPlace, Concluded, DeliveryHooks, End, Failed, Manners, Offered, Work
 from core.ports.platform import MessageState
 from core.service.channel_settings import AnswerVisibility, answer_visibility
 from core.service.delivery.delivery import AnswerDelivery
@@ -48,7 +48,7 @@ def slack_answer_view(
 ) -> AnswerDelivery[SlackMessage]:
     """Return the delivery of the answer to this question."""
     message = message_state.kept.message
-    surface = SlackSurface(workspace, question, message, trace_id)
+    surface = SlackSurface(workspace, question, message, trace_id, message_state.store)
     renderer = SlackRenderer(question.text, message, question.heading)
     return AnswerDelivery(
         surface=surface,
@@ -99,6 +99,13 @@ class _SlackHooks(DeliveryHooks[SlackMessage]):
             VisibleAnswer(thread=thread, ts=message, subject=subject, asker=asker),
             CurrentAnswer(thread=thread, subject=subject, asker=asker),
         )
+
+    async def remember(self, place: AnswerPlace, messages: Sequence[str]) -> None:
+        """Keep whose the later messages are: a search for another answer's first message must not take them."""
+        thread, subject, asker = self.question.thread, self.surface.message, self.question.asker.id
+        later = [VisibleAnswer(thread=thread, ts=one, subject=subject, asker=asker) for one in messages[1:]]
+        if later:
+            await self.message_state.store.save(*later)
 
     async def ending(self, end: End, work: Work) -> None:
         self.renderer.heading = self.question.heading
