@@ -47,13 +47,12 @@ from core.model.incoming_events import (
     Permissions,
 )
 from core.model.inquiry import Checkpoint
-from core.model.message_records import AnswerStage
+from core.model.records import AnswerStage
 from core.ports.answer_view import AnswerView
 from core.ports.chat import NoAnswer
 from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
-from core.ports.platform import MessageState
-from core.ports.platform_capabilities import PlatformCapabilities
+from core.ports.platform import MessageState, PlatformCapabilities
 from core.service.actions.user_actions import UserActions
 from core.service.actions.wording import EDITED_LATE, YOU_EDITED, ThreadMuted, outcome_text
 from core.service.delivery.delivery import AnswerDelivery

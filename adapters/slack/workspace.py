@@ -21,8 +21,8 @@ from adapters.slack.outbound.views import View
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import FootnoteError, PlatformUnavailable
-from core.model.message_records import QuestionState
-from core.model.reply_target import ReplyTarget
+from core.model.incoming_events import ReplyTarget
+from core.model.records import QuestionState
 from core.ports.message_state import MessageStateStore
 from core.service.actions.presses import AnswerPress
 from core.service.actions.user_actions import UserActions

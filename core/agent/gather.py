@@ -14,15 +14,14 @@ from core.model.inquiry import (
     Investigate,
     ListSources,
     Phase,
-    Profile,
     ReadSection,
     Search,
     SearchAction,
     SearchKnowledge,
     SearchSource,
 )
-from core.model.knowledge import Document
-from core.model.source_names import matching_sources
+from core.model.knowledge import Document, matching_sources
+from core.model.profile import Profile
 from core.ports.index import Scope
 from core.ports.reasoner import GradesWithDecision
 from core.retrieval.hybrid import Retrieval

@@ -14,22 +14,7 @@ from core.model.conversation import Audience, Person, ThreadKey
 from core.model.evidence import EvidenceLibrary
 from core.model.json_codec import name_at_rest
 from core.model.knowledge import KnowledgeBase
-
-
-class Profile(StrEnum):
-    """How much an answer may cost."""
-
-    QUICK = "quick"
-    BALANCED = "balanced"
-    THOROUGH = "thorough"
-
-
-class Behaviour(StrEnum):
-    """How readily evidence is looked for and believed: conservative searches more readily and abstains sooner."""
-
-    CONSERVATIVE = "conservative"
-    BALANCED = "balanced"
-    THOROUGH = "thorough"
+from core.model.profile import Behaviour, Profile
 
 
 class Phase(StrEnum):

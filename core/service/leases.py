@@ -8,8 +8,7 @@ from datetime import timedelta
 from typing import Protocol
 
 from core.model.errors import FootnoteError, LeaseLost, StoreUnavailable, Unavailable
-from core.ports.inbox import Inbox, Lease
-from core.ports.named_leases import NamedLeases
+from core.ports.inbox import Inbox, Lease, NamedLeases
 
 RENEW_SECONDS = 10.0
 TAKE_SECONDS = 1.0

@@ -18,11 +18,12 @@ import numpy as np
 from adapters.reasoners.extractive.evidence import answer_odds
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.model.evidence import EvidenceLibrary
-from core.model.inquiry import CUTOFFS, Behaviour
+from core.model.inquiry import CUTOFFS
+from core.model.profile import Behaviour
 from research.measure.shelf import IndexedSet, PackagedEncoder, questions, run, shelf
 
 if TYPE_CHECKING:
-    from core.ports.encoder import Encoder
+    from core.ports.index import Encoder
 
 SETS = ("hotpotqa_train100", "twowiki_200", "anthropic_docs", "contextual_codebase", "scifact_train", "cranfield")
 SEVERAL_HOPS = frozenset({"hotpotqa_train100", "twowiki_200"})

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from adapters.redis.memory import RedisMemory
-from bot.container import open_catalog
+from bot.stores import open_catalog
 from core.service.visibility import VisibleBases
 from tests.cut_home import (
     ADAS,

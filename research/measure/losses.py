@@ -25,8 +25,9 @@ from bot.container import Footnote
 from bot.evaluation.temp_index import open_temporary
 from bot.settings import Settings
 from core.model.evidence import EvidenceLibrary
-from core.model.inquiry import CUTOFFS, Behaviour
+from core.model.inquiry import CUTOFFS
 from core.model.passage_units import units
+from core.model.profile import Behaviour
 from core.ports.index import Scope
 from research.evaluation.answer_scoring import AnswerVerdict
 from research.evaluation.corpus import fill

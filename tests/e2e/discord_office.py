@@ -12,7 +12,7 @@ from dataclasses import replace
 from adapters.discord.outbound.answer_view import MANNERS
 from adapters.discord.platform import DiscordPlatform
 from core.model.channel_settings import ChannelSettings
-from core.model.parsed_document import Block, ParsedDocument
+from core.model.document_content import Block, ParsedDocument
 from core.service.actions.user_actions import MemoryControls, UserActions
 from core.service.delivery.pacing import PacingLimits
 from core.service.kb.service import KnowledgeCommands

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.container import SystemClock
+from bot.stores import SystemClock
 from core.service.leases import NamedLeaderLease, NeverLeader
 from tests.e2e.discord_driver import DiscordDriver
 from tests.e2e.driver import PlatformDriver, Running

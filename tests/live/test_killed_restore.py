@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.container import open_catalog, open_footnote
+from bot.container import open_footnote
+from bot.stores import open_catalog
 from core.model.conversation import Audience
 from core.service.visibility import VisibleBases
 from tests.cut_home import CHANNEL, History, make_history, settings_of

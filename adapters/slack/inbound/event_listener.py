@@ -28,10 +28,9 @@ from core.model.answer import OPEN_OUTCOMES
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import Busy, Denied, FootnoteError, NotFound
-from core.model.incoming_events import OUR_MENTION, FileReference, IncomingMessage
+from core.model.incoming_events import OUR_MENTION, FileReference, IncomingMessage, ReplyTarget
 from core.model.message_text import plain_question
 from core.model.principals import channel_principal
-from core.model.reply_target import ReplyTarget
 from core.ports.inbox import Inbox
 from core.ports.message_state import KEPT_FOR, CancelReason, MessageStateStore
 from core.service.incoming import BackfillPlaces, delivery, take_in_deletion

@@ -20,9 +20,9 @@ from adapters.slack.api.web_client import WebClient
 from adapters.slack.inbound.message_words import ids_in, plain_message, shared_messages, without_marks
 from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import ThreadKey
+from core.model.document_content import MOST_MESSAGES, Conversation, TranscriptMessage
 from core.model.errors import FetchRefused, NotFound, PlatformUnavailable
 from core.model.message_text import without_emoji
-from core.model.transcripts import MOST_MESSAGES, Conversation, TranscriptMessage
 from core.service.kb.commands import Caller, KbCommand
 
 MOST_READ = 10_000  # messages of one channel

@@ -30,8 +30,7 @@ from adapters.slack.workspace import SlackWorkspace
 from core.model.answer import Answer
 from core.model.conversation import ThreadKey, Turn
 from core.model.errors import FootnoteError, NotFound, PlatformUnavailable, Unavailable
-from core.model.incoming_events import IncomingMessage
-from core.model.reply_target import ReplyTarget
+from core.model.incoming_events import IncomingMessage, ReplyTarget
 from core.service.actions.presses import AnswerAction, HandedOver, PressResult, Shared, press_button
 from core.service.actions.wording import NOBODY_TO_CALL
 from core.service.kb.results import KbResult, RefusalReason, Refused, is_success

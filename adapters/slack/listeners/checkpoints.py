@@ -22,11 +22,10 @@ from adapters.slack.outbound.text import escape
 from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import FootnoteError, PlatformUnavailable, Unavailable
-from core.model.incoming_events import IncomingChoice
+from core.model.incoming_events import IncomingChoice, ReplyTarget
 from core.model.inquiry import Choice
-from core.model.message_records import CheckpointState
-from core.model.reply_target import ReplyTarget
-from core.ports.checkpoints import ParkedInquiry
+from core.model.records import CheckpointState
+from core.ports.memory import ParkedInquiry
 
 log = structlog.get_logger(__name__)
 

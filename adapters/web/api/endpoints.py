@@ -13,11 +13,8 @@ from aiohttp import web
 from adapters.web.api.asking import ENDS, SHOWS_DRAFT, Asking, ProgramRun, RunRecorder
 from adapters.web.api.chat import ChatEndpoints, error_response
 from adapters.web.api.documents import DocumentEndpoints
-from adapters.web.api.event_stream import EventStream
-from adapters.web.api.openapi import EVENT_STREAM, OPERATIONS, description
-from adapters.web.api.problems import WENT_WRONG, problem, problem_of, problem_response
-from adapters.web.api.reference_page import PAGE_POLICY, page
-from adapters.web.api.replies import hit_reply
+from adapters.web.api.openapi import EVENT_STREAM, OPERATIONS, PAGE_POLICY, description, page
+from adapters.web.api.replies import WENT_WRONG, EventStream, hit_reply, problem, problem_of, problem_response
 from adapters.web.api.requests import Handler, TokenGuard, body_of, send
 from adapters.web.api.schemas import (
     AskRequest,
@@ -31,7 +28,7 @@ from adapters.web.api.schemas import (
 from core.model.errors import FootnoteError, NotFound
 from core.model.inquiry import AnswerPolicy
 from core.model.json_codec import to_json
-from core.ports.checkpoints import Checkpoints
+from core.ports.memory import Checkpoints
 from core.service.actions.user_actions import UserActions
 from core.service.api_clients import ApiClient, ApiClients, KnowledgeReader
 from core.service.kb.program_documents import ProgramDocuments

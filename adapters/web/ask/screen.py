@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from aiohttp import web
 
 from adapters.web.access.forms import read_form
+from adapters.web.ask.answer_view import AnswerStage, WebQuestionState
 from adapters.web.ask.attached_texts import AttachedTexts
 from adapters.web.ask.conversations import Conversations
 from adapters.web.ask.live_streams import LiveStreams
-from adapters.web.ask.question_state import AnswerStage, WebQuestionState
 from adapters.web.ask.turn_views import TurnView, TurnViews
 from adapters.web.knowledge.result_lines import told_with_jobs
 from adapters.web.knowledge.uploads import LARGEST, Upload

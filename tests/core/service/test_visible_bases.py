@@ -19,7 +19,7 @@ from core.model.evidence import Evidence
 from core.model.incoming_events import Permissions
 from core.model.inquiry import AnswerPolicy
 from core.model.knowledge import KnowledgeBase
-from core.ports.api_tokens import TokenScope
+from core.ports.access import TokenScope
 from core.retrieval.hybrid import Retriever
 from core.service.api_clients import ApiClient, KnowledgeReader
 from core.service.channel_settings import SettingsService

@@ -17,14 +17,13 @@ from adapters.reasoners.extractive.evidence.sufficiency import open_names
 from adapters.reasoners.extractive.evidence.versions import calls_itself_outdated, family
 from adapters.reasoners.extractive.question.aggregation import aggregation_of
 from core.model.answer import Outcome
-from core.model.citation_markers import without_markers
 from core.model.conversation import Thread, Turn
 from core.model.evidence import Evidence, EvidenceLibrary
 from core.model.inquiry import Inquiry
+from core.model.knowledge import list_titles
 from core.model.markdown_lines import without_links
 from core.model.passage_units import units
-from core.model.source_names import list_titles
-from core.model.text import words
+from core.model.text import without_markers, words
 from core.ports.reasoner import DraftRemark
 
 _QUOTES = 3  # for one need, before what completes them
@@ -34,7 +33,7 @@ MOST_BESIDE = 3  # units of others
 
 
 def answer(inquiry: Inquiry, found: Sequence[tuple[str, Sequence[ScoredUnit]]]) -> Iterator[str]:
-    """The whole answer in pieces, from each need's weighed candidates."""
+    """Return the whole answer in pieces, from each need's weighed candidates."""
     if inquiry.caveats:
         yield DraftRemark("This may not answer your question. It is the closest I found:\n\n")
     computed = [_worked_out(need, inquiry) for need, _ in found]
@@ -61,7 +60,7 @@ def answer(inquiry: Inquiry, found: Sequence[tuple[str, Sequence[ScoredUnit]]]) 
 
 
 def list_documents(topic: str, found: Sequence[ScoredUnit]) -> Iterator[str]:
-    """The documents that speak of a topic, each with the sentence that shows it."""
+    """Return the documents that speak of a topic, each with the sentence that shows it."""
     best: dict[str, ScoredUnit] = {}
     for one in found:
         best.setdefault(one.evidence.passage.document, one)
@@ -80,13 +79,13 @@ def _worked_out(need: str, inquiry: Inquiry) -> TableAnswer | None:
 
 
 def _near_tables(inquiry: Inquiry) -> list[Evidence]:
-    """The evidence of sections of which a passage counts: a table may be spread over several."""
+    """Return the evidence of sections of which a passage counts: a table may be spread over several."""
     sections = {item.passage.section for item in inquiry.library.relevant(inquiry.cutoff)}
     return [item for item in inquiry.library.items_found() if item.passage.section in sections]
 
 
 def _remarks(inquiry: Inquiry, used: Sequence[Quotation]) -> Iterator[str]:
-    """What a careful reader should know: versions of one document, what is out of date, which name is not covered."""
+    """Remark what a careful reader should know: other versions, and what is out of date."""
     documents = tuple({one.evidence.passage.document: one.evidence for one in used}.values())
     shown = {unit.text.lstrip("> ") for one in used for unit in one.units}
     yield from _versions(documents)
@@ -132,7 +131,7 @@ def _same_document(one: Evidence, other: Evidence) -> bool:
 
 
 def _outdated_notice(item: Evidence) -> tuple[int, str] | None:
-    """What the passage says about its own document being out of date, with the evidence's id."""
+    """Return what the passage says about its own document being out of date, with the evidence's id."""
     said = (unit.text for unit in units(item.passage.text) if calls_itself_outdated(item.passage, unit))
     found = next(said, "")
     return (item.id, found.lstrip("> ")) if found else None
@@ -172,5 +171,5 @@ def _answers_to_last_question(thread: Thread) -> list[Turn]:
 
 
 def _plain(text: str) -> str:
-    """The words alone, for looking whether a quote stands in an answer."""
+    """Return the words alone, for looking whether a quote stands in an answer."""
     return " ".join(words(without_links(text))).casefold()

@@ -29,7 +29,7 @@ class Quotation:
 
 
 def render(quotations: Sequence[Quotation]) -> Iterator[str]:
-    """The quotes under the places they come from, as Markdown."""
+    """Return the quotes under the places they come from, as Markdown."""
     for place, group in groupby(quotations, key=origin):
         yield f"{place}\n\n"
         led = ""
@@ -95,14 +95,14 @@ def _states(text: str) -> bool:
 
 
 def _list_lines(members: Sequence[Unit], mark: str, before: str) -> str:
-    """The items, under the words that lead in to them, unless these are quoted right before."""
+    """Return the items, under the words that lead in to them, unless these are quoted right before."""
     lead = members[0].under
     items = "\n".join(_item(unit, mark) for unit in members)
     return f"{lead}\n\n{items}" if lead != before and lead.rstrip("*_ ").endswith(":") else items
 
 
 def _item(unit: Unit, mark: str) -> str:
-    """A list item with a marker after each of its sentences: each is a claim of its own."""
+    """Return a list item with a marker after each of its sentences: each is a claim of its own."""
     text = shorten(unit.text)
     bullet = LIST_ITEM.match(text)
     start = bullet.end() if bullet else 0
@@ -120,14 +120,14 @@ def _mark_row(row: str, mark: str) -> str:
 
 
 def _code(unit: Unit, mark: str) -> str:
-    """A listing whole, or not at all."""
+    """Return a listing whole, or not at all."""
     if len(unit.text) <= _LONG_CODE:
         return f"{unit.text}\n\n(as in {mark})"
     return f"There is a listing of {len(unit.text.splitlines())} lines in {mark}."
 
 
 def shorten(text: str) -> str:
-    """A very long stretch, ended at a full stop, else at a comma, else at a word; never within a link."""
+    """Return a very long stretch, ended at a full stop, else at a comma, else at a word; never within a link."""
     if len(without_links(text)) <= _LONG:
         return text  # with its links: what an answer shows of them is ``answer_links``' business
     text = without_links(text)

@@ -171,7 +171,7 @@ NEUTRAL = 0.5
 
 @lru_cache(maxsize=256)
 def kind_asked(question: str) -> AnswerType:
-    """The kind of answer that a question asks for; one that no text fits or lacks where it is nothing particular."""
+    """Return the kind of answer that a question asks for; ``_NOTHING`` where it is nothing particular."""
     return next((kind for kind in _KINDS if kind.asked.search(question)), _NOTHING)
 
 
@@ -199,7 +199,7 @@ def tells_what_to_do(text: str) -> bool:
 
 
 def _first_kind(question: str) -> Pattern | None:
-    """What says best what is asked for; None where nothing particular is."""
+    """Return what says best what is asked for; None where nothing particular is."""
     said = kind_asked(question).said
     return said[0][0] if said else None
 

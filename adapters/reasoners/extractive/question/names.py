@@ -7,7 +7,7 @@ from core.model.text import STOPWORDS
 
 
 def word_list(text: str) -> frozenset[str]:
-    """The words of a text that lists them."""
+    """Return the words of a text that lists them."""
     return frozenset(text.split())
 
 
@@ -90,7 +90,7 @@ def _name_end(found: tuple[str, ...], start: int) -> int:
 
 @lru_cache(maxsize=4096)
 def names(text: str) -> tuple[str, ...]:
-    """The proper names of a text, in order, without repeats."""
+    """Return the proper names of a text, in order, without repeats."""
     found = tokens(text)
     kept: dict[str, None] = {}
     at = 0

@@ -15,7 +15,7 @@ from adapters.slack.outbound.answer_view import slack_answer_view
 from adapters.slack.outbound.messages import AgentSessions
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Person, ThreadKey
-from core.model.reply_target import ReplyMode
+from core.model.incoming_events import ReplyMode
 from core.ports.chat import PartKey
 from core.ports.platform import MessageState
 from core.service.delivery.delivery import AnswerDelivery

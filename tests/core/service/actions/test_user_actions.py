@@ -7,8 +7,9 @@ import pytest
 from core.model.channel_settings import ChannelSettings, ChosenSettings, ReplyStyle
 from core.model.conversation import Audience, Person
 from core.model.errors import AlreadyDone, Denied, NotFound
-from core.model.inquiry import Behaviour, CheckpointKind, Profile
-from core.model.message_records import QuestionState
+from core.model.inquiry import CheckpointKind
+from core.model.profile import Behaviour, Profile
+from core.model.records import QuestionState
 from core.ports.message_state import CancelReason
 from core.service.actions.user_actions import UserActions
 from core.service.actions.wording import (
