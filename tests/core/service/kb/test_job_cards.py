@@ -81,7 +81,7 @@ async def test_a_card_that_was_forgotten_with_its_person_is_owed_to_nobody(state
     await states.keep(card(DONE))
     await states.message_states.remove(card(DONE))
     assert await states.unshown(blank) == []
-    assert await states.message_states.read_entries(states._pending_updates._update("")) == []
+    assert await states.message_states.read_entries(states._update("")) == []
 
 
 async def test_a_job_that_is_being_ended_reads_so_unless_it_is_over(states: JobCardStates) -> None:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from core.model.answer import Outcome
 from core.model.conversation import Person, Turn
-from core.retrieval.turn_recall import recall_turns
+from core.service.thread_memory import recall_turns
 
 
 def turn(question: str, answer: str, rewritten: str = "") -> Turn:
