@@ -12,8 +12,8 @@ from pathlib import PurePosixPath
 from adapters.documents.encodings import decode, looks_binary, repair, without_data
 from adapters.documents.format import Package, by_media_type, by_suffix, formats
 from adapters.documents.zip_package import open_package, part
+from core.model.document_content import ParsedDocument
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import ParsedDocument
 
 _REFUSED_MAGIC = (
     (b"\x1f\x8b", "a gzip archive"),

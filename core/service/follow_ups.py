@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from core.agent.choice_labels import short_label
+from core.agent.question_back import short_label
 from core.agent.run import WEAK, Run
 from core.model.answer import Answer, FollowUp, Outcome
 from core.model.errors import FootnoteError

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -13,7 +14,7 @@ from adapters.slack.kb.job_cards import EDITS
 from adapters.slack.platform import SlackPlatform
 from core.model.jobs import Job, JobProgress, JobStage, JobState
 from core.ports.index import Scope
-from core.ports.platform_capabilities import PlatformCapabilities
+from core.ports.platform import PlatformCapabilities
 from core.service.kb.commands import KbCommand, KbVerb
 from core.service.kb.job_runner import JobRunner
 from tests.core.service.kb.knowledge_room import Room
@@ -111,6 +112,15 @@ async def told(slack: FakeSlack, name: str, words: str) -> Message:
     """What somebody is shown for a command."""
     await slack.person(name).slash("/kb", words, "general")
     return await slack.person(name).next_private()
+
+
+class TestConnect:
+    pytestmark = e2e
+
+    async def test_an_admin_gets_a_link_that_slack_does_not_open(self, slack: FakeSlack, room: SlackRoom) -> None:
+        word = (await told(slack, "ada", "connect")).markdown
+        assert re.search(r"`https://notes\.example/sign-in/[\w-]{16,}`", word), word
+        assert "Only admins" in (await told(slack, "alice", "connect")).markdown
 
 
 class TestTheForm:

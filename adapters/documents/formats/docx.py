@@ -16,8 +16,8 @@ from adapters.documents.formats.docx_text import ALTERNATE, ENDNOTE, SKIPPED, W,
 from adapters.documents.tables import table
 from adapters.documents.titles import choose_title, iso_date
 from adapters.documents.zip_package import is_office_xml, open_transitional
+from core.model.document_content import Block, ParsedDocument
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import Block, ParsedDocument
 
 _PICTURE = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}"
 _BLIP = "{http://schemas.openxmlformats.org/drawingml/2006/main}blip"

@@ -11,8 +11,8 @@ from adapters.documents.encodings import decode
 from adapters.documents.format import Format
 from adapters.documents.html_markdown import soup, to_markdown
 from adapters.documents.titles import choose_title, iso_date, safe_link
+from core.model.document_content import Block, ParsedDocument
 from core.model.errors import DocumentRejected
-from core.model.parsed_document import Block, ParsedDocument
 
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w:.-]+)""", re.IGNORECASE)
 _XML_ENCODING = re.compile(rb"""^\s*<\?xml[^>]{0,100}?encoding\s*=\s*["']([\w.-]+)""")
@@ -152,12 +152,13 @@ def _canonical(page: BeautifulSoup) -> str | None:
 def _resolve_links(page: BeautifulSoup, url: str | None) -> None:
     """Make links absolute where the page states its address, or the base of its links."""
     base = page.find("base", href=True)
+    address = url or ""
     with suppress(ValueError):
-        url = safe_link(urljoin(url or "", str(base["href"]) if isinstance(base, Tag) else ""))
-    for link in page.find_all("a", href=True) if url else ():
+        address = safe_link(urljoin(address, str(base["href"]) if isinstance(base, Tag) else "")) or ""
+    for link in page.find_all("a", href=True) if address else ():
         if not str(link["href"]).startswith("#"):
             with suppress(ValueError):
-                link["href"] = urljoin(url, str(link["href"]))
+                link["href"] = urljoin(address, str(link["href"]))
 
 
 _BEGINNING = re.compile(

@@ -13,9 +13,9 @@ from adapters.documents.format import Format
 from adapters.documents.formats.markdown_blocks import with_plain_blocks
 from adapters.documents.formats.text import atx_headings, trim_lines
 from adapters.documents.titles import choose_title, iso_date, safe_link
+from core.model.document_content import Block, ParsedDocument
 from core.model.errors import NoText
 from core.model.markdown_lines import HEADING, fenced_runs
-from core.model.parsed_document import Block, ParsedDocument
 
 # Templates of site generators (Jekyll, Hugo, Nunjucks): a reader of the site never sees them.
 _HIDDEN_PART = re.compile(r"\{%-?\s*comment\b.*?endcomment\s*-?%\}", re.DOTALL)

@@ -15,8 +15,8 @@ from adapters.documents.formats.pdf_markdown import heading_key, largest_text, p
 from adapters.documents.formats.pdf_page import Drawings, PageContent, content_of, filled_values
 from adapters.documents.formats.pdf_tables import RuledPage, ruled_tables
 from adapters.documents.titles import choose_title, iso_date
+from core.model.document_content import ParsedDocument, PicturePage
 from core.model.errors import DocumentRejected, NoText
-from core.model.parsed_document import ParsedDocument, PicturePage
 
 if TYPE_CHECKING:
     import pypdfium2

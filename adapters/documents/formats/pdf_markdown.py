@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from adapters.documents.formats.pdf_lines import Line
 from adapters.documents.formats.pdf_tables import FoundTable
-from core.model.parsed_document import Block
+from core.model.document_content import Block
 
 HEADING_RATIO = 1.12
 """A line set this much larger than the body is a heading."""

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from adapters.documents.encodings import decode, without_data
 from adapters.documents.format import Format
 from adapters.documents.titles import choose_title
+from core.model.document_content import Block, ParsedDocument
 from core.model.errors import NoText
 from core.model.markdown_lines import with_fences
-from core.model.parsed_document import Block, ParsedDocument
 
 _UNDERLINE = re.compile(r"^\s{0,3}(=+|-+)\s*$")
 _NO_HEADING = re.compile(r"^\s{0,3}([-*+>|#]|\d+[.)])(\s|$)|^\s{4,}|\|")

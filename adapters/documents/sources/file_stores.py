@@ -28,8 +28,7 @@ from adapters.documents.sources.connections import (
     why_not_allowed,
 )
 from core.model.errors import FetchRefused
-from core.ports.file_stores import StoredFile
-from core.ports.web import PageGone
+from core.ports.sources import PageGone, StoredFile
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

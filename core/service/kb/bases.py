@@ -8,16 +8,15 @@ from dataclasses import dataclass, replace
 
 from core.model.conversation import Audience
 from core.model.errors import NotFound
-from core.model.grants import grant, revoke
-from core.model.knowledge import KnowledgeBase, find_base
+from core.model.knowledge import KnowledgeBase, find_base, grant, revoke
 from core.model.principals import EVERYONE, PRINCIPAL_FORMS, Principal, PrincipalForm, PrincipalKind
 from core.ports.catalog import Catalog
 from core.ports.job_store import JobStore
 from core.service.kb.commands import Caller, KbCommand
 from core.service.kb.job_queue import RECENT
 from core.service.kb.queries import KnowledgeQueries
-from core.service.kb.results import BaseCreated, BaseDescribed, GrantsChanged, KbAction, KbResult, ReadersPreview
-from core.service.kb.summaries import readers_of
+from core.service.kb.results import BaseCreated, BaseDescribed, GrantsChanged, KbResult, ReadersPreview
+from core.service.kb.summaries import KbAction, readers_of
 from core.service.kb.text_spans import join_names
 
 MOST_DESCRIPTION = 500  # characters
