@@ -87,7 +87,7 @@ R = TypeVar("R", bound=Record)
 
 
 def record_types() -> tuple[type[Record], ...]:
-    """Every type of record that is defined, by name: all of them may belong to a person or a thread."""
+    """Return every type of record that is defined, by name: all of them may belong to a person or a thread."""
     found: dict[str, type[Record]] = {}
     waiting: list[type[Record]] = [Record]
     while waiting:
@@ -111,7 +111,7 @@ class Layout:
 
 
 def layout_of(kind: type[Record]) -> Layout:
-    """The layout of a type."""
+    """Return the layout of a type."""
     return _layout(kind)  # type: ignore[arg-type]  # a class can be hashed; mypy asks its instances
 
 
@@ -139,12 +139,12 @@ def _check_owner(kind: type[Record]) -> None:
 
 
 def _names_in(kept_at: Address) -> frozenset[str]:
-    """The fields that make an address."""
+    """Return the fields that make an address."""
     return frozenset(_PLACEHOLDER.findall(f"{kept_at.place} {kept_at.subject} {kept_at.entry}"))
 
 
 def key_text(value: object) -> str:
-    """A value as it stands in an address: a text, or a ThreadKey."""
+    """Return a value as it stands in an address: a text, or a ThreadKey."""
     return str(value or "")
 
 

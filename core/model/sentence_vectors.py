@@ -50,7 +50,7 @@ NO_SENTENCES = SentenceVectors()
 
 
 def digest_of(texts: Sequence[str]) -> str:
-    """What tells these texts, in this order, from others."""
+    """Return what tells these texts, in this order, from others."""
     return blake2b("\x1f".join(texts).encode(errors="replace"), digest_size=6).hexdigest()
 
 

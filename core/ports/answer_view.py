@@ -136,4 +136,4 @@ class AnswerStream(Protocol):
         """Add to the stream. Raises StoreUnavailable."""
 
     async def read(self, thread: str, subject: str, after: str = "") -> Updates:
-        """What came after this place, at most some hundreds; at once, also when that is nothing."""
+        """Return what came after this place, at most some hundreds; at once, also when that is nothing."""

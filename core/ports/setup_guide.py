@@ -19,7 +19,7 @@ class LocalFiles(Protocol):
         """What was found, to be named by where it comes from."""
 
     def read(self, files: Sequence[NamedFile]) -> AsyncIterator[FileContent]:
-        """The content of each of these."""
+        """Yield the content of each of these."""
 
 
 class SetupGuide(Protocol):
@@ -29,10 +29,10 @@ class SetupGuide(Protocol):
         """Return the labels of the platforms that can be set up, by their names."""
 
     def steps(self, platform: str) -> Sequence[SetupStep]:
-        """What there is to do at a platform, in order."""
+        """Return what there is to do at a platform, in order."""
 
     def first_messages(self, platform: str) -> Sequence[str]:
-        """What to write in a channel once it runs, one message after the other."""
+        """Return what to write in a channel once it runs, one message after the other."""
 
     def configured_platforms(self) -> frozenset[str]:
         """Return the platforms that have a token, whether it works or not."""
@@ -47,10 +47,10 @@ class SetupGuide(Protocol):
         """
 
     def running_options(self) -> RunningOptions:
-        """How it is kept running on this machine."""
+        """Return how it is kept running on this machine."""
 
     def write_unit(self) -> str:
         """Write the systemd unit; its path. Raises ConfigurationError where that cannot be done."""
 
     async def files(self, path: str) -> LocalFiles:
-        """What lies there, recursively. Raises NotFound where there is nothing that could be read."""
+        """Return what lies there, recursively. Raises NotFound where there is nothing that could be read."""

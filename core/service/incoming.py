@@ -30,7 +30,7 @@ _NAMES = {kind: name for name, kind in _KINDS.items()}
 
 
 def delivery(delivery_id: str, incoming: Incoming | Deletion) -> Delivery:
-    """The inbox's envelope for something incoming."""
+    """Return the inbox's envelope for something incoming."""
     source = incoming.question if isinstance(incoming, Expiry | Deletion) else incoming
     person = source.person if isinstance(source, IncomingChoice) else source.asker
     return Delivery(
@@ -44,7 +44,7 @@ def delivery(delivery_id: str, incoming: Incoming | Deletion) -> Delivery:
 
 
 def decode_delivery(envelope: Delivery) -> Incoming | Deletion:
-    """The inverse of ``delivery``. Raises ValueError on an envelope of another version."""
+    """Return the inverse of ``delivery``. Raises ValueError on an envelope of another version."""
     kind = _KINDS.get(envelope.kind)
     if kind is None:
         raise ValueError(f"There is no delivery of kind {envelope.kind!r}.")
@@ -136,7 +136,7 @@ class BackfillPlaces:
         await self._message_states.save(BackfillCursor(platform=self._platform, at=at or self._now()))
 
     async def missed_period(self, most: int = MOST_PLACES) -> MissedPeriod | None:
-        """What to look back on, at most so many places; None when we never listened before. Raises StoreUnavailable."""
+        """Return what to look back on; None if we never listened before. Raises StoreUnavailable."""
         until = await self._message_states.read(BackfillCursor(platform=self._platform))
         if until is None or not until.at:
             return None

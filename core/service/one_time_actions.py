@@ -43,11 +43,11 @@ class OneTimeActions:
     now: Callable[[], float] = time.time
 
     async def open(self, action: OneTimeAction) -> None:
-        """It can be taken (once more). Raises StoreUnavailable."""
+        """Let it be taken, or taken once more. Raises StoreUnavailable."""
         await self.message_states.save(replace(action, open=True))
 
     async def take(self, kept: OneTimeAction | None) -> PressOutcome:
-        """Whether this press is the one that counts, of an action as it was just read. Raises StoreUnavailable.
+        """Return whether this press is the one that counts, of an action as it was just read. Raises StoreUnavailable.
 
         It also counts when an earlier one was lost together with its worker.
         """
@@ -79,5 +79,5 @@ class OneTimeActions:
         await self.mark_done(mine)
 
     async def mark_done(self, action: OneTimeAction) -> None:
-        """It has been done: it is never taken again. Raises StoreUnavailable."""
+        """Mark it as done: it is never taken again. Raises StoreUnavailable."""
         await self.message_states.save(replace(action, done=True))

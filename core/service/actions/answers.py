@@ -74,21 +74,21 @@ class AnswerActions:
     audit: Audit
 
     async def find(self, thread: ThreadKey, trace_id: str) -> Turn:
-        """A turn of this thread, whoever asks: for who acts on it and is shown none of it. Raises NotFound."""
+        """Return a turn of this thread, whoever asks: for who acts on it and is shown none of it. Raises NotFound."""
         for turn in (await self.memory.recall(thread)).turns:
             if turn.trace_id == trace_id:
                 return turn
         raise NotFound(GONE)
 
     async def read(self, thread: ThreadKey, trace_id: str, audience: Audience) -> Turn:
-        """A turn of this thread. Raises NotFound when it is gone or carries words this audience may not read."""
+        """Return a turn of this thread. Raises NotFound when it is gone or carries words this audience may not read."""
         turn = await self.find(thread, trace_id)
         if not turn.readable_by(await self.bases.names(audience)):
             raise NotFound(GONE)
         return turn
 
     async def quotes(self, thread: ThreadKey, trace_id: str, audience: Audience) -> Quotes:
-        """The passages behind an answer, as far as this reader may see their bases now. Raises NotFound."""
+        """Return the passages behind an answer, as far as this reader may see their bases now. Raises NotFound."""
         turn, visible = await self.find(thread, trace_id), await self.bases.names(audience)
         shown = tuple(source for source in turn.citations if source.knowledge_base in visible)
         return Quotes(turn.question, shown, len(turn.citations) - len(shown))
@@ -96,7 +96,7 @@ class AnswerActions:
     async def explain(
         self, thread: ThreadKey, audience: Audience, trace_id: str = "", *, asker: str = ""
     ) -> Explanation:
-        """How an answer came about, as ``explain_answer`` tells it to this audience. Raises NotFound."""
+        """Return how an answer came about, as ``explain_answer`` tells it to this audience. Raises NotFound."""
         visible = await self.bases.names(audience)
         return await explain_answer(self.memory, self.trace_store, thread, visible, trace_id=trace_id, asker=asker)
 

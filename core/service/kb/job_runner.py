@@ -57,7 +57,7 @@ class Sync(Protocol):
     """Goes on with the sync of a connection (``core.service.sync.connections``)."""
 
     async def __call__(self, name: str, *, guard: Guard, report: SyncReport, until: float) -> bool:
-        """Whether the round ended."""
+        """Return whether the round ended."""
 
 
 @dataclass(slots=True)
@@ -256,7 +256,7 @@ class JobRunner:
         await self._item_sources.forget(item)
 
     async def _outcome(self, run: _Run, item: JobItem) -> JobItem:
-        """The item as it came out."""
+        """Return the item as it came out."""
         match run.job.kind:
             case JobKind.REMOVE:
                 count = await self._trash.put_away(document_of(item))
@@ -316,7 +316,7 @@ class JobRunner:
         check_readers(base, item.audience, item.giver)
 
     async def _check_publishable(self, run: _Run, item: JobItem) -> None:
-        """The same once the passages are written: they go again where they may not become visible."""
+        """Check again once the passages are written; remove them if they may not become visible."""
         await run.guard()
         try:
             await self._check_base(run, item)
@@ -377,7 +377,7 @@ class JobRunner:
 
 
 def _in_hand(job: Job) -> str:
-    """The source of what an earlier worker may have been at when it died; empty when none had this job before."""
+    """Return the source that an earlier worker may have had in hand when it died; empty without one."""
     if job.state is JobState.QUEUED or job.kind in {JobKind.REMOVE, JobKind.RESTORE}:
         return ""
     return next((item.source for item in job.items if not item.over), "")

@@ -56,7 +56,7 @@ def finished_text(draft: str) -> str:
 
 
 def without_headings(text: str) -> str:
-    """The words of a Markdown text, its headings left out."""
+    """Return the words of a Markdown text, its headings left out."""
     return " ".join(word for line in text.splitlines() if not line.startswith("#") for word in line.split())
 
 
@@ -157,7 +157,7 @@ class Proposals:
         return ProposalDecided(outcome, await self.queries.proposals(command, caller))
 
     async def _decide(self, command: KbCommand, caller: Caller) -> KbOutcome:
-        """The outcome of a decision. What was approved is enqueued, by this process or by whichever looks next."""
+        """Decide. What is approved is enqueued, by this process or by the next that looks."""
         approving, name = command.verb is KbVerb.APPROVE, command.target.strip()
         proposal = await self.proposal_store.proposal(name)
         if proposal is None:
@@ -185,7 +185,7 @@ class Proposals:
         )
 
     async def _repeat_outcome(self, held: Decision | None, approving: bool, caller: Caller) -> KbOutcome:
-        """The outcome where it was decided before: what this very admin approved goes on, which may have died over it.
+        """Return the outcome if it was decided before; enqueue again what this admin approved.
 
         Raises NotFound, which says who decided.
         """
