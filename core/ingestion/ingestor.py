@@ -239,7 +239,7 @@ class Ingestor:
             await self._discard(document_id, before)
             raise
         if still_ours is not None:
-            await still_ours()  # outside the ``try``: whoever has taken over may have written the same rows
+            await still_ours()  # outside the ``try``: the worker that took over may have written the same rows
         origin = material.origin or (before.origin if before else "")
         await self._catalog.publish(replace(document, passages=len(passages), origin=origin))
         await self._index.remove(document_id, keep_version=version)
@@ -265,7 +265,7 @@ class Ingestor:
     async def tidy(self, base: str, source: str) -> int:
         """Remove what is there of a document beside its visible version; how many passages.
 
-        For whoever takes over from a worker that died with this document in hand: it may have left a version that
+        For the worker that takes over from one that died with this document in hand: it may have left a version that
         never became visible, or the one that was replaced.
         """
         document_id = document_id_of(base, source)

@@ -43,7 +43,7 @@ class Segment:
     locator: Locator
     tokens: int = 0
     header: str = ""  # the table's header rows, for a row
-    joint: str = "\n\n"  # what stands before it when it follows another unit
+    joint: str = "\n\n"  # what is before it when it follows another unit
     lead: str = ""  # a heading that its section lost when it was merged
     introduction: str = ""  # the words before a list, a table or a listing that end in a colon
     lines: tuple[int, ...] = ()  # the source's line of each line of the text, where it kept its lines

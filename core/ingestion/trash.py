@@ -100,7 +100,7 @@ class Trash:
         return copy is not None
 
     async def restore(self, removed: RemovedDocument, by: str) -> Document:
-        """Put a document back as it was. Raises NotFound when its copy is gone, DocumentRejected when it is in use.
+        """Put a document back as it was. Raises NotFound without its copy, DocumentRejected when it is in use.
 
         Where it was replaced, the version that took its place is set aside in turn. Until the document is visible
         again its removal is known and its copy kept, so that a restore that was killed can be repeated.

@@ -124,7 +124,7 @@ class ResourceUsage:
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """A question that may be asked next, and what stands on its button, in at most 40 characters."""
+    """A question that may be asked next, and what is on its button, in at most 40 characters."""
 
     label: str
     question: str
@@ -143,7 +143,7 @@ class Answer:
     written_by: str = ""  # the reasoner's name
     spent: ResourceUsage = ResourceUsage()
     timings: tuple[tuple[str, float], ...] = ()  # seconds by stage
-    causes: tuple[str, ...] = ()  # what was wrong at the model's endpoint, for whoever runs this
+    causes: tuple[str, ...] = ()  # what was wrong at the model's endpoint, for the one who runs this
     follow_ups: tuple[FollowUp, ...] = ()  # what the evidence answers beside this, where that is switched on
 
     @property

@@ -61,7 +61,7 @@ _WRITTEN_OUT = re.compile(
 _MOST_ADDRESSES = 200  # of one passage
 
 # What a stream holds back, because more text may still make it a link or a marker: the last word with the white space
-# before it (no address contains white space), where what stands in brackets is one word and an open bracket goes on to
+# before it (no address contains white space), where what is in brackets is one word and an open bracket goes on to
 # the end; the line of a possible reference; an open tag. Each alternative begins where only few places can begin it,
 # so that the whole is linear in the text: a run of white space at its beginning, a word after white space.
 _OPEN = r"\[[^\[\]\n]{0,300}(?:\](?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*)?)?"
@@ -71,7 +71,7 @@ RESERVED_SHARE = re.compile(
     r"|(?:^|\n)[ \t]{0,3}\[[^\[\]\n]{1,100}\]:[^\n]*$"
     r"|<[^<>\n]{0,500}$"
 )
-MOST_HELD_BACK = 4_000  # characters; what is longer is shown, filtered as it stands
+MOST_HELD_BACK = 4_000  # characters; what is longer is shown, filtered as it is
 REMOVED = "(link removed)"
 _MOST_ROUNDS = 3  # an address that is taken away may leave markup that makes another link
 # What chat platforms take for a call of people, or for a link to a channel: see their sanitizers.

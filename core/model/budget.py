@@ -106,7 +106,7 @@ class Meter:
         )
 
     def blame(self, cause: str) -> None:
-        """Keep what was wrong at the model's endpoint, for whoever runs it."""
+        """Keep what was wrong at the model's endpoint, for the one who runs it."""
         if cause not in self.causes:
             self.causes.append(cause)
 

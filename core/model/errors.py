@@ -70,7 +70,7 @@ class DiskFull(StoreUnavailable):
 
 
 class ModelFailure(StrEnum):
-    """What was wrong at a model endpoint, for metrics and for whoever runs it."""
+    """What was wrong at a model endpoint, for metrics and for the one who runs it."""
 
     DNS = "dns"
     TLS = "tls"

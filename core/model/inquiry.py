@@ -173,7 +173,7 @@ class Search:
     action: Annotated[SearchAction, name_at_rest("move")]
     found: int = 0
     new: int = 0
-    note: str = ""  # what the model is told: an unknown name, a listing, a section's text
+    note: str = ""  # what the model hears: an unknown name, a listing, a section's text
 
 
 class ChoiceId(StrEnum):
@@ -235,7 +235,7 @@ class Checkpoint:
         return () if self.kind is CheckpointKind.CLARIFY else self.found
 
     def may_be_answered_by(self, person: Person, *, is_admin: bool) -> bool:
-        """Return whether this person may choose here: whoever asked, or an admin."""
+        """Return whether this person may choose here: the person who asked, or an admin."""
         return is_admin or person.id == self.asker.id
 
     def choice(self, pressed: str) -> Choice | None:

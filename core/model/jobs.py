@@ -27,7 +27,7 @@ class JobKind(StrEnum):
     SITE = "site"  # the pages below a link, or those of a sitemap; found on the way
     HISTORY = "history"  # the conversations of a channel; found on the way
     REFRESH = "refresh"  # links that are known already, asked whether they have changed
-    REMOVE = "remove"  # the documents of a base that is gone
+    REMOVE = "remove"  # the documents of a base that no longer exists
     RESTORE = "restore"  # documents that were removed a short time ago
     REPAIR = "repair"  # documents of which the index has lost passages
     SYNC = "sync"  # a connection: what its source has now, and who may read it
@@ -184,7 +184,7 @@ class Job:
         return tuple(item for item in self.items if item.state is ItemState.FAILED)
 
     def position(self, source: str) -> int | None:
-        """Return where the item of this source stands among the items."""
+        """Return where the item of this source is among the items."""
         return next((n for n, item in enumerate(self.items) if item.source == source), None)
 
     def with_item(self, item: JobItem) -> "Job":
@@ -227,7 +227,7 @@ def content_digest(data: bytes) -> str:
 def waiting_duplicate(job: Job, others: Iterable[Job]) -> Job | None:
     """Return the job among the others that has all of this one's work still before it; None when there is none.
 
-    Jobs of a base are done in the order they came, so one that another job of the same sources stands behind would not
+    Jobs of a base are done in the order they came, so one with another job of the same sources behind it would not
     leave the base as this one does.
     """
     wanted = {_content(item) for item in job.items}

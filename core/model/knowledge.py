@@ -57,7 +57,7 @@ def _is_within(one: KnowledgeBase, other: KnowledgeBase) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Locator:
-    """Where in its document a passage stands; whatever is known of it."""
+    """Where in its document a passage is; whatever is known of it."""
 
     page: int | None = None  # 1-based page or slide
     label: str = ""  # a sheet, an archive member, "slide"

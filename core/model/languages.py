@@ -48,7 +48,7 @@ _SMALL_WORDS = {
     "no",
 }
 _KNOWN = {language: frozenset(listed.split()) for language, listed in _SMALL_WORDS.items()}
-_FEWEST = 2  # small words, each another: "en" stands in a link as often as it likes
+_FEWEST = 2  # small words, each another: "en" is in a link as often as it likes
 _FIRST = 3  # words, among which a question word tells the language
 # Code, links and what is put together with signs: "en_US", "developer.mozilla.org/en-US/docs" are in no language.
 _NO_LANGUAGE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|[^\s\[\]()<>]*(?:://|[\w.]/\w|_)[^\s\[\]()<>]*", re.DOTALL)

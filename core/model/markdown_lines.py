@@ -72,7 +72,7 @@ def with_fences(lines: Iterable[str]) -> Iterator[tuple[str, int]]:
 
 
 def fenced_runs(lines: Iterable[str]) -> Iterator[tuple[bool, list[str]]]:
-    """Yield the lines in runs: each fenced block whole, and what stands between two of them; whether it is a block."""
+    """Yield the lines in runs: each fenced block whole, and what is between two of them; whether it is a block."""
     for block, run in groupby(with_fences(lines), key=itemgetter(1)):
         yield bool(block), [line for line, _ in run]
 

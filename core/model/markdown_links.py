@@ -195,7 +195,7 @@ class _Unplaced(Exception):
 
 
 class _Source:
-    """A text by lines, and where the inline content of its blocks stands in it."""
+    """A text by lines, and where the inline content of its blocks is in it."""
 
     def __init__(self, text: str) -> None:
         self.text = text

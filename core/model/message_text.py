@@ -67,7 +67,7 @@ _POINTING = frozenset(
 def only_points(text: str, names: Iterable[str] = ()) -> bool:
     """Return whether a message asks nothing by itself, so that what it replies to is the question.
 
-    ``names`` are people's, as they are shown here: whom the message addresses or names is no question either.
+    ``names`` are people's, as they are shown here: a name that it addresses is no question either.
     """
     for name in sorted(names, key=len, reverse=True):
         text = re.sub(rf"(?i)(?<!\w)@?{re.escape(name)}(?:['’]s)?(?!\w)", " ", text) if name.strip() else text

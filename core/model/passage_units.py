@@ -20,7 +20,7 @@ UNIT_CHARACTERS = 400  # of a unit in its context; a sentence encoder says no mo
 
 
 class Form(Enum):
-    """How a unit stands on the page."""
+    """How a unit is on the page."""
 
     SENTENCE = auto()
     ITEM = auto()
@@ -32,7 +32,7 @@ class Form(Enum):
 class Unit:
     """A quotable stretch. ``block`` numbers its paragraph, list or table; ``head`` is a table's header.
 
-    ``under`` is the line of its own that stands above it within the passage: a small heading, or words that lead in
+    ``under`` is the line of its own that is above it within the passage: a small heading, or words that lead in
     to a list and end in a colon.
     """
 
@@ -179,7 +179,7 @@ def _within_items(block: Sequence[str]) -> Iterator[bool]:
 
 
 def _goes_on(line: str, following: str) -> bool:
-    """Return whether a sentence that stands in a line has its rest in the one below."""
+    """Return whether a sentence that is in a line has its rest in the one below."""
     opens = following.lstrip(' *_`"“‘([')[:1]
     return not _SENTENCE_END.search(line) and (opens.islower() or bool(_GOES_ON.search(line)))
 
@@ -323,7 +323,7 @@ _NAMES_ANEW = re.compile(r"\b(?:these|such) [a-z]", re.IGNORECASE)  # "we pay £
 
 
 def befores(everything: Sequence[Unit]) -> dict[Unit, Unit]:
-    """For each sentence that only the one before it explains, that one, where it stands in the same paragraph."""
+    """For each sentence that only the one before it explains, that one, where it is in the same paragraph."""
     return {
         unit: before
         for before, unit in pairwise(everything)
@@ -363,7 +363,7 @@ def _led_by(unit: Unit, after: Sequence[Unit]) -> Iterator[Unit]:
 def in_context(passage: Passage, unit: Unit, before: Unit | None = None) -> str:
     """Return a unit as somebody reads it who has come from the top of the page: what its vector is made of.
 
-    A row is told by its columns' names, a sentence that looks back after the one that it looks back to, and one that
+    A row is read with its columns' names, a sentence that looks back after the one that it looks back to, and one that
     leads to a list with the list.
     """
     place = [*passage.heading[-1:], *([unit.under] if unit.under else ())]

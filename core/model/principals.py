@@ -49,7 +49,7 @@ class Principal:
 
 
 def channel_principal(platform: str, space: str, channel: str) -> str:
-    """Return the principal that stands for "whoever can read this channel"."""
+    """Return the principal that means "anyone who can read this channel"."""
     return str(Principal(platform, PrincipalKind.CHANNEL, channel, space))
 
 
@@ -93,6 +93,6 @@ PRINCIPAL_FORMS = (  # of Footnote itself; each platform's are in its plugin
 
 
 def mail_principal(address: str) -> str:
-    """Return the principal of whoever holds this e-mail address; empty for what is no address."""
+    """Return the principal of the one who holds this e-mail address; empty for what is no address."""
     form, text = PRINCIPAL_FORMS[-1], str(Principal("mail", PrincipalKind.USER, address.strip().casefold()))
     return text if "@" in address and form.accepts(text) else ""

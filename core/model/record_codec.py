@@ -142,7 +142,7 @@ def _value(kind: Any, text: str) -> Any:
 
 
 def mentions(text: str, person_id: str) -> bool:
-    """Whether a person's qualified id stands in a text; another's that only begins in the same way does not count."""
+    """Whether a person's qualified id is in a text; another's that only begins in the same way does not count."""
     return person_id in text and re.search(rf"(?<!\w){re.escape(person_id)}(?!\w)", text) is not None
 
 

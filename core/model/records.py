@@ -2,7 +2,7 @@
 
 A record type is a frozen, keyword-only dataclass below ``Record``. Where a record is kept follows from its own fields,
 and the fields that say whose it is are marked ``PERSON`` or ``THREAD``. A store indexes every record under its owners
-as it writes it, so that whoever adds a type adds it to what is forgotten with a person or a thread; a type without an
+as it writes it, so that every new type is added to what is forgotten with a person or a thread; a type without an
 owner is refused. How a record reads at rest is ``record_codec``'s.
 
 Without slots: those would make every class twice, and ``record_types`` would find the one that nobody uses.
@@ -21,7 +21,7 @@ from core.model.incoming_events import IncomingMessage
 
 PERSON = {"owner": "person"}  # a person's qualified id
 THREAD = {"owner": "thread"}  # a ThreadKey
-UNSTORED = {"unstored": True}  # of an owner that is indexed, and stands nowhere in the record at rest
+UNSTORED = {"unstored": True}  # of an owner that is indexed, and is nowhere in the record at rest
 NUMBERED = {"numbered": "part-"}  # a tuple, each value in a field of its own: part-1, part-2, …
 
 _NUMBERS = (int, float, bool, tuple[int, ...], tuple[float, ...])
@@ -144,7 +144,7 @@ def _names_in(kept_at: Address) -> frozenset[str]:
 
 
 def key_text(value: object) -> str:
-    """Return a value as it stands in an address: a text, or a ThreadKey."""
+    """Return a value as it is in an address: a text, or a ThreadKey."""
     return str(value or "")
 
 

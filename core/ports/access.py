@@ -101,7 +101,7 @@ class WebSessions(Protocol):
         """Return a code that signs in as this, once, within CODE_SECONDS."""
 
     async def take_code(self, code: str) -> WebSession | None:
-        """Return what the code stands for: of many callers exactly one gets it."""
+        """Return what the code means: of many callers exactly one gets it."""
 
     async def count(self, what: str, seconds: int) -> int:
         """Return how often this was counted within this many seconds, this time included."""

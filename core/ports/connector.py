@@ -31,7 +31,7 @@ class SettingField:
 
 @dataclass(frozen=True, slots=True)
 class ReaderSet:
-    """People and groups of the source, by its own ids; whoever is in any of them may read."""
+    """People and groups of the source, by its own ids; anyone who is in any of them may read."""
 
     people: frozenset[str] = frozenset()
     groups: frozenset[str] = frozenset()
@@ -86,7 +86,7 @@ class ChangePage:
 
     Attributes:
         items: what is new or may have changed; the same item may come twice.
-        deleted: the ids of what is gone.
+        deleted: the ids of what no longer exists.
         cursor: where the next call goes on, in this round or the next one.
         more: whether this round has more pages.
         whole: whether this round lists all there is, so that an item that it does not name may be gone.
@@ -118,7 +118,7 @@ class FetchFailure:
 
 @dataclass(frozen=True, slots=True)
 class SourceCheck:
-    """What a check found: whom the token belongs to, what it may read, and roughly how much there is.
+    """What a check found: who owns the token, what it may read, and roughly how much there is.
 
     ``warnings`` name what the token lacks, and what follows from that.
     """
@@ -149,7 +149,7 @@ class Connector(Protocol):
         """Those of these items that the source still has, as they are now; at most ``ConnectorPlugin.batch`` ids."""
 
     def fetch(self, items: Sequence[SourceItem]) -> AsyncIterator[Content | FetchFailure]:
-        """Yield what these items say, at most ``ConnectorPlugin.batch`` at once. One that yields nothing is gone."""
+        """Yield what these items say, at most ``ConnectorPlugin.batch`` at once. One without any no longer exists."""
 
     async def members(self, group: str) -> Sequence[SourcePerson]:
         """Everyone in a group, those of nested groups too; of ``EVERYONE_IN_SITE`` and ``ANYONE`` nobody by name."""

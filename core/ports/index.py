@@ -46,7 +46,7 @@ class Reranker(Protocol):
 
     @property
     def available(self) -> bool:
-        """Whether a model is loaded; without one the fused order stands."""
+        """Whether a model is loaded; without one the fused order is kept."""
 
     async def rerank(self, query: str, texts: Sequence[str]) -> Sequence[float] | None:
         """Return a probability in [0, 1] for each text, or None when no model is available."""
@@ -91,7 +91,7 @@ class Index(Protocol):
         """Insert or replace by passage id. Searchable on return."""
 
     async def confirm(self, document: str, version: str) -> int:
-        """How many passages of this version there are, counted when whoever searches from now on finds all of them."""
+        """How many passages of this version there are, counted once every search finds all of them."""
 
     async def known_vectors(self, passage_ids: Sequence[str]) -> Mapping[str, PassageVectors]:
         """Return the vectors of those passages that are already there, so that they need not be encoded again."""

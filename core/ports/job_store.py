@@ -23,7 +23,7 @@ class JobStore(Protocol):
         """Replace what is known of a job, and of these of its items. Whether it was cancelled stays as it is."""
 
     async def cancel(self, job_id: str, by: str) -> bool:
-        """Ask whoever works on it to end it; False when it is unknown or asked already."""
+        """Ask the worker of this job to end it; False when it is unknown or asked already."""
 
     async def find_canceller(self, job_id: str) -> str:
         """Return who cancelled it; empty when nobody did."""
@@ -96,7 +96,7 @@ class Proposal:
     """
 
     id: str
-    base: str  # empty: whoever approves it says where
+    base: str  # empty: the admin who approves it says where
     source: str
     title: str
     text: str

@@ -51,7 +51,7 @@ class MessageStateStore(Protocol):
         """Keep it no longer; of several that share its address, this one alone."""
 
     async def request_cancel(self, thread: str, subject: str, reason: CancelReason) -> None:
-        """Ask whoever works on the question of this message in this thread to stop."""
+        """Ask the worker of the question of this message in this thread to stop."""
 
     async def take_cancel(self, thread: str, subject: str) -> CancelReason | None:
         """Return why that question is to be cancelled, taken: the next call says nothing. None when it is not."""

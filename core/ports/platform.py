@@ -128,7 +128,7 @@ class Platform(Protocol):
         """
 
     async def close_card(self, message: IncomingMessage, message_state: MessageState[Any], card: Checkpoint) -> None:
-        """Take the choices off a question's card whose time is over, where it stands; nothing is posted for it.
+        """Take the choices off a question's card whose time is over, where it is; nothing is posted for it.
 
         What the platform will not edit any more is logged. Raises PlatformUnavailable.
         """
@@ -167,7 +167,7 @@ class JobCardView(Protocol):
         """Show this state in place of the last: called at a bounded rate, always once when the job is over.
 
         May be called in another process than the one that accepted the job, and after a restart. What it raises is
-        logged and forgotten: a card that is gone does not stop the work.
+        logged and forgotten: a card that no longer exists does not stop the work.
         """
 
 
@@ -203,7 +203,7 @@ class PlatformCapabilities:
 
 @runtime_checkable
 class OffersKnowledge(Protocol):
-    """A platform from which knowledge can be brought in; whoever runs jobs asks for its capabilities once."""
+    """A platform from which knowledge can be brought in; the job runner asks for its capabilities once."""
 
     def capabilities(self) -> PlatformCapabilities:
         """Return what this platform can do for knowledge commands and jobs."""

@@ -1,4 +1,4 @@
-"""Whoever decides and writes: an LLM and the extractive reasoner are the same to the loop."""
+"""What decides and writes: an LLM and the extractive reasoner are the same to the loop."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class DraftDeclined:
 class DraftRemark(str):
     """Draft text that the reasoner's own code says of the draft or the documents, such as that two versions differ.
 
-    It is shown as it stands and never checked: no model has written it, and it states nothing that a document could.
+    It is shown as it is and never checked: no model has written it, and it states nothing that a document could.
     """
 
     __slots__ = ()

@@ -1,4 +1,4 @@
-"""What leads somebody through the setup: its steps, how each stands, and the tokens that are brought."""
+"""What leads somebody through the setup: its steps, how far each is, and the tokens that are brought."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Protocol
@@ -38,7 +38,7 @@ class SetupGuide(Protocol):
         """Return the platforms that have a token, whether it works or not."""
 
     async def look(self, platform: str, step: SetupStep) -> SetupStepState:
-        """How this step stands, by asking the platform. What is wrong there is a check; nothing is raised for it."""
+        """How far this step is, by asking the platform. What is wrong there is a check; nothing is raised for it."""
 
     async def take_token(self, setting: str, pasted: str) -> TokenOutcome:
         """Try a token, as somebody pasted it, and keep it where it works.

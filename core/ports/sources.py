@@ -50,7 +50,7 @@ class Web(Protocol):
     ) -> AsyncIterator[FetchResult]:
         """Yield the pages below ``start_url``, or those that it lists when it is a sitemap; at most ``limit``.
 
-        ``pause``: seconds between two requests. ``refused`` is told of each page that could not be fetched. Raises
+        ``pause``: seconds between two requests. ``refused`` hears of each page that could not be fetched. Raises
         FetchRefused when the first page cannot be.
         """
 
@@ -114,7 +114,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class PagePicture:
-    """One page as a PNG. ``marks`` are where the quote stands, line by line; none where it is not found there."""
+    """One page as a PNG. ``marks`` are where the quote is, line by line; none where it is not found there."""
 
     png: bytes
     width: int

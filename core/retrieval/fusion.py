@@ -3,7 +3,7 @@
 The order is a convex combination (Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval", 2022)
 of what each leg says of a passage: its score divided by that leg's best, and a tenth of its reciprocal rank (k = 60,
 Cormack et al. 2009), which holds where a leg's scores lie close together. A long question gives the lexical leg more to
-match, so that the dense leg weighs less there. What the legs found is told by its nearest sentence as well (MaxP: Dai
+match, so that the dense leg weighs less there. What the legs found is weighed by its nearest sentence too (MaxP: Dai
 and Callan, "Deeper Text Understanding for IR with Contextual Neural Language Modeling", 2019): the
 vector of a whole passage hides the one that answers. ``research/measure/fusion.py`` derives the
 constants: on each of nine sets nDCG@10 is at or above min-max halves, min-max .7 to .3 and reciprocal ranks alone, and

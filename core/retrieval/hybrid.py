@@ -147,7 +147,7 @@ class Retriever:
         try:
             scores = await self._reranker.rerank(query, [hit.passage.searchable for hit in pool])
         except Unavailable:
-            return hits, 0  # the fused order stands; whoever serves the model reports it
+            return hits, 0  # the fused order is kept; the model server reports it
         if scores is None:
             return hits, 0
         judged = [replace(hit, rerank=score, score=score) for hit, score in zip(pool, scores, strict=True)]

@@ -65,7 +65,7 @@ def choose_quote(passage_text: str, query: str, claim: str = "") -> Quote:
 def quote_for(passage_text: str, query: str, claims: Sequence[str] = ()) -> str:
     """Return what a passage is cited for, in its own words and order: the very sentence behind each claim.
 
-    A claim that stands in the passage word for word is shown whole; for another it is what ``choose_quote`` finds.
+    A claim that is in the passage word for word is shown whole; for another it is what ``choose_quote`` finds.
     Stretches that do not touch are parted by an ellipsis. At most ``MOST`` characters, the first claims first.
     """
     stretches: list[tuple[int, int]] = []
@@ -77,7 +77,7 @@ def quote_for(passage_text: str, query: str, claims: Sequence[str] = ()) -> str:
 
 
 def _verbatim(claim: str, text: str) -> tuple[int, int] | None:
-    """Return where the sentence stands that has this claim word for word, if one has and it is not overlong."""
+    """Return where the sentence is that has this claim word for word, if one has and it is not overlong."""
     said = _running_text(claim)
     spans = (span for span in _spans(text) if said.strip() and said in _running_text(text[slice(*span)]))
     return next((span for span in spans if span[1] - span[0] <= LONGEST_VERBATIM), None)
@@ -120,7 +120,7 @@ def _candidates(text: str) -> tuple[list[tuple[int, int]], frozenset[int]]:
 
 
 def _spans(text: str) -> list[tuple[int, int]]:
-    """Return where each sentence stands."""
+    """Return where each sentence is."""
     found: list[tuple[int, int]] = []
     at = 0
     for sentence in sentences(text):

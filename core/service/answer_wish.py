@@ -26,7 +26,7 @@ class MessageFacts:
     direct: bool = False  # a direct message, or a place made for asking
     mentions_others: bool = False  # or replies to somebody else
     in_our_thread: bool = False  # we have answered here before
-    by_last_asker: bool = False  # of the person whom we answered last here
+    by_last_asker: bool = False  # of the person that we answered last here
     follows_answer: bool = False  # nobody has written since
     in_company: bool = False  # somebody else has written since
     muted: bool = False

@@ -22,7 +22,7 @@ from core.ports.index import Index, Scope
 from core.retrieval.hybrid import Retrieval, Retriever
 from core.service.visibility import VisibleBases
 
-PREFIX = "footnote"  # of every token, so that whoever scans for leaked secrets finds them
+PREFIX = "footnote"  # of every token, so that anyone who scans for leaked secrets finds them
 API_PLATFORM = "api"  # in thread keys
 MOST_RATE = 6_000  # a minute
 _ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
@@ -175,7 +175,7 @@ class ApiClients:
 
 
 def local_owner() -> ApiClient:
-    """Whoever starts a process on this machine: they own the data directory, and read all that is in it."""
+    """Anyone who starts a process on this machine: they own the data directory, and read all that is in it."""
     return ApiClient("owner", "the owner", Audience(unrestricted=True), frozenset(TokenScope))
 
 

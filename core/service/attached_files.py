@@ -2,7 +2,7 @@
 
 Above it is the message that it replies to, and the one that its thread began with.
 
-What is kept is where the files hang, never what they say: they are read anew for each question, for as long as the
+What is kept is where the files hang, never what they say: they are read again for each question, for as long as the
 platform gives them out. How many are read, and how much of each, is the same everywhere.
 """
 
@@ -57,7 +57,7 @@ async def _text_of(file: FileReference, fetch: Fetch, parse: Parse) -> ContextMe
 
 
 def unread(file: FileReference, why: str) -> ContextMessage:
-    """Return what stands in a file's place that was not read."""
+    """Return what is in a file's place that was not read."""
     return ContextMessage(file.name or "file", f"(not read: {why})", unread=why)
 
 

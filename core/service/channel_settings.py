@@ -29,7 +29,7 @@ from core.service.visibility import VisibleBases
 class AnswerVisibility(StrEnum):
     """Who sees an answer."""
 
-    PLACE = "place"  # whoever reads where it was asked
+    PLACE = "place"  # anyone who reads where it was asked
     ASKER = "asker"  # the asker alone, of all who read there; the asker may share it
     DIRECT = "direct"  # the asker alone, because nobody else reads there: there is nobody to share it with
 
@@ -110,7 +110,7 @@ class SettingsService:
             raise Denied(ONLY_ADMINS)
 
     async def selectable_bases(self, readers: Audience) -> tuple[str, ...]:
-        """Return the bases to which a place can be narrowed: those that whoever reads there may read."""
+        """Return the bases to which a place can be narrowed: those that anyone who reads there may read."""
         return tuple(base.name for base in await VisibleBases(self.catalog).for_audience(readers))
 
     async def save(
@@ -118,7 +118,7 @@ class SettingsService:
     ) -> ChannelSettings:
         """Replace what was chosen in a place, bounded to what can be; what applies by it.
 
-        A base that was chosen before may stay, whoever reads there by now: without it the place would have them all.
+        A base that was chosen before may stay even if others read there now: without it the place would have them all.
         Raises Denied for who is no admin; either way it is on record.
         """
         before = (await self.store.read(place)).bases or frozenset()

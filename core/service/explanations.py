@@ -183,8 +183,8 @@ async def explain_answer(
 ) -> Explanation:
     """Return how an answer came about: of this trace, else of the last one in the thread that may be read.
 
-    ``visible`` are the names of the bases that whoever is told may read. With an ``asker`` only what this person asked
-    counts: where answers are for their asker alone. Raises NotFound where there is none, or its trace is gone.
+    ``visible`` are the names of the bases that the reader may read. With an ``asker`` only what this person asked
+    counts: where answers are for their asker alone. Raises NotFound where there is none, or its trace no longer exists.
     """
     readable = [
         turn

@@ -2,7 +2,7 @@
 
 They are made of what was found for a question and not used in its answer: of headings, without a model. A question is
 suggested only where the reasoner that quotes, which costs no tokens, grades its passage as an answer to it. A press is
-looked up by the answer's trace and the number of the suggestion, and asked as a question of whoever presses.
+looked up by the answer's trace and the number of the suggestion, and asked as a question of the one who presses.
 """
 
 import asyncio
@@ -132,7 +132,7 @@ def _passages_cited_before(run: Run) -> frozenset[str]:
 
 
 def names_topic(passage: Passage) -> bool:
-    """Return whether a passage stands below a heading that says what it is about, and says something itself."""
+    """Return whether a passage is below a heading that says what it is about, and says something itself."""
     topic = topic_of(passage)
     plain = topic.casefold().strip(" .:")
     named = bool(plain) and plain not in _OF_NO_TOPIC and plain != passage.title.casefold()

@@ -56,7 +56,7 @@ log = logging.getLogger(__name__)
 
 
 async def take_in_deletion(message_states: MessageStateStore, inbox: Inbox, question: IncomingMessage) -> None:
-    """Take in that this message is gone. Raises StoreUnavailable when it could not be kept.
+    """Take in that this message was deleted. Raises StoreUnavailable when it could not be kept.
 
     What nobody asked us, and nothing was shown for, is not kept.
     """
@@ -67,7 +67,7 @@ async def take_in_deletion(message_states: MessageStateStore, inbox: Inbox, ques
         return
     try:
         await inbox.put(delivery(f"{thread}:{question.id}:deleted", Deletion(question)))
-    except Busy as busy:  # its writer has too many questions waiting; the call stands for an hour
+    except Busy as busy:  # its writer has too many questions waiting; the call holds for an hour
         log.warning("deletion_not_kept", extra={"reason": str(busy)})
 
 
@@ -91,7 +91,7 @@ class MissedPeriod:
 class ActivePlace(Record, place="{platform}/heard", subject="places", entry="{name}"):
     """A place where we were spoken to, as its platform finds it again, and when: seconds since the epoch.
 
-    It goes with the conversation that was held there, and with whom it was held where that was one person alone.
+    It goes with the conversation that was held there, and with the person, if it was held with one alone.
     """
 
     platform: str

@@ -225,7 +225,7 @@ class _HeldDelivery:
             first = await anext(events, None)
         except (LeaseLost, *AWAY):
             raise
-        except Exception as error:  # noqa: BLE001 - nobody asked: nobody is told
+        except Exception as error:  # noqa: BLE001 - nobody asked: nobody hears of it
             log.warning("unasked_and_failed", extra={"trace_id": trace_id, "reason": str(error)})
             return None
         return None if first is None else _chain(first, events)

@@ -61,7 +61,7 @@ _NAME = re.compile(  # or what may be it, misspelled, or as an address that the 
     r"(?i)(?<![\w#./-])@?fo\w{4,7}(?![\w/.-]*\w)|(?<=\bdear )bot\b|(?<=\blieber )bot\b|(?<=\bhey )bot\b|\bbot(?=\s*,)"
 )
 _OTHER_MENTION = re.compile(r"(?<!\w)@[\w.-]+")
-# A clause ends here: what stands before or behind says who a mention in it belongs to.
+# A clause ends here: what is before or behind says who a mention in it belongs to.
 _CLAUSE_END = re.compile(r"[.!?;:,\n…–—](?:\s|$)|\s-\s")
 _SENTENCE_END = re.compile(r"[.!?\n…]\s+")
 _ONLY_LEAD = re.compile(
@@ -218,7 +218,7 @@ def _first_clause(text: str) -> str:
 
 
 def _until_other(before: str, behind: str) -> str:
-    """Our part: up to where somebody else is addressed, and of what stands before us the last sentences to nobody."""
+    """Our part: up to where somebody else is addressed, and of what is before us the last sentences to nobody."""
     cut = next(
         (m.start() for m in _OTHER_MENTION.finditer(behind) if re.search(r"[.!?\n]\s*$", behind[: m.start()])), None
     )

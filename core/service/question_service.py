@@ -225,9 +225,9 @@ class QuestionService:
         fence: int | None = None,
         opened: OpenThread | None = None,
     ) -> AsyncGenerator[AgentEvent, None]:
-        """Stream what follows from a choice. Raises NotFound when it was taken or expired, Denied for a stranger.
+        """Stream what follows from a choice. Raises NotFound when it was taken or expired, Denied for another person.
 
-        The audience is looked at again: what it may not see any more is gone from the evidence. ``by`` names the
+        The audience is looked at again: what it may not see any more is taken out of the evidence. ``by`` names the
         press: the same one, taken up by another worker after a crash, goes on where it was. ``opened``: the thread,
         with this checkpoint, where both are known.
         """
@@ -331,8 +331,8 @@ class QuestionService:
         if not isinstance(event, AnswerDelta):
             traced = TracedEvent(self._clock.now().timestamp(), event)
             if isinstance(event, AgentStarted | FinalEvent):
-                # Whose trace it is, is told with the first event and the last: a minute lies between them, and it is
-                # kept for days. Told with each of a dozen events it was half of what recording costs.
+                # The first event and the last say whose trace it is: a minute lies between them, and it is
+                # kept for days. With each of a dozen events it was half of what recording costs.
                 whose = {"person_id": inquiry.asker.id, "thread": str(inquiry.thread)}
                 await self._trace_store.record(inquiry.id, [traced], **whose)
             else:

@@ -70,7 +70,7 @@ class VisibleMemory(Memory):
     """
 
     def __init__(self, kept: Memory, catalog: Catalog, forgotten: Forgotten | None = None) -> None:
-        """Read threads from ``kept``, and what is visible from the catalog. ``forgotten`` records whom it forgot."""
+        """Read threads from ``kept``, and what is visible from the catalog. ``forgotten`` records who was forgotten."""
         self._kept = kept
         self._catalog = catalog
         self._forgotten = forgotten

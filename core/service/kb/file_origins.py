@@ -198,7 +198,7 @@ class _Naming:
         return there | {one.origin for one in self.removed.get(name, ()) if one.origin}
 
     def _may_have_moved(self, origin: str) -> bool:
-        """Return whether the folder of this origin is unknown, or was one of this installation and is gone."""
+        """Return whether the folder of this origin is unknown, or was one of this installation and no longer exists."""
         folder = folder_of(origin)
         return not origin or (origin == self._origin(folder) and not Path(folder).exists())
 

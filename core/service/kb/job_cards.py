@@ -1,7 +1,7 @@
 """A job's card in any client: what it says, what can be pressed on it, and that it comes to show the newest state.
 
 A client renders the ``JobCard`` and knows where its card is. The rules stand here: the newest state is kept before it
-is shown, so that whoever shows anything shows that; a job may be ended until it is over or being ended; that it is over
+is shown, so that every client shows that; a job may be ended until it is over or being ended; that it is over
 is owed until it is shown. Who may press is decided where the pressed command goes, by ``KnowledgeCommands``.
 """
 
@@ -130,7 +130,7 @@ def _took(job: JobSummary) -> str:
     return f" in {duration(took)}" if took >= timedelta(seconds=1) else ""
 
 
-_TRIES = 5  # to keep that a job is being ended, while whoever works on it keeps how far it is
+_TRIES = 5  # to keep that a job is being ended, while anyone who works on it keeps how far it is
 
 Card = TypeVar("Card", bound="KeptJobCard")
 
@@ -175,7 +175,7 @@ def job_card(job: JobSummary) -> JobCard:
 
 
 def job_id_line(job_id: str) -> str:
-    """Return what names a job, for whoever would type its id."""
+    """Return what names a job, for the one who would type its id."""
     return f"job {job_id}"
 
 
@@ -204,7 +204,7 @@ class JobCardStates:
     async def keep(self, card: Card) -> Card:
         """Keep what is said here of a card, before it is shown; the card as it is then. Raises StoreUnavailable.
 
-        Of a job that is over, it is also kept that this is to be shown: whoever dies before that has not done the job.
+        If its job is over, this is still to be shown: a worker that dies before that has not done the job.
         """
         await self.message_states.save(card)
         if card.over:

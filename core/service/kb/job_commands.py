@@ -179,7 +179,7 @@ class JobCommands:
         )
 
     async def cancel(self, command: KbCommand, caller: Caller) -> KbResult:
-        """CANCEL: whoever works on the job ends it at the next point where nothing is half done."""
+        """CANCEL: the worker of the job ends it at the next point where nothing is half done."""
         job = one_job(await self.queries.jobs_of(caller), command.target)
         if job.over:
             raise NotFound("That job has already ended.")

@@ -1,4 +1,4 @@
-"""From a command to a job in line: validated, and durable before anybody is told, so that what was accepted is done."""
+"""From a command to a job in line: validated and durable before it is confirmed, so that what was accepted is done."""
 
 import uuid
 from collections.abc import AsyncIterable, Sequence

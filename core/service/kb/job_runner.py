@@ -1,6 +1,6 @@
 """Works jobs off: one at a time for each base, item by item, each outcome written down before the next begins.
 
-Killed anywhere, a job is taken up by whoever leases its base next and goes on with the first item that has no outcome.
+A killed job goes on with its first item without an outcome, by the worker that leases its base next.
 A long job goes back to the end of its base's queue from time to time, so that nobody waits for another's whole crawl.
 """
 
@@ -155,7 +155,7 @@ class JobRunner:
         if job is None:
             return None
         run = _Run(job, guard, _in_hand(job))
-        if job.over:  # whoever ended it may have died before that was shown
+        if job.over:  # the worker that ended it may have died before that was shown
             await self._show(run, last=True)
             return None
         until = self._clock.monotonic() + seconds

@@ -1,8 +1,8 @@
-"""The buttons and forms of ``/kb``, on every platform: what one stands for is kept here, and it carries only an id.
+"""The buttons and forms of ``/kb``, on every platform: what one means is kept here, and it carries only an id.
 
-One rule for all of them. An id stands for what one person was offered, and nobody else's press finds it. It is kept for
+One rule for all of them. An id means what one person was offered, and nobody else's press finds it. It is kept for
 as long as everything about messages is. What acts once is done by one press, of however many, in whatever processes;
-everything else as often as it is pressed. Rights are not kept: whoever acts on it looks them up anew.
+everything else as often as it is pressed. Rights are not kept: anyone who acts on it looks them up again.
 """
 
 import secrets
@@ -26,7 +26,7 @@ LONGEST_TARGET = 64  # characters of a pressed id that the audit keeps
 
 @dataclass(frozen=True, kw_only=True)
 class KeptCommand(OneTimeAction):
-    """What a button or a form stands for, for ``person``; a platform says below this where it is kept."""
+    """What a button or a form means, for ``person``; a platform says below this where it is kept."""
 
     id: str = ""
     command: KbCommand | None = None  # None: a form that says itself what is to be done
@@ -59,7 +59,7 @@ class KeptCommands(Generic[K]):
         return kept.id
 
     async def read(self, kept_id: str, person: str) -> K | None:
-        """Return what was kept, without taking it; None when it is gone, or was offered to somebody else."""
+        """Return what was kept, without taking it; None when it no longer exists, or was offered to somebody else."""
         kept = await self.message_states.read(self.kind(id=kept_id, person=person)) if kept_id else None
         return kept if kept is not None and kept.person == person else None
 

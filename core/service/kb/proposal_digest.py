@@ -2,7 +2,7 @@
 
 It says how many wait and since when, and none of their words: not everybody who reads there may know them. A day's word
 is taken before it is said and marked once it is; who takes it over from a process that died looks first at whether it
-stands there already. So none is lost, and none is told twice.
+is there already. So none is lost, and none is posted twice.
 """
 
 import asyncio
@@ -87,7 +87,7 @@ class ProposalDigest:
 async def _announce(
     announcements: Announcements, channel: ThreadKey, beginning: str, text: str, begun: datetime
 ) -> bool:
-    """Return whether it stands there, said now or since ``begun``.
+    """Return whether it is there, said now or since ``begun``.
 
     What a channel does not take today is not tried again until tomorrow. Raises PlatformUnavailable, StoreUnavailable.
     """

@@ -116,7 +116,7 @@ class Proposals:
         """Propose the right answer to a question that was answered wrongly.
 
         It goes to the base that the wrong answer came from, of several to the one with the fewest readers: words of a
-        restricted base never reach more people. Where none has the fewest, or one is gone, an admin decides.
+        restricted base never reach more people. Where none has the fewest, or one no longer exists, an admin decides.
         """
         said = (TranscriptMessage(caller.person.name or "A reader", self.clock.now(), answer),)
         title = " ".join(question.split())[:MOST_QUESTION]
@@ -139,7 +139,7 @@ class Proposals:
         return result
 
     async def _base_of(self, name: str, caller: Caller) -> KnowledgeBase | None:
-        """Return the base of this name; None if it is gone."""
+        """Return the base of this name; None if it no longer exists."""
         try:
             return await self.queries.base(name, caller)
         except NotFound:
@@ -204,7 +204,7 @@ class Proposals:
     async def enqueue(self, decision: Decision) -> None:
         """Put the job of an approval in line. Said again, by whomever, it is still that one job.
 
-        What is in the way is not raised: the approval is durable with its job, and is gone on with in a while.
+        What is in the way is not raised: the approval is durable with its job, and goes on in a while.
         """
         if decision.job is None:
             return

@@ -121,7 +121,7 @@ class RestorableList:
 
 @dataclass(frozen=True, slots=True)
 class ProposalList:
-    """PROPOSALS, the oldest first; ``base`` is where what is approved goes when none is named, ``readers`` for whom."""
+    """PROPOSALS, the oldest first; ``base`` is where what is approved goes when none is named, with its ``readers``."""
 
     proposals: tuple[ProposalSummary, ...]
     base: str
@@ -302,7 +302,7 @@ class ProposalRejected:
 
 @dataclass(frozen=True, slots=True)
 class ConnectLink:
-    """CONNECT: an address that opens the connections at the page, once, for whoever has it."""
+    """CONNECT: an address that opens the connections at the page, once, for the one who has it."""
 
     address: str
     minutes: int

@@ -154,8 +154,8 @@ class ProposalSummary:
 
     id: str
     title: str
-    base: str  # empty: whoever approves it says where
-    by: str  # the name of whoever proposed it
+    base: str  # empty: the admin who approves it says where
+    by: str  # the name of the one who proposed it
     at: datetime
     beginning: str
     permalink: str | None = None
@@ -241,7 +241,7 @@ def readers_of(base: KnowledgeBase) -> Readers:
 
 
 def summarize_base(base: KnowledgeBase, documents: Sequence[Document], *, admin: bool) -> BaseSummary:
-    """Return a base with these documents; whom it is for is told to admins."""
+    """Return a base with these documents; only admins see its readers."""
     passages = sum(document.passages for document in documents)
     return BaseSummary(
         base.name,

@@ -18,7 +18,7 @@ class Style(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Some words of one style, without markup: whoever shows them escapes them."""
+    """Some words of one style, without markup: anyone who shows them escapes them."""
 
     text: str
     style: Style = Style.PLAIN

@@ -76,11 +76,11 @@ ADD_AGAIN = "To update one, add the new file or conversation under the same name
 CLOSED = "Redis lost some of what it knew. Confirm that these readers are right, and they can read again."
 KEPT_A_WEEK = "You can restore it within 7 days."
 
-# --- lists and what stands around them
+# --- lists and what is around them
 
 
 def heading(view: ListView) -> str:
-    """Return what stands above a list."""
+    """Return what is above a list."""
     match view:
         case BaseList():
             return "Knowledge bases"
@@ -97,7 +97,7 @@ def heading(view: ListView) -> str:
 
 
 def empty_line(view: ListView) -> str:
-    """Return what stands in place of a list's entries where there is none."""
+    """Return what is in place of a list's entries where there is none."""
     match view:
         case BaseList():
             return "There is no knowledge base yet."
@@ -180,7 +180,7 @@ def schedule_line(schedule: ScheduleSummary) -> str:
 
 
 def passage_line(passage: PassagePreview) -> str:
-    """Return where a passage stands, and how it begins."""
+    """Return where a passage is, and how it begins."""
     return f"{passage.place or 'beginning'}: {passage.text}"
 
 
