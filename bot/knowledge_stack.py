@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from adapters.documents.web.fetcher import Rules
     from adapters.terminal.ingest_view import IngestClient
     from core.ports.connector import Http
-    from core.service.kb.job_worker import JobWorker
+    from core.service.workers import JobWorker
 
 JOBS = "jobs"  # the inbox's namespace
 
@@ -79,7 +79,7 @@ class KnowledgeStack:
         from core.service.api_clients import API_PLATFORM
         from core.service.kb.item_sources import ItemSources
         from core.service.kb.job_runner import JobRunner
-        from core.service.kb.job_worker import JobWorker
+        from core.service.workers import JobWorker
 
         deps = self.deps
         # What the terminal, the page and programs ask for brings its bytes along: any process can do it.

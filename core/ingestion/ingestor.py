@@ -20,7 +20,7 @@ from core.ingestion.passage_vectors import vectors_of
 from core.model.clock import Clock
 from core.model.document_content import UPLOAD, ParsedDocument
 from core.model.errors import DocumentRejected, FootnoteError, NoText, StoreUnavailable
-from core.model.jobs import ItemState, JobStage
+from core.model.jobs import JobStage
 from core.model.knowledge import Document, KnowledgeBase, Passage
 from core.model.plain_text import one_line
 from core.ports.catalog import Catalog
@@ -330,8 +330,3 @@ def _top(parsed: ParsedDocument) -> str:
 def document_id_of(base: str, source: str) -> str:
     """The id of a source in a base."""
     return hashlib.sha256(f"{base}\x1f{source}".encode()).hexdigest()[:24]
-
-
-def state_of(change: Change) -> ItemState:
-    """The item's state for what an ingest did."""
-    return ItemState(change.value)

@@ -32,7 +32,8 @@ from core.ports.usage import DailyBudget, Metrics, NoMetrics
 from core.service.actions.user_actions import MemoryControls
 from core.service.attached_files import FileReader
 from core.service.event_presenter import EventPresenter
-from core.service.question_service import QuestionService, has_turns_to_summarise
+from core.service.question_service import QuestionService
+from core.service.thread_memory import has_turns_to_summarise
 
 WATCH_SECONDS = 0.4  # how soon a stop, an edit or a deletion is noticed
 MOST_RUNS = 8  # a delivery whose runs have killed this many workers is given up, with a word about it

@@ -106,6 +106,18 @@ async def _renew(inbox: Inbox, lease: Lease, work: "asyncio.Future[None]") -> No
             log.warning("renewal_failed", extra={"reason": str(error)})
 
 
+async def repeat(act: Callable[[], Awaitable[object]], seconds: float, stop: asyncio.Event, failed: str) -> None:
+    """Do this at once and every so many seconds until ``stop`` is set; log each failure as the event ``failed``."""
+    while not stop.is_set():
+        try:
+            await act()
+        except FootnoteError as error:
+            log.warning(failed, extra={"reason": str(error)})
+        except Exception:
+            log.exception(failed)
+        await pause(stop, seconds)
+
+
 async def pause(stop: asyncio.Event, seconds: float) -> None:
     """Wait, but not longer than until ``stop`` is set."""
     with suppress(TimeoutError):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
-from core.ingestion.ingestor import Ingestor, document_id_of, state_of
+from core.ingestion.ingestor import Ingestor, document_id_of
 from core.ingestion.trash import Trash
 from core.model.clock import Clock
 from core.model.errors import Denied, FootnoteError, LeaseLost, NotFound, StoreUnavailable
@@ -302,7 +302,7 @@ class JobRunner:
             )
         return replace(
             item,
-            state=state_of(result.change),
+            state=ItemState(result.change),
             reason=result.reason,
             passages=result.passages,
             notes=(*result.notes, *apart),

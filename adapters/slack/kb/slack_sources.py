@@ -1,25 +1,29 @@
-"""What was said in Slack, as documents: a thread, and the newest conversations of a channel.
+"""What of Slack can become documents: threads and conversations as transcripts, and what links into Slack lead to.
 
 A thread is a conversation. What was said in a channel outside threads is one conversation for each day (UTC), so that
 the same words always make the same document. Our own messages and those of other bots are left out: an answer quotes
 documents that may be for fewer people than the conversation is.
+
+The bot may read more than the person who gives a link. A link to what they are not known to read is refused, on record.
 """
 
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from adapters.slack.api.directory import Directory
 from adapters.slack.api.errors import RequestRefused, reason_in_words
-from adapters.slack.api.ids import PLATFORM
-from adapters.slack.api.message_links import fetch_permalink
+from adapters.slack.api.files import Files, SlackFile, file_in
+from adapters.slack.api.ids import PLATFORM, thread_in, user_id
 from adapters.slack.api.web_client import WebClient
-from adapters.slack.inbound.message_text import ids_in, plain_message, without_marks
-from adapters.slack.inbound.message_words import shared_messages
+from adapters.slack.inbound.message_words import ids_in, plain_message, shared_messages, without_marks
+from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import ThreadKey
 from core.model.document_content import MOST_MESSAGES, Conversation, TranscriptMessage
-from core.model.errors import NotFound
+from core.model.errors import FetchRefused, NotFound, PlatformUnavailable
 from core.model.message_text import without_emoji
+from core.service.kb.commands import Caller, KbCommand
 
 MOST_READ = 10_000  # messages of one channel
 MESSAGE_SUBTYPES = {None, "file_share", "thread_broadcast"}
@@ -29,7 +33,7 @@ Message = Mapping[str, Any]
 
 
 def conversation_reference(channel: str, root: str) -> str:
-    """How a job names a thread."""
+    """Return how a job names a thread."""
     return f"{channel}/{root}"
 
 
@@ -54,11 +58,11 @@ class Transcripts:
         return await self._build_conversation(channel, root, _title(said[0].text), said, root)
 
     def reference_of(self, thread: ThreadKey) -> str:
-        """The reference to a thread in which we were asked."""
+        """Return the reference to a thread in which we were asked."""
         return conversation_reference(thread.channel, thread.thread)
 
     async def conversations(self, channel: str, limit: int) -> AsyncIterator[Conversation]:
-        """The newest conversations of a channel, the newest first. Raises NotFound, PlatformUnavailable."""
+        """Return the newest conversations of a channel, the newest first. Raises NotFound, PlatformUnavailable."""
         day = ""
         of_the_day: list[Message] = []
         left = limit
@@ -88,7 +92,7 @@ class Transcripts:
             return None
 
     async def _of_day(self, channel: str, day: str, messages: list[Message]) -> Conversation | None:
-        """What was said outside threads on one day, oldest first; None when nobody said anything."""
+        """Return what was said outside threads on one day, oldest first; None when nobody said anything."""
         said = [one for message in reversed(messages) for one in await self._messages_of(message)]
         if not said:
             return None
@@ -102,11 +106,11 @@ class Transcripts:
     ) -> Conversation:
         us = await self._directory.identity()
         source = f"{PLATFORM}/{us.team}/{channel}/{key}"
-        link = await fetch_permalink(self._web, channel, ts)  # a first message that was deleted has none
+        link = await self._web.permalink(channel, ts)  # a first message that was deleted has none
         return Conversation(source, title, tuple(said), link)
 
     async def _messages_of(self, message: Message) -> list[TranscriptMessage]:
-        """What a person said; nothing of a bot's, of an empty message, or of somebody's coming and going."""
+        """Return what a person said; nothing of a bot's, of an empty message, or of somebody's coming and going."""
         us = await self._directory.identity()
         user = str(message.get("user") or "")
         if (
@@ -158,3 +162,58 @@ def _unreadable(refusal: RequestRefused) -> NotFound:
             )
         case other:
             return NotFound(f"Slack does not show me that conversation: {reason_in_words(other)}.")
+
+
+NOT_KNOWN = "I can't tell whether you have permission to read that."
+
+
+@dataclass(frozen=True, slots=True)
+class SlackLinks:
+    """Resolves the links of one workspace."""
+
+    workspace: SlackWorkspace
+
+    async def resolve(self, command: KbCommand, place: str, caller: Caller) -> KbCommand:
+        """Return the command with a link into Slack replaced by the thread or file it leads to, and the channel named.
+
+        Raises FetchRefused where we do not know that the caller may read it, PlatformUnavailable.
+        """
+        if command.channel:
+            return replace(command, target=await self.channel_name(command.channel))
+        channel, root = thread_in(command.target)
+        if channel:
+            if channel != place and not await self._is_public(channel):
+                raise await self._refuse(channel, caller)
+            return replace(command, target="", conversation=conversation_reference(channel, root))
+        file_id = file_in(command.target)
+        if not file_id:
+            return command
+        file = await self._readable_file(file_id, place, caller)
+        return replace(command, target="", files=(*command.files, file.reference))
+
+    async def _readable_file(self, file_id: str, place: str, caller: Caller) -> SlackFile:
+        file = await Files(self.workspace.web).about(file_id)
+        if not file.readable_by(user_id(caller.person), place):
+            raise await self._refuse(file_id, caller)
+        return file
+
+    async def _refuse(self, what: str, caller: Caller) -> FetchRefused:
+        """We may read it, but do not know that the caller may: that is on record, and why it is not done."""
+        await self.workspace.user_actions.audit.record(caller.person.id, "kb ingest", what, allowed=False)
+        return FetchRefused(NOT_KNOWN, remedy="Run the command in the channel where it is shared.")
+
+    async def _is_public(self, channel: str) -> bool:
+        """Return whether everybody of the workspace may read there."""
+        try:
+            found = await self.workspace.directory.channel(channel)
+        except RequestRefused:
+            return False
+        return not (found.private or found.direct)
+
+    async def channel_name(self, channel: str) -> str:
+        """``#general``; empty where Slack does not say."""
+        try:
+            name = (await self.workspace.directory.channel(channel)).name
+        except (RequestRefused, PlatformUnavailable):
+            name = ""
+        return f"#{name}" if name else ""
