@@ -2,7 +2,7 @@
 
 They are separate stores, and each can be exchanged, emptied, cut short or restored without the others. An index that is
 not the one the catalog was written with answers "the documents don't say" to everything, so it is refused, not
-searched. Whether the catalog itself has lost something, its ledger knows (``recorded_catalog``).
+searched. ``RecordedCatalog`` knows whether the catalog itself has lost something.
 """
 
 from collections.abc import Collection, Sequence

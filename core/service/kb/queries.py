@@ -194,7 +194,7 @@ class KnowledgeQueries:
         if base.connection:
             raise Denied(
                 f"“{base.name}” has the documents and the readers of a connected source.",
-                remedy="Change them there, or use footnote connections map and footnote connections remove.",
+                remedy="Change or remove them there: the next sync follows. /kb connect leads to its readers.",
             )
         return base
 

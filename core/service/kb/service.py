@@ -19,7 +19,6 @@ from core.model.knowledge import Document, KnowledgeBase, Passage
 from core.service.kb.bases import Bases
 from core.service.kb.command_audit import CommandAudit, describe_command, describe_result
 from core.service.kb.commands import Caller, KbCommand, KbVerb
-from core.service.kb.connect_links import ConnectLinks
 from core.service.kb.file_origins import FileNaming, FileOrigins
 from core.service.kb.job_commands import JobCommands
 from core.service.kb.proposals import Proposals
@@ -27,6 +26,7 @@ from core.service.kb.queries import KnowledgeQueries
 from core.service.kb.removals import Removals
 from core.service.kb.results import KbResult, KbView, RefusalReason, Refused
 from core.service.kb.schedules import Schedules
+from core.service.sync.connections import ConnectLinks
 
 
 class KnowledgeCommands(Protocol):
