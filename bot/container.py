@@ -27,7 +27,7 @@ from core.ingestion.originals import Originals
 from core.model.channel_settings import ChannelSettings
 from core.model.errors import DiskFull, ModelUnavailable, NotFound, first_of_ours
 from core.model.inquiry import AnswerPolicy
-from core.ports.blob_store import BlobStore
+from core.ports.catalog import BlobStore
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from bot.knowledge_stack import KnowledgeStack
     from core.agent.agent import Agent
     from core.ingestion.ingestor import Ingestor
-    from core.ports.daily_budget import DailyBudget
-    from core.ports.platform_capabilities import PlatformCapabilities
+    from core.ports.platform import PlatformCapabilities
     from core.ports.reasoner import Reasoner
+    from core.ports.usage import DailyBudget
     from core.retrieval.hybrid import Retriever
     from core.service.actions.user_actions import UserActions
     from core.service.api_clients import KnowledgeReader

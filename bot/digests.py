@@ -5,7 +5,7 @@ from bot.plugins import principal_forms
 from core.model.conversation import ThreadKey
 from core.model.errors import ConfigurationError
 from core.model.principals import Principal, PrincipalKind
-from core.ports.platform_capabilities import Announcements
+from core.ports.platform import Announcements
 from core.service.gaps.digest import GapDigest
 from core.service.kb.proposal_digest import ProposalDigest
 

@@ -29,12 +29,10 @@ from core.ingestion.ingestor import Ingestor
 from core.ingestion.originals import Originals
 from core.ingestion.trash import Trash
 from core.model.clock import Clock
-from core.ports.audit import Audit
-from core.ports.blob_store import BlobStore
-from core.ports.catalog import Catalog
-from core.ports.encoder import Encoder
-from core.ports.index import Index
-from core.ports.platform_capabilities import PlatformCapabilities
+from core.ports.access import Audit
+from core.ports.catalog import BlobStore, Catalog
+from core.ports.index import Encoder, Index
+from core.ports.platform import PlatformCapabilities
 from core.ports.question_log import QuestionLog
 from core.retrieval.hybrid import Retriever
 from core.service.kb.job_queue import JobQueue
@@ -55,7 +53,7 @@ if TYPE_CHECKING:
     from adapters.documents.web.fetcher import Rules
     from adapters.terminal.ingest_view import IngestClient
     from core.ports.connector import Http
-    from core.service.kb.job_worker import JobWorker
+    from core.service.workers import JobWorker
 
 JOBS = "jobs"  # the inbox's namespace
 
@@ -80,7 +78,7 @@ class KnowledgeStack:
         from core.service.api_clients import API_PLATFORM
         from core.service.kb.item_sources import ItemSources
         from core.service.kb.job_runner import JobRunner
-        from core.service.kb.job_worker import JobWorker
+        from core.service.workers import JobWorker
 
         deps = self.deps
         # What the terminal, the page and programs ask for brings its bytes along: any process can do it.

@@ -12,8 +12,8 @@ from core.model.clock import Clock
 from core.model.errors import ConfigurationError, ModelFailure
 from core.model.inquiry import PROFILE_LIMITS, Limits
 from core.model.profile import Profile
-from core.ports.daily_budget import DailyBudget
 from core.ports.reasoner import Reasoner, VerifierRecords
+from core.ports.usage import DailyBudget
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis

@@ -28,7 +28,7 @@ from bot.demo import SAMPLES
 from bot.settings import Settings
 from bot.setup.guide import InstallationSetup
 from core.model.channel_settings import ChannelSettings
-from core.model.file_content import FileContent
+from core.model.document_content import FileContent
 from core.model.health import Check, Health
 from core.model.json_codec import from_json
 from core.service.help import ExampleQuestions

@@ -26,11 +26,10 @@ from adapters.redis.schema import check_schema
 from adapters.redis.web_stores import RedisApiTokens
 from bot.home import secure_home
 from bot.settings import Settings
-from core.ingestion.change_ledger import ChangeLedger
-from core.ingestion.recorded_catalog import RecordedCatalog
+from core.ingestion.change_ledger import ChangeLedger, RecordedCatalog
 from core.model.clock import Clock
 from core.model.errors import ConfigurationError, StoreRefused, StoreUnavailable
-from core.ports.blob_store import BlobStore
+from core.ports.catalog import BlobStore
 from core.service.lost_changes import LostChanges
 
 if TYPE_CHECKING:
@@ -41,11 +40,10 @@ if TYPE_CHECKING:
     from adapters.redis.message_state import RedisMessageStateStore
     from adapters.redis.question_log import RedisFeedbackStore
     from adapters.redis.settings import RedisAudit, RedisChannelSettingsStore
+    from core.ports.inbox import NamedLeases, ProcessRegistry
     from core.ports.memory import Memory
-    from core.ports.named_leases import NamedLeases
-    from core.ports.process_registry import ProcessRegistry
     from core.ports.question_log import QuestionLog
-    from core.ports.trace_store import TraceStore
+    from core.ports.usage import TraceStore
 
 RETRY_SECONDS = (1.0, 2.0, 5.0)  # the last one again and again
 

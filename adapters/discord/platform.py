@@ -53,15 +53,15 @@ from core.model.incoming_events import (
     IncomingMessage,
     MessageRoute,
     Permissions,
+    ReplyMode,
+    ReplyTarget,
 )
 from core.model.inquiry import Checkpoint
-from core.model.reply_target import ReplyMode, ReplyTarget
 from core.ports.answer_view import AnswerView
 from core.ports.chat import AnswerPlace, CallRefused, Manners
 from core.ports.inbox import Inbox
 from core.ports.message_state import MessageStateStore
-from core.ports.platform import MessageState
-from core.ports.platform_capabilities import PlatformCapabilities
+from core.ports.platform import MessageState, PlatformCapabilities
 from core.service.actions.user_actions import UserActions
 from core.service.actions.wording import ThreadMuted, outcome_text
 from core.service.attached_files import Parse

@@ -15,9 +15,8 @@ from adapters.platform_plugin import (
     reveal,
     split_names,
 )
-from core.model.health import Check
+from core.model.health import Check, Credential, Finding, PlatformSetup, SetupStep, TokenField
 from core.model.principals import PrincipalForm, PrincipalKind
-from core.model.setup_steps import Credential, Finding, PlatformSetup, SetupStep, TokenField
 
 if TYPE_CHECKING:
     from core.model.health import PlatformCheck

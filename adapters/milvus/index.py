@@ -42,7 +42,7 @@ from core.model.text import without_stopwords
 from core.ports.index import DenseAndBm25Hits, PassageVectors, Scope
 
 if TYPE_CHECKING:
-    from core.ports.encoder import Vectors
+    from core.ports.index import Vectors
 
 T = TypeVar("T")
 

@@ -24,17 +24,14 @@ from adapters.slack.inbound.event_listener import EventListener
 from adapters.slack.inbound.interactions import Ack
 from adapters.slack.inbound.socket_mode import sdk_logger
 from adapters.slack.kb.knowledge import SlackKnowledge
-from adapters.slack.listeners.answer_buttons import AnswerButtonListeners
-from adapters.slack.listeners.background_tasks import BackgroundTasks
+from adapters.slack.listeners.answer_buttons import AnswerButtonListeners, RatingListeners
 from adapters.slack.listeners.checkpoints import CheckpointListeners
-from adapters.slack.listeners.commands import CommandListeners
+from adapters.slack.listeners.commands import ChannelSettingsForm, CommandListeners
 from adapters.slack.listeners.events import EventMiddleware
-from adapters.slack.listeners.home_buttons import HomeButtonListeners
-from adapters.slack.listeners.home_tab import HomeTab
+from adapters.slack.listeners.home_tab import HomeButtonListeners, HomeTab
 from adapters.slack.listeners.knowledge import KnowledgeListeners
-from adapters.slack.listeners.ratings import RatingListeners
-from adapters.slack.listeners.settings import ChannelSettingsForm
 from adapters.slack.listeners.shortcuts import ShortcutListeners
+from adapters.slack.listeners.support import BackgroundTasks
 from adapters.slack.workspace import SlackWorkspace
 from core.model.errors import FootnoteError
 from core.service.gaps.overview import GapOverview
@@ -128,7 +125,7 @@ async def _refuse(error: Exception, response: BoltResponse | None) -> None:
 
 
 async def dispatch_http(app: AsyncApp, request: web.Request) -> web.Response:
-    """A request of Slack's over HTTP; 503 where it could not be kept, 400 where Bolt cannot read it."""
+    """Answer a request over HTTP; 503 where it could not be kept, 400 where Bolt cannot read it."""
     try:
         answer = await app.async_dispatch(await to_bolt_request(request))
     except (FootnoteError, RequestRefused) as error:
@@ -141,7 +138,7 @@ async def dispatch_http(app: AsyncApp, request: web.Request) -> web.Response:
 
 
 async def dispatch_socket_mode(app: AsyncApp, client: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
-    """A request of Slack's over Socket Mode; not acknowledged where it could not be kept or read."""
+    """Take a request over Socket Mode; do not acknowledge it where it could not be kept or read."""
     try:
         answer = await run_async_bolt_app(app, request)
         if answer.status == 200:

@@ -29,7 +29,7 @@ async def preflight(
 
 
 async def check_bot_token(token: str, api_url: str | None = None) -> list[PlatformCheck]:
-    """Whether Slack lets this bot token in, and then which scopes it lacks."""
+    """Return whether Slack lets this bot token in, and then which scopes it lacks."""
     web = WebClient(token, api_url)
     try:
         check, granted = await _bot_token(web)
@@ -39,7 +39,7 @@ async def check_bot_token(token: str, api_url: str | None = None) -> list[Platfo
 
 
 async def check_app_token(token: str, api_url: str | None = None) -> PlatformCheck:
-    """Whether a connection of Socket Mode is offered for this app token."""
+    """Return whether a connection of Socket Mode is offered for this app token."""
     web = WebClient(token, api_url)
     try:
         return await _socket_mode(web, token)
@@ -59,7 +59,7 @@ async def _checks(web: WebClient, app_token: str | None, signing_secret: str | N
 
 
 async def _bot_token(web: WebClient) -> tuple[PlatformCheck, frozenset[str] | None]:
-    """Whether the token is let in, and the scopes that it holds; None where it is not."""
+    """Return whether the token is let in, and the scopes that it holds; None where it is not."""
     try:
         us = await web.call_once("auth.test")
         granted = await web.granted_scopes()

@@ -19,7 +19,7 @@ from core.model.events import AgentCompleted, AgentEvent, CheckpointReached
 from core.model.inquiry import AnswerPolicy, Checkpoint, Choice
 from core.model.message_text import too_long
 from core.ports.catalog import Catalog
-from core.ports.trace_store import TraceStore
+from core.ports.usage import TraceStore
 from core.service.event_presenter import EventPresenter
 from core.service.explanations import explanation_steps
 from core.service.question_service import Question, QuestionService

@@ -14,9 +14,9 @@ from core.model.channel_settings import ChannelSettings, ChosenSettings, channel
 from core.model.errors import Denied, NotFound
 from core.model.events import AgentCompleted, AgentStarted, CheckpointReached, TimedEvent, TracedEvent
 from core.model.health import Check
-from core.ports.channel_settings import ChannelSettingsStore
 from core.ports.index import Scope
-from core.ports.trace_store import TraceStore
+from core.ports.platform import ChannelSettingsStore
+from core.ports.usage import TraceStore
 from core.retrieval.hybrid import Retriever
 from core.service.channel_settings import explain_settings
 from core.service.explanations import describe_event

@@ -27,12 +27,10 @@ from core.model.incoming_events import (
     Permissions,
 )
 from core.model.inquiry import Checkpoint
-from core.ports.answer_stream import AnswerStream, Ended, NoticeShown
-from core.ports.audit import Audit
+from core.ports.access import Audit, WebSessions
+from core.ports.answer_view import AnswerStream, Ended, NoticeShown
 from core.ports.message_state import MessageStateStore
-from core.ports.platform import MessageState
-from core.ports.platform_capabilities import PlatformCapabilities
-from core.ports.web_sessions import WebSessions
+from core.ports.platform import MessageState, PlatformCapabilities
 from core.service.actions.user_actions import UserActions
 from core.service.actions.wording import CARD_OVER, EDITED_LATE
 

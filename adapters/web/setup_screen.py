@@ -15,9 +15,8 @@ from adapters.web.knowledge.uploads import LARGEST
 from adapters.web.pages import Pages
 from adapters.web.routing import MenuEntry, Right, Route, Visitor
 from core.model.errors import NotFound
-from core.model.health import Check
-from core.model.setup_steps import SetupStep, SetupStepState, TokenOutcome
-from core.ports.audit import Audit
+from core.model.health import Check, SetupStep, SetupStepState, TokenOutcome
+from core.ports.access import Audit
 from core.ports.setup_guide import SetupGuide
 from core.service.kb.commands import MOST_FILES, KbCommand, KbVerb
 from core.service.kb.results import BaseList

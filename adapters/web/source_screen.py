@@ -25,7 +25,7 @@ from core.model.answer import Citation
 from core.model.errors import FootnoteError, NotFound
 from core.model.knowledge import Document, Passage
 from core.ports.index import Index, Scope
-from core.ports.page_pictures import PagePicture, PagePictures
+from core.ports.sources import PagePicture, PagePictures
 from core.service.actions.user_actions import UserActions
 from core.service.kb.queries import KnowledgeQueries
 

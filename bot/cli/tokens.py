@@ -8,7 +8,7 @@ from adapters.terminal.output import print_json, say
 from bot.cli.runner import finish
 
 if TYPE_CHECKING:
-    from core.ports.api_tokens import ApiToken
+    from core.ports.access import ApiToken
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -42,7 +42,7 @@ async def _create(name: str, scope: str, bases: list[str], rate: int, public: bo
     from bot.container import open_footnote
     from bot.programs import api_clients
     from bot.settings import load_settings
-    from core.ports.api_tokens import TokenScope
+    from core.ports.access import TokenScope
 
     wanted = [part.strip().lower() for part in scope.split(",") if part.strip()]
     if unknown := [part for part in wanted if part not in set(TokenScope)]:

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from core.model.answer import ResourceUsage, Verdict
 from core.model.budget import Meter
-from core.model.citation_markers import cited_ids
 from core.model.errors import ConfigurationError
 from core.model.evidence import EvidenceLibrary, Hit
 from core.model.inquiry import Inquiry
 from core.model.knowledge import Passage
 from core.model.profile import Profile
+from core.model.text import cited_ids
 
 if TYPE_CHECKING:
     from adapters.reasoners.openai.verifier_trust import ControlResult

@@ -14,7 +14,7 @@ from bot.setup.dialogue import Dialogue
 from bot.setup.guide import InstallationSetup
 from bot.setup.saved_settings import SavedSettings
 from bot.stores import has_documents
-from core.model.setup_steps import MODEL, TERMINAL, SetupStep, SetupStepState, TokenField
+from core.model.health import MODEL, TERMINAL, SetupStep, SetupStepState, TokenField
 
 STOPPED = "\nWhat was set is kept: footnote setup goes on from there."
 PATIENCE = 60.0  # seconds for the checks at the end: people who set everything up would rather wait

@@ -20,9 +20,8 @@ from core.model.inquiry import (
     SearchKnowledge,
     SearchSource,
 )
-from core.model.knowledge import Document
+from core.model.knowledge import Document, matching_sources
 from core.model.profile import Profile
-from core.model.source_names import matching_sources
 from core.ports.index import Scope
 from core.ports.reasoner import GradesWithDecision
 from core.retrieval.hybrid import Retrieval

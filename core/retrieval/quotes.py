@@ -1,12 +1,33 @@
 """Which stretches of a passage are shown as its quote: always verbatim, one for each sentence that it is cited for."""
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from core.model.evidence import Quote
 from core.model.markdown_lines import is_table_rule
 from core.model.text import content_words, sentences, words
-from core.retrieval.bm25 import coverage, scores
+
+
+def scores(texts: Sequence[Sequence[str]], query: Sequence[str]) -> list[float]:
+    """BM25 of each text (a sequence of words), 0 for one that shares no word with the query."""
+    wanted = set(query)
+    if not wanted or not any(texts):
+        return [0.0] * len(texts)
+    from rank_bm25 import BM25Plus  # brings numpy with it
+
+    ranked = BM25Plus([list(text) for text in texts]).get_scores(sorted(wanted))
+    # BM25Plus adds a constant for every query word that any text has: a text without a shared word is no match.
+    return [float(score) if wanted & set(text) else 0.0 for score, text in zip(ranked, texts, strict=True)]
+
+
+def coverage(texts: Sequence[Sequence[str]], query: Sequence[str], held: Collection[str]) -> float:
+    """The share in [0, 1] of the query's words that are held, each weighted by its rarity among the texts."""
+    wanted = set(query)
+    weights = {word: math.log((len(texts) + 1) / (sum(word in text for text in texts) or 0.5)) for word in wanted}
+    total = sum(weights.values())
+    return sum(weights[word] for word in wanted if word in held) / total if total else 0.0
+
 
 _LINK = re.compile(r"!?\[[^\[\]\n]{0,200}\]\([^()\n]{0,500}\)")
 LONGEST = 300  # characters: three lines on a phone

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from core.model.incoming_events import OUR_MENTION
-from core.model.questions import LEAD_INS, asks_by_words, is_question
+from core.model.message_text import LEAD_INS, asks_by_words, is_question
 from core.model.text import STOPWORDS, content_words, words
 
 

@@ -15,11 +15,8 @@ from core.ingestion.change_ledger import Subject
 from core.model.clock import Clock
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import Busy, Denied, NotFound
-from core.model.grants import grant, revoke
-from core.model.knowledge import Document, KnowledgeBase, Passage
-from core.model.source_names import matching_sources
-from core.ports.api_tokens import ApiToken, ApiTokens, KeptToken, TokenScope
-from core.ports.audit import Audit
+from core.model.knowledge import Document, KnowledgeBase, Passage, grant, matching_sources, revoke
+from core.ports.access import ApiToken, ApiTokens, Audit, KeptToken, TokenScope
 from core.ports.catalog import Catalog
 from core.ports.index import Index, Scope
 from core.retrieval.hybrid import Retrieval, Retriever

@@ -20,9 +20,9 @@ from core.model.errors import Denied
 from core.model.incoming_events import IncomingMessage
 from core.model.inquiry import PROFILE_LIMITS, CheckpointKind
 from core.model.profile import Behaviour, Profile
-from core.ports.audit import Audit
+from core.ports.access import Audit
 from core.ports.catalog import Catalog
-from core.ports.channel_settings import ChannelSettingsStore
+from core.ports.platform import ChannelSettingsStore
 from core.service.visibility import VisibleBases
 
 

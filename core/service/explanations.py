@@ -32,7 +32,7 @@ from core.model.events import (
     TracedEvent,
 )
 from core.ports.memory import Memory
-from core.ports.trace_store import TraceStore
+from core.ports.usage import TraceStore
 
 
 def describe_event(event: AgentEvent) -> str:  # noqa: C901, PLR0911, PLR0912 - one arm for each event is the point

@@ -14,8 +14,7 @@ from core.model.conversation import ThreadKey
 from core.model.errors import Busy
 from core.model.incoming_events import Deletion, Expiry, Incoming, IncomingChoice, IncomingMessage
 from core.model.json_codec import from_json, to_json
-from core.model.message_records import QuestionState
-from core.model.records import PERSON, THREAD, UNSTORED, Record
+from core.model.records import PERSON, THREAD, UNSTORED, QuestionState, Record
 from core.ports.inbox import Delivery, Inbox
 from core.ports.message_state import CancelReason, MessageStateStore
 

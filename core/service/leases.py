@@ -8,8 +8,7 @@ from datetime import timedelta
 from typing import Protocol
 
 from core.model.errors import FootnoteError, LeaseLost, StoreUnavailable, Unavailable
-from core.ports.inbox import Inbox, Lease
-from core.ports.named_leases import NamedLeases
+from core.ports.inbox import Inbox, Lease, NamedLeases
 
 RENEW_SECONDS = 10.0
 TAKE_SECONDS = 1.0
@@ -105,6 +104,18 @@ async def _renew(inbox: Inbox, lease: Lease, work: "asyncio.Future[None]") -> No
             return
         except StoreUnavailable as error:
             log.warning("renewal_failed", extra={"reason": str(error)})
+
+
+async def repeat(act: Callable[[], Awaitable[object]], seconds: float, stop: asyncio.Event, failed: str) -> None:
+    """Do this at once and every so many seconds until ``stop`` is set; log each failure as the event ``failed``."""
+    while not stop.is_set():
+        try:
+            await act()
+        except FootnoteError as error:
+            log.warning(failed, extra={"reason": str(error)})
+        except Exception:
+            log.exception(failed)
+        await pause(stop, seconds)
 
 
 async def pause(stop: asyncio.Event, seconds: float) -> None:

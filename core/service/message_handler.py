@@ -15,11 +15,11 @@ from core.model.answer import OPEN_OUTCOMES
 from core.model.errors import WENT_WRONG, FootnoteError, LeaseLost, NotFound
 from core.model.events import AgentEvent
 from core.model.incoming_events import Deletion, Expiry, IncomingChoice, IncomingMessage, MessageRoute
-from core.model.message_records import CheckpointState
 from core.model.message_text import too_long
+from core.model.records import CheckpointState
 from core.model.text import words
-from core.ports.checkpoints import ParkedInquiry
 from core.ports.inbox import Lease
+from core.ports.memory import ParkedInquiry
 from core.ports.message_state import CancelReason
 from core.ports.platform import Platform
 from core.service.actions.questions import keep_chosen

@@ -8,11 +8,10 @@ from zlib import crc32
 from core.model.answer import Outcome
 from core.model.conversation import ThreadKey
 from core.model.incoming_events import IncomingMessage, MessageRoute
-from core.model.message_records import LinesSinceAnswer
-from core.model.records import Record
-from core.ports.daily_budget import DailyBudget
+from core.model.records import LinesSinceAnswer, Record
 from core.ports.message_state import MessageStateStore
 from core.ports.platform import Platform
+from core.ports.usage import DailyBudget
 from core.service.answer_wish import MessageFacts
 from core.service.message_routing import RoutingDecision, route_message
 from core.service.question_service import OpenThread

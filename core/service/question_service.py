@@ -6,7 +6,7 @@ agent, records every event, parks checkpoints and remembers turns. How things lo
 
 import asyncio
 import uuid
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field, replace
 
@@ -14,9 +14,9 @@ from core.agent.agent import Agent
 from core.agent.checkpoint_resume import resume_inquiry
 from core.agent.outcomes import show_sources, stop_run
 from core.agent.run import Run
-from core.model.answer import Answer, Outcome
+from core.model.answer import Answer, Outcome, UsageCounts
 from core.model.clock import Clock
-from core.model.conversation import Audience, ContextMessage, Person, Thread, ThreadKey, Turn
+from core.model.conversation import Audience, ContextMessage, Person, Thread, ThreadKey
 from core.model.errors import Denied, DocumentRejected, NotFound
 from core.model.events import (
     AgentCompleted,
@@ -33,21 +33,18 @@ from core.model.events import (
 from core.model.inquiry import AnswerPolicy, Choice, ChoiceId, Inquiry
 from core.model.message_text import too_long
 from core.model.plain_text import compose
-from core.model.usage import UsageCounts
 from core.ports.catalog import Catalog
-from core.ports.checkpoints import Checkpoints, ParkedInquiry
-from core.ports.memory import Memory, ThreadRecord
+from core.ports.memory import Checkpoints, Memory, ParkedInquiry, ThreadRecord
 from core.ports.reasoner import Reasoner
-from core.ports.trace_store import TraceStore
-from core.retrieval.turn_recall import recall_turns
+from core.ports.usage import TraceStore
 from core.service.actions.wording import CHOICE_GONE, NOT_YOURS_TO_CHOOSE
 from core.service.explanations import Explanation, explain_answer
 from core.service.follow_ups import suggest_follow_ups
 from core.service.question_recorder import QuestionRecorder
+from core.service.thread_memory import WINDOW, ThreadMemory, recall_turns
 from core.service.typed_choice import match_typed_choice
 from core.service.visibility import VisibleBases, still_visible
 
-WINDOW = 8  # turns a reasoner is shown as they were; older ones through the summary and by recall
 RECALLED = 3
 CERTAIN = 0.6  # in a thread of ours, where nothing else was chosen; see research/routing
 MOST_RUNNING = 1_000
@@ -103,6 +100,7 @@ class QuestionService:
         self._bases = VisibleBases(catalog)
         self._clock = clock
         self._recorder = recorder
+        self._threads = ThreadMemory(memory, self._bases, clock)
         self._beginning = asyncio.Semaphore(BEGINNING)
         self._running: dict[str, Run] = {}  # by trace, until they end or nobody can stop them any more
 
@@ -288,17 +286,7 @@ class QuestionService:
 
         ``audience`` is who reads the thread now: what is for them no more is in no summary either.
         """
-        record = await self._memory.recall(key)
-        upto = record.total - WINDOW
-        past = _between(record, record.summarised, upto)
-        if not past:
-            return
-        visible = await self._bases.names(audience)
-        leaving = tuple(turn for turn in past if turn.readable_by(visible))
-        before = record.summary if record.summary_bases <= visible else ""
-        summary = await self._reasoner.summarise(before, leaving, self._agent.meter()) if leaving else before
-        bases = (record.summary_bases if before else frozenset()).union(*(turn.knowledge_bases for turn in leaving))
-        await self._memory.summarise(key, summary, bases, upto)
+        await self._threads.summarise(key, audience, self._reasoner, self._agent.meter())
 
     def _thread(self, question: Question, record: ThreadRecord) -> Thread:
         recent, older = record.turns[-WINDOW:], record.turns[:-WINDOW]
@@ -368,21 +356,7 @@ class QuestionService:
             await self._recorder.record(run, answer)
 
     async def _remember(self, run: Run, answer: Answer, fence: int | None) -> None:
-        inquiry = run.inquiry
-        cited = {citation.evidence for citation in answer.citations}
-        evidence = tuple(item for item in inquiry.library if item.id in cited)
-        turn = Turn(
-            question=inquiry.question,
-            answer=answer.text,
-            outcome=answer.outcome,
-            asker=inquiry.asker,
-            at=self._clock.now(),
-            trace_id=inquiry.id,
-            rewritten=inquiry.standalone if inquiry.searches else "",
-            citations=answer.citations,
-            knowledge_bases=_words_from(run),
-        )
-        await self._memory.remember(inquiry.thread, turn, evidence, fence=fence)
+        await self._threads.remember(run, answer, fence)
         await self._trace_store.count(UsageCounts.of_answer(answer))
 
 
@@ -401,23 +375,3 @@ async def _with_follow_ups(run: Run, event: AgentEvent) -> AgentEvent:
     if not isinstance(event, AgentCompleted) or not run.inquiry.policy.follow_ups:
         return event
     return replace(event, answer=replace(event.answer, follow_ups=await suggest_follow_ups(run, event.answer)))
-
-
-def _words_from(run: Run) -> frozenset[str]:
-    """The bases whose words a turn may carry: of all it found, and of what it may repeat from the thread."""
-    thread = run.thread
-    earlier = thread.summary_bases.union(*(turn.knowledge_bases for turn in (*thread.turns, *thread.recalled)))
-    library = run.inquiry.library
-    found = (*(item.hit for item in library.items_found()), *library.further)
-    return earlier.union(hit.passage.knowledge_base for hit in found)
-
-
-def has_turns_to_summarise(before: ThreadRecord) -> bool:
-    """Whether a turn leaves the window by the one that follows what was recalled."""
-    return before.total + 1 - WINDOW > before.summarised
-
-
-def _between(record: ThreadRecord, first: int, last: int) -> Sequence[Turn]:
-    """The kept turns number ``first`` (from 0) up to ``last`` of all the thread ever had."""
-    dropped = record.total - len(record.turns)
-    return record.turns[max(0, first - dropped) : max(0, last - dropped)]

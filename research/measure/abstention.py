@@ -23,7 +23,7 @@ from core.model.profile import Behaviour
 from research.measure.shelf import IndexedSet, PackagedEncoder, questions, run, shelf
 
 if TYPE_CHECKING:
-    from core.ports.encoder import Encoder
+    from core.ports.index import Encoder
 
 SETS = ("hotpotqa_train100", "twowiki_200", "anthropic_docs", "contextual_codebase", "scifact_train", "cranfield")
 SEVERAL_HOPS = frozenset({"hotpotqa_train100", "twowiki_200"})

@@ -27,8 +27,7 @@ from core.model.answer import Answer
 from core.model.conversation import Thread, ThreadKey
 from core.model.inquiry import PROFILE_LIMITS
 from core.ports.catalog import Catalog
-from core.ports.encoder import Encoder, Reranker, Vectors
-from core.ports.index import Index, Scope
+from core.ports.index import Encoder, Index, Reranker, Scope, Vectors
 from core.retrieval.hybrid import Retrieval, Retriever
 from research.evaluation.corpus import WrappedEncoder, fill
 from research.evaluation.dataset_loader import Dataset

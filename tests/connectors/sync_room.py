@@ -22,7 +22,7 @@ from core.model.errors import FootnoteError
 from core.model.jobs import ItemState, JobStage
 from core.ports.connector import ConnectorPlugin
 from core.ports.index import Scope
-from core.ports.parser import Parser
+from core.ports.sources import Parser
 from core.retrieval.hybrid import Retriever
 from core.service.kb.job_queue import JobQueue
 from core.service.sync.classes import ReaderClasses

@@ -11,7 +11,7 @@ import pytest
 
 from adapters.connectors.confluence import PLUGIN
 from core.model.conversation import Audience
-from core.model.parsed_document import Block, ParsedDocument
+from core.model.document_content import Block, ParsedDocument
 from core.model.principals import mail_principal
 from core.ports.index import Scope
 from core.retrieval.hybrid import Retriever

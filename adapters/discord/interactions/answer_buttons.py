@@ -35,8 +35,7 @@ from adapters.discord.outbound.text import answer_parts, clip, escape, markdown,
 from core.model.answer import Answer
 from core.model.conversation import Audience, Turn
 from core.model.errors import Denied, FootnoteError, NotFound
-from core.model.incoming_events import IncomingMessage
-from core.model.reply_target import ReplyMode, ReplyTarget
+from core.model.incoming_events import IncomingMessage, ReplyMode, ReplyTarget
 from core.service.actions.answers import Quotes
 from core.service.actions.presses import (
     RATINGS,

@@ -21,7 +21,7 @@ from adapters.reasoners.openai.request import CHARACTERS_PER_TOKEN, Completion, 
 from adapters.reasoners.openai.responses import as_chunks, as_completion, as_responses
 from core.model.budget import Meter, Prices
 from core.model.errors import ModelFailure, ModelUnavailable
-from core.ports.daily_budget import DailyBudget
+from core.ports.usage import DailyBudget
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

@@ -86,24 +86,24 @@ def translate_connection_error(method: str, url: str, error: Exception) -> Outco
 
 
 def reason_in_words(error: str) -> str:
-    """Why Slack refuses something, for people to read, from its own word for it; ends a sentence without its dot."""
+    """Return Slack's error word as the end of a sentence for people, without its full stop."""
     known = next((words for beginning, words in _IN_WORDS.items() if error.startswith(beginning)), "")
     return known or "Slack refuses it, and my log says why"
 
 
 def error_word(error: SlackApiError) -> str:
-    """The ``error`` of Slack's answer; empty where it has none."""
+    """Return the ``error`` of Slack's answer; empty where it has none."""
     data = getattr(error.response, "data", None)
     return str(data.get("error", "")) if isinstance(data, dict) else ""
 
 
 def is_token_refused(refusal: RequestRefused) -> bool:
-    """Whether Slack does not take our token at all, whatever we ask for."""
+    """Return whether Slack does not take our token at all, whatever we ask for."""
     return refusal.error in _TOKEN_REFUSED
 
 
 def configuration_error(refusal: RequestRefused) -> ConfigurationError | None:
-    """What to say when trying again is of no use: it is no token of ours, or not of this kind.
+    """Return what to say when trying again is of no use: it is no token of ours, or not of this kind.
 
     None for one that was revoked or whose account is inactive: it may be taken again later.
     """

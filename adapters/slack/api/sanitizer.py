@@ -62,13 +62,13 @@ class ActiveContent:
         self.workspace = urlsplit(workspace).netloc
 
     def also(self, given: Mapping[str, Any]) -> "ActiveContent":
-        """This, and what is permitted beside a text."""
+        """Return this with what is permitted beside a text."""
         more = ActiveContent(self.links | frozenset(given.get(_LINKS) or ()), str(given.get(_GROUP) or self.group))
         more.workspace = self.workspace
         return more
 
     def link(self, url: str) -> bool:
-        """Whether exactly this address may be a link."""
+        """Return whether exactly this address may be a link."""
         return url in self.links or self._is_own_message(url)
 
     def _is_own_message(self, url: str) -> bool:
@@ -80,7 +80,7 @@ NOTHING = ActiveContent()
 
 
 def permit(block: Payload, *, links: Sequence[str | None] = (), group: str = "") -> Payload:
-    """The block, in which exactly these addresses may be links and this user group may be called."""
+    """Return the block, in which exactly these addresses may be links and this user group may be called."""
     given = {_LINKS: sorted({link for link in links if link})} | ({_GROUP: group} if group else {})
     return block | {_PERMITTED: given}
 
@@ -111,7 +111,7 @@ class CallSanitizer:
         self._endings: LRUCache[tuple[str, str], str] = LRUCache(_MOST_STREAMS)
 
     def sanitize(self, method: str, arguments: Mapping[str, Any]) -> Payload:
-        """The arguments as they may leave."""
+        """Return the arguments as they may leave."""
         safe: Payload = _object(arguments, ActiveContent(workspace=self.workspace))
         if method == "chat.postMessage":
             safe |= {"unfurl_links": False, "unfurl_media": False}
@@ -120,11 +120,11 @@ class CallSanitizer:
         return safe
 
     def message(self, fields: Mapping[str, Any]) -> Payload:
-        """A message that answers a command or a press through the address that Slack gave for it."""
+        """Return a message that answers a command or a press through the address that Slack gave for it."""
         return _object(fields, ActiveContent(workspace=self.workspace))
 
     def remember_stream(self, channel: str, ts: str) -> None:
-        """A stream has begun, with no text in it."""
+        """Note that a stream has begun, with no text in it."""
         self._endings[channel, ts] = " "
 
     def _mend_seams(self, call: Payload) -> None:
@@ -195,7 +195,7 @@ def _field(name: str, value: Any, allowed: ActiveContent) -> Any:
 
 
 def _rich_element(element: Payload, allowed: ActiveContent) -> Payload:
-    """A link that is permitted; else what a person would have read, as text."""
+    """Return a link that is permitted; else what a person would have read, as text."""
     if element["type"] == "link" and allowed.link(str(element.get("url", ""))):
         return element
     words = element.get("text") or element.get("url") or "…"
@@ -206,12 +206,12 @@ def _rich_element(element: Payload, allowed: ActiveContent) -> Payload:
 
 
 def plain(text: str) -> str:
-    """A text without any markup: a label, a title. Not longer than it was, since labels have narrow limits."""
+    """Return a text without any markup: a label, a title. Not longer than it was, since labels have narrow limits."""
     return defang_schemes(remove_controls(text))[: max(1, len(text))]
 
 
 def inactive(text: str) -> str:
-    """A text in which nothing at all is active, whatever Slack does with it."""
+    """Return a text in which nothing at all is active, whatever Slack does with it."""
     text = _BARE_AMPERSAND.sub("&amp;", remove_controls(text)).replace("<", "&lt;")
     return defang_calls(defang_domains(defang_schemes(text)))
 
@@ -254,7 +254,7 @@ def markdown(text: str, allowed: ActiveContent) -> str:
 
 
 def _permitted_link(match: re.Match[str], allowed: ActiveContent) -> str | None:
-    """The link in Markdown's own notation, with what closes the sentence after it; None when it is not permitted."""
+    """Return the link in Markdown's notation, with the punctuation after it; None when it is not permitted."""
     label, labelled, bare = match.groups()
     written, closing = (labelled, "") if labelled else _without_closing(bare)
     if not allowed.link(unescape(written)) or set(written) & _NOT_IN_A_LINK:
@@ -264,7 +264,7 @@ def _permitted_link(match: re.Match[str], allowed: ActiveContent) -> str | None:
 
 
 def _without_closing(bare: str) -> tuple[str, str]:
-    """An address that stands in a sentence, and what only closes the sentence: punctuation, marks, citations."""
+    """Return an address that stands in a sentence, and what only closes the sentence: punctuation, marks, citations."""
     address = bare.rstrip(_CLOSING)
     while cited := _CITED.search(address, max(0, len(address) - 6)):
         address = address[: cited.start()].rstrip(_CLOSING)

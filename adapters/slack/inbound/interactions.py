@@ -35,7 +35,7 @@ class Press:
 
     @classmethod
     def of(cls, body: Body) -> "Press":
-        """The press that a ``block_actions`` payload tells of."""
+        """Return the press that a ``block_actions`` payload tells of."""
         container, message = body.get("container") or {}, body.get("message") or {}
         action = body["actions"][0]
         channel = str((body.get("channel") or {}).get("id") or container.get("channel_id") or "")

@@ -13,23 +13,19 @@ import structlog
 from adapters.slack.api.errors import RequestRefused
 from adapters.slack.api.files import Files
 from adapters.slack.api.ids import PLATFORM, user_id
-from adapters.slack.api.message_links import fetch_permalink
 from adapters.slack.inbound.interactions import Press, SlashCommand
 from adapters.slack.kb import blocks as kb_blocks
-from adapters.slack.kb.callers import caller_of
 from adapters.slack.kb.command_parser import KB, parse_command
 from adapters.slack.kb.forms import FormResult, KbForms
 from adapters.slack.kb.job_cards import JobCards
-from adapters.slack.kb.kept_commands import SlackKeptCommand
 from adapters.slack.kb.principals import PrincipalNames
-from adapters.slack.kb.replies import KbReply, ReplyRenderer, lines_reply, outcome_text, text_reply
-from adapters.slack.kb.slack_links import SlackLinks
-from adapters.slack.kb.transcripts import Transcripts, conversation_reference
+from adapters.slack.kb.replies import KbReply, ReplyRenderer, SlackKeptCommand, lines_reply, outcome_text, text_reply
+from adapters.slack.kb.slack_sources import SlackLinks, Transcripts, conversation_reference
 from adapters.slack.outbound import blocks
 from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import AlreadyDone, FootnoteError, NotFound, PlatformUnavailable
-from core.ports.platform_capabilities import PlatformCapabilities
+from core.ports.platform import PlatformCapabilities
 from core.service.kb.commands import LARGEST_FILE, Caller, KbCommand, KbVerb
 from core.service.kb.kept_commands import KeptCommands
 from core.service.kb.results import CancelRequested, KbResult, ProposalList, Refused
@@ -58,7 +54,7 @@ class SlackKnowledge:
         self._replies = ReplyRenderer(self._principal_names, self.kept_commands, self.cards)
 
     def capabilities(self) -> PlatformCapabilities:
-        """What jobs that came from Slack need of it: downloads, transcripts and cards."""
+        """Return what jobs that came from Slack need of it: downloads, transcripts and cards."""
         return PlatformCapabilities(download=self.download, transcript=self._transcripts, card=self.cards)
 
     async def download(self, reference: str) -> tuple[str, bytes]:
@@ -71,7 +67,7 @@ class SlackKnowledge:
     # --- in words
 
     async def open_form(self, given: SlashCommand) -> KbReply | None:
-        """The form for adding, from wherever; what to say to who is no admin. Raises ViewNotOpened."""
+        """Return the form for adding, from wherever; what to say to who is no admin. Raises ViewNotOpened."""
         caller = await self._caller(given.place, given.user)
         if not caller.permissions.is_admin:
             return text_reply(FOR_READERS)
@@ -113,7 +109,7 @@ class SlackKnowledge:
     # --- by buttons
 
     async def press(self, press: Press) -> KbReply | None:
-        """A button below a reply: the command it stands for, as whoever presses it may. None: nothing to show."""
+        """Do the command of a pressed button, with the rights of its presser. None: nothing to show."""
         try:
             kept = await self.kept_commands.find(press.value, press.person_id)
             async with self.kept_commands.use(kept, once=press.action == kb_blocks.CONFIRM) as command:
@@ -125,7 +121,7 @@ class SlackKnowledge:
             return None
 
     async def proposals(self, team: str, user: str) -> list[blocks.Block]:
-        """What waits for this admin, with its buttons, for their Home tab; nothing where nothing waits."""
+        """Return what waits for this admin, with its buttons, for their Home tab; nothing where nothing waits."""
         caller = await self._caller(ThreadKey(PLATFORM, team, "", ""), user)
         result = await self._kb.handle(KbCommand(KbVerb.PROPOSALS), caller)
         if not isinstance(result, ProposalList) or not result.proposals:
@@ -151,7 +147,7 @@ class SlackKnowledge:
         return lines_reply(await self._replies.render_outcomes([await self._kb.propose(conversation, caller)], caller))
 
     async def keep_form(self, person: str) -> str:
-        """The id of a form that takes a correction, for this person by qualified id: it counts once."""
+        """Return the id of a form that takes a correction, for this person by qualified id: it counts once."""
         return await self.kept_commands.keep(SlackKeptCommand(person=person))
 
     async def correct(self, thread: ThreadKey, user: str, trace_id: str, answer: str, shown: str) -> KbResult:
@@ -161,7 +157,7 @@ class SlackKnowledge:
             turn = await self._workspace.user_actions.answers.read(thread, trace_id, caller.audience)
         except FootnoteError as error:
             return Refused.of(error)
-        permalink = await fetch_permalink(self._workspace.web, thread.channel, shown or thread.thread)
+        permalink = await self._workspace.web.permalink(thread.channel, shown or thread.thread)
         bases = turn.source_bases
         return await self._kb.correct(turn.question, answer, permalink, caller, trace_id=trace_id, bases=bases)
 
@@ -188,7 +184,7 @@ class SlackKnowledge:
     # --- within
 
     async def _caller(self, thread: ThreadKey, user: str) -> Caller:
-        return await caller_of(self._workspace, thread, user)
+        return await self._workspace.caller(thread, user)
 
     async def _proposals_waiting(self, caller: Caller) -> str:
         return proposals_line(await self._kb.proposals_waiting(caller), PROPOSALS)

@@ -20,8 +20,8 @@ from adapters.slack.kb.command_parser import KB
 from adapters.slack.kb.forms import FormResult
 from adapters.slack.kb.knowledge import SlackKnowledge
 from adapters.slack.kb.replies import KbReply, text_reply
-from adapters.slack.listeners.error_reports import ACKNOWLEDGE_SECONDS, TRY_AGAIN, ignore, report_errors
 from adapters.slack.listeners.home_tab import HomeTab
+from adapters.slack.listeners.support import ACKNOWLEDGE_SECONDS, TRY_AGAIN, ignore, report_errors
 from adapters.slack.outbound import blocks
 from adapters.slack.workspace import SlackWorkspace
 from core.model.errors import FootnoteError, Unavailable
@@ -38,7 +38,7 @@ class KnowledgeListeners:
     home_tab: HomeTab
 
     def register(self, app: AsyncApp) -> None:
-        """The command, the forms, the menu of bases, the buttons below replies, and the one of a job's card."""
+        """Register the command, the forms, the menu of bases, and the buttons of replies and job cards."""
         app.command(KB)(self._command)
         app.view(kb_blocks.FORM)(self._form_listener(self.knowledge.forms.submit_add_form, "link"))
         app.view(kb_blocks.READERS_FORM)(self._form_listener(self.knowledge.forms.submit_readers_form, "channels"))
@@ -55,7 +55,7 @@ class KnowledgeListeners:
             await self._respond(respond, given.user, await self.knowledge.command(given))
 
     async def _press(self, ack: Ack, body: Body, respond: Ack) -> None:
-        """The reply takes the place of the one that was pressed on."""
+        """Show the reply in place of the one that was pressed on."""
         await ack()
         press = Press.of(body)
         if press.on_home_tab:
@@ -70,7 +70,7 @@ class KnowledgeListeners:
             await self.home_tab.publish(press.thread.space, press.user, reply.outcome)
 
     async def _cancel(self, ack: Ack, body: Body, respond: Ack) -> None:
-        """The job's card shows it; what fails is told below it."""
+        """Cancel a job: its card shows it, and a failure is reported below."""
         await ack()
         press = Press.of(body)
         async with report_errors(partial(self._respond_text, respond, press.user)):
@@ -88,7 +88,7 @@ class KnowledgeListeners:
     def _form_listener(
         self, submit: Callable[[Body], Awaitable[FormResult]], field: str
     ) -> Callable[..., Awaitable[None]]:
-        """What happens when a form is sent; below ``field`` stands that it could not be kept."""
+        """Return what happens when a form is sent; below ``field`` stands that it could not be kept."""
 
         async def listener(ack: Ack, body: Body) -> None:
             try:

@@ -13,7 +13,7 @@ from adapters.slack.inbound.interactions import Ack, Body
 from adapters.slack.inbound.message_words import own_text, shared_messages
 from adapters.slack.kb.knowledge import SlackKnowledge
 from adapters.slack.kb.replies import KbReply, text_reply
-from adapters.slack.listeners.error_reports import report_errors
+from adapters.slack.listeners.support import report_errors
 from adapters.slack.outbound import blocks
 from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import Person, ThreadKey
@@ -34,7 +34,7 @@ class ShortcutListeners:
     knowledge: SlackKnowledge | None = None
 
     def register(self, app: AsyncApp) -> None:
-        """Both by their callback ids."""
+        """Register both by their callback ids."""
         app.shortcut(ANSWER_THIS)(self._listener(self._answer_this))
         app.shortcut(ADD_TO_KNOWLEDGE)(self._listener(self._add_to_knowledge))
 

@@ -1,7 +1,8 @@
-"""What our buttons and forms in Slack carry through a client: ids and nothing that is relied on, each as a type.
+"""What our buttons and forms carry through a client, each as a type, and what was filled into a form.
 
-A button's value is a short text, a form's state is JSON in its ``private_metadata``. Both are written and read here
-alone, in the forms of the first version, whose buttons stand in channels for years.
+They carry ids and nothing that is relied on. A button's value is a short text, a form's state is JSON in its
+``private_metadata``. Both are written and read here alone, in the forms of the first version, whose buttons stay in
+channels for years. https://docs.slack.dev/reference/interaction-payloads/view-interactions-payload
 """
 
 from collections.abc import Mapping
@@ -27,7 +28,7 @@ class ChoiceValue:
 
     @classmethod
     def decode(cls, value: str) -> Self:
-        """What a button carried; of what was never ours, ids of nothing."""
+        """Return what a button carried; of what was never ours, ids of nothing."""
         checkpoint, _, choice = value.partition(" ")
         return cls(checkpoint, choice)
 
@@ -45,7 +46,7 @@ class RatingValue:
 
     @classmethod
     def decode(cls, value: str) -> Self:
-        """What a button carried."""
+        """Return what a button carried."""
         word, _, trace_id = value.partition(" ")
         return cls(word == _HELPFUL, trace_id)
 
@@ -63,7 +64,7 @@ class FollowUpValue:
 
     @classmethod
     def decode(cls, value: str) -> Self:
-        """What a button carried; number 0 where it named none."""
+        """Return what a button carried; number 0 where it named none."""
         trace_id, _, number = value.partition(" ")
         return cls(trace_id, int(number) if number.isdecimal() and len(number) < 4 else 0)
 
@@ -81,7 +82,7 @@ class ThreadBlock:
 
     @classmethod
     def decode(cls, block_id: str) -> Self:
-        """What a block's id says; without a root where it names none."""
+        """Return what a block's id says; without a root where it names none."""
         name, _, root = block_id.partition("@")
         return cls(name, root)
 
@@ -132,9 +133,52 @@ def encode_form(form: ChoiceForm | ReasonForm | SettingsForm | CommandForm) -> s
 
 
 def form_in(kind: type[Form], view: Mapping[str, Any]) -> Form:
-    """What a view carried; an empty one where it carried none of ours."""
+    """Return what a view carried; an empty one where it carried none of ours."""
     try:
         form: Form = from_json(kind, str(view.get("private_metadata") or "{}"))
     except ValueError:
         return kind()
     return form
+
+
+class FormValues:
+    """The ``state`` of a view of ours, in which each input block has one element; of what is missing, nothing."""
+
+    def __init__(self, view: Mapping[str, Any]) -> None:
+        """``view`` as a ``view_submission`` or ``block_suggestion`` payload has it."""
+        self._blocks: Mapping[str, Any] = (view.get("state") or {}).get("values") or {}
+
+    def _element(self, name: str) -> Mapping[str, Any]:
+        return next(iter((self._blocks.get(name) or {}).values()), None) or {}
+
+    def asks(self, name: str) -> bool:
+        """Return whether there is such a field."""
+        return name in self._blocks
+
+    def text(self, name: str) -> str:
+        """Return what was typed."""
+        return str(self._element(name).get("value") or "").strip()
+
+    def option(self, name: str) -> str:
+        """Return the value of the option that was chosen; empty where none was."""
+        return str((self._element(name).get("selected_option") or {}).get("value") or "")
+
+    def options(self, name: str) -> tuple[str, ...]:
+        """Return the values of the options that were chosen or ticked."""
+        return tuple(str(option["value"]) for option in self._element(name).get("selected_options") or ())
+
+    def channel(self, name: str) -> str:
+        """Return the id of the one conversation that was picked."""
+        return str(self._element(name).get("selected_conversation") or "")
+
+    def channels(self, name: str) -> tuple[str, ...]:
+        """Return the ids of the conversations that were picked."""
+        return tuple(map(str, self._element(name).get("selected_conversations") or ()))
+
+    def users(self, name: str) -> tuple[str, ...]:
+        """Return the ids of the people that were picked."""
+        return tuple(map(str, self._element(name).get("selected_users") or ()))
+
+    def files(self, name: str) -> list[Mapping[str, Any]]:
+        """Return what Slack says of the files that were attached."""
+        return [one for one in self._element(name).get("files") or [] if isinstance(one, dict) and one.get("id")]

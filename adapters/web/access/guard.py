@@ -17,8 +17,7 @@ from adapters.web.access.rules import AccessRules, audience_of
 from adapters.web.pages import SECURITY_HEADERS, Pages, wants_part
 from adapters.web.routing import MULTIPART, Right, Route, Visitor
 from core.model.errors import WENT_WRONG, Busy, Denied, DocumentRejected, FootnoteError, NotFound, Unavailable
-from core.ports.audit import Audit
-from core.ports.web_sessions import SignInMethod, WebSession, WebSessions
+from core.ports.access import Audit, SignInMethod, WebSession, WebSessions
 
 COOKIE = "footnote"
 VISITOR = web.RequestKey("visitor", Visitor)

@@ -12,7 +12,7 @@ from adapters.web.access.rules import operator
 from adapters.web.pages import Pages
 from adapters.web.routing import Right, Route, Visitor
 from core.model.errors import Busy
-from core.ports.web_sessions import SignInMethod, WebSession, WebSessions
+from core.ports.access import SignInMethod, WebSession, WebSessions
 
 ATTEMPTS_A_MINUTE = 10  # from one address
 HASHING = 2  # passwords looked at beside each other: each takes 32 MB and a core

@@ -21,7 +21,7 @@ from core.model.events import (
     HallucinationChecked,
     Noticed,
 )
-from core.ports.metrics import Metrics, NoMetrics
+from core.ports.usage import Metrics, NoMetrics
 from core.service.api_clients import API_PLATFORM, ApiClient
 from core.service.question_service import QuestionService
 

@@ -28,7 +28,7 @@ from adapters.web.api.schemas import (
 from core.model.errors import FootnoteError, NotFound
 from core.model.inquiry import AnswerPolicy
 from core.model.json_codec import to_json
-from core.ports.checkpoints import Checkpoints
+from core.ports.memory import Checkpoints
 from core.service.actions.user_actions import UserActions
 from core.service.api_clients import ApiClient, ApiClients, KnowledgeReader
 from core.service.kb.program_documents import ProgramDocuments

@@ -29,7 +29,7 @@ from adapters.web.api.schemas import (
     SearchReply,
     SearchRequest,
 )
-from core.ports.api_tokens import TokenScope
+from core.ports.access import TokenScope
 
 _REF = "#/components/schemas/{model}"
 EVENT_STREAM = "text/event-stream"

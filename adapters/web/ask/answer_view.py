@@ -9,18 +9,18 @@ from enum import StrEnum
 from core.model.answer import Answer
 from core.model.incoming_events import IncomingMessage
 from core.model.inquiry import Checkpoint
-from core.model.message_records import QuestionState
-from core.ports.answer_stream import (
+from core.model.records import QuestionState
+from core.ports.answer_view import (
     AnswerStream,
     AnswerUpdate,
     Begun,
     Ended,
     NoticeShown,
+    Step,
     StepShown,
     TextAdded,
     TextVoided,
 )
-from core.ports.answer_view import Step
 from core.ports.platform import MessageState
 
 

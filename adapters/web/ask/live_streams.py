@@ -14,17 +14,18 @@ from adapters.web.pages import SECURITY_HEADERS, Pages
 from adapters.web.routing import Visitor
 from core.model.errors import Busy, FootnoteError
 from core.model.incoming_events import IncomingMessage
-from core.ports.answer_stream import (
+from core.ports.answer_view import (
     AnswerStream,
     AnswerUpdate,
     Begun,
     Ended,
     NoticeShown,
+    Step,
     StepShown,
+    StepState,
     TextAdded,
     TextVoided,
 )
-from core.ports.answer_view import Step, StepState
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ from core.model.conversation import ThreadKey
 from core.model.errors import NotFound
 from core.model.incoming_events import IncomingMessage
 from core.model.inquiry import Checkpoint
-from core.ports.checkpoints import Checkpoints
+from core.ports.memory import Checkpoints
 from core.ports.message_state import MessageStateStore
 from core.service.actions.user_actions import UserActions
 

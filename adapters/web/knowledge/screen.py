@@ -16,10 +16,10 @@ from adapters.web.knowledge.uploads import LARGEST, Upload
 from adapters.web.pages import Pages, wants_part
 from adapters.web.routing import MenuEntry, Right, Route, Visitor
 from core.model.clock import Clock
+from core.model.document_content import FileContent
 from core.model.errors import DocumentRejected, NotFound
-from core.model.file_content import FileContent
 from core.model.principals import EVERYONE
-from core.ports.audit import Audit
+from core.ports.access import Audit
 from core.ports.setup_guide import LocalFiles
 from core.service.kb.commands import MOST_FILES, KbCommand, KbVerb
 from core.service.kb.results import (

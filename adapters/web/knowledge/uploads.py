@@ -8,8 +8,8 @@ from aiohttp import web
 
 from adapters.web.access.forms import FormPart, MultipartForm
 from adapters.web.routing import MULTIPART
+from core.model.document_content import FileContent
 from core.model.errors import DocumentRejected
-from core.model.file_content import FileContent
 from core.model.plain_text import remove_controls
 from core.service.kb.commands import MOST_FILES
 

@@ -4,16 +4,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from core.model.answer import Citation, FollowUp
+from core.model.answer import Citation, FollowUp, UsageCounts
 from core.model.conversation import Audience, Person, ThreadKey, Turn
 from core.model.errors import NotFound
 from core.model.records import PERSON, THREAD
-from core.model.usage import UsageCounts
-from core.ports.audit import Audit
-from core.ports.feedback import Feedback, FeedbackStore
-from core.ports.memory import Memory
+from core.ports.access import Audit
+from core.ports.memory import Feedback, FeedbackStore, Memory
 from core.ports.message_state import MessageStateStore
-from core.ports.trace_store import TraceStore
+from core.ports.usage import TraceStore
 from core.service.actions.questions import refuse
 from core.service.actions.wording import (
     ASKED_ALREADY,

@@ -11,11 +11,10 @@ from core.model.conversation import Person, ThreadKey
 from core.model.errors import Denied, NotFound, Unavailable
 from core.model.incoming_events import IncomingChoice, IncomingMessage
 from core.model.inquiry import Choice
-from core.model.message_records import CheckpointState, QuestionState
-from core.model.records import PERSON, THREAD, Record
-from core.ports.audit import Audit
-from core.ports.checkpoints import Checkpoints, ParkedInquiry
+from core.model.records import PERSON, THREAD, CheckpointState, QuestionState, Record
+from core.ports.access import Audit
 from core.ports.inbox import Inbox
+from core.ports.memory import Checkpoints, ParkedInquiry
 from core.ports.message_state import CancelReason, MessageStateStore
 from core.service.actions.wording import (
     ASKED_ALREADY,

@@ -7,20 +7,18 @@ from a button.
 
 from dataclasses import dataclass
 
+from core.model.answer import UsageCounts
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.errors import Denied
 from core.model.knowledge import KnowledgeBase
-from core.model.usage import UsageCounts
-from core.ports.audit import Audit
+from core.ports.access import Audit
 from core.ports.catalog import Catalog
-from core.ports.channel_settings import ChannelSettingsStore
-from core.ports.checkpoints import Checkpoints
-from core.ports.feedback import FeedbackStore
 from core.ports.inbox import Inbox
-from core.ports.memory import AskedQuestion, Memory
+from core.ports.memory import AskedQuestion, Checkpoints, FeedbackStore, Memory
 from core.ports.message_state import MessageStateStore
-from core.ports.trace_store import TraceStore
+from core.ports.platform import ChannelSettingsStore
+from core.ports.usage import TraceStore
 from core.service.actions.answers import AnswerActions
 from core.service.actions.questions import QuestionActions
 from core.service.actions.wording import NOT_YOURS_TO_FORGET, PersonForgotten, ThreadForgotten, ThreadMuted

@@ -16,7 +16,7 @@ from core.model.errors import FootnoteError
 from core.model.records import Record
 from core.ports.catalog import Catalog
 from core.ports.message_state import MessageStateStore
-from core.ports.platform_capabilities import Announcements
+from core.ports.platform import Announcements
 from core.service.gaps.analysis import GapAnalysis, Reader
 from core.service.gaps.report import Gap, GapReport
 from core.service.leases import pause

@@ -6,13 +6,11 @@ is owed until it is shown. Who may press is decided where the pressed command go
 """
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TypeVar, assert_never
 
-from core.model.errors import FootnoteError
 from core.model.jobs import ItemState, JobKind, JobStage, JobState, JobUnit
 from core.model.records import PERSON, Record
 from core.ports.message_state import MessageStateStore
@@ -21,11 +19,9 @@ from core.service.kb.results import CancelRequested
 from core.service.kb.summaries import JobSummary, KbAction, SourceNote
 from core.service.kb.text_spans import Line, code, count, duration, plain, strong
 from core.service.kb.wording import outcome_lines
-from core.service.leases import pause
+from core.service.leases import repeat
 
 LOOK_SECONDS = 60.0  # between two looks at what other processes have left
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,39 +33,9 @@ class PendingCardUpdate(Record, place="{platform}/kb", subject="endings", entry=
     person: str = field(default="", metadata=PERSON)  # whose card it is
 
 
-class PendingCardUpdates:
-    """The cards of one platform whose last change was not shown yet."""
-
-    def __init__(self, message_states: MessageStateStore, platform: str) -> None:
-        self._message_states = message_states
-        self._platform = platform
-
-    async def expect(self, job_id: str, person: str) -> None:
-        """The job is over; this person's card is still to say so. Raises StoreUnavailable."""
-        await self._message_states.save(self._update(job_id, person))
-
-    async def mark_shown(self, job_id: str) -> None:
-        """Its card says so, or never will. Raises StoreUnavailable."""
-        await self._message_states.remove(self._update(job_id))
-
-    async def pending(self) -> Sequence[PendingCardUpdate]:
-        """All that are still to be shown. Raises StoreUnavailable."""
-        return await self._message_states.read_entries(self._update(""))
-
-    def _update(self, job_id: str, person: str = "") -> PendingCardUpdate:
-        return PendingCardUpdate(platform=self._platform, job=job_id, person=person)
-
-
 async def look_after(finish: Callable[[], Awaitable[None]], stop: asyncio.Event) -> None:
     """Finish what was left, at once and then now and again, until ``stop`` is set."""
-    while not stop.is_set():
-        try:
-            await finish()
-        except FootnoteError as error:
-            log.info("cards_not_finished", extra={"reason": str(error)})
-        except Exception:
-            log.exception("cards_not_finished")
-        await pause(stop, LOOK_SECONDS)
+    await repeat(finish, LOOK_SECONDS, stop, "cards_not_finished")
 
 
 _WHAT = {
@@ -242,7 +208,7 @@ class JobCardStates:
         """
         await self.message_states.save(card)
         if card.over:
-            await self._pending_updates.expect(card.job, card.person)
+            await self.message_states.save(self._update(card.job, card.person))
         return await self.message_states.read(card) or card
 
     async def keep_cancelling(self, blank: Card, job: JobSummary) -> Card | None:
@@ -265,7 +231,7 @@ class JobCardStates:
 
     async def mark_shown(self, job_id: str) -> None:
         """The card says that its job is over, or never will. Raises StoreUnavailable."""
-        await self._pending_updates.mark_shown(job_id)
+        await self.message_states.remove(self._update(job_id))
 
     async def unshown(self, blank: Callable[[str, str], Card]) -> Sequence[Card]:
         """The cards that are still to say that their job is over; ``blank`` makes one of a job and its person.
@@ -273,7 +239,7 @@ class JobCardStates:
         What was forgotten with its person is owed to nobody any more. Raises StoreUnavailable.
         """
         found: list[Card] = []
-        for update in await self._pending_updates.pending():
+        for update in await self.message_states.read_entries(self._update("")):
             card = await self.read(blank(update.job, update.person))
             if card.over:
                 found.append(card)
@@ -281,6 +247,5 @@ class JobCardStates:
                 await self.mark_shown(update.job)
         return found
 
-    @property
-    def _pending_updates(self) -> PendingCardUpdates:
-        return PendingCardUpdates(self.message_states, self.platform)
+    def _update(self, job_id: str, person: str = "") -> PendingCardUpdate:
+        return PendingCardUpdate(platform=self.platform, job=job_id, person=person)

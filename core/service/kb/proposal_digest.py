@@ -15,12 +15,11 @@ from core.model.clock import Clock
 from core.model.conversation import ThreadKey
 from core.model.errors import AlreadyDone, FootnoteError, PlatformUnavailable, Unavailable
 from core.model.records import PERSON
-from core.ports.channel_settings import ChannelSettingsStore
+from core.ports.job_store import Proposal, ProposalStore
 from core.ports.message_state import MessageStateStore
-from core.ports.platform_capabilities import Announcements
-from core.ports.proposal_store import Proposal, ProposalStore
+from core.ports.platform import Announcements, ChannelSettingsStore
 from core.service.kb.text_spans import count
-from core.service.leases import pause
+from core.service.leases import repeat
 from core.service.one_time_actions import OneTimeAction, OneTimeActions
 
 DAY = timedelta(days=1)
@@ -51,12 +50,7 @@ class ProposalDigest:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until ``stop`` is set."""
-        while not stop.is_set():
-            try:
-                await self.look()
-            except FootnoteError as error:
-                log.warning("proposals_not_announced", extra={"reason": str(error)})
-            await pause(stop, LOOK_SECONDS)
+        await repeat(self.look, LOOK_SECONDS, stop, "proposals_not_announced")
 
     async def look(self) -> int:
         """Say it wherever it is wanted and was not said today; in how many places it was said here.

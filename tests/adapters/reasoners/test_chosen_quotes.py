@@ -9,7 +9,7 @@ import pytest
 
 from adapters.reasoners.extractive.answer.quote_markdown import shorten
 from adapters.reasoners.extractive.evidence.answer_odds import contradicts
-from adapters.reasoners.extractive.evidence.similarity import Similarity
+from adapters.reasoners.extractive.evidence.weighing import Similarity
 from adapters.reasoners.extractive.question.answer_type import fits, is_broad, lacks, thing_asked
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
 from core.model.evidence import EvidenceLibrary, Grade, Hit
@@ -17,7 +17,7 @@ from core.model.inquiry import Investigate
 from core.model.knowledge import Passage
 from core.model.passage_units import Form, befores, in_context, units
 from core.model.text import content_words
-from core.ports.encoder import Vectors
+from core.ports.index import Vectors
 from tests.adapters.reasoners.scene import inquiry, meter, passage, thread
 from tests.fakes.memory.encoder import HashingEncoder
 

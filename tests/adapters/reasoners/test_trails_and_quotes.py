@@ -15,7 +15,7 @@ from core.model.conversation import Turn
 from core.model.errors import Unavailable
 from core.model.evidence import EvidenceLibrary, Grade, Hit
 from core.model.inquiry import Insufficient, Investigate, Reply, Search, SearchKnowledge, SearchSource
-from core.ports.encoder import Vectors
+from core.ports.index import Vectors
 from tests.adapters.reasoners.scene import inquiry, library, meter, passage, thread, turn
 from tests.fakes.memory.encoder import HashingEncoder
 

@@ -27,11 +27,10 @@ from adapters.web.platform import WebPlatform
 from adapters.web.setup_screen import SetupScreen
 from adapters.web.source_screen import DocumentPages, SourceScreen
 from core.model.channel_settings import ChannelSettings
+from core.model.document_content import FileContent, LocalFile, NamedFile
 from core.model.errors import DocumentRejected, NotFound
-from core.model.file_content import FileContent, LocalFile, NamedFile
-from core.model.health import Check, Health
-from core.model.setup_steps import RunningOptions, SetupStep, SetupStepState, TokenField, TokenOutcome
-from core.ports.page_pictures import Box, PagePicture
+from core.model.health import Check, Health, RunningOptions, SetupStep, SetupStepState, TokenField, TokenOutcome
+from core.ports.sources import Box, PagePicture
 from core.service.actions.user_actions import MemoryControls, UserActions
 from core.service.help import ExampleQuestions
 from core.service.message_handler import MessageHandler

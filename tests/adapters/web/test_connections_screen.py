@@ -22,7 +22,7 @@ from adapters.web.routing import Right, Route
 from core.model.conversation import Person
 from core.model.errors import NotFound
 from core.model.principals import mail_principal
-from core.ports.web_sessions import SignInMethod, WebSession
+from core.ports.access import SignInMethod, WebSession
 from core.service.kb.commands import KbCommand, KbVerb
 from core.service.kb.connect_links import ConnectLinks
 from core.service.kb.results import ConnectLink, Refused

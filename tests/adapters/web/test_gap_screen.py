@@ -20,7 +20,7 @@ from adapters.web.gaps_screen import GapScreen
 from adapters.web.pages import Pages
 from core.model.conversation import Person
 from core.model.knowledge import KnowledgeBase
-from core.ports.web_sessions import SignInMethod, WebSession
+from core.ports.access import SignInMethod, WebSession
 from core.service.gaps.drafts import GapDrafts
 from core.service.kb.queries import KnowledgeQueries
 from tests.core.service.gaps.planted import HANDBOOK, House

@@ -11,7 +11,7 @@ import pytest
 
 from adapters.discord.outbound.answer_records import DiscordQuestionState
 from core.model.conversation import Audience, Person, ThreadKey
-from core.model.incoming_events import Expiry, IncomingChoice, IncomingMessage
+from core.model.incoming_events import Expiry, IncomingChoice, IncomingMessage, ReplyMode, ReplyTarget
 from core.model.inquiry import (
     AnswerPolicy,
     Inquiry,
@@ -28,7 +28,6 @@ from core.model.json_codec import from_json, to_json
 from core.model.knowledge import KnowledgeBase
 from core.model.profile import Profile
 from core.model.record_codec import from_fields, to_fields
-from core.model.reply_target import ReplyMode, ReplyTarget
 
 ADA = Person("discord:U1", "Ada")
 THREAD = ThreadKey("discord", "G", "C", "t")

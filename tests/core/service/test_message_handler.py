@@ -16,11 +16,10 @@ from core.model.conversation import Person, ThreadKey
 from core.model.errors import WENT_WRONG, ModelUnavailable, NotFound, PlatformUnavailable, StoreUnavailable
 from core.model.incoming_events import Deletion, FileReference, Incoming, IncomingChoice, IncomingMessage, MessageRoute
 from core.model.inquiry import AskBack, CheckpointKind, Sufficient
-from core.model.message_records import CheckpointState
+from core.model.records import CheckpointState
 from core.ports.answer_view import Step
-from core.ports.encoder import Vectors
 from core.ports.inbox import Lease
-from core.ports.index import DenseAndBm25Hits, Scope
+from core.ports.index import DenseAndBm25Hits, Scope, Vectors
 from core.ports.message_state import CancelReason
 from core.ports.platform import MessageState
 from core.service.actions.questions import QuestionActions
@@ -30,7 +29,7 @@ from core.service.answer_run import MOST_RUNS, trace_of
 from core.service.help import HELP_TEXT
 from core.service.incoming import delivery, take_in_deletion
 from core.service.message_handler import MessageHandler
-from core.service.queue_worker import Worker
+from core.service.workers import Worker
 from tests.core.scene import Scene
 from tests.fakes.memory.inbox import InProcessInbox
 from tests.fakes.memory.message_state import InProcessMessageStateStore

@@ -18,7 +18,7 @@ from core.model.channel_settings import (
     threshold_name,
 )
 from core.model.conversation import ThreadKey
-from core.ports.daily_budget import DailyBudget
+from core.ports.usage import DailyBudget
 from core.service.answer_run import MOST_RUNS
 from core.service.message_router import MOST_A_DAY, MOST_AN_HOUR, SHARE_OF_BUDGET, AutoAnswerLimiter
 from tests.core.service.test_message_handler import ADA, BOB, PATIENCE, REFUNDS, THREAD, Room, room

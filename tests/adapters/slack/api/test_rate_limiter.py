@@ -1,6 +1,6 @@
 """How many calls fit into a window, and a method that Slack has asked to wait for."""
 
-from adapters.slack.api.rate_limiter import RateLimiter
+from adapters.slack.api.web_client import RateLimiter
 
 
 def test_as_many_calls_of_a_method_fit_as_its_limit_says_and_others_are_not_held_back() -> None:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from adapters.slack.inbound.thread_order import ThreadOrder, thread_of
+from adapters.slack.listeners.events import ThreadOrder, thread_of
 
 
 async def test_a_later_event_waits_for_the_slower_one_before_it() -> None:

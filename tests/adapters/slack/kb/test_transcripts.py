@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 import pytest
 
 from adapters.slack.api.directory import Directory
-from adapters.slack.api.message_links import thread_in
+from adapters.slack.api.ids import thread_in
 from adapters.slack.api.web_client import PAGE, WebClient
-from adapters.slack.kb.transcripts import Transcripts, conversation_reference
+from adapters.slack.kb.slack_sources import Transcripts, conversation_reference
 from core.model.errors import NotFound
 from tests.fakes.slack import Channel, FakeSlack, Message, specs_are_here
 

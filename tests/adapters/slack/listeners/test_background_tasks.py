@@ -2,7 +2,7 @@
 
 import asyncio
 
-from adapters.slack.listeners.background_tasks import MOST_TASKS, BackgroundTasks
+from adapters.slack.listeners.support import MOST_TASKS, BackgroundTasks
 
 
 async def test_with_too_many_under_way_a_further_one_is_dropped_and_closing_ends_them_all() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.slack.listeners.error_reports import TRY_AGAIN, report_errors
+from adapters.slack.listeners.support import TRY_AGAIN, report_errors
 from core.model.errors import WENT_WRONG, Denied, StoreUnavailable
 
 

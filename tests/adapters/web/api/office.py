@@ -19,7 +19,7 @@ from adapters.web.api.endpoints import Api
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Person
 from core.model.inquiry import AnswerPolicy
-from core.ports.api_tokens import ApiToken, TokenScope
+from core.ports.access import ApiToken, TokenScope
 from core.retrieval.hybrid import Retriever
 from core.service.actions.user_actions import UserActions
 from core.service.api_clients import ApiClients, KnowledgeReader

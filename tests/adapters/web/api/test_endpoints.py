@@ -14,7 +14,7 @@ from adapters.web.api.openapi import OPERATIONS
 from core.model.answer import Outcome, Support
 from core.model.errors import ModelUnavailable, StoreUnavailable
 from core.model.inquiry import AskBack, Insufficient
-from core.ports.api_tokens import TokenScope
+from core.ports.access import TokenScope
 from tests.adapters.web.api.office import OWNER, Office, Program
 
 pytestmark = pytest.mark.e2e

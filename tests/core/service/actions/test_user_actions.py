@@ -8,8 +8,8 @@ from core.model.channel_settings import ChannelSettings, ChosenSettings, ReplySt
 from core.model.conversation import Audience, Person
 from core.model.errors import AlreadyDone, Denied, NotFound
 from core.model.inquiry import CheckpointKind
-from core.model.message_records import QuestionState
 from core.model.profile import Behaviour, Profile
+from core.model.records import QuestionState
 from core.ports.message_state import CancelReason
 from core.service.actions.user_actions import UserActions
 from core.service.actions.wording import (
