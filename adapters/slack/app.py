@@ -88,7 +88,7 @@ async def _acknowledge(ack: Ack) -> None:
 def build_app(
     workspace: SlackWorkspace, listeners: Registers, *, bot_token: str, signing_secret: str | None
 ) -> AsyncApp:
-    """Bolt's app for one workspace, on a running event loop. Requests are verified where there is a signing secret."""
+    """Build Bolt's app for one workspace, on a running event loop. A signing secret verifies requests."""
 
     async def authorize() -> AuthorizeResult:  # a plain function: Bolt looks at the names of its arguments
         us = await workspace.directory.identity()

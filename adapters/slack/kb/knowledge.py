@@ -42,7 +42,7 @@ class SlackKnowledge:
     """What is typed or pressed becomes commands, their results become replies; forms are ``forms``."""
 
     def __init__(self, workspace: SlackWorkspace, kb: KnowledgeCommands) -> None:
-        """``kb`` does the commands; rights, names and channels are those of this workspace."""
+        """Do commands with ``kb``; rights, names and channels are those of this workspace."""
         self._workspace = workspace
         self._kb = kb
         self._transcripts = Transcripts(workspace.web, workspace.directory)
@@ -58,7 +58,7 @@ class SlackKnowledge:
         return PlatformCapabilities(download=self.download, transcript=self._transcripts, card=self.cards)
 
     async def download(self, reference: str) -> tuple[str, bytes]:
-        """(name, bytes) of a file by its id, of LARGEST_FILE bytes at most.
+        """Return (name, bytes) of a file by its id, of LARGEST_FILE bytes at most.
 
         Raises FetchRefused, DocumentRejected, PlatformUnavailable.
         """

@@ -176,7 +176,7 @@ class AnswerButtonListeners:
         await self.workspace.messages.post(press.thread, turn.answer, last)
 
     async def _stop(self, press: Press) -> None:
-        """Our own *Stop*, where Slack shows none: for the one who asked, or an admin. Raises NotFound and Denied."""
+        """Stop by our own button, where Slack shows none: for the asker or an admin. Raises NotFound and Denied."""
         await self.workspace.stop(SlackQuestionState(thread=press.thread, message=press.value), press.user)
 
     # --- ratings, and corrections where there is knowledge to correct
