@@ -20,7 +20,7 @@ from core.model.answer import Outcome
 from core.model.conversation import Thread, Turn
 from core.model.evidence import Evidence, EvidenceLibrary
 from core.model.inquiry import Inquiry
-from core.model.knowledge import list_titles
+from core.model.knowledge import Passage, list_titles
 from core.model.markdown_lines import without_links
 from core.model.passage_units import units
 from core.model.text import without_markers, words
@@ -74,14 +74,9 @@ def list_documents(topic: str, found: Sequence[ScoredUnit]) -> Iterator[str]:
 def _worked_out(need: str, inquiry: Inquiry) -> TableAnswer | None:
     """Return what a changelog or a table as a whole answers, where the question asks for that."""
     found = inquiry.library.items_found()
-    tables = _near_tables(inquiry)
-    return releases_that_answer(need, found) or compute_answer(need, aggregation_of(need), tables, found)
-
-
-def _near_tables(inquiry: Inquiry) -> list[Evidence]:
-    """Return the evidence of sections of which a passage counts: a table may be spread over several."""
     sections = {item.passage.section for item in inquiry.library.relevant(inquiry.cutoff)}
-    return [item for item in inquiry.library.items_found() if item.passage.section in sections]
+    tables = [item for item in found if item.passage.section in sections]  # one may be spread over several passages
+    return releases_that_answer(need, found) or compute_answer(need, aggregation_of(need), tables, found)
 
 
 def _remarks(inquiry: Inquiry, used: Sequence[Quotation]) -> Iterator[str]:
@@ -91,7 +86,8 @@ def _remarks(inquiry: Inquiry, used: Sequence[Quotation]) -> Iterator[str]:
     yield from _versions(documents)
     yield from _other_versions(documents, inquiry)
     for item in documents:
-        for said in (_outdated_notice(other) for other in inquiry.library if _same_document(other, item)):
+        same = (other for other in inquiry.library if other.passage.document == item.passage.document)
+        for said in map(_outdated_notice, same):
             if said and said[1] not in shown:
                 yield f"Mind what *{item.passage.title}* says of itself:\n\n> {said[1]} [{said[0]}]\n\n"
             if said:
@@ -104,10 +100,8 @@ def _versions(documents: Sequence[Evidence]) -> Iterator[str]:
     for item in documents:
         families.setdefault(family(item.passage), []).append(item)
     for members in families.values():
-        named = (
-            f"*{item.passage.title}*" + (f" ({item.passage.dated})" if item.passage.dated else "") for item in members
-        )
-        titles = tuple(dict.fromkeys(named))  # a document that stands in two bases does not differ from itself
+        # A document that is in two bases does not differ from itself.
+        titles = tuple(dict.fromkeys(_titled(item.passage) for item in members))
         if len(titles) > 1:
             yield DraftRemark(f"The documents differ in age: {', '.join(titles)}. Check which one applies.\n\n")
 
@@ -122,12 +116,11 @@ def _other_versions(documents: Sequence[Evidence], inquiry: Inquiry) -> Iterator
         if item.passage.document not in quoted and family(item.passage) in families
     }
     if others:
-        named = ", ".join(f"*{one.title}*" + (f" ({one.dated})" if one.dated else "") for one in others.values())
-        yield DraftRemark(f"Not quoted, another version of it: {named}.\n\n")
+        yield DraftRemark(f"Not quoted, another version of it: {', '.join(map(_titled, others.values()))}.\n\n")
 
 
-def _same_document(one: Evidence, other: Evidence) -> bool:
-    return one.passage.document == other.passage.document
+def _titled(passage: Passage) -> str:
+    return f"*{passage.title}*" + (f" ({passage.dated})" if passage.dated else "")
 
 
 def _outdated_notice(item: Evidence) -> tuple[int, str] | None:

@@ -61,22 +61,17 @@ def render_quotation(quotation: Quotation, before: str = "") -> str:
     for (form, _), group in groupby(quotation.units, key=lambda unit: (unit.form, unit.head)):
         members = list(group)
         if form is Form.ROW:
-            parts.append(_table(members, mark))
+            parts.append("\n".join((*members[0].head, *(_mark_row(unit.text, mark) for unit in members))))
         elif form is Form.ITEM:
             parts.append(_list_lines(members, mark, before))
         elif form is Form.CODE:
             parts.extend(_code(unit, mark) for unit in members)
         else:
             everything = units(quotation.evidence.passage.text)
-            parts.append("\n>\n".join(f"> {_paragraph(list(run), everything, mark)}" for run in _runs(members)))
+            runs = (list(run) for _, run in groupby(members, key=lambda unit: unit.block))
+            parts.append("\n>\n".join(f"> {_paragraph(run, everything, mark)}" for run in runs))
         before = members[-1].text
     return "\n\n".join(parts) + "\n\n"
-
-
-def _runs(members: Sequence[Unit]) -> Iterator[Iterator[Unit]]:
-    """Sentences of one paragraph together."""
-    for _, run in groupby(members, key=lambda unit: unit.block):
-        yield run
 
 
 def _paragraph(members: Sequence[Unit], everything: Sequence[Unit], mark: str) -> str:
@@ -109,12 +104,8 @@ def _item(unit: Unit, mark: str) -> str:
     return text[:start] + " ".join(f"{sentence} {mark}" for sentence in sentences(text[start:]))
 
 
-def _table(rows: Sequence[Unit], mark: str) -> str:
-    """Rows under their header; a marker stands in each row's last cell, so that the table stays one."""
-    return "\n".join((*rows[0].head, *(_mark_row(unit.text, mark) for unit in rows)))
-
-
 def _mark_row(row: str, mark: str) -> str:
+    """Put a marker in the row's last cell, so that the table stays one."""
     bare = row.rstrip()
     return f"{bare[:-1].rstrip()} {mark} |" if bare.endswith("|") else f"{bare} {mark}"
 

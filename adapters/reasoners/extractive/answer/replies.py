@@ -58,11 +58,8 @@ def reply_to(kind: Intent, thread: Thread) -> Reply:
         return Reply(
             "We have not talked about anything yet here. What would you like to know?", "an empty conversation"
         )
-    return Reply(_about_thread(kind, thread), "about this conversation: no search needed")
-
-
-def _about_thread(kind: Intent, thread: Thread) -> str:
-    return _OF_THREAD.get(kind, _shorten_last_answer)(thread)
+    said = _OF_THREAD.get(kind, _shorten_last_answer)(thread)
+    return Reply(said, "about this conversation: no search needed")
 
 
 def _last_question(thread: Thread) -> str:

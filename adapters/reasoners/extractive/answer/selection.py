@@ -197,7 +197,8 @@ def _is_read_whole(need: str, item: Unit, block: Sequence[Unit]) -> bool:
     if len(block) > _LIST_ITEMS:
         return False
     steps = item.text.lstrip()[:1].isdigit() or _are_steps(need, block)
-    counted = _COUNT_ASKED.search(need) and _announces(item.under, len(block))
+    announced_size = {word.casefold() for word in words(item.under)} & {str(len(block)), *_NUMBERS[len(block) :][:1]}
+    counted = _COUNT_ASKED.search(need) and announced_size  # "three different formats:"
     return bool(counted) or (steps and _leaves_open(need, item))  # a clause that has the figure is no step
 
 
@@ -207,31 +208,18 @@ def _are_steps(need: str, block: Sequence[Unit]) -> bool:
     return asks_for_steps(need) and (2 * told > len(block) or tells_what_to_do(block[0].under))
 
 
-def _announces(lead: str, number: int) -> bool:
-    """Whether words that lead to a list say how long it is: "three different formats:"."""
-    said = {word.casefold() for word in words(lead)}
-    return bool(said & {str(number), *_NUMBERS[number : number + 1]})
-
-
-def _leads(text: str) -> bool:
-    return text.rstrip("*_ ").endswith(":")
-
-
 def parts_of_list(unit: Unit, item: Evidence, library: Sequence[Evidence]) -> list[tuple[Evidence, tuple[Unit, ...]]]:
     """Return the passages that a list was cut into, each with its items, in reading order.
 
     Each part of it stands below the same words that lead to it (``core.ingestion.chunking``).
     """
-    if unit.form is not Form.ITEM or not _leads(unit.under):
+    if unit.form is not Form.ITEM or not unit.under.rstrip("*_ ").endswith(":"):
         return []
     pool = {one.id: one for one in (*library, item) if one.passage.section == item.passage.section}
     placed = sorted(pool.values(), key=lambda one: one.passage.ordinal)
-    parts = ((one, tuple(_items_under(unit.under, units(one.passage.text)))) for one in placed)
+    listed = ((one, [u for u in units(one.passage.text) if u.form is Form.ITEM]) for one in placed)
+    parts = ((one, tuple(u for u in items if u.under == unit.under)) for one, items in listed)
     return [(one, part) for one, part in parts if part]
-
-
-def _items_under(lead: str, everything: Sequence[Unit]) -> Iterator[Unit]:
-    return (one for one in everything if one.form is Form.ITEM and one.under == lead)
 
 
 def is_quoted_whole(need: str, item: Unit, every: Sequence[Unit], *, whole: bool) -> bool:

@@ -44,7 +44,9 @@ def next_actions(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, t
     named = open_names(question, relevant[:2], inquiry.question)
     if not first_time or _one_covers(question, relevant, inquiry):
         return "", ()
-    actions = tuple(dict.fromkeys((*_about(inquiry, named), *(bridges(inquiry) if leads else ()))))[:_BRIDGES]
+    tried = not named or frozenset(content_words(" ".join(named))) in searches_tried(inquiry)
+    about = () if tried else (SearchKnowledge(" ".join(named)),)
+    actions = tuple(dict.fromkeys((*about, *(bridges(inquiry) if leads else ()))))[:_BRIDGES]
     return (", ".join(named) or "the rest of the question", actions) if actions else ("", ())
 
 
@@ -60,12 +62,6 @@ def as_corrected(inquiry: Inquiry, asked: Sequence[str], meant: Sequence[str]) -
     searches = [SearchKnowledge(read) for need, read in pairs if need != read.replace("'", "") and need != read]
     made = [search.action for search in inquiry.searches]
     return tuple(search for search in searches if search not in made)
-
-
-def _about(inquiry: Inquiry, named: Sequence[str]) -> tuple[SearchAction, ...]:
-    """One search for what is named and not covered."""
-    query = " ".join(named)
-    return (SearchKnowledge(query),) if query and frozenset(content_words(query)) not in searches_tried(inquiry) else ()
 
 
 def _one_covers(question: str, relevant: Sequence[Evidence], inquiry: Inquiry) -> bool:

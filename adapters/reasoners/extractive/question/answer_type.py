@@ -190,18 +190,12 @@ def denies(text: str) -> bool:
 
 def asks_for_steps(question: str) -> bool:
     """Whether a way of doing something is asked for."""
-    return _first_kind(question) is _TOLD_TO
+    return kind_asked(question).said[:1] == ((_TOLD_TO, 1.0),)
 
 
 def tells_what_to_do(text: str) -> bool:
     """Whether a text tells a step: "Open the settings …", "3. The list"."""
     return bool(_TOLD_TO.search(text) or _NUMBERED.search(text))
-
-
-def _first_kind(question: str) -> Pattern | None:
-    """Return what says best what is asked for; None where nothing particular is."""
-    said = kind_asked(question).said
-    return said[0][0] if said else None
 
 
 def is_strict(question: str) -> bool:
