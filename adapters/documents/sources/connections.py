@@ -7,15 +7,16 @@ may not choose it: whoever runs the installation names it.
 
 import asyncio
 import logging
+import re
 import socket
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from adapters.documents.sources.address import host_of, scheme_of
+from adapters.documents.sources.address import WITHOUT_HOST, host_of, scheme_of
 from adapters.documents.web.address_policy import address_refusal, host_refusal, is_literal
-from core.model.errors import FetchRefused
+from core.model.errors import ConfigurationError, FetchRefused
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +25,24 @@ PORTS = {"sftp": 22, "ssh": 22, "ftp": 21, "smb": 445}
 CONNECT_SECONDS = 20.0
 KNOWN_HOSTS = ("~/.ssh/known_hosts", "/etc/ssh/ssh_known_hosts")
 
+_UNFIT = WITHOUT_HOST | {
+    "http", "https", "data", "dir", "zip", "tar", "libarchive", "archive", "reference", "simplecache", "filecache",
+    "blockcache", "cached", "asynclocal", "jupyter", "jlab", "async_wrapper", "arrow_hdfs", "hdfs", "dask", "generic",
+}  # fmt: skip
+"""Drivers that need no naming, and those that lead to other drivers, to this machine or to a caller's host."""
+
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
+
+
+def require_drivers(names: frozenset[str]) -> frozenset[str]:
+    """Return these names of drivers. Raises ConfigurationError for one that leads elsewhere."""
+    for one in sorted(names):
+        if one in _UNFIT or one in PORTS or not re.fullmatch(r"[a-z][a-z0-9+.-]*", one):
+            raise ConfigurationError(
+                f"SOURCE_DRIVERS cannot name {one[:40]}.",
+                remedy="It names drivers of one service each, such as hf or dropbox; no chained and no local ones.",
+            )
+    return names
 
 
 async def resolve_with_system(host: str, port: int) -> Sequence[str]:
@@ -47,17 +65,18 @@ class HostGuard:
     """Holds hosts to the rules for links.
 
     ``allowed`` are the beginnings of addresses that may be read, ``allow_private`` 'host:port' of servers inside one's
-    own network; what is named there is trusted as it stands.
+    own network; what is named there is trusted as it stands. ``drivers`` are schemes whose addresses name no host.
     """
 
     allowed: tuple[str, ...]
     allow_private: frozenset[str]
     resolve: Resolve = resolve_with_system
+    drivers: frozenset[str] = frozenset()
 
     async def check(self, address: str) -> Peer | None:
         """Where a connection to this address may go, None where its scheme names no host. Raises FetchRefused."""
         scheme, host = scheme_of(address), host_of(address)
-        if host is None:
+        if host is None or scheme in self.drivers:
             return None
         port = urlsplit(address).port or PORTS.get(scheme, 0)
         if f"{host}:{port}" in self.allow_private:

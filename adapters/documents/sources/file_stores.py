@@ -58,6 +58,7 @@ class FsspecFileStores:
         allowed: the beginnings of addresses that may be read.
         allow_private: 'host:port' of servers inside one's own network, as for links.
         resolve: a host's name and port to its addresses.
+        drivers: schemes beside ours whose addresses name no host.
     """
 
     def __init__(
@@ -66,9 +67,10 @@ class FsspecFileStores:
         *,
         allow_private: frozenset[str] = frozenset(),
         resolve: Resolve = resolve_with_system,
+        drivers: frozenset[str] = frozenset(),
     ) -> None:
         self._allowed = tuple(allowed)
-        self._hosts = HostGuard(self._allowed, allow_private, resolve)
+        self._hosts = HostGuard(self._allowed, allow_private, resolve, drivers)
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="footnote-sources")
 
     def refusal(self, address: str) -> str | None:
