@@ -17,6 +17,9 @@ ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
 ARG EXTRAS=s3
 RUN pip install --constraint constraints.txt --index-url "$TORCH_INDEX" torch \
  && pip install --constraint constraints.txt ".[${EXTRAS}]"
+# What only developers of these packages need: 300 MB.
+RUN find /venv -type d -name tests -prune -exec rm -rf {} + \
+ && rm -rf /venv/lib/python3*/site-packages/torch/include /venv/lib/python3*/site-packages/torch/test
 # Cache the reranker where a hub can be reached; without one the image works, ranking without it.
 ARG RERANKER_MODEL=cross-encoder/ms-marco-MiniLM-L6-v2
 ENV HF_HOME=/models
@@ -24,7 +27,9 @@ RUN mkdir -p /models && python -c "import sys; from sentence_transformers import
     "$RERANKER_MODEL" || echo "No hub: the image has no reranker."
 
 FROM ${PYTHON_IMAGE}
-RUN useradd --uid 10001 --create-home footnote && mkdir --mode=700 /data && chown footnote /data
+# A volume that is new takes the owner of the folder that it is mounted on.
+RUN useradd --uid 10001 --create-home footnote && mkdir --mode=700 /data && mkdir /run/footnote \
+ && chown footnote /data /run/footnote
 COPY --from=build /venv /venv
 COPY --from=build --chown=footnote /models /models
 ENV PATH=/venv/bin:$PATH FOOTNOTE_HOME=/data HTTP_HOST=0.0.0.0 HF_HOME=/models HF_HUB_OFFLINE=1 PYTHONUNBUFFERED=1

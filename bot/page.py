@@ -5,33 +5,33 @@ import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from adapters.documents.page_pictures import SandboxedPagePictures
+from adapters.connectors.registry import connector_names
+from adapters.documents.parser import SandboxedPagePictures
 from adapters.platform_plugin import reveal, split_names
-from adapters.redis.answer_stream import RedisAnswerStream
-from adapters.redis.web_sessions import RedisWebSessions
+from adapters.redis.web_stores import RedisAnswerStream, RedisWebSessions
 from adapters.web.access.rules import AccessRules
 from adapters.web.ask.attached_texts import AttachedTexts
 from adapters.web.ask.conversations import Conversations
 from adapters.web.ask.live_streams import LiveStreams
 from adapters.web.ask.screen import AskScreen
 from adapters.web.ask.turn_views import TurnViews
-from adapters.web.gaps.screen import GapScreen
-from adapters.web.inspect.screen import InspectScreen
+from adapters.web.connections_screen import ConnectionsScreen
+from adapters.web.gaps_screen import GapScreen
+from adapters.web.inspect_screen import InspectScreen
 from adapters.web.knowledge.screen import KnowledgeScreen
 from adapters.web.pages import Pages
 from adapters.web.platform import WebPlatform
-from adapters.web.setup.screen import SetupScreen
-from adapters.web.source.document_pages import DocumentPages
-from adapters.web.source.screen import SourceScreen
+from adapters.web.setup_screen import SetupScreen
+from adapters.web.source_screen import DocumentPages, SourceScreen
 from bot.container import Footnote
 from bot.demo import SAMPLES
 from bot.settings import Settings
 from bot.setup.guide import InstallationSetup
 from core.model.channel_settings import ChannelSettings
-from core.model.file_content import FileContent
+from core.model.document_content import FileContent
 from core.model.health import Check, Health
 from core.model.json_codec import from_json
-from core.service.example_questions import ExampleQuestions
+from core.service.help import ExampleQuestions
 
 DOCTOR_SECONDS = 90.0
 _BY_HAND = "Run footnote doctor in a terminal: it says more."
@@ -86,6 +86,9 @@ async def open_page(settings: Settings, footnote: Footnote) -> AsyncIterator[Web
             turns=turns,
             examine=examine,
         )
+        connections = ConnectionsScreen(
+            pages=pages, connections=knowledge.connections, queries=queries, kinds=connector_names
+        )
         gaps = GapScreen(pages=pages, analysis=footnote.gaps(), drafts=footnote.gap_drafts(), queries=queries)
         yield WebPlatform(
             rules=access_rules(settings),
@@ -96,7 +99,7 @@ async def open_page(settings: Settings, footnote: Footnote) -> AsyncIterator[Web
             stream=stream,
             pages=pages,
             live=live,
-            screens=[ask, knowledge_screen, gaps, inspect, setup, source],
+            screens=[ask, knowledge_screen, gaps, inspect, connections, setup, source],
         )
 
 

@@ -15,7 +15,8 @@ from core.model.budget import Meter
 from core.model.conversation import Thread
 from core.model.errors import FootnoteError, StoreUnavailable
 from core.model.events import AgentEvent, AgentFailed, AgentStarted, CheckpointReached
-from core.model.inquiry import PROFILE_LIMITS, Inquiry, Limits, Phase, Profile
+from core.model.inquiry import PROFILE_LIMITS, Inquiry, Limits, Phase
+from core.model.profile import Profile
 
 Step = Callable[[Run], AsyncGenerator[AgentEvent, None]]
 STEPS: dict[Phase, Step] = {
@@ -31,7 +32,7 @@ RESERVED_SHARE = 0.25  # of an answer's tokens and money is kept from the search
 
 
 class Agent:
-    """Pursues inquiries. Holds no state between them."""
+    """Loop over the five steps, without state between inquiries."""
 
     def __init__(self, deps: AgentDeps, limits: dict[Profile, Limits] | None = None) -> None:
         """Work with these tools, within these caps by profile."""
@@ -39,7 +40,7 @@ class Agent:
         self._limits = limits or PROFILE_LIMITS
 
     def by_quotes(self) -> "Agent":
-        """The same agent with quotes alone, where a model writes otherwise: what it is compared with."""
+        """Return the same agent with quotes alone, where a model writes otherwise: what it is compared with."""
         deps = self._deps
         return Agent(
             replace(deps, reasoner=deps.quote_fallback or deps.reasoner, quote_fallback=None, confident=NEVER),
@@ -47,18 +48,18 @@ class Agent:
         )
 
     def without_shortcut(self) -> "Agent":
-        """The same agent that grades whatever it writes from, also where a first search looks good enough."""
+        """Return the same agent that grades whatever it writes from, also where a first search looks good enough."""
         return Agent(replace(self._deps, confident=NEVER), self._limits)
 
     def run(self, inquiry: Inquiry, thread: Thread) -> Run:
-        """A run of an inquiry, new or taken up again where it was parked."""
+        """Return a run of an inquiry, new or taken up again where it was parked."""
         meter = Meter(
             self._limits[inquiry.policy.profile], self._deps.clock, before=inquiry.spent, prices=self._deps.prices
         )
         return Run(self._deps, inquiry, thread.readable_by(inquiry.scope), meter)
 
     def meter(self) -> Meter:
-        """A meter for work beside an inquiry: a summary."""
+        """Return a meter for work beside an inquiry: a summary."""
         return Meter(self._limits[Profile.BALANCED], self._deps.clock, prices=self._deps.prices)
 
     async def check(self, inquiry: Inquiry, draft: str) -> tuple[Verdict, Meter]:

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 from core.agent.understand import MAX_QUERIES
 from core.model.inquiry import AskBack, CheckpointKind, Choice, ChoiceId, Inquiry, Investigate, Phase, SearchKnowledge
-from core.ports.checkpoints import ParkedInquiry
+from core.ports.memory import ParkedInquiry
 
 
 def resume_inquiry(parked: ParkedInquiry, choice: Choice, text: str = "") -> Inquiry:
-    """The inquiry to pursue after this choice; ``text`` is what was typed where the choice asks for it."""
+    """Return the inquiry to pursue after this choice; ``text`` is what was typed where the choice asks for it."""
     inquiry = parked.inquiry
     if choice.id == ChoiceId.STOP:  # it can be typed at every card
         return _compose_now(inquiry, choice)

@@ -19,9 +19,9 @@ from core.model.answer_links import (
     clickable,
     without_foreign_links,
 )
-from core.model.citation_markers import MARKER, cited_ids
 from core.model.evidence import Evidence, EvidenceLibrary
 from core.model.passage_units import heading_over, units
+from core.model.text import MARKER, cited_ids
 from core.retrieval.quotes import quote_for
 
 
@@ -29,7 +29,7 @@ class Numbering:
     """Evidence ids to the numbers of one answer."""
 
     def __init__(self, library: EvidenceLibrary) -> None:
-        """Number evidence of this library."""
+        """Start with no number given to any evidence of this library."""
         self._library = library
         self._numbers: dict[int, int] = {}
 
@@ -40,7 +40,7 @@ class Numbering:
         return tuple(item for item in found if item is not None)
 
     def render(self, text: str) -> str:
-        """The text with evidence ids replaced by numbers, and what names nothing dropped."""
+        """Return the text with evidence ids replaced by numbers, and what names nothing dropped."""
         return MARKER.sub(self._marker, text)
 
     def _marker(self, match: re.Match[str]) -> str:
@@ -51,7 +51,7 @@ class Numbering:
 
 
 class CitationRenderer:
-    """Turns pieces of a draft into pieces that are safe to show."""
+    """Renderer of pieces of a draft into pieces that are safe to show."""
 
     def __init__(self, library: EvidenceLibrary) -> None:
         """Show text that cites from this library."""
@@ -60,7 +60,7 @@ class CitationRenderer:
         self._held = ""
 
     def push(self, piece: str) -> str:
-        """What can be shown now that this piece came."""
+        """Return what can be shown now that this piece came."""
         text = self._held + piece
         held = RESERVED_SHARE.search(text)
         cut = held.start() if held and len(text) - held.start() <= MOST_HELD_BACK else len(text)
@@ -68,7 +68,7 @@ class CitationRenderer:
         return self._show(text[:cut])
 
     def finish(self) -> str:
-        """What was still held back."""
+        """Return what was still held back."""
         held, self._held = self._held, ""
         return self._show(held)
 
@@ -98,7 +98,7 @@ def source_links(
 def finished_text(
     draft: str, library: EvidenceLibrary, question: str, hosts: frozenset[str] = frozenset()
 ) -> tuple[str, tuple[Citation, ...]]:
-    """The draft as it is shown, and its citations, each with the exact quotes that bear the sentences citing it."""
+    """Return the draft as it is shown, and its citations, each with the exact quotes that bear it out."""
     numbering = Numbering(library)
     numbered = numbering.render(draft)
     text = without_foreign_links(numbered, source_links(library, numbering.order, hosts)).strip()

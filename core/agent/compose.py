@@ -3,15 +3,14 @@
 from collections.abc import AsyncGenerator, AsyncIterator
 
 from core.agent.citations import CitationRenderer
-from core.agent.fast_path import set_aside
 from core.agent.outcomes import abstain, leave_unanswered
-from core.agent.quote_fallback import NO_ANSWER, can_restart_with_quotes, restart_with_quotes
+from core.agent.retries import NO_ANSWER, can_restart_with_quotes, restart_with_quotes, set_aside
 from core.agent.run import WEAK, Run
-from core.model.citation_markers import cited_ids
 from core.model.errors import BudgetExhausted
 from core.model.events import AgentEvent, AnswerDelta, AnswerReset, GenerationCompleted, GenerationStarted
 from core.model.evidence import Evidence
 from core.model.inquiry import Phase
+from core.model.text import cited_ids
 from core.ports.reasoner import DraftDeclined, DraftRemark, DraftRestarted
 
 MOST = 10  # pieces of evidence an answer is written from
@@ -19,7 +18,7 @@ WEAKEST = 4  # pieces of weak evidence that a caveated answer may use
 
 
 async def compose(run: Run) -> AsyncGenerator[AgentEvent, None]:
-    """Leaves the draft in the run; ends the run when there is nothing to write from.
+    """Leave the draft in the run; end the run when there is nothing to write from.
 
     Where the reasoner declines a draft of the fast path, it leaves what comes next instead.
     """

@@ -2,12 +2,11 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator
 
-from core.agent.choice_labels import short_label
+from core.agent.gather import describe, new_actions
 from core.agent.outcomes import ask_back, likely_answer, park_run
-from core.agent.question_back import shown_words
-from core.agent.quote_fallback import NO_ANSWER, can_restart_with_quotes, restart_with_quotes
+from core.agent.question_back import short_label, shown_words
+from core.agent.retries import NO_ANSWER, can_restart_with_quotes, restart_with_quotes
 from core.agent.run import RESERVE_SECONDS, WEAK, Run
-from core.agent.search_actions import describe, new_actions
 from core.model.errors import BudgetExhausted
 from core.model.events import AgentEvent, QueryRefined
 from core.model.inquiry import (
@@ -23,8 +22,8 @@ from core.model.inquiry import (
     SearchSource,
     Sufficient,
 )
+from core.model.knowledge import list_titles
 from core.model.languages import WORDINGS, language_of
-from core.model.source_names import list_titles
 
 CAPPED = Sufficient("a cap is reached")
 LONG_SEARCH_AFTER = 3  # searches
@@ -33,7 +32,7 @@ MISSES_IN_A_ROW = 2  # rounds that brought nothing new; then more of the same is
 
 
 async def decide(run: Run) -> AsyncGenerator[AgentEvent, None]:
-    """Leaves the next phase in the inquiry, or ends the run at a checkpoint."""
+    """Leave the next phase in the inquiry, or end the run at a checkpoint."""
     if run.wants_sources and run.relevant and not run.inquiry.closing:
         yield _sources_first(run)
         return
@@ -55,7 +54,7 @@ async def decide(run: Run) -> AsyncGenerator[AgentEvent, None]:
 
 
 def _take_grader_decision(run: Run) -> Decision | None:
-    """What the grader decided in the same breath, unless its own grades leave nothing to answer from."""
+    """Return what the grader decided in the same breath, unless its own grades leave nothing to answer from."""
     decision, run.decision = run.decision, None
     return None if isinstance(decision, Sufficient) and not run.relevant else decision
 

@@ -5,30 +5,30 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from core.agent.grading import grade
 from core.agent.run import RESERVE_SECONDS, Run
-from core.agent.search_actions import describe, new_actions, where
 from core.model.errors import BudgetExhausted
-from core.model.events import AgentEvent, RerankingCompleted, RetrievalCompleted, RetrievalStarted
-from core.model.evidence import Hit
+from core.model.events import AgentEvent, GradingCompleted, RerankingCompleted, RetrievalCompleted, RetrievalStarted
+from core.model.evidence import Evidence, Grade, Hit
 from core.model.inquiry import (
+    Inquiry,
     Investigate,
     ListSources,
     Phase,
-    Profile,
     ReadSection,
     Search,
     SearchAction,
     SearchKnowledge,
     SearchSource,
 )
-from core.model.knowledge import Document
-from core.model.source_names import matching_sources
+from core.model.knowledge import Document, matching_sources
+from core.model.profile import Profile
 from core.ports.index import Scope
+from core.ports.reasoner import GradesWithDecision
 from core.retrieval.hybrid import Retrieval
 
 MAX_TOP_K = 20
 LISTED = 40  # sources named to the model at most
+EXPLAINED = 3  # of the best grades, in a trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +38,12 @@ class ActionResult:
     action: SearchAction
     retrieval: Retrieval | None = None
     note: str = ""
-    known_sources: str = ""  # for whoever named one that is not there; too long for a person who asks why
+    known_sources: str = ""  # for a model that named one that is not there; too long for a person
     seconds: float = 0.0
 
 
 async def gather(run: Run) -> AsyncGenerator[AgentEvent, None]:
-    """Carries out the proposed actions (those not done before) and adds what they find.
+    """Carry out the proposed actions (those not done before) and adds what they find.
 
     What is new is graded, unless the question is simple enough to be answered from it at once.
     """
@@ -87,7 +87,7 @@ def _affordable(run: Run) -> tuple[SearchAction, ...]:
 
 
 async def perform(run: Run, action: SearchAction) -> ActionResult:
-    """Carry out one action. It is counted by whoever decides on it."""
+    """Carry out one action. The caller counts it."""
     started = run.deps.clock.monotonic()
     match action:
         case SearchKnowledge():
@@ -149,7 +149,7 @@ async def _read(run: Run, action: ReadSection) -> ActionResult:
 
 
 async def keep(run: Run, result: ActionResult) -> AsyncIterator[AgentEvent]:
-    """Adds what an action brought to the library, and the action to those done."""
+    """Add what an action brought to the library, and the action to those done."""
     run.iteration += 1
     retrieval = result.retrieval or Retrieval()
     library, added = run.inquiry.library.add(retrieval.hits, describe(result.action), retrieval.further)
@@ -184,3 +184,85 @@ def _simple(run: Run, made: Sequence[SearchAction]) -> bool:
         return False
     best = max((item.hit.score for item in run.inquiry.library.items_found()), default=0.0)
     return best > 0 and best >= run.deps.confident and not run.fallback_reason
+
+
+def new_actions(inquiry: Inquiry, actions: Sequence[SearchAction]) -> tuple[SearchAction, ...]:
+    """Return the actions that were not carried out before, each once."""
+    made = {_fingerprint(search.action, inquiry) for search in inquiry.searches}
+    fresh: dict[object, SearchAction] = {}
+    for action in actions:
+        if (fingerprint := _fingerprint(action, inquiry)) not in made:
+            fresh.setdefault(fingerprint, action)
+    return tuple(fresh.values())
+
+
+def _fingerprint(action: SearchAction, inquiry: Inquiry) -> object:
+    match action:
+        case SearchKnowledge():
+            everywhere = {action.knowledge_base} == inquiry.scope  # the only base by its name is all there is
+            base = None if everywhere else action.knowledge_base
+            return ("search", " ".join(action.query.casefold().split()), base)
+        case SearchSource():
+            return ("source", " ".join(action.query.casefold().split()), action.source.casefold())
+        case ListSources():
+            return "list"
+        case ReadSection():
+            return ("read", action.evidence)
+        case _:
+            assert_never(action)
+
+
+def describe(action: SearchAction) -> str:
+    """Return the action in a person's words."""
+    match action:
+        case SearchKnowledge() | SearchSource():
+            return action.query
+        case ListSources():
+            return "what there is"
+        case ReadSection():
+            return f"the section around [{action.evidence}]"
+        case _:
+            assert_never(action)
+
+
+def where(action: SearchAction) -> str:
+    """Return the base or the source that an action looks in; empty when it looks in all that is visible."""
+    match action:
+        case SearchKnowledge():
+            return action.knowledge_base or ""
+        case SearchSource():
+            return action.source
+        case ListSources() | ReadSection():
+            return ""
+        case _:
+            assert_never(action)
+
+
+async def grade(run: Run, fresh: Sequence[Evidence]) -> AsyncIterator[AgentEvent]:
+    """Leave the grades of these in the library. On a cap the run closes: it answers from what there is."""
+    run.decision = None
+    if not fresh:
+        return
+    started = run.deps.clock.monotonic()
+    try:
+        grades = await run.within(run.reasoner.grade(run.inquiry, fresh, run.meter), reserve=RESERVE_SECONDS / 2)
+    except BudgetExhausted as cap:
+        run.meter.notice(str(cap))
+        run.update(closing=True)
+        grades = [_from_score(item) for item in fresh]
+    run.update(library=run.inquiry.library.with_grades({item.id: g for item, g in zip(fresh, grades, strict=True)}))
+    run.decision = grades.decision if isinstance(grades, GradesWithDecision) else None
+    elapsed = run.deps.clock.monotonic() - started
+    run.timings["grade"] = run.timings.get("grade", 0.0) + elapsed
+    yield GradingCompleted(
+        total=len(fresh),
+        relevant=sum(g.score >= run.cutoff for g in grades),
+        average=round(sum(g.score for g in grades) / len(grades), 2),
+        duration_ms=elapsed * 1000,
+        why=tuple(g.why for g in sorted(grades, key=lambda g: -(g.chance or 0.0))[:EXPLAINED] if g.why),
+    )
+
+
+def _from_score(item: Evidence) -> Grade:
+    """Return the probability that retrieval gives, on the grades' scale."""
+    return Grade(max(1, min(10, round(item.hit.score * 10))))

@@ -6,9 +6,8 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from core.agent.choice_labels import choice_labels
 from core.agent.citations import citation, finished_text, source_links
-from core.agent.question_back import plain_question, shown_words
+from core.agent.question_back import choice_labels, plain_question, shown_words
 from core.agent.run import WEAK, Run
 from core.agent.verification.claims import verbatim_in
 from core.model.answer import Answer, Citation, Outcome, Verdict
@@ -24,9 +23,9 @@ from core.model.inquiry import (
     Phase,
     Reply,
 )
+from core.model.knowledge import list_titles
 from core.model.languages import WORDINGS, language_of
 from core.model.markdown_lines import without_links
-from core.model.source_names import list_titles
 
 NEAREST = 3
 # A sentence is quoted though it is no evidence: from this chance on, where no other document comes near.
@@ -42,7 +41,7 @@ CLOSED = (
 def end_run(
     run: Run, outcome: Outcome, text: str, citations: tuple[Citation, ...] = (), **more: object
 ) -> AgentCompleted:
-    """The final event, with what the run has cost."""
+    """Return the final event, with what the run has cost."""
     if run.fallback_reason and outcome is Outcome.ANSWERED:
         run.meter.notice(run.fallback_reason)
     run.update(phase=Phase.DONE)
@@ -50,7 +49,7 @@ def end_run(
 
 
 def _answer(run: Run, outcome: Outcome, text: str, citations: tuple[Citation, ...] = (), **more: object) -> Answer:
-    """The one place where an answer is made: no text leaves it with a link that ``answer_links`` does not allow."""
+    """Make the answer, here alone: no text leaves with a link that ``answer_links`` does not allow."""
     return Answer(
         outcome,
         _safe(run, text, citations),
@@ -71,14 +70,14 @@ def _safe(run: Run, text: str, citations: Sequence[Citation] = ()) -> str:
 
 
 async def reply_directly(run: Run, plan: Reply) -> AsyncIterator[AgentEvent]:
-    """A reply that needs no search; it may cite evidence of earlier turns."""
+    """Give a reply that needs no search; it may cite evidence of earlier turns."""
     text, citations = finished_text(plan.text, run.inquiry.library, run.inquiry.question, run.deps.link_hosts)
     yield AnswerDelta(text)
     yield end_run(run, Outcome.ANSWERED, text, citations=citations)
 
 
 async def ask_back(run: Run, ask: AskBack) -> AsyncIterator[AgentEvent]:
-    """A question back: with readings to choose from where there are any, else just the question.
+    """Ask back: with readings to choose from where there are any, else just the question.
 
     Its words may come from a model that has read documents: see ``question_back``.
     """
@@ -119,7 +118,7 @@ def park_run(
 
 
 def show_sources(run: Run) -> CheckpointReached:
-    """The sources, each with its quote; the inquiry stays parked, with the answer still to be had."""
+    """Show the sources, each with its quote; the inquiry stays parked, with the answer still to be had."""
     cited = tuple(citation(n, item, run.inquiry.standalone) for n, item in enumerate(run.relevant[:FOUND], 1))
     message = f"These are the sources.{_also_found(run)} Do you want an answer from them?"
     choices = (Choice(ChoiceId.ANSWER, "Answer"), Choice(ChoiceId.STOP, "Never mind"))
@@ -134,7 +133,7 @@ def _also_found(run: Run) -> str:
 
 
 def stop_run(run: Run) -> AgentEvent:
-    """The asker stopped the work: what was found so far can still be had."""
+    """End a run that its asker stopped; offer what was found so far."""
     if not (counts := _counted_evidence(run)):
         return end_run(run, Outcome.REFUSED, "Stopped, as you asked. I hadn't found anything useful yet.")
     titles = ", ".join(f"*{title}*" for title in dict.fromkeys(item.passage.title for item in counts[:NEAREST]))
@@ -143,7 +142,7 @@ def stop_run(run: Run) -> AgentEvent:
 
 
 def _counted_evidence(run: Run) -> tuple[Evidence, ...]:
-    """The evidence that counts; on the fast path, where nothing is graded, what it is written from."""
+    """Return the evidence that counts; on the fast path, where nothing is graded, what it is written from."""
     return run.relevant or (run.composed_from if run.inquiry.fast_path else ())
 
 
@@ -155,7 +154,7 @@ def _source_titles(run: Run) -> list[str]:
 
 
 def nearest(run: Run) -> tuple[Citation, ...]:
-    """The closest sources, one passage each, best first: named, not offered as evidence."""
+    """Return the closest sources, one passage each, best first: named, not offered as evidence."""
     kept = _nearest_items(run)
     return tuple(citation(n, item, run.inquiry.standalone, _nearest_claims(item)) for n, item in enumerate(kept, 1))
 
@@ -174,13 +173,13 @@ def _chance(item: Evidence) -> float:
 
 
 def _nearest_claims(item: Evidence) -> tuple[str, ...]:
-    """The sentence that the grade of a passage rests on, where it stands there word for word."""
+    """Return the sentence that the grade of a passage rests on, where the passage has it word for word."""
     said = item.grade.summary if item.grade else ""
     return (said,) if said and verbatim_in(said, (item.passage.text,)) is not None else ()
 
 
 def likely_answer(run: Run) -> tuple[str, tuple[Citation, ...]]:
-    """The nearest sentence as a remark that it may answer, with its citation; nothing where it hardly does."""
+    """Return the nearest sentence as a remark that it may answer, with its citation; nothing where it hardly does."""
     close = nearest(run)[:1]
     first, second, *_ = (*map(_chance, _nearest_items(run)), 0.0, 0.0)
     if not close or first < LIKELY or second > NOTHING_ELSE:
@@ -191,7 +190,7 @@ def likely_answer(run: Run) -> tuple[str, tuple[Citation, ...]]:
 
 
 def running_text(quote: str) -> str:
-    """A quote within a line: the cells of a row parted by dots, no marks of lists and headings, links as words."""
+    """Put a quote on one line: cells parted by dots, no marks of lists and headings, links as words."""
     bare = re.sub(r"(?m)^\s*(?:[-*+•>#]+|\d{1,3}[.)])\s+|^[|\s:-]+$", "", without_links(quote))
     cells = re.sub(r"\s*\|\s*", " · ", re.sub(r"(?m)^\s*\|\s*|\s*\|\s*$", "", bare))
     return " ".join(cells.replace("“", "‘").replace("”", "’").split())

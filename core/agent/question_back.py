@@ -6,16 +6,16 @@ conversation and the titles found stays. A reading may use the words of what was
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from core.agent.citations import source_links
 from core.agent.run import Run
 from core.agent.ungrounded_reply import words_said
 from core.model.answer_links import SourceLinks, without_foreign_links
-from core.model.citation_markers import without_markers
 from core.model.inquiry import AskBack
 from core.model.languages import WORDINGS, language_of
-from core.model.text import content_words, sentences
+from core.model.text import content_words, sentences, without_markers
 from core.values import value_faults
 
 # Words that any question is made of, and any question back.
@@ -29,7 +29,7 @@ _ADDRESS = re.compile(r"\b[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\b(?:/\S*)?", re.IGNOREC
 
 
 def plain_question(run: Run, ask: AskBack) -> AskBack:
-    """The question without statements, new names, numbers and addresses; a fixed one where nothing of it is left."""
+    """Take statements, new names, numbers and addresses out; ask a fixed question where nothing is left."""
     asked, options = shown_words(run, ask.question), tuple(filter(None, (shown_words(run, one) for one in ask.options)))
     if run.fallback_reason or not run.meter.spent.calls:  # no model wrote it
         return replace(ask, question=asked, options=options)
@@ -44,7 +44,7 @@ def plain_question(run: Run, ask: AskBack) -> AskBack:
 
 
 def shown_words(run: Run, text: str) -> str:
-    """A model's words that nobody verifies, without marks and without links but a source's or the asker's own."""
+    """Take marks, and links but a source's or the asker's own, out of words that nobody verifies."""
     sources = source_links(run.inquiry.library)
     known = SourceLinks(sources.links, (*sources.passages, run.inquiry.question))
     return without_foreign_links(without_markers(text), known).strip()
@@ -77,3 +77,65 @@ def _as_compared(text: str, language: str) -> str:
 
 def _address(text: str, said: str) -> str:
     return next((one for one in _ADDRESS.findall(text) if one.casefold() not in said.casefold()), "")
+
+
+LONGEST = 40  # characters: what a button shows on a phone without being cut
+_ASIDE = re.compile(r"\s*\([^()]*\)$")
+_EDGES = " \t?.!,;:–—-"
+_SMALL = frozenset("a an the of in on for to at by with from and or".split())  # noqa: SIM905
+
+
+def choice_labels(options: Sequence[str]) -> tuple[str, ...]:
+    """Return a different label of at most 40 characters for each option; a short option is its own label.
+
+    Words that all options begin with are left out; where that is not enough, what is in brackets at the end, then
+    the words that all end with, but for the first of them. What is still too long is cut at a word.
+    """
+    if len(options) < 2 or all(len(option) <= LONGEST for option in options):
+        return tuple(map(short_label, options))
+    begun = _without_common_words(options, ends=False)
+    bare = tuple(_ASIDE.sub("", label) for label in begun)
+    fitting = tuple(short if len(label) > LONGEST else label for label, short in zip(begun, bare, strict=True))
+    without_asides = tuple(_ASIDE.sub("", option.strip(_EDGES)) for option in options)
+    shortened = (fitting, bare, *(_without_common_words(given, ends=True) for given in (options, without_asides)))
+    cut = [tuple(short_label(label) for label in labels) for labels in shortened]
+    distinct = [labels for labels in cut if len(set(labels)) == len(options) and all(labels)]
+    if distinct:
+        return next((labels for labels in distinct if labels in shortened), distinct[0])
+    return tuple(short_label(f"{number}. {option}") for number, option in enumerate(options, 1))
+
+
+def _without_common_words(options: Sequence[str], *, ends: bool) -> tuple[str, ...]:
+    """Without the words that all begin with; with ``ends`` also without those that all end with."""
+    split = [option.strip(_EDGES).split() for option in options]
+    first, last = _shared_words(split), _shared_words([words[::-1] for words in split]) if ends else 0
+    spare = max(0, min(map(len, split)) - 1)  # at least a word of each stays
+    first = min(first, spare)
+    last = min(max(0, last - 1), spare - first)  # "job timeout", rather than "job", of what is said of timeouts
+    kept = [words[first : len(words) - last] for words in split]
+    while all(len(words) > 1 and words[0].casefold() in _SMALL for words in kept):
+        kept = [words[1:] for words in kept]
+    return tuple(_balance_quotes(" ".join(words)).strip(_EDGES) for words in kept)
+
+
+def _shared_words(split: Sequence[Sequence[str]]) -> int:
+    """How many words all of them begin with."""
+    count = 0
+    for words in zip(*split, strict=False):
+        if len({word.casefold().strip(_EDGES) for word in words}) > 1:
+            break
+        count += 1
+    return count
+
+
+def _balance_quotes(text: str) -> str:
+    """With the bracket closed that lost its end to the words that all share."""
+    return text + ")" if text.count("(") > text.count(")") else text
+
+
+def short_label(label: str) -> str:
+    """Return the label in at most 40 characters, cut at a word."""
+    if len(label) <= LONGEST:
+        return label
+    whole = label[: LONGEST - 1].rsplit(" ", 1)[0]
+    return (whole if len(whole) > LONGEST // 2 else label[: LONGEST - 1]).rstrip(_EDGES + "(") + "…"

@@ -40,7 +40,7 @@ class AgentDeps:
     confident: float = 2.0  # a first search whose best passage scores this is answered from at once; above 1 never
     checkpoint_seconds: float = 1800.0  # how long a checkpoint waits before it answers with what it has
     names: str = ""  # what a reply may name without anybody having said it: where this installation is to be met
-    remedy: str = "An admin can add some."  # whoever asks where there is nothing to read is told this
+    remedy: str = "An admin can add some."  # said to a person who asks where there is nothing to read
     link_hosts: frozenset[str] = frozenset()  # hosts that answers may link to beside those of their documents
     quote_fallback: Reasoner | None = None  # answers where the reasoner's own answer does not hold
 
@@ -79,7 +79,7 @@ class Run:
 
     @property
     def searches(self) -> int:
-        """How often whoever decides now has searched."""
+        """How often the current reasoner has searched."""
         return self.meter.spent.searches - self.searched_before
 
     @property

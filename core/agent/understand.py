@@ -1,19 +1,20 @@
 """First step: does this need a search at all, and what for? One reasoner call."""
 
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from itertools import groupby
 from typing import assert_never
 
 from core.agent.outcomes import ask_back, end_run, nothing_to_read, reply_directly
-from core.agent.overview import overview
 from core.agent.run import RESERVE_SECONDS, Run
 from core.agent.ungrounded_reply import reason_to_search
 from core.model.answer import Outcome
 from core.model.errors import BudgetExhausted
-from core.model.events import AgentEvent, RoutingDecided
+from core.model.events import AgentCompleted, AgentEvent, RoutingDecided
 from core.model.inquiry import AskBack, Investigate, Overview, Phase, Plan, Reply, SearchKnowledge
+from core.model.knowledge import Document, KnowledgeBase
 from core.model.text import content_words
 
 MAX_QUERIES = 3
@@ -39,7 +40,7 @@ UNREADABLE = (
 
 
 async def understand(run: Run) -> AsyncGenerator[AgentEvent, None]:
-    """Leaves a plan in the inquiry, and its queries as the next actions; or ends with a reply or a question back."""
+    """Leave a plan in the inquiry, and its queries as the next actions; or end with a reply or a question back."""
     if _asks_about_unreadable(run):
         yield RoutingDecided(needs_retrieval=False, reason="what it asks about could not be read")
         yield end_run(run, Outcome.ABSTAINED, UNREADABLE)
@@ -80,7 +81,7 @@ async def understand(run: Run) -> AsyncGenerator[AgentEvent, None]:
 
 
 def _only_subject(run: Run) -> str:
-    """The names of the files that a question is about and nothing else; empty where it is about more."""
+    """Return the names of the files that a question is about and nothing else; empty where it is about more."""
     read = [one.author for one in run.thread.attachments if not one.unread]
     return ", ".join(f"*{name}*" for name in read) if _ONLY_ATTACHED.search(run.inquiry.question) else ""
 
@@ -92,7 +93,7 @@ def _asks_about_unreadable(run: Run) -> bool:
 
 
 async def _make_plan(run: Run) -> Plan:
-    """The reasoner's plan where it can be believed, else one by rules."""
+    """Return the reasoner's plan where it can be believed, else one by rules."""
     try:
         plan = await run.within(run.reasoner.understand(run.inquiry, run.thread, run.meter), reserve=RESERVE_SECONDS)
     except BudgetExhausted:
@@ -107,7 +108,7 @@ async def _make_plan(run: Run) -> Plan:
 
 
 async def _better_by_rules(run: Run, plan: Investigate | AskBack) -> Plan | None:
-    """What rules make of a message that a model misread: small talk that it would search for, an "it" that it left.
+    """Plan by rules a message that a model misread: small talk that it would search for, an "it" that it left.
 
     A plan that merely differs stays the model's.
     """
@@ -123,7 +124,7 @@ async def _better_by_rules(run: Run, plan: Investigate | AskBack) -> Plan | None
 
 
 def _leaves_open(plan: Investigate, by_rules: Investigate, run: Run) -> bool:
-    """Whether a follow-up came back without its words, or as it was where rules know what its pronoun stands for."""
+    """Whether a follow-up came back without its words, or as it was where rules know what its pronoun means."""
     said = set(content_words(run.inquiry.question))
     asked, resolved = set(content_words(plan.question)), set(content_words(by_rules.question))
     if not run.thread.turns:
@@ -145,9 +146,58 @@ def _loses_words(plan: Investigate, run: Run) -> bool:
 
 
 async def _by_rules(run: Run, reason: str) -> Plan:
-    """A plan that needs no model: by the fallback's rules, which resolve a follow-up, else the question as asked."""
+    """Plan without a model: by the fallback's rules, which resolve a follow-up, else search as asked."""
     if run.deps.quote_fallback is not None and not run.fallback_reason:
         plan = await run.deps.quote_fallback.understand(run.inquiry, run.thread, run.meter)
         if not isinstance(plan, Reply) or not reason_to_search(plan, run.inquiry, run.thread, run.deps.names):
             return replace(plan, reason=reason)
     return Investigate(run.inquiry.question, (run.inquiry.question,), reason)
+
+
+LISTED = 40  # titles at most, shared by the bases
+LINES = 25  # titles of a single base, one below the other
+
+
+async def overview(run: Run, plan: Overview) -> AgentCompleted:
+    """List the titles that this audience may read, base by base; of one base where the person named it."""
+    documents = await run.deps.catalog.documents(run.inquiry.scope)
+    chosen = [base for base in run.inquiry.bases if plan.knowledge_base in (None, base.name)]
+    named = frozenset(base.name for base in chosen)
+    shown = [document for document in documents if document.knowledge_base in named]
+    if not documents:
+        return await nothing_to_read(run)
+    lines = [_document_count(shown, chosen), *(_title_list(shown) if len(chosen) == 1 else _base_lines(shown, chosen))]
+    lines.append("Ask about any of them, and I answer with its own sentences.")
+    return end_run(run, Outcome.ANSWERED, "\n\n".join(lines))
+
+
+def _base_of(document: Document) -> str:
+    return document.knowledge_base
+
+
+def _document_count(documents: Sequence[Document], bases: Sequence[KnowledgeBase]) -> str:
+    count = f"{len(documents):,} document{'' if len(documents) == 1 else 's'}"
+    if len(bases) == 1:
+        about = f" ({bases[0].description})" if bases[0].description else ""
+        return f"I can read {count} here, in the knowledge base **{bases[0].name}**{about}:"
+    return f"I can read {count} here, in {len(bases)} knowledge bases:"
+
+
+def _title_list(documents: Sequence[Document]) -> list[str]:
+    titles = sorted(dict.fromkeys(document.title for document in documents), key=str.casefold)
+    more = [f"- … and {len(titles) - LINES:,} more"] if len(titles) > LINES else []
+    return ["\n".join([*(f"- *{title}*" for title in titles[:LINES]), *more])] if titles else []
+
+
+def _base_lines(documents: Sequence[Document], bases: Sequence[KnowledgeBase]) -> list[str]:
+    share = max(5, LISTED // max(1, len(bases)))
+    ordered = sorted(documents, key=lambda one: (one.knowledge_base, one.title))
+    return [_base_line(name, list(group), share, bases) for name, group in groupby(ordered, _base_of)]
+
+
+def _base_line(name: str, documents: Sequence[Document], share: int, bases: Sequence[KnowledgeBase]) -> str:
+    about = next((base.description for base in bases if base.name == name and base.description), "")
+    titles = list(dict.fromkeys(document.title for document in documents))
+    more = f", and {len(titles) - share} more" if len(titles) > share else ""
+    head = f"**{name}**" + (f" ({about})" if about else "")
+    return f"{head}: " + ", ".join(f"*{title}*" for title in titles[:share]) + f"{more}."

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from core.agent.verification.claims import claims_in, verbatim_in
-from core.model.citation_markers import cited_ids, without_markers
 from core.model.conversation import ContextMessage, Thread
-from core.model.inquiry import Behaviour, Inquiry, Reply
-from core.model.questions import is_question
-from core.model.text import content_words, sentences, words
+from core.model.inquiry import Inquiry, Reply
+from core.model.message_text import is_question
+from core.model.profile import Behaviour
+from core.model.text import cited_ids, content_words, sentences, without_markers, words
 
 # Words of small talk (also in the commonest other languages), and of talk about the talk: they name nothing that a
 # document could hold.
@@ -66,7 +66,7 @@ def reason_to_search(reply: Reply, inquiry: Inquiry, thread: Thread, names: str 
 
 
 def _quotes(reply: Reply, attachments: Sequence[ContextMessage]) -> bool:
-    """Whether every statement stands word for word in a file that hangs on the question: that is its source."""
+    """Whether every statement is word for word in a file attached to the question: that is its source."""
     stated = claims_in(reply.text)
     return bool(stated) and all(
         verbatim_in(one.text, [file.text for file in attachments]) is not None for one in stated
@@ -104,7 +104,7 @@ def _new_numbers(prose: str, said: str, turns: int) -> str:
 
 
 def _new_names(prose: str, said: str) -> str:
-    """The first capitalised word within an English sentence that nobody has said; German has more of them."""
+    """Return the first capitalised word within an English sentence that nobody has said; German has more of them."""
     known = {word.casefold() for word in (*words(said), *_IDLE.split())} | {"i"}
     for sentence in sentences(prose):
         inside = words(sentence)

@@ -6,15 +6,14 @@ each lost change again. One small file a document, a base, a forgotten person or
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from core.model.errors import DocumentRejected, StoreUnavailable
 from core.model.json_codec import from_json, to_json
 from core.model.knowledge import Document, KnowledgeBase
-from core.ports.blob_store import BlobStore
-from core.ports.catalog import Catalog
+from core.ports.catalog import BlobStore, Catalog
 
 _NUMBER = "number"
 _RECOVERING = "recovering"
@@ -64,7 +63,7 @@ class ChangeLedger:
         return self._known or 0
 
     async def number(self) -> int:
-        """The number of the last recorded change; 0 where none is. A damaged number is found again from the entries."""
+        """Return the number of the last recorded change; 0 without any. The entries replace a damaged number."""
         data = await self._blobs.read(_number_name())
         try:
             number = int(data or b"")
@@ -82,11 +81,11 @@ class ChangeLedger:
         await self._keep(_number_name(), str(self._known))
 
     async def entry(self, subject: Subject, key: str) -> LedgerEntry | None:
-        """The latest entry of a subject; None where there is none, or it cannot be read."""
+        """Return the latest entry of a subject; None where there is none, or it cannot be read."""
         return _parsed(await self._blobs.read(_name(subject, key)))
 
     async def entries(self) -> Entries:
-        """Everything that can be read."""
+        """Return everything that can be read."""
         found = [_parsed(data) async for _, data in self._blobs.entries()]
         return {(one.subject, one.key): one for one in found if one is not None}
 
@@ -95,7 +94,7 @@ class ChangeLedger:
         await self._keep(_name(_RECOVERING, ""), str(behind))
 
     async def recovering_from(self) -> int | None:
-        """The number after which a recovery that has not ended makes changes again; None where there is none."""
+        """Return the number after which a recovery that has not ended makes changes again; None where there is none."""
         data = await self._blobs.read(_name(_RECOVERING, ""))
         return None if data is None else int(data) if data.isdigit() else 0
 
@@ -124,18 +123,18 @@ class ChangeLedger:
 
 
 def base_entry(number: int, base: KnowledgeBase, before: LedgerEntry | None) -> LedgerEntry:
-    """That a base was saved; ``before`` is its entry until now."""
+    """Return the entry of a saved base; ``before`` is its entry until now."""
     return LedgerEntry(number, Subject.BASE, base.name, base=base, emptied=before.emptied if before else 0)
 
 
 def document_entry(number: int, document: Document, *, removed: bool = False) -> LedgerEntry:
-    """That a document was published, or taken out: then with its address alone, and nobody's name or words."""
+    """Return the entry of a document that was published, or removed: then its address alone is kept."""
     kept = replace(document, title="", added_by="", notes=(), dated="", etag="", origin="") if removed else document
     return LedgerEntry(number, Subject.DOCUMENT, document.id, document=kept, removed=removed)
 
 
 def is_removed(entry: LedgerEntry, entries: Entries) -> bool:
-    """Whether a document was taken out, by itself or with its base."""
+    """Return whether a document was taken out, by itself or with its base."""
     base = entries.get((Subject.BASE, entry.document.knowledge_base)) if entry.document else None
     return entry.removed or (base is not None and entry.number < base.emptied)
 
@@ -183,3 +182,118 @@ def _name(kind: str, key: str) -> str:
 
 def _number_name() -> str:
     return _name(_NUMBER, "")
+
+
+class RecordedCatalog(Catalog):
+    """A catalog with a ledger. Raises StoreUnavailable, as ``recover`` does where a loss cannot be made good."""
+
+    def __init__(self, kept: Catalog, ledger: ChangeLedger, recover: Callable[[], Awaitable[None]]) -> None:
+        """``recover`` compares catalog and ledger, and makes lost changes again; it is called first, and at a loss."""
+        self._kept = kept
+        self._ledger = ledger
+        self._recover = recover
+        self._compared = False
+        self._writing = asyncio.Lock()  # numbers are recorded in the order in which they were given
+
+    async def bases(self) -> Sequence[KnowledgeBase]:
+        """Return all bases, by name; of a catalog that has lost nothing."""
+        await self.compare()
+        known = self._ledger.known  # before they are read: another task may record a change meanwhile
+        bases, number = await asyncio.gather(self._kept.bases(), self._kept.changes())
+        if number >= known:
+            return bases
+        await self._recover()
+        return await self._kept.bases()
+
+    async def compare(self) -> None:
+        """Compare catalog and ledger, unless this process has done so."""
+        if not self._compared:
+            await self._recover()
+            self._compared = True
+
+    async def save_base(self, base: KnowledgeBase) -> None:
+        """Create or replace a base's description and grants."""
+        async with self._writing:
+            await self._require_whole()
+            await self._kept.save_base(base)
+            before = await self._ledger.entry(Subject.BASE, base.name)
+            number = await self._kept.changes()
+            await self._ledger.record([base_entry(number, base, before)], number)
+
+    async def remove_base(self, name: str) -> None:
+        """Forget a base and the entries of its documents."""
+        async with self._writing:
+            await self._require_whole()
+            await self._kept.remove_base(name)
+            number = await self._kept.changes()
+            await self._ledger.record([LedgerEntry(number, Subject.BASE, name, removed=True, emptied=number)], number)
+
+    async def publish(self, document: Document) -> Document | None:
+        """Make this version the visible one; what it replaced."""
+        async with self._writing:
+            await self._require_whole()
+            earlier = await self._kept.publish(document)
+            number = await self._kept.changes()
+            await self._ledger.record([document_entry(number, document)], number)
+        return earlier
+
+    async def republish(self, document: Document) -> bool:
+        """Replace what is known of a document at its visible version; False where another version is visible."""
+        async with self._writing:
+            await self._require_whole()
+            done = await self._kept.republish(document)
+            if done:
+                number = await self._kept.changes()
+                await self._ledger.record([document_entry(number, document)], number)
+        return done
+
+    async def withdraw(self, document_id: str) -> Document | None:
+        """Make a document invisible at once; what it was."""
+        async with self._writing:
+            await self._require_whole()
+            earlier = await self._kept.withdraw(document_id)
+            if earlier is not None:
+                number = await self._kept.changes()
+                await self._ledger.record([document_entry(number, earlier, removed=True)], number)
+        return earlier
+
+    async def record_end(self, subject: Subject, key: str) -> None:
+        """Record that a person or thread was forgotten, or a token revoked: it stays so when Redis loses that."""
+        async with self._writing:
+            await self._require_whole()
+            number = await self._kept.count_change()
+            await self._ledger.record([LedgerEntry(number, subject, key)], number)
+
+    async def changes(self) -> int:
+        """Return how often bases and documents were changed, ever."""
+        return await self._kept.changes()
+
+    async def count_change(self, at_least: int = 0) -> int:
+        """Count a change that was made elsewhere in the same store; the new number."""
+        return await self._kept.count_change(at_least)
+
+    async def documents(self, bases: frozenset[str]) -> Sequence[Document]:
+        """Return the documents of these bases, by base and title."""
+        return await self._kept.documents(bases)
+
+    async def document(self, document_id: str) -> Document | None:
+        """Return one document at its visible version."""
+        return await self._kept.document(document_id)
+
+    async def visible_versions(self, document_ids: Sequence[str]) -> Mapping[str, str]:
+        """Return the visible version of each of these documents; invisible ones are absent."""
+        return await self._kept.visible_versions(document_ids)
+
+    async def index_identity(self) -> str:
+        """Return which index the passages of these documents are in."""
+        return await self._kept.index_identity()
+
+    async def remember_index(self, identity: str) -> None:
+        """From now on they are in this one."""
+        await self._kept.remember_index(identity)
+
+    async def _require_whole(self) -> None:
+        """Before a change: one that is written to a catalog that is behind would hide what that has lost."""
+        await self.compare()
+        if await self._kept.changes() < self._ledger.known:
+            await self._recover()

@@ -2,13 +2,14 @@
 
 They are separate stores, and each can be exchanged, emptied, cut short or restored without the others. An index that is
 not the one the catalog was written with answers "the documents don't say" to everything, so it is refused, not
-searched. Whether the catalog itself has lost something, its ledger knows (``recorded_catalog``).
+searched. ``RecordedCatalog`` knows whether the catalog itself has lost something.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from core.ingestion.originals import Originals
+from core.model.clock import Clock
 from core.model.errors import IndexMismatch, StoreUnavailable
 from core.model.knowledge import Document
 from core.ports.catalog import Catalog
@@ -71,7 +72,7 @@ class IndexConsistency:
         self._originals = originals
 
     async def incomplete(self, documents: Sequence[Document]) -> tuple[Incomplete, ...]:
-        """Those of these documents that have lost something, at their visible versions, in the same order."""
+        """Return those of these documents that have lost something, at their visible versions, in the same order."""
         originals = await self._lost_originals(documents)
         found: list[Incomplete] = []
         for start in range(0, len(documents), _TOGETHER):
@@ -85,7 +86,7 @@ class IndexConsistency:
         return await self._originals.lost(documents) if self._originals else frozenset()
 
     async def find_losses(self) -> str:
-        """What index and originals have lost, in one line with what to do; empty where they have lost nothing.
+        """Return what index and originals have lost, in one line with what to do; empty where they have lost nothing.
 
         Passages are counted first: which documents lack some is looked at only where the counts differ, since that
         takes seconds where there are many.
@@ -135,14 +136,14 @@ class IndexConsistency:
             )
 
     async def _is_theirs(self, documents: Sequence[Document]) -> bool:
-        """Whether this is the index that these documents are in, as far as can be known."""
+        """Return whether this is the index that these documents are in, as far as can be known."""
         remembered = await self._catalog.index_identity()
         if remembered:
             return not documents or remembered == self._index.identity
         return bool(documents) == bool(await self._index.count())
 
     async def adopt(self) -> None:
-        """This is the catalog's index from now on, whatever may be missing in it."""
+        """Make this the catalog's index from now on, whatever may be missing in it."""
         await self._catalog.remember_index(self._index.identity)
 
     async def settle(self) -> bool:
@@ -177,6 +178,53 @@ class IndexConsistency:
 
 
 def name_losses(lost: Sequence[Incomplete]) -> str:
-    """The first few by name, and how many more."""
+    """Return the first few by name, and how many more."""
     more = f" and {len(lost) - NAMED} more" if len(lost) > NAMED else ""
     return ", ".join(str(one) for one in lost[:NAMED]) + more
+
+
+FIRST_LOOK = 600.0  # seconds: a command that soon ends looks at nothing
+APART = 3_600.0  # seconds between two looks at the same rows: no document takes as long to write
+EACH = 24 * 3_600.0  # seconds between looks where nothing was suspicious
+
+Version = tuple[str, str]  # a document's id, and its version
+
+
+class OrphanedPassages:
+    """Looks now and then, and removes what was a leftover twice. Several processes may each do so."""
+
+    def __init__(self, *, index: Index, catalog: Catalog, clock: Clock) -> None:
+        """Begin to look in a while."""
+        self._index = index
+        self._catalog = catalog
+        self._clock = clock
+        self._suspects: frozenset[Version] = frozenset()
+        self._next = clock.monotonic() + FIRST_LOOK
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time to look again."""
+        return self._clock.monotonic() >= self._next
+
+    async def look(self, busy: Collection[str]) -> int:
+        """Remove what was unpublished at the last look and still is; how many passages. ``busy`` documents are left."""
+        self._next = self._clock.monotonic() + APART
+        await self._catalog.bases()  # raises where the catalog has lost something
+        there = await self._index.versions()
+        visible = await self._catalog.visible_versions(list(there))  # asked second: what was published is seen
+        if not visible and await self._catalog.index_identity() != self._index.identity:
+            return 0  # a catalog that has lost what it knew does not take the index with it
+        unpublished = frozenset(
+            (document, version)
+            for document, versions in there.items()
+            for version in versions
+            if document not in busy and visible.get(document) != version
+        )
+        stale: dict[str, set[str]] = {}
+        for document, version in unpublished & self._suspects:
+            stale.setdefault(document, set()).add(version)
+        removed = await self._index.sweep(stale) if stale else 0
+        self._suspects = unpublished - self._suspects
+        if not self._suspects:
+            self._next = self._clock.monotonic() + EACH
+        return removed

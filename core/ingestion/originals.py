@@ -7,12 +7,30 @@ import asyncio
 import gzip
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 
-from core.ingestion.material import Material
 from core.model.knowledge import Document
-from core.ports.blob_store import BlobStore
+from core.ports.catalog import BlobStore
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """A file that wants to become knowledge. ``source`` names it within its base: a path or a link.
+
+    ``origin`` says where it comes from (``core.model.document_content``); empty where the source says so.
+    """
+
+    source: str
+    name: str
+    data: bytes
+    url: str | None = None
+    added_by: str = ""
+    title: str = ""
+    etag: str = ""
+    dated: str = ""  # YYYY-MM-DD, where its giver says so; else the text's own date counts
+    origin: str = ""
+
 
 _LEFT_BEHIND = timedelta(days=1)  # no document takes as long to come in
 STORE_MARK = "which store this is"  # what tells one store of files from another lies among them, and stays
@@ -32,13 +50,13 @@ class Originals:
         return len(packed)
 
     async def lost(self, documents: Sequence[Document]) -> frozenset[str]:
-        """The ids of those of which it was kept and is gone, or is not as long as it was. What it says is not read."""
+        """Return the ids of those whose original is missing or has another length. Its content is not read."""
         kept = {original_name(one): one for one in documents if one.original}
         sizes = await self._blobs.sizes(kept) if kept else {}
         return frozenset(one.id for name, one in kept.items() if sizes.get(name) != one.original)
 
     async def read(self, document: Document) -> Material | None:
-        """What this version was made of; None where it was not kept, or what is kept cannot be read."""
+        """Return what this version was made of; None where it was not kept, or what is kept cannot be read."""
         data = await self._blobs.read(original_name(document))
         try:
             return None if data is None else await asyncio.to_thread(_unpack, data)
@@ -56,7 +74,7 @@ class Originals:
 
 
 def original_name(document: Document) -> str:
-    """The name under which a document's bytes are kept."""
+    """Return the name under which a document's bytes are kept."""
     return f"original-{document.id}-{document.version}"
 
 

@@ -71,12 +71,13 @@ class RerankingCompleted:
 
 @dataclass(frozen=True, slots=True)
 class GradingCompleted:
-    """Evidence was graded; ``average`` is of 1 to 10."""
+    """Evidence was graded; ``average`` is of 1 to 10. ``why`` explains the best grades, for a trace."""
 
     total: int
     relevant: int
     average: float
     duration_ms: float
+    why: tuple[str, ...] = ()
     kind: Literal["AGENT_GRADING_COMPLETED"] = "AGENT_GRADING_COMPLETED"
 
 
@@ -141,7 +142,7 @@ class HallucinationChecked:
     confidence: float
     hallucinated_claims: tuple[str, ...]
     duration_ms: float
-    word_for_word: bool = False  # every claim stands in its evidence as it is
+    word_for_word: bool = False  # every claim is in its evidence as it is
     kind: Literal["AGENT_HALLUCINATION_CHECK"] = "AGENT_HALLUCINATION_CHECK"
 
 

@@ -10,26 +10,11 @@ from enum import StrEnum
 from typing import Annotated
 
 from core.model.answer import ResourceUsage
-from core.model.conversation import Audience, Exchange, Person, ThreadKey
+from core.model.conversation import Audience, Person, ThreadKey
 from core.model.evidence import EvidenceLibrary
 from core.model.json_codec import name_at_rest
 from core.model.knowledge import KnowledgeBase
-
-
-class Profile(StrEnum):
-    """How much an answer may cost."""
-
-    QUICK = "quick"
-    BALANCED = "balanced"
-    THOROUGH = "thorough"
-
-
-class Behaviour(StrEnum):
-    """How readily evidence is looked for and believed: conservative searches more readily and abstains sooner."""
-
-    CONSERVATIVE = "conservative"
-    BALANCED = "balanced"
-    THOROUGH = "thorough"
+from core.model.profile import Behaviour, Profile
 
 
 class Phase(StrEnum):
@@ -141,7 +126,7 @@ class Investigate:
 
     ``reason`` is for people to read. ``resolved_from_thread``: what the message left out was put in from earlier turns,
     and the planner knows so (a model's plan does not say it). ``leans_on``: the titles that the last answer cited,
-    where the question goes on with them. ``follows``: what was asked before it in the thread, and answered.
+    where the question goes on with them.
     """
 
     question: str
@@ -150,7 +135,6 @@ class Investigate:
     sources_first: bool = False  # the person asked to see sources before an answer
     resolved_from_thread: bool = False
     leans_on: tuple[str, ...] = ()
-    follows: Exchange | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +173,7 @@ class Search:
     action: Annotated[SearchAction, name_at_rest("move")]
     found: int = 0
     new: int = 0
-    note: str = ""  # what the model is told: an unknown name, a listing, a section's text
+    note: str = ""  # what the model hears: an unknown name, a listing, a section's text
 
 
 class ChoiceId(StrEnum):
@@ -251,11 +235,11 @@ class Checkpoint:
         return () if self.kind is CheckpointKind.CLARIFY else self.found
 
     def may_be_answered_by(self, person: Person, *, is_admin: bool) -> bool:
-        """Whether this person may choose here: whoever asked, or an admin."""
+        """Return whether this person may choose here: the person who asked, or an admin."""
         return is_admin or person.id == self.asker.id
 
     def choice(self, pressed: str) -> Choice | None:
-        """The choice of this id, number (from 1) or label, whatever the case; None when there is none such."""
+        """Return the choice of this id, number (from 1) or label, whatever the case; None when there is none such."""
         wanted = pressed.strip().casefold()
         for number, choice in enumerate(self.choices, 1):
             if wanted in {choice.id.casefold(), choice.label.casefold(), str(number)}:
@@ -311,7 +295,7 @@ class Inquiry:
         return self.plan.question if isinstance(self.plan, Investigate) else self.question
 
     def may_ask(self, kind: CheckpointKind) -> bool:
-        """Whether this checkpoint is switched on here and the person has not passed it already."""
+        """Return whether this checkpoint is switched on here and the person has not passed it already."""
         return kind in self.policy.checkpoints and kind not in self.settled
 
 

@@ -1,10 +1,12 @@
 """Knowledge as it is kept: bases hold documents, documents have sections (parents) and passages (children)."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from urllib.parse import urlsplit
 
 from core.model.conversation import Audience
+from core.model.errors import NotFound
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +26,7 @@ class KnowledgeBase:
     rights_until: str = ""
 
     def visible_to(self, audience: Audience) -> bool:
-        """Whether everyone in this audience may read from the base."""
+        """Return whether everyone in this audience may read from the base."""
         if audience.unrestricted or (audience.administers and not self.connection):
             return True
         if self.closed or self.is_stale(datetime.now(UTC)):
@@ -34,18 +36,18 @@ class KnowledgeBase:
         return audience.open_bases is None or self.name in audience.open_bases
 
     def is_stale(self, now: datetime) -> bool:
-        """Whether its rights were not read again in time."""
+        """Return whether its rights were not read again in time."""
         return bool(self.rights_until) and now >= datetime.fromisoformat(self.rights_until)
 
 
 def find_base(bases: Iterable[KnowledgeBase], name: str) -> KnowledgeBase | None:
-    """The base of this name among these, whatever the case of its letters."""
+    """Return the base of this name among these, whatever the case of its letters."""
     wanted = name.strip().casefold()
     return next((base for base in bases if base.name.casefold() == wanted), None)
 
 
 def narrowest_base(bases: Sequence[KnowledgeBase]) -> KnowledgeBase | None:
-    """The base whose readers may all read each of the others; None where there is no such base."""
+    """Return the base whose readers may all read each of the others; None where there is no such base."""
     return next((one for one in bases if all(_is_within(one, other) for other in bases)), None)
 
 
@@ -55,7 +57,7 @@ def _is_within(one: KnowledgeBase, other: KnowledgeBase) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Locator:
-    """Where in its document a passage stands; whatever is known of it."""
+    """Where in its document a passage is; whatever is known of it."""
 
     page: int | None = None  # 1-based page or slide
     label: str = ""  # a sheet, an archive member, "slide"
@@ -133,5 +135,62 @@ class Document:
     url: str | None = None
     etag: str = ""
     notes: tuple[str, ...] = ()
-    origin: str = ""  # where it comes from, for the operator's eyes alone (``core.model.file_content``)
+    origin: str = ""  # where it comes from, for the operator's eyes alone (``core.model.document_content``)
     original: int = 0  # bytes of what it was made of, as they are kept; 0 where they are not
+
+
+NOBODY = "footnote:nobody"  # a grant that no audience holds: keeps a base closed when its last grant is revoked
+
+
+def grant(base: KnowledgeBase, principals: Collection[str]) -> KnowledgeBase:
+    """Return the base, which these may read too; of an open base they are now the only readers."""
+    return replace(base, grants=(base.grants | frozenset(principals)) - {NOBODY})
+
+
+def revoke(base: KnowledgeBase, principals: Collection[str]) -> KnowledgeBase:
+    """Return the base, which these may no longer read. Without any grant left nobody may, and never suddenly everyone.
+
+    Raises NotFound when none of these was granted.
+    """
+    if not base.grants & frozenset(principals):
+        raise NotFound(f"That was not granted on “{base.name}”.", remedy="The list of bases shows who may read it.")
+    return replace(base, grants=(base.grants - frozenset(principals)) or frozenset({NOBODY}))
+
+
+_TITLES = 4
+
+
+def matching_sources(documents: Sequence[Document], name: str) -> tuple[Document, ...]:
+    """Return the documents that a name means: the exact title or path where there is one, else all that contain it."""
+    wanted = name.strip().casefold()
+    exact = tuple(d for d in documents if wanted in {d.id, d.title.casefold(), d.source.casefold()})
+    if exact or not wanted:
+        return exact
+    return tuple(d for d in documents if wanted in d.title.casefold() or wanted in d.source.casefold())
+
+
+def list_titles(titles: Iterable[str]) -> str:
+    """Titles as a person reads them in a sentence, each once, the first few by name; empty where there are none."""
+    names = list(dict.fromkeys(titles))
+    shown = ", ".join(f"*{name}*" for name in names[:_TITLES])
+    return f"{shown} and {len(names) - _TITLES} more" if len(names) > _TITLES else shown
+
+
+_SCHEMES = ("http://", "https://")
+
+
+def is_link(text: str) -> bool:
+    """Return whether this is the address of something in the web, which can be fetched (again)."""
+    return text.startswith(_SCHEMES)
+
+
+def redact_link(text: str) -> str:
+    """Return the link without user, query and fragment, which may hold secrets; other text stays as it is."""
+    if not is_link(text):
+        return text
+    try:
+        parts = urlsplit(text)
+    except ValueError:  # of brackets that hold no address of a host
+        return text.partition("?")[0]
+    host = parts.netloc.rpartition("@")[2]
+    return f"{parts.scheme}://{host}{parts.path}{'?…' if parts.query else ''}"

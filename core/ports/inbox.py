@@ -1,5 +1,6 @@
-"""The durable queue between platforms and workers."""
+"""What several processes share: the durable queue, leases by name, and who serves."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
@@ -10,7 +11,7 @@ class Delivery:
     """Something a platform delivered. ``id`` is the delivery's own id: the same id again is a no-op.
 
     ``thread`` orders: deliveries of one thread are worked on one after another. ``body`` is JSON that
-    ``delivery_codec`` reads, or a job's id.
+    ``core.service.incoming`` reads, or a job's id.
     """
 
     id: str
@@ -38,23 +39,56 @@ class Inbox(Protocol):
         """Keep it durably; False when this id was there before. Raises Busy when the person has too many waiting."""
 
     async def take(self, worker: str, timeout: timedelta) -> Lease | None:
-        """The next delivery of a thread nobody works on, fairly between people; None after ``timeout``."""
+        """Return the next delivery of a thread nobody works on, fairly between people; None after ``timeout``."""
 
     async def renew(self, lease: Lease) -> None:
         """Extend the lease. Raises LeaseLost when another holds the thread."""
 
     async def begin(self, lease: Lease) -> int:
-        """The work on it begins: how many runs of it have begun now, this one included. Raises LeaseLost.
+        """Return the work on it begins: how many runs of it have begun now, this one included. Raises LeaseLost.
 
         Taking a lease counts for nothing: a worker may die while it still opens its index. Said again under the same
         lease, it counts once.
         """
 
     async def complete(self, lease: Lease) -> None:
-        """The delivery has had its outcome. Raises LeaseLost."""
+        """Mark the delivery as done. Raises LeaseLost."""
 
     async def hand_back(self, lease: Lease) -> None:
         """Give it up unfinished; it is taken again at once, and a run that was begun under it does not count."""
 
     async def count_waiting(self) -> int:
-        """How many deliveries are not done."""
+        """Return how many deliveries are not done."""
+
+
+class NamedLeases(Protocol):
+    """Leases by name. One that is not renewed runs out by itself, whatever became of its holder."""
+
+    async def acquire(self, name: str, holder: str, lasting: timedelta) -> bool:
+        """Take it, or renew what is held already; False while another holds it. Raises StoreUnavailable."""
+
+    async def release(self, name: str, holder: str) -> None:
+        """Let it go; does nothing when it is another's. Raises StoreUnavailable."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServingProcess:
+    """One process. ``index`` and ``files`` are the identities of the index and of the blob store that it opened."""
+
+    name: str
+    role: str
+    index: str
+    files: str
+
+
+class ProcessRegistry(Protocol):
+    """Who serves. A process that stops announcing itself is forgotten."""
+
+    async def announce(self, process: ServingProcess, lasting: timedelta) -> None:
+        """Be known from now on, or still. Raises StoreUnavailable."""
+
+    async def live_processes(self) -> Sequence[ServingProcess]:
+        """Return those that have announced themselves and not run out, by name. Raises StoreUnavailable."""
+
+    async def withdraw(self, name: str) -> None:
+        """Be known no more. Raises StoreUnavailable."""

@@ -1,16 +1,33 @@
-"""What a chat platform must know how to do beside rendering; Slack, Discord and the page implement it."""
+"""What a platform must know how to do beside rendering: rights, settings of places, files, transcripts, job cards."""
 
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Generic, Protocol, TypeVar
+from datetime import datetime
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
-from core.model.channel_settings import ChannelSettings
+from core.model.channel_settings import ChannelSettings, ChosenSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
+from core.model.document_content import Conversation
 from core.model.incoming_events import FileReference, Incoming, IncomingMessage, MessageRoute, Permissions
 from core.model.inquiry import Checkpoint
-from core.model.message_records import QuestionState
-from core.model.records import Record
+from core.model.jobs import Job
+from core.model.records import QuestionState, Record
 from core.ports.answer_view import AnswerView
 from core.ports.message_state import MessageStateStore
+
+
+class ChannelSettingsStore(Protocol):
+    """Settings of one place (a channel or category, by id), as the admins there chose them."""
+
+    async def read(self, place: str) -> ChosenSettings:
+        """Return what was chosen; nothing where nothing was."""
+
+    async def places(self) -> Sequence[str]:
+        """Return every place in which something is chosen, in no order."""
+
+    async def write(self, place: str, chosen: ChosenSettings) -> None:
+        """Replace all that was chosen; nothing left means back to the defaults."""
+
 
 S = TypeVar("S", bound=QuestionState)
 
@@ -65,31 +82,31 @@ class Platform(Protocol):
         """What it keeps of a question."""
 
     def answer_view(self, incoming: Incoming, message_state: MessageState[Any], trace_id: str) -> AnswerView:
-        """Where the answer to this will be visible."""
+        """Return where the answer to this will be visible."""
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
-        """What applies in this place."""
+        """Return what applies in this place."""
 
     async def audience(self, incoming: Incoming) -> Audience:
-        """Who will be able to read the answer there, as of now."""
+        """Return who will be able to read the answer there, as of now."""
 
     async def permissions(self, person: Person, thread: ThreadKey) -> Permissions:
-        """What this person may do there, as of now."""
+        """Return what this person may do there, as of now."""
 
     async def context(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
-        """What was said in the thread before, oldest first; called when we are new to it."""
+        """Return what was said in the thread before, oldest first; called when we are new to it."""
 
     async def attachments(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
-        """The text of the files that hang on the message."""
+        """Return the text of the files that hang on the message."""
 
     async def complete(self, message: IncomingMessage) -> IncomingMessage:
-        """The message with what its event left out: names for ids, and what it points at where it says nothing else.
+        """Return the message with what its event left out: names for ids, and what a bare pointer points at.
 
         What cannot be looked up stays as it is.
         """
 
     async def files(self, message: IncomingMessage, *, above: bool) -> tuple[FileReference, ...]:
-        """The files on the message.
+        """Return the files on the message.
 
         With ``above``, where it has none, those on the message that it replies to and on the one that its thread began
         with.
@@ -111,7 +128,7 @@ class Platform(Protocol):
         """
 
     async def close_card(self, message: IncomingMessage, message_state: MessageState[Any], card: Checkpoint) -> None:
-        """Take the choices off a question's card whose time is over, where it stands; nothing is posted for it.
+        """Take the choices off a question's card whose time is over, where it is; nothing is posted for it.
 
         What the platform will not edit any more is logged. Raises PlatformUnavailable.
         """
@@ -121,3 +138,72 @@ class Platform(Protocol):
 
         Raises PlatformUnavailable when it has to be tried again; what the platform will not remove is logged.
         """
+
+
+class Download(Protocol):
+    """How a platform brings the bytes of a file that was attached."""
+
+    async def __call__(self, reference: str) -> tuple[str, bytes]:
+        """(name, bytes). Raises DocumentRejected or FetchRefused with the reason, PlatformUnavailable."""
+
+
+class Transcript(Protocol):
+    """How a platform reads what was said. Names instead of codes, without our own messages' buttons."""
+
+    async def conversation(self, reference: str) -> Conversation:
+        """Return one thread. Raises NotFound when it is not there (any more), PlatformUnavailable."""
+
+    def reference_of(self, thread: ThreadKey) -> str:
+        """Return the reference to a thread in which we were asked."""
+
+    def conversations(self, channel: str, limit: int) -> AsyncIterator[Conversation]:
+        """Yield the newest conversations of a channel, at most ``limit``. Raises as ``conversation``."""
+
+
+class JobCardView(Protocol):
+    """Where a job's progress is visible."""
+
+    async def show(self, job: Job) -> None:
+        """Show this state in place of the last: called at a bounded rate, always once when the job is over.
+
+        May be called in another process than the one that accepted the job, and after a restart. What it raises is
+        logged and forgotten: a card that no longer exists does not stop the work.
+        """
+
+
+class Announcements(Protocol):
+    """How a platform says something in a channel that nobody asked for there."""
+
+    @property
+    def proposals_command(self) -> str:
+        """The command that lists proposals there."""
+
+    async def readers(self, channel: ThreadKey) -> Audience:
+        """Return who reads there. Raises Denied where people of other workspaces do, NotFound, PlatformUnavailable."""
+
+    async def has_posted(self, channel: ThreadKey, beginning: str, *, since: datetime) -> bool:
+        """Whether one of our newest messages there, not older than this, begins so; false where none can be read.
+
+        Raises PlatformUnavailable.
+        """
+
+    async def post(self, channel: ThreadKey, text: str) -> None:
+        """Say it, for everyone there, with no ping and no link. Raises Denied, NotFound, PlatformUnavailable."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformCapabilities:
+    """What others can use of one platform; ``None`` where it has no such thing."""
+
+    download: Download | None = None
+    transcript: Transcript | None = None
+    card: JobCardView | None = None
+    announcements: Announcements | None = None
+
+
+@runtime_checkable
+class OffersKnowledge(Protocol):
+    """A platform from which knowledge can be brought in; the job runner asks for its capabilities once."""
+
+    def capabilities(self) -> PlatformCapabilities:
+        """Return what this platform can do for knowledge commands and jobs."""

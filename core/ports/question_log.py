@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from core.model.answer import Outcome
 
 if TYPE_CHECKING:
-    from core.ports.encoder import Vectors
+    from core.ports.index import Vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,4 +76,4 @@ class QuestionLog(Protocol):
         """Note that somebody corrected this answer. Of a question that is not kept nothing is noted."""
 
     def since(self, moment: datetime) -> AsyncIterator[LoggedQuestion]:
-        """Those asked at this moment or later, oldest first."""
+        """Yield those asked at this moment or later, oldest first."""

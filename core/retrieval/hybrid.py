@@ -4,6 +4,7 @@ What to search for, and whether what came back suffices, is the agent's business
 """
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,13 +16,47 @@ from core.model.errors import Unavailable
 from core.model.evidence import Hit, first_of_each_document
 from core.model.knowledge import Passage
 from core.ports.catalog import Catalog
-from core.ports.encoder import Encoder, Reranker
-from core.ports.index import DenseAndBm25Hits, Index, Scope
+from core.ports.index import DenseAndBm25Hits, Encoder, Index, Reranker, Scope
 from core.retrieval.fusion import Fusion, fuse
-from core.retrieval.identifiers import keep_named
+
+MOST_IDENTIFIERS = 8  # looked for in the text of every hit; a paste may hold hundreds
+NAMED = 2  # hits that have an identifier of the query whole, and are kept wherever they come
+_IDENTIFIER = re.compile(
+    r"(?<![\w.,:/-])(?:v?\d+(?:\.\d+)+|[A-Za-z]+-?\d[\w-]*|\d+(?:-\d+)*-?(?=[A-Za-z]*[A-Z])[A-Za-z]+\d*"
+    r"|[^\W\d_]{2,}(?:-[^\W\d_]{2,})+)(?![\w,:/-])"
+)
+
+
+def identifiers_in(query: str) -> tuple[str, ...]:
+    """Return what is one word by figures or hyphens: "5.1.3", "F31", "ring-round"; no amount, time or year."""
+    return tuple(dict.fromkeys(_IDENTIFIER.findall(query)))[:MOST_IDENTIFIERS]
+
+
+def keep_named(query: str, hits: Sequence[Hit], kept: Sequence[Hit]) -> tuple[Hit, ...]:
+    """Return the kept hits, the last of them given up for those of all hits that have an identifier of the query whole.
+
+    First those that have it for an entry: in a heading, or at the beginning of a line or a row.
+    """
+    named = [hit for one in identifiers_in(query) for hit in _holding(one, hits)[:NAMED]]
+    missing = [hit for hit in named if hit not in kept]
+    others = [hit for hit in kept if hit not in named]
+    given_up = others[max(0, len(others) - len(missing)) :]
+    return tuple(hit for hit in hits if hit in missing or (hit in kept and hit not in given_up))
+
+
+def _holding(identifier: str, hits: Sequence[Hit]) -> list[Hit]:
+    whole = re.compile(rf"(?<![\w.-]){re.escape(identifier)}(?!\w|[.-]\w)", re.IGNORECASE)
+    entry = re.compile(rf"^\W*{whole.pattern}", re.IGNORECASE | re.MULTILINE)
+    held = [hit for hit in hits if whole.search(hit.passage.searchable)]
+
+    def is_entry(hit: Hit) -> bool:
+        return any(entry.search(part) for part in (*hit.passage.heading[-1:], hit.passage.text))
+
+    return sorted(held, key=lambda hit: not is_entry(hit))
+
 
 if TYPE_CHECKING:
-    from core.ports.encoder import Vectors
+    from core.ports.index import Vectors
 
 POOL = 50  # of each leg
 RERANKED = 30  # of the fused pool
@@ -67,7 +102,7 @@ class Retriever:
         self._pool = pool
 
     async def search(self, query: str, scope: Scope, limit: int = 10) -> Retrieval:
-        """The best passages for a query. Raises Unavailable when a store or the encoder does not answer."""
+        """Return the best passages for a query. Raises Unavailable when a store or the encoder does not answer."""
         if not query.strip() or limit < 1 or not scope.bases:
             return Retrieval()
         seconds: dict[str, float] = {}
@@ -112,7 +147,7 @@ class Retriever:
         try:
             scores = await self._reranker.rerank(query, [hit.passage.searchable for hit in pool])
         except Unavailable:
-            return hits, 0  # the fused order stands; whoever serves the model reports it
+            return hits, 0  # the fused order is kept; the model server reports it
         if scores is None:
             return hits, 0
         judged = [replace(hit, rerank=score, score=score) for hit, score in zip(pool, scores, strict=True)]
@@ -122,7 +157,7 @@ class Retriever:
 
 
 def spread(hits: Sequence[Hit], limit: int) -> tuple[Hit, ...]:
-    """The ``limit`` hits to keep, best first; from its fourth passage on a document's hits count half.
+    """Return the ``limit`` hits to keep, best first; from its fourth passage on a document's hits count half.
 
     Eight passages of a long page and its neighbours may be two documents, though ten are in reach. Where a page is one
     passage, nothing changes. Measured in docs/measurements.md.
@@ -137,7 +172,7 @@ def spread(hits: Sequence[Hit], limit: int) -> tuple[Hit, ...]:
 
 
 def further_documents(hits: Sequence[Hit], kept: Sequence[Hit]) -> tuple[Hit, ...]:
-    """The best hit of each document that none of the kept ones is from, best first, ``FURTHER`` at most."""
+    """Return the best hit of each document that none of the kept ones is from, best first, ``FURTHER`` at most."""
     return first_of_each_document(hits, (hit.passage.document for hit in kept))[:FURTHER]
 
 

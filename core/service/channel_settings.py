@@ -4,6 +4,7 @@ A platform shows them as a form or as menus, and brings back what was chosen the
 """
 
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
 from core.model.channel_settings import (
     NEVER,
@@ -16,11 +17,47 @@ from core.model.channel_settings import (
 )
 from core.model.conversation import Audience, Person
 from core.model.errors import Denied
-from core.model.inquiry import PROFILE_LIMITS, Behaviour, CheckpointKind, Profile
-from core.ports.audit import Audit
+from core.model.incoming_events import IncomingMessage
+from core.model.inquiry import PROFILE_LIMITS, CheckpointKind
+from core.model.profile import Behaviour, Profile
+from core.ports.access import Audit
 from core.ports.catalog import Catalog
-from core.ports.channel_settings import ChannelSettingsStore
-from core.service.visible_bases import VisibleBases
+from core.ports.platform import ChannelSettingsStore
+from core.service.visibility import VisibleBases
+
+
+class AnswerVisibility(StrEnum):
+    """Who sees an answer."""
+
+    PLACE = "place"  # anyone who reads where it was asked
+    ASKER = "asker"  # the asker alone, of all who read there; the asker may share it
+    DIRECT = "direct"  # the asker alone, because nobody else reads there: there is nobody to share it with
+
+    @property
+    def for_asker_alone(self) -> bool:
+        """Whether nobody but the asker sees the answer, and so nobody else learns how it came about."""
+        return self is not AnswerVisibility.PLACE
+
+
+def answer_visibility(
+    settings: ChannelSettings | None, *, direct: bool, private: bool | None = None
+) -> AnswerVisibility:
+    """Who sees an answer in a place with these settings; None where nobody can tell in time, and then the asker alone.
+
+    ``direct``: nobody else reads there. ``private``: what the asker chose, or what was settled when the question came
+    in; None: neither, so that it is as the place has it.
+    """
+    if direct:
+        return AnswerVisibility.DIRECT
+    as_the_place_has_it = settings is None or settings.answers_privately
+    alone = as_the_place_has_it if private is None else private
+    return AnswerVisibility.ASKER if alone else AnswerVisibility.PLACE
+
+
+def visibility_of(message: IncomingMessage, settings: ChannelSettings) -> AnswerVisibility:
+    """Who sees the answer to this question: as it came in, and where that says nothing, as its place has it now."""
+    return answer_visibility(settings, direct=message.direct, private=message.private or None)
+
 
 ONLY_ADMINS = "Only an admin can change the settings here."
 LONGEST_LANGUAGE = 40  # characters
@@ -63,17 +100,17 @@ class SettingsService:
     defaults: ChannelSettings
 
     async def effective_settings(self, *places: str) -> ChannelSettings:
-        """What applies: the defaults, then what was chosen in each of these places, the widest first."""
+        """Return what applies: the defaults, then what was chosen in each of these places, the widest first."""
         return channel_settings(self.defaults, *[await self.store.read(place) for place in places])
 
     async def require_admin(self, person: Person, place: str, *, is_admin: bool) -> None:
-        """Raises Denied, on record, for who is no admin there."""
+        """Raise Denied, on record, for who is no admin there."""
         if not is_admin:
             await self.audit.record(person.id, "settings", place, allowed=False)
             raise Denied(ONLY_ADMINS)
 
     async def selectable_bases(self, readers: Audience) -> tuple[str, ...]:
-        """The bases to which a place can be narrowed: those that whoever reads there may read."""
+        """Return the bases to which a place can be narrowed: those that anyone who reads there may read."""
         return tuple(base.name for base in await VisibleBases(self.catalog).for_audience(readers))
 
     async def save(
@@ -81,7 +118,7 @@ class SettingsService:
     ) -> ChannelSettings:
         """Replace what was chosen in a place, bounded to what can be; what applies by it.
 
-        A base that was chosen before may stay, whoever reads there by now: without it the place would have them all.
+        A base that was chosen before may stay even if others read there now: without it the place would have them all.
         Raises Denied for who is no admin; either way it is on record.
         """
         before = (await self.store.read(place)).bases or frozenset()
@@ -94,7 +131,7 @@ class SettingsService:
         return channel_settings(self.defaults, kept)
 
     async def move(self, before: str, after: str, actor: str) -> None:
-        """A place has another id for good: what was chosen there goes along, on record.
+        """Move what was chosen in a place to its new id, on record.
 
         What was granted to it does not: others may read there now, and an admin says whether it is for them. ``actor``
         is who is on record for it. Twice does nothing more.
@@ -108,7 +145,7 @@ class SettingsService:
 
 
 def _limit_bases(chosen: ChosenSettings, bases: frozenset[str]) -> ChosenSettings:
-    """What was typed or sent, within bounds; an empty choice of bases, languages or group is none."""
+    """Return what was typed or sent, within bounds; an empty choice of bases, languages or group is none."""
     return replace(
         chosen,
         bases=(chosen.bases or frozenset()) & bases or None,
@@ -132,6 +169,6 @@ class AppliedSetting:
 
 
 def explain_settings(settings: ChannelSettings, chosen: ChosenSettings) -> tuple[AppliedSetting, ...]:
-    """What applies in a place and why."""
+    """Return what applies in a place and why."""
     here = chosen.to_mapping()
     return tuple(AppliedSetting(name, value, name in here) for name, value in settings.to_mapping().items())

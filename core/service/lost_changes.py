@@ -18,12 +18,11 @@ from core.ingestion.consistency import REPAIR
 from core.model.clock import Clock
 from core.model.conversation import ThreadKey
 from core.model.errors import StoreUnavailable
-from core.ports.api_tokens import ApiTokens
+from core.ports.access import ApiTokens
 from core.ports.catalog import Catalog
-from core.ports.job_store import JobStore
+from core.ports.inbox import NamedLeases
+from core.ports.job_store import Every, JobStore, ScheduleStore
 from core.ports.memory import Memory
-from core.ports.named_leases import NamedLeases
-from core.ports.schedule_store import Every, ScheduleStore
 from core.service.kb.text_spans import count
 
 CONFIRM = "footnote kb confirm NAME"
@@ -77,7 +76,7 @@ class LostChanges:
         self._notices: list[str] = []
 
     def take_notices(self) -> tuple[str, ...]:
-        """What was lost and made again since this was last called, each in one line with what to do."""
+        """Return what was lost and made again since this was last called, each in one line with what to do."""
         taken = tuple(self._notices)
         self._notices.clear()
         return taken
@@ -122,7 +121,7 @@ class LostChanges:
         )
 
     async def _agree(self) -> bool:
-        """Whether nothing is lost. A ledger that is behind is caught up first."""
+        """Return whether nothing is lost. A ledger that is behind is caught up first."""
         last = await self._ledger.number()
         number = await self._catalog.changes()
         if await self._ledger.recovering_from() is not None or number < last:

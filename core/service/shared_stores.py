@@ -12,9 +12,8 @@ from datetime import timedelta
 
 from core.ingestion.originals import STORE_MARK
 from core.model.errors import ConfigurationError, StoreUnavailable
-from core.ports.blob_store import BlobStore
-from core.ports.named_leases import NamedLeases
-from core.ports.process_registry import ProcessRegistry, ServingProcess
+from core.ports.catalog import BlobStore
+from core.ports.inbox import NamedLeases, ProcessRegistry, ServingProcess
 from core.service.leases import pause
 
 LASTING = timedelta(seconds=60)
@@ -74,7 +73,7 @@ class SharedStores:
             await self._registry.withdraw(self._name)
 
     async def _files(self) -> str:
-        """The identity of the store of files, given to it by whoever comes first."""
+        """Return the identity of the store of files, given to it by the one who comes first."""
         found = await self._blobs.read(STORE_MARK)
         if found is None:
             found = uuid.uuid4().hex.encode()

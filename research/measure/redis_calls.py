@@ -16,10 +16,10 @@ from redis.asyncio import Redis
 from adapters.redis.checkpoints import RedisCheckpoints
 from adapters.redis.client import connect
 from adapters.redis.embedded_server import EmbeddedValkey
-from adapters.redis.feedback import RedisFeedbackStore
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.memory import RedisMemory
 from adapters.redis.message_state import RedisMessageStateStore
+from adapters.redis.question_log import RedisFeedbackStore
 from adapters.redis.settings import RedisAudit, RedisChannelSettingsStore
 from adapters.redis.trace_store import RedisTraceStore
 from core.agent.agent import Agent
@@ -29,7 +29,7 @@ from core.model.inquiry import PROFILE_LIMITS, AskBack
 from core.retrieval.hybrid import Retriever
 from core.service.actions.user_actions import UserActions
 from core.service.question_service import QuestionService
-from core.service.visible_memory import VisibleMemory
+from core.service.visibility import VisibleMemory
 from tests.e2e.inprocess import Bot
 from tests.e2e.slack_driver import SlackDriver
 from tests.fakes.slack import FakeSlack

@@ -18,18 +18,17 @@ from adapters.terminal.ingest_view import IngestClient, ingest_files
 from adapters.terminal.job_progress import JobBar
 from adapters.terminal.operator import operator
 from core.ingestion.ingestor import Change, IngestResult
-from core.ingestion.material import Material
+from core.ingestion.originals import Material
+from core.model.document_content import FileContent, ParsedDocument
 from core.model.errors import FootnoteError, StoreUnavailable
-from core.model.file_content import FileContent
 from core.model.incoming_events import FileReference
 from core.model.jobs import ItemState, Job, JobKind, JobProgress, JobStage, JobState
 from core.model.knowledge import Passage
-from core.model.parsed_document import ParsedDocument
 from core.ports.index import PassageVectors
-from core.ports.parser import PageProgress
+from core.ports.sources import PageProgress
 from core.service.kb.commands import KbVerb
 from core.service.kb.job_queue import job_thread
-from core.service.kb.job_worker import JobWorker
+from core.service.workers import JobWorker
 from tests.core.service.kb.knowledge_room import PlainParser, Room, job_in, words
 
 JOB = Job("j", JobKind.INGEST, "base", operator().person, datetime(2026, 1, 1, tzinfo=UTC))
@@ -230,7 +229,7 @@ async def test_behind_a_job_that_nobody_can_do_it_waits_until_that_is_cancelled(
     room: Room, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("adapters.terminal.job_progress.TURN_SECONDS", 0.2)
-    monkeypatch.setattr("core.service.kb.job_worker.HAND_BACK_SECONDS", 0.05)
+    monkeypatch.setattr("core.service.workers.HAND_BACK_SECONDS", 0.05)
     await room.says(KbVerb.CREATE, base="base")
     waits = await room.says(KbVerb.INGEST, base="base", files=(FileReference("rules.md", "rules.md"),))
     screen = Screen(room)

@@ -7,10 +7,8 @@ from datetime import timedelta
 import pytest
 from redis.asyncio import Redis
 
-from adapters.redis.named_leases import RedisNamedLeases
-from adapters.redis.process_registry import RedisProcessRegistry
-from core.ports.named_leases import NamedLeases
-from core.ports.process_registry import ProcessRegistry, ServingProcess
+from adapters.redis.processes import RedisNamedLeases, RedisProcessRegistry
+from core.ports.inbox import NamedLeases, ProcessRegistry, ServingProcess
 from tests.fakes.memory.clock import ManualClock
 from tests.fakes.memory.processes import InProcessNamedLeases, InProcessProcessRegistry
 

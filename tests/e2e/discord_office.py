@@ -12,13 +12,12 @@ from dataclasses import replace
 from adapters.discord.outbound.answer_view import MANNERS
 from adapters.discord.platform import DiscordPlatform
 from core.model.channel_settings import ChannelSettings
-from core.model.parsed_document import Block, ParsedDocument
-from core.service.actions.memory_controls import MemoryControls
-from core.service.actions.user_actions import UserActions
+from core.model.document_content import Block, ParsedDocument
+from core.service.actions.user_actions import MemoryControls, UserActions
 from core.service.delivery.pacing import PacingLimits
-from core.service.kb.knowledge_commands import KnowledgeCommands
+from core.service.kb.service import KnowledgeCommands
 from core.service.message_handler import MessageHandler
-from core.service.queue_worker import Worker
+from core.service.workers import Worker
 from tests.core.scene import Scene
 from tests.e2e.discord_library import Library
 from tests.e2e.work_count import WorkCount

@@ -21,7 +21,7 @@ from adapters.discord.outbound.messages import Spot
 from adapters.discord.outbound.sanitizer import Text
 from adapters.discord.platform import DiscordPlatform
 from adapters.slack.api.errors import RequestRefused
-from adapters.slack.api.rate_limiter import RateLimiter
+from adapters.slack.api.web_client import RateLimiter
 from adapters.slack.kb import blocks as kb_blocks
 from adapters.slack.outbound import blocks, home_view, views
 from adapters.slack.outbound.answer_records import SlackQuestionState
@@ -29,13 +29,12 @@ from adapters.slack.platform import SlackPlatform
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import FootnoteError
 from core.model.events import AgentEvent
-from core.model.incoming_events import IncomingMessage
+from core.model.incoming_events import IncomingMessage, ReplyMode, ReplyTarget
 from core.model.knowledge import KnowledgeBase
-from core.model.reply_target import ReplyMode, ReplyTarget
 from core.ports.memory import AskedQuestion
 from core.ports.platform import MessageState, Platform
-from core.service.actions.kept_answers import Quotes
-from core.service.actions.overview import KnowledgeBaseSummary
+from core.service.actions.answers import Quotes
+from core.service.actions.user_actions import KnowledgeBaseSummary
 from core.service.event_presenter import EventPresenter
 from core.service.kb.job_cards import job_card
 from core.service.kb.summaries import summarize_job

@@ -1,7 +1,7 @@
 """Knowledge from Slack: ``/kb`` in words, as a form and by buttons; cards, proposals and corrections."""
 
 import asyncio
-import json
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -13,7 +13,7 @@ from adapters.slack.kb.job_cards import EDITS
 from adapters.slack.platform import SlackPlatform
 from core.model.jobs import Job, JobProgress, JobStage, JobState
 from core.ports.index import Scope
-from core.ports.platform_capabilities import PlatformCapabilities
+from core.ports.platform import PlatformCapabilities
 from core.service.kb.commands import KbCommand, KbVerb
 from core.service.kb.job_runner import JobRunner
 from tests.core.service.kb.knowledge_room import Room
@@ -111,6 +111,15 @@ async def told(slack: FakeSlack, name: str, words: str) -> Message:
     """What somebody is shown for a command."""
     await slack.person(name).slash("/kb", words, "general")
     return await slack.person(name).next_private()
+
+
+class TestConnect:
+    pytestmark = e2e
+
+    async def test_an_admin_gets_a_link_that_slack_does_not_open(self, slack: FakeSlack, room: SlackRoom) -> None:
+        word = (await told(slack, "ada", "connect")).markdown
+        assert re.search(r"`https://notes\.example/sign-in/[\w-]{16,}`", word), word
+        assert "Only admins" in (await told(slack, "alice", "connect")).markdown
 
 
 class TestTheForm:
@@ -590,20 +599,6 @@ class TestCards:
         await room.works()
         (now,) = slack.visible(slack.person("ada").dm)
         assert "1 added" in now.markdown
-
-    async def test_a_card_whose_end_an_earlier_version_kept_as_blocks_comes_to_show_it(
-        self, slack: FakeSlack, room: SlackRoom
-    ) -> None:
-        await slack.person("ada").submits(await opened(slack), {"files": [("refunds.md", HANDBOOK)]})
-        job = await room.newest()
-        card = await room.card("ada", job)
-        ended = {"type": "section", "text": {"type": "mrkdwn", "text": "*Adding refunds.md*\nDone: 1 added."}}
-        kept = room.bot.scene.state.records[card_at(job)]
-        kept |= {"card": json.dumps([ended]), "title": "Adding refunds.md", "over": "yes"}
-        room.bot.scene.state.records["slack/kb", "endings"] = {job.id: job.by.id}
-        await room.platforms[-1]._knowledge.cards.finish()  # type: ignore[union-attr]
-        assert card.markdown == "*Adding refunds.md*\nDone: 1 added."
-        assert card.buttons() == []
 
     async def test_the_last_state_stands_there_however_busy_slack_is(self, slack: FakeSlack, room: SlackRoom) -> None:
         await slack.person("ada").submits(await opened(slack), {"files": [("refunds.md", HANDBOOK)]})

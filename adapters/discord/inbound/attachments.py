@@ -12,8 +12,7 @@ from adapters.discord.inbound.message_words import attachments_of
 from adapters.discord.inbound.nearby_messages import NearbyMessages
 from core.model.conversation import ContextMessage
 from core.model.errors import FetchRefused, FootnoteError
-from core.model.incoming_events import FileReference, IncomingMessage
-from core.model.reply_target import ReplyTarget
+from core.model.incoming_events import FileReference, IncomingMessage, ReplyTarget
 from core.service.attached_files import Parse, read_files, unread
 
 DOWNLOAD_SECONDS = 20.0

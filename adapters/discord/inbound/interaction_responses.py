@@ -15,7 +15,7 @@ from adapters.discord.outbound.buttons import Interaction
 from adapters.discord.outbound.messages import NOBODY
 from adapters.discord.outbound.sanitizer import SanitizedView
 from core.model.errors import WENT_WRONG, FootnoteError, PlatformUnavailable
-from core.model.reply_target import ReplyMode, ReplyTarget
+from core.model.incoming_events import ReplyMode, ReplyTarget
 
 LOOK_UP_SECONDS = 2.0  # of the 3 within which a press must be acknowledged
 TELL_SECONDS = 30.0

@@ -12,8 +12,7 @@ import structlog
 from adapters.discord.api.errors import api_call
 from adapters.discord.api.servers import Servers
 from core.model.errors import FootnoteError
-from core.model.incoming_events import IncomingMessage
-from core.model.reply_target import ReplyMode
+from core.model.incoming_events import IncomingMessage, ReplyMode
 
 READ_SECONDS = 20.0
 Found = TypeVar("Found")

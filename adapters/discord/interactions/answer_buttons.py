@@ -35,9 +35,8 @@ from adapters.discord.outbound.text import answer_parts, clip, escape, markdown,
 from core.model.answer import Answer
 from core.model.conversation import Audience, Turn
 from core.model.errors import Denied, FootnoteError, NotFound
-from core.model.incoming_events import IncomingMessage
-from core.model.reply_target import ReplyMode, ReplyTarget
-from core.service.actions.kept_answers import Quotes
+from core.model.incoming_events import IncomingMessage, ReplyMode, ReplyTarget
+from core.service.actions.answers import Quotes
 from core.service.actions.presses import (
     RATINGS,
     AnswerAction,
@@ -46,6 +45,7 @@ from core.service.actions.presses import (
     PressResult,
     Rated,
     Shared,
+    press_button,
 )
 from core.service.actions.user_actions import UserActions
 from core.service.actions.wording import (
@@ -89,7 +89,7 @@ class AnswerButtons:
             async with asyncio.timeout(LOOK_UP_SECONDS):
                 shown = await find_answer(self._answer_index, trace_id, FINISHED)
                 question = DiscordQuestionState(thread=shown.thread, message=shown.subject)
-                await self._user_actions.cancellation.stop(
+                await self._user_actions.questions.stop(
                     question, person_of(interaction.user), partial(administers, interaction)
                 )
             await acknowledge_press(interaction)
@@ -104,9 +104,8 @@ class AnswerButtons:
             if action is not AnswerAction.SHARE:
                 await acknowledge(interaction, alone=True)
             role = await self._role_to_call(interaction, shown) if action is AnswerAction.HANDOFF else 0
-            async with self._user_actions.presses.press(
-                action, self._pressed(interaction, shown, trace_id, action)
-            ) as outcome:
+            pressed = self._pressed(interaction, shown, trace_id, action)
+            async with press_button(self._user_actions.answers, action, pressed) as outcome:
                 await self._show_outcome(interaction, shown, outcome, role)
             match outcome:
                 case HandedOver():
@@ -153,7 +152,7 @@ class AnswerButtons:
             response = await acknowledge(interaction, alone=shown.private)
             person = person_of(interaction.user)
             reader = await self._channel_access.audience_of_interaction(interaction)
-            asking = self._user_actions.follow_ups.ask(shown.thread, trace_id, number, person, reader)
+            asking = self._user_actions.answers.ask_follow_up(shown.thread, trace_id, number, person, reader)
             async with asking as suggested:
                 mode = ReplyMode.PRIVATE if shown.private else ReplyMode.RESPONSE
                 target = replace(private_target(interaction), mode=mode, response=response)
@@ -181,7 +180,7 @@ class AnswerButtons:
             if person.id != shown.asker:
                 raise Denied(NOT_YOURS_TO_REPEAT)
             response = await acknowledge(interaction, alone=shown.private)
-            async with self._user_actions.late_edits.repeat(state, person) as edited:
+            async with self._user_actions.questions.repeat(state, person) as edited:
                 mode = ReplyMode.PRIVATE if shown.private else ReplyMode.RESPONSE
                 target = replace(private_target(interaction), mode=mode, response=response)
                 again = replace(

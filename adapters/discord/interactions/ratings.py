@@ -22,7 +22,7 @@ from adapters.discord.outbound.buttons import CorrectButton, Interaction
 from adapters.discord.outbound.forms import correction_form, reason_form
 from adapters.discord.outbound.messages import NOBODY
 from core.ports.message_state import MessageStateStore
-from core.service.actions.presses import AnswerAction, AnswerPress
+from core.service.actions.presses import AnswerAction, AnswerPress, press_button
 from core.service.actions.user_actions import UserActions
 
 THANKS = "Thank you for the feedback."
@@ -49,7 +49,7 @@ class RatingButtons:
 
     async def rate(self, interaction: Interaction, action: AnswerAction, press: AnswerPress) -> None:
         """Keep it; who was not helped is asked why, in a form."""
-        async with asyncio.timeout(LOOK_UP_SECONDS), self._user_actions.presses.press(action, press):
+        async with asyncio.timeout(LOOK_UP_SECONDS), press_button(self._user_actions.answers, action, press):
             pass
         if action is AnswerAction.HELPFUL:
             await tell(interaction, THANKS)
@@ -60,7 +60,7 @@ class RatingButtons:
         """Why an answer did not help."""
         shown = await find_answer(self._answer_index, trace_id)
         person = person_of(interaction.user)
-        await self._user_actions.ratings.rate(shown.thread, trace_id, person, helpful=False, reason=reason)
+        await self._user_actions.answers.rate(shown.thread, trace_id, person, helpful=False, reason=reason)
         await self._offer_correction(interaction, trace_id)
 
     async def _offer_correction(self, interaction: Interaction, trace_id: str) -> None:

@@ -8,8 +8,8 @@ from adapters.discord.api.downloads import download, file_name
 from adapters.discord.kb.job_cards import JobCards
 from adapters.discord.kb.transcripts import conversation_of, conversations_in
 from core.model.conversation import ThreadKey
-from core.model.transcripts import Conversation
-from core.ports.platform_capabilities import PlatformCapabilities
+from core.model.document_content import Conversation
+from core.ports.platform import PlatformCapabilities
 from core.service.kb.commands import LARGEST_FILE
 
 DOWNLOAD_SECONDS = 60.0

@@ -20,13 +20,12 @@ from adapters.discord.outbound.line_format import markdown_lines
 from adapters.discord.outbound.messages import TOKEN_SECONDS, Messages, Spot, interaction_time
 from adapters.discord.outbound.sanitizer import SanitizedView, Text
 from core.model.errors import FootnoteError, NotFound, PlatformUnavailable
+from core.model.incoming_events import ReplyTarget
 from core.model.jobs import Job
-from core.model.reply_target import ReplyTarget
 from core.ports.message_state import MessageStateStore
 from core.service.kb.commands import Caller
 from core.service.kb.job_cards import JobCardStates, KeptJobCard, job_card
-from core.service.kb.results import JobSummary
-from core.service.kb.summaries import summarize_job
+from core.service.kb.summaries import JobSummary, summarize_job
 from core.service.kb.text_layout import plain_lines
 from core.service.kb.text_spans import Line, line_text
 

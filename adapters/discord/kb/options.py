@@ -14,7 +14,7 @@ from adapters.discord.api.ids import PLATFORM, guild_principal, role_principal, 
 from adapters.discord.inbound.options import PlaceOption
 from adapters.discord.outbound.buttons import Interaction
 from core.model.principals import channel_principal
-from core.ports.schedule_store import Every
+from core.ports.job_store import Every
 from core.service.kb.commands import MOST_PAGES, KbCommand, KbVerb
 
 MOST_OPTIONS = 8  # of a command: what a person can take in at a glance; Discord would allow 25
@@ -80,6 +80,7 @@ def subcommands(kb: KbRunner) -> tuple[Subcommand | SubcommandGroup, ...]:
     jobs = (
         one("list", "Jobs and their progress", _list_command(kb, verb.JOBS)),
         one("cancel", "Cancel a job", _by_id(kb, verb.CANCEL)),
+        one("status", "Jobs, failures and schedules", _list_command(kb, verb.STATUS)),
     )
     proposals = (
         one("list", "Proposals that wait for an admin", _list_command(kb, verb.PROPOSALS)),
@@ -93,7 +94,7 @@ def subcommands(kb: KbRunner) -> tuple[Subcommand | SubcommandGroup, ...]:
         group("bases", "Knowledge bases, and who may read them", bases),
         group("jobs", "Jobs and their progress", jobs),
         group("proposals", "Review proposals", proposals),
-        one("status", "Jobs, failures and schedules", _list_command(kb, verb.STATUS)),
+        one("connect", "Connect Confluence, Google Drive and others", _plain_command(kb, verb.CONNECT)),
         one("repair", "Restore passages that the index has lost", _list_command(kb, verb.REPAIR)),
     )
 
@@ -132,6 +133,13 @@ def _add_here(kb: KbRunner) -> Callable[..., Any]:
         await kb.add_conversation(interaction, knowledge)
 
     return add_here
+
+
+def _plain_command(kb: KbRunner, verb: KbVerb) -> Callable[..., Any]:
+    async def run_plain(interaction: discord.Interaction) -> None:
+        await kb.run(interaction, KbCommand(verb))
+
+    return run_plain
 
 
 def _list_command(kb: KbRunner, verb: KbVerb) -> Callable[..., Any]:

@@ -12,8 +12,8 @@ from adapters.discord.api.errors import api_call
 from adapters.discord.inbound.message_parser import may_be_for_us, mentions_us
 from adapters.discord.inbound.message_words import BotIdentity, bot_identity, words_of
 from adapters.discord.outbound.text import clip
+from core.model.document_content import Conversation, TranscriptMessage
 from core.model.errors import NotFound
-from core.model.transcripts import Conversation, TranscriptMessage
 
 MOST_MESSAGES = 2_000  # of one thread, and of a channel's own history
 READ_SECONDS = 120.0  # a channel is read in some twenty calls, which Discord may slow down

@@ -13,8 +13,7 @@ from adapters.discord.outbound.answer_records import (
     QuestionMessage,
 )
 from core.model.conversation import ThreadKey
-from core.model.incoming_events import IncomingMessage
-from core.model.reply_target import ReplyMode
+from core.model.incoming_events import IncomingMessage, ReplyMode
 from core.ports.message_state import MessageStateStore
 
 _ANYBODY = "anybody"

@@ -4,8 +4,7 @@ from dataclasses import dataclass, field
 
 from core.model.conversation import ThreadKey
 from core.model.incoming_events import IncomingMessage
-from core.model.message_records import ChatQuestionState
-from core.model.records import PERSON, THREAD, UNSTORED, Record
+from core.model.records import PERSON, THREAD, UNSTORED, ChatQuestionState, Record
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,9 +8,8 @@ from adapters.discord.outbound import layouts
 from adapters.discord.outbound.layouts import Extras
 from adapters.discord.outbound.sanitizer import SanitizedView, Text
 from adapters.discord.outbound.text import answer_parts, clip, escape
-from core.model.incoming_events import IncomingMessage
+from core.model.incoming_events import IncomingMessage, ReplyMode
 from core.model.inquiry import Checkpoint
-from core.model.reply_target import ReplyMode
 from core.ports.chat import AnswerPlace, Concluded, End, Failed, Offered, Work
 
 MOST_PIECES = 50

@@ -12,7 +12,7 @@ from adapters.discord.outbound.answer_records import DiscordQuestionState
 from adapters.discord.outbound.messages import Messages, Spot, interaction_time, nonce, spot_of
 from adapters.discord.outbound.sanitizer import SanitizedView
 from core.model.errors import Denied, NotFound, PlatformUnavailable
-from core.model.reply_target import ReplyMode, ReplyTarget
+from core.model.incoming_events import ReplyMode, ReplyTarget
 from core.ports.chat import AnswerPlace, CallRefused, NoAnswer, PartKey, Refusal
 from core.ports.platform import MessageState
 

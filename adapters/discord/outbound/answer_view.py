@@ -13,9 +13,8 @@ from adapters.discord.outbound.layouts import Extras
 from adapters.discord.outbound.messages import Messages
 from adapters.discord.outbound.sanitizer import SanitizedView
 from adapters.discord.outbound.text import escape
-from core.model.incoming_events import IncomingMessage
-from core.model.message_records import ChatQuestionState
-from core.model.reply_target import ReplyMode
+from core.model.incoming_events import IncomingMessage, ReplyMode
+from core.model.records import ChatQuestionState
 from core.ports.chat import AnswerPlace, Concluded, DeliveryHooks, End, Manners, Work
 from core.ports.platform import MessageState
 from core.service.delivery.delivery import AnswerDelivery

@@ -8,7 +8,7 @@ from adapters.discord.outbound import layouts
 from adapters.discord.outbound.messages import Messages, Spot, nonce, spot_of
 from core.model.conversation import ThreadKey
 from core.model.errors import FootnoteError, NotFound, PlatformUnavailable
-from core.model.reply_target import ReplyMode, ReplyTarget
+from core.model.incoming_events import ReplyMode, ReplyTarget
 
 log = structlog.get_logger(__name__)
 

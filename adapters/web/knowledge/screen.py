@@ -1,6 +1,6 @@
 """The knowledge: what there is, what comes in, who may read it, and what waits to be decided.
 
-Everything goes through ``KnowledgeUploads``, as in chat: rights, audit and words are the service's.
+Everything goes through ``KnowledgeService``, as in chat: rights, audit and words are the service's.
 """
 
 import asyncio
@@ -10,20 +10,18 @@ from typing import Any
 
 from aiohttp import web
 
-from adapters.web.access.forms import read_form
-from adapters.web.access.multipart import KIND
+from adapters.web.access.forms import KIND, read_form
 from adapters.web.knowledge.result_lines import result_lines
 from adapters.web.knowledge.uploads import LARGEST, Upload
 from adapters.web.pages import Pages, wants_part
 from adapters.web.routing import MenuEntry, Right, Route, Visitor
 from core.model.clock import Clock
+from core.model.document_content import FileContent
 from core.model.errors import DocumentRejected, NotFound
-from core.model.file_content import FileContent
 from core.model.principals import EVERYONE
-from core.ports.audit import Audit
+from core.ports.access import Audit
 from core.ports.setup_guide import LocalFiles
 from core.service.kb.commands import MOST_FILES, KbCommand, KbVerb
-from core.service.kb.knowledge_commands import KnowledgeUploads
 from core.service.kb.results import (
     BaseDetails,
     BaseList,
@@ -36,6 +34,7 @@ from core.service.kb.results import (
     accepted_jobs,
     is_success,
 )
+from core.service.kb.service import KnowledgeService
 
 SAMPLES = "samples"
 AUDITED = 200
@@ -44,7 +43,9 @@ CHANGED = {"HX-Trigger": "kb-changed"}  # lists on the page look again
 REMOVED = {"HX-Retarget": "#main", "HX-Reselect": "#main > *", "HX-Push-Url": "/knowledge"}  # its page is no more
 JOB_OVER = {"HX-Trigger": "kb-changed, kb-job-over"}
 _LONGEST = 2_000
-_CHANGES = frozenset(KbVerb) - {KbVerb.LIST, KbVerb.SHOW, KbVerb.STATUS, KbVerb.JOBS, KbVerb.PROPOSALS}
+_CHANGES = frozenset(KbVerb) - {
+    KbVerb.LIST, KbVerb.SHOW, KbVerb.STATUS, KbVerb.JOBS, KbVerb.PROPOSALS, KbVerb.CONNECT,
+}  # fmt: skip
 
 Files = Callable[[], AsyncIterator[FileContent]]
 
@@ -58,7 +59,7 @@ class KnowledgeScreen:
     """
 
     pages: Pages
-    kb: KnowledgeUploads
+    kb: KnowledgeService
     audit: Audit
     clock: Clock
     samples: Files

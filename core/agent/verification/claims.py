@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from core.model.answer import Claim
-from core.model.citation_markers import cited_ids, without_markers
 from core.model.markdown_lines import FENCE, fenced_runs, is_table_rule, without_links
-from core.model.text import content_words, sentences
+from core.model.text import cited_ids, content_words, sentences, without_markers
 
 FEWEST_WORDS = 3
 _DECORATION = re.compile(r"[*_`>#|~]+|^\s*(?:[-•]|\d+[.)])\s+", re.MULTILINE)
@@ -100,7 +99,7 @@ def units_in(draft: str) -> tuple[DraftUnit, ...]:
 
 
 def _with_covering_marks(draft: str, units: Sequence[DraftUnit]) -> tuple[DraftUnit, ...]:
-    """The units without marks of their own get those of the next marked one in their block, else of the last one."""
+    """Give units without marks those of the next marked one in their block, else of the last one."""
     covered: list[DraftUnit] = []
     for block in _blocks(draft, units):
         marks = [unit.evidence for unit in block]
@@ -134,7 +133,7 @@ def _prose_units(lines: Sequence[str]) -> Iterator[DraftUnit]:
 
 
 def claims_in(draft: str) -> tuple[Claim, ...]:
-    """The statements of a draft that are longer than courtesy, in order, each with the evidence that it cites."""
+    """Return the statements that are longer than courtesy, in order, each with the evidence that it cites."""
     return tuple(
         Claim(unit.text, unit.evidence)
         for unit in units_in(draft)
@@ -165,7 +164,7 @@ def _repeats(unit: DraftUnit, question: str) -> bool:
 
 
 def _is_lead(line: str, below: str) -> bool:
-    """A line that only leads over to what follows: "From *Refund policy*, section 4. Annual plans:"."""
+    """Tell whether a line only leads over to what follows: "From *Refund policy*, section 4. Annual plans:"."""
     if cited_ids(line):
         return False
     is_header = "|" in line and is_table_rule(below) and not is_table_rule(line)
@@ -174,7 +173,7 @@ def _is_lead(line: str, below: str) -> bool:
 
 
 def _pieces(line: str) -> list[str]:
-    """A table's row whole, else sentence by sentence; a "No." before a sentence is one by itself."""
+    """Return a table's row whole, else sentence by sentence; a "No." before a sentence is one by itself."""
     if line.lstrip().startswith("|") and line.count("|") > 1:
         return [line.strip()]
     return [part for piece in _with_their_markers(line) for part in _AFTER_NO.split(piece, maxsplit=1)]
@@ -196,7 +195,7 @@ def _has_words(text: str) -> bool:
 
 
 def code_stands(block: str, texts: Iterable[str]) -> bool:
-    """Whether every line of a fenced block stands in one of the texts, white space aside."""
+    """Whether every line of a fenced block is in one of the texts, white space aside."""
     lines = ["".join(line.split()) for line in block.splitlines() if not FENCE.match(line)]
     known = ["".join(text.split()) for text in texts]
     return any(all(line in text for line in lines) for text in known)
@@ -212,7 +211,7 @@ def verbatim_in(claim: str, texts: Sequence[str]) -> int | None:
 
 
 def _with_their_markers(line: str) -> list[str]:
-    """The sentences of a line, each with the markers that follow its full stop."""
+    """Return the sentences of a line, each with the markers that follow its full stop."""
     pieces: list[str] = []
     position = 0
     for sentence in sentences(line):

@@ -191,9 +191,9 @@ def _statement(
     denies = reply if reply is not None else len(_DENIAL.findall(bare)) % 2 == 1
     if reply is not None:
         covered = covered[: covered.rindex(":")]
+    stated = tuple(_words_of(covered, said, language))
     return Statement(
-        source, text, quote.strip(), language, tuple(_words_of(covered, said, language)), figures, ones, rates, denies, bound,
-        context,
+        source, text, quote.strip(), language, stated, figures, ones, rates, denies, bound, context
     )  # fmt: skip
 
 

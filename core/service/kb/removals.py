@@ -6,12 +6,10 @@ from dataclasses import dataclass, replace
 from core.ingestion.trash import Trash
 from core.model.errors import FootnoteError, NotFound
 from core.model.jobs import JobKind
-from core.model.knowledge import Document, KnowledgeBase, Passage, find_base
-from core.model.source_names import matching_sources
-from core.ports.catalog import Catalog
+from core.model.knowledge import Document, KnowledgeBase, Passage, find_base, matching_sources, redact_link
+from core.ports.catalog import Catalog, RemovedDocument
 from core.ports.index import Index, Scope
-from core.ports.site_store import SiteStore
-from core.ports.trash_store import RemovedDocument
+from core.ports.job_store import SiteStore
 from core.retrieval.hybrid import Retriever
 from core.service.kb.commands import Caller, KbCommand
 from core.service.kb.job_queue import JobQueue
@@ -21,15 +19,12 @@ from core.service.kb.results import (
     DocumentRemoved,
     DocumentRestored,
     JobAccepted,
-    KbAction,
     KbResult,
     RemovalPreview,
     RestorableList,
-    SearchCheck,
 )
 from core.service.kb.schedules import Schedules
-from core.service.kb.summaries import summarize_job, summarize_removal
-from core.service.kb.web_links import redact_link
+from core.service.kb.summaries import KbAction, SearchCheck, summarize_job, summarize_removal
 
 CHECKED = 10  # passages that a search brings back to prove a removal
 OTHERS = 3  # titles that it names
@@ -91,7 +86,7 @@ class Removals:
         return await self.index.count(Scope(frozenset({document.knowledge_base}), frozenset({document.id})))
 
     async def _search_check(self, document: Document) -> SearchCheck:
-        """What a search for a document's title finds now; what has been done stays done where none can be made."""
+        """Return what a search for a document's title finds now; without a search, that is unknown."""
         scope = Scope(frozenset({document.knowledge_base}))
         try:
             hits = (await self.retriever.search(document.title, scope, CHECKED)).hits
@@ -144,6 +139,6 @@ class Removals:
 
 
 def _distinct_title(passage: Passage, document: Document) -> str:
-    """A passage's title, with its source where another document is called the same."""
+    """Return a passage's title, with its source where another document is called the same."""
     same = passage.title == document.title
     return f"{passage.title} ({redact_link(passage.source)})" if same else passage.title

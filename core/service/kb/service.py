@@ -7,24 +7,58 @@ then is each verb's: ``queries`` (looking), ``job_commands``, ``schedules``, ``r
 import logging
 from collections.abc import AsyncIterable, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
-from core.ingestion.ingestor import IngestResult
+from core.ingestion.consistency import IndexConsistency
+from core.ingestion.ingestor import Ingestor, IngestResult
+from core.ingestion.originals import Material
+from core.model.document_content import Conversation, FileContent, LocalFile
 from core.model.errors import WENT_WRONG, Denied, FootnoteError
-from core.model.file_content import FileContent, LocalFile
+from core.model.jobs import pending_sources
 from core.model.knowledge import Document, KnowledgeBase, Passage
-from core.model.transcripts import Conversation
 from core.service.kb.bases import Bases
 from core.service.kb.command_audit import CommandAudit, describe_command, describe_result
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.file_origins import FileNaming, FileOrigins
 from core.service.kb.job_commands import JobCommands
-from core.service.kb.knowledge_commands import KnowledgeDocuments, KnowledgeUploads
 from core.service.kb.proposals import Proposals
 from core.service.kb.queries import KnowledgeQueries
 from core.service.kb.removals import Removals
 from core.service.kb.results import KbResult, KbView, RefusalReason, Refused
 from core.service.kb.schedules import Schedules
-from core.service.kb.uploads import Uploads
+from core.service.sync.connections import ConnectLinks
+
+
+class KnowledgeCommands(Protocol):
+    """What every client calls. Nothing is raised: every result can be shown as it is."""
+
+    async def handle(self, command: KbCommand, caller: Caller) -> KbResult:
+        """Do it, or say in one line why not. Work that takes longer is accepted as a job, within a second."""
+
+    async def propose(self, conversation: Conversation, caller: Caller, base: str = "") -> KbResult:
+        """*Add to knowledge base*: an admin's is ingested, anybody else's waits for an admin."""
+
+    async def correct(
+        self,
+        question: str,
+        answer: str,
+        permalink: str | None,
+        caller: Caller,
+        *,
+        trace_id: str = "",
+        bases: Sequence[str] = (),
+    ) -> KbResult:
+        """Propose the right answer to a question that was answered wrongly, in this trace and from these bases."""
+
+    async def proposals_waiting(self, caller: Caller) -> int:
+        """Return how many proposals an admin has to look at; 0 for everybody else, and where that cannot be read."""
+
+    async def complete(self, typed: str, caller: Caller) -> tuple[str, ...]:
+        """Names of knowledge bases that begin like this, for autocomplete: at most 25, those the caller may see."""
+
+    async def complete_document(self, typed: str, caller: Caller, base: str = "") -> tuple[tuple[str, str], ...]:
+        """(title, id) of documents that match what was typed, at most 25, of bases that the caller may see."""
+
 
 FOR_ALL = frozenset({KbVerb.LIST, KbVerb.SHOW})
 ONLY_LOOKING = FOR_ALL | {KbVerb.STATUS, KbVerb.JOBS, KbVerb.PROPOSALS}
@@ -35,7 +69,7 @@ VerbHandler = Callable[[KbCommand, Caller], Awaitable[KbResult]]
 
 
 @dataclass(frozen=True, slots=True)
-class KnowledgeService(KnowledgeUploads, KnowledgeDocuments):
+class KnowledgeService(KnowledgeCommands):
     """Handles what people ask of the knowledge. Holds no state of its own."""
 
     queries: KnowledgeQueries
@@ -44,8 +78,10 @@ class KnowledgeService(KnowledgeUploads, KnowledgeDocuments):
     removals: Removals
     bases: Bases
     proposals: Proposals
-    uploads: Uploads
     origins: FileOrigins
+    connect_links: ConnectLinks
+    ingestor: Ingestor
+    consistency: IndexConsistency
     audit: CommandAudit
 
     async def handle(self, command: KbCommand, caller: Caller) -> KbResult:
@@ -89,6 +125,7 @@ class KnowledgeService(KnowledgeUploads, KnowledgeDocuments):
             KbVerb.PROPOSALS: self.queries.proposals,
             KbVerb.APPROVE: self.proposals.decide,
             KbVerb.REJECT: self.proposals.decide,
+            KbVerb.CONNECT: self.connect_links.issue,
         }[verb]
 
     async def propose(self, conversation: Conversation, caller: Caller, base: str = "") -> KbResult:
@@ -109,7 +146,7 @@ class KnowledgeService(KnowledgeUploads, KnowledgeDocuments):
         return await self.proposals.correct(question, answer, permalink, caller, trace_id=trace_id, bases=bases)
 
     async def proposals_waiting(self, caller: Caller) -> int:
-        """How many proposals an admin has to look at."""
+        """Return how many proposals an admin has to look at."""
         try:
             waiting = await self.queries.proposals_waiting(caller)
         except FootnoteError:
@@ -133,7 +170,7 @@ class KnowledgeService(KnowledgeUploads, KnowledgeDocuments):
         return await self.job_commands.ingest_bytes(files, base, caller)
 
     async def require_base(self, name: str, caller: Caller) -> KnowledgeBase | Refused:
-        """The base of this name, whatever the case of its letters; created, on record, when it is new."""
+        """Return the base of this name, whatever the case of its letters; created, on record, when it is new."""
         there = await self.bases.find(name)
         if there is not None:
             return there
@@ -144,7 +181,7 @@ class KnowledgeService(KnowledgeUploads, KnowledgeDocuments):
         return made if isinstance(made, Refused) else Refused(RefusalReason.NOT_DONE, f"“{name}” is gone again.")
 
     async def has_base(self, name: str) -> bool:
-        """Whether there is a base of this name, whatever the case of its letters."""
+        """Return whether there is a base of this name, whatever the case of its letters."""
         return await self.bases.find(name) is not None
 
     async def discard_empty_base(self, name: str, caller: Caller) -> None:
@@ -165,33 +202,48 @@ class KnowledgeService(KnowledgeUploads, KnowledgeDocuments):
     async def find_unchanged(
         self, files: AsyncIterable[FileContent], base: str, caller: Caller
     ) -> Mapping[str, Document]:
-        """Those of these files that need no ingest, by source, each with its document. Raises Denied, Unavailable."""
+        """Return the documents of those files that need no ingest, by source. Raises Denied, StoreUnavailable.
+
+        A file needs one if the index has lost passages of it, or if a queued job will change its document.
+        """
         _require_admin(caller)
-        return await self.uploads.find_unchanged(files, base)
+        pending = pending_sources(base, await self.job_commands.jobs.recent())
+        same: dict[str, Document] = {}
+        async for file in files:
+            document = await self.ingestor.find_unchanged(_material(file), base)
+            if document is not None and file.source not in pending:
+                same[file.source] = document
+        lost = {one.document.source for one in await self.consistency.incomplete(list(same.values()))}
+        return {source: document for source, document in same.items() if source not in lost}
 
     async def preview_ingest(
         self, files: AsyncIterable[FileContent], base: str, caller: Caller
     ) -> Sequence[IngestResult]:
-        """How an ingest of these would come out, in their order; nothing is changed. Raises Denied, Unavailable."""
+        """Return how an ingest of these would come out, in their order. Raises Denied, StoreUnavailable."""
         _require_admin(caller)
         there = await self.bases.find(base)
-        return await self.uploads.preview(files, there.name if there is not None else base)
+        name = there.name if there is not None else base
+        return [await self.ingestor.preview(_material(file), name) async for file in files]
 
     # --- for clients that show documents whole
 
     async def documents(self, caller: Caller, base: str = "") -> Sequence[Document]:
-        """Every document of a base, or of all that the caller may know of. Raises NotFound, StoreUnavailable."""
+        """Return every document of a base, or of all that the caller may know of. Raises NotFound, StoreUnavailable."""
         bases = [await self.queries.base(base, caller)] if base else await self.queries.visible(caller)
         return await self.queries.documents(*bases)
 
     async def document(self, name: str, caller: Caller, base: str = "") -> tuple[Document, Sequence[Passage]]:
-        """The one document that is meant, with all its passages. Raises NotFound, StoreUnavailable."""
+        """Return the one document that is meant, with all its passages. Raises NotFound, StoreUnavailable."""
         found = await self.queries.document(KbCommand(KbVerb.SHOW, base, name), caller)
         return found, await self.queries.passages(found)
 
 
+def _material(file: FileContent) -> Material:
+    return Material(file.source, file.name, file.data, origin=file.origin)
+
+
 def _only_looks(command: KbCommand) -> bool:
-    """Whether a command changes nothing: without a name, RESTORE lists what can be restored."""
+    """Return whether a command changes nothing: without a name, RESTORE lists what can be restored."""
     lists = command.verb is KbVerb.RESTORE and not command.base and not command.target
     return lists or command.verb in ONLY_LOOKING
 

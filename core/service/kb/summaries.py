@@ -2,33 +2,190 @@
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from core.ingestion.trash import RESTORABLE
-from core.model.grants import NOBODY
-from core.model.jobs import ItemState, Job, JobItem
-from core.model.knowledge import Document, KnowledgeBase, Passage
+from core.model.jobs import OVER, ItemState, Job, JobItem, JobKind, JobProgress, JobState, JobUnit
+from core.model.knowledge import NOBODY, Document, KnowledgeBase, Passage, redact_link
 from core.model.markdown_lines import without_marks
-from core.ports.proposal_store import Proposal
-from core.ports.schedule_store import Schedule
-from core.ports.trash_store import RemovedDocument
+from core.ports.catalog import RemovedDocument
+from core.ports.job_store import Every, Proposal, Schedule
 from core.service.kb.commands import KbCommand, KbVerb
-from core.service.kb.results import (
-    BaseSummary,
-    DocumentSummary,
-    JobAccepted,
-    JobSummary,
-    KbAction,
-    LastLook,
-    PassagePreview,
-    ProposalSummary,
-    Readers,
-    RestorableDocument,
-    ScheduleSummary,
-    SourceNote,
-)
-from core.service.kb.web_links import redact_link
+
+
+@dataclass(frozen=True, slots=True)
+class KbAction:
+    """What can be done next: a button's label, and the command that it sends. ``once``: only the first press counts."""
+
+    label: str
+    command: KbCommand
+    once: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Which of the pages of a list this is, counted from 1, and the commands that show its neighbours."""
+
+    number: int = 1
+    pages: int = 1
+    previous: KbCommand | None = None
+    next: KbCommand | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalsWaiting:
+    """For an admin: how many proposals are to be looked at. ``look`` is None where others read the reply."""
+
+    count: int
+    look: KbAction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """Whom a base is for. Without principals and not for everybody it is for nobody, until it is granted.
+
+    ``closed``: after a loss in Redis only admins read it, until one of them confirms the others.
+    """
+
+    everybody: bool
+    principals: tuple[str, ...] = ()  # sorted
+    closed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BaseSummary:
+    """A base with its size. ``readers`` is None where the caller is no admin."""
+
+    name: str
+    description: str
+    documents: int
+    passages: int
+    readers: Readers | None = None
+    confirm: KbAction | None = None  # of one that is closed, for an admin
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentSummary:
+    """A document. ``source`` is as it may be shown, ``version`` a hash of its content, ``added_at`` None if unknown."""
+
+    id: str
+    base: str
+    title: str
+    source: str
+    version: str
+    passages: int
+    added_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PassagePreview:
+    """The place of a passage within its document, and the beginning of its text."""
+
+    place: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceNote:
+    """What is to be said of one source: why it failed or was left out, or what was noticed. Both as may be shown."""
+
+    source: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class LastLook:
+    """How it came out when a document was last synchronised, as far as jobs are remembered."""
+
+    at: datetime
+    state: ItemState
+    reason: str = ""  # of one that failed
+
+
+@dataclass(frozen=True, slots=True)
+class JobSummary:
+    """A job as it may be shown. ``failed``, ``skipped`` and ``notes`` are at most ``MOST_NOTES`` each.
+
+    ``subject`` is the link, the channel's name or the title that it is about; empty where it is about its ``items``,
+    each a ``unit``, or about a channel that nobody has named.
+    """
+
+    id: str
+    kind: JobKind
+    base: str
+    subject: str
+    state: JobState
+    cancelling: bool  # somebody asked for its end, which may take a moment
+    counts: tuple[tuple[ItemState, int], ...]  # of items that are over, in the order in which they are told
+    items: int
+    items_over: int
+    listed: bool  # whether all items are known; those of sites and channels are found on the way
+    progress: JobProgress
+    reason: str
+    failed: tuple[SourceNote, ...]
+    failures: int
+    skipped: tuple[SourceNote, ...]
+    notes: tuple[SourceNote, ...]
+    created_at: datetime
+    ended_at: datetime | None = None
+    unit: JobUnit = JobUnit.DOCUMENT
+
+    @property
+    def over(self) -> bool:
+        """Whether the job has ended."""
+        return self.state in OVER
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleSummary:
+    """A link that is fetched again and again; ``limit`` above 1: with so many pages below it."""
+
+    base: str
+    link: str
+    every: Every
+    next_at: datetime
+    limit: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalSummary:
+    """What somebody would add: the beginning of its text, and what an admin may do about it."""
+
+    id: str
+    title: str
+    base: str  # empty: the admin who approves it says where
+    by: str  # the name of the one who proposed it
+    at: datetime
+    beginning: str
+    permalink: str | None = None
+    actions: tuple[KbAction, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RestorableDocument:
+    """What was removed or replaced, and until when it can be restored. RESTORE takes ``key`` as its target."""
+
+    title: str
+    base: str
+    until: datetime
+    key: str
+    version: str
+    replaced: bool = False  # by a newer version, at ``at``
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchCheck:
+    """What a search for a document's title finds after it was removed or restored: itself, or the titles of others.
+
+    ``found`` is None where no search can be made just now.
+    """
+
+    title: str
+    found: bool | None
+    others: tuple[str, ...] = ()
+
 
 MOST_NOTES = 10  # failures, omissions and observations that are named of a job
 PREVIEW = 160  # characters of a passage
@@ -45,7 +202,7 @@ _COUNTED = (
 
 
 def summarize_job(job: Job) -> JobSummary:
-    """A job without its address, its texts and the secrets of its links."""
+    """Return a job without its address, its texts and the secrets of its links."""
     counts = job.counts
     skipped = [item for item in job.items if item.state is ItemState.SKIPPED]
     noted = [SourceNote(redact_link(item.source), note) for item in job.items for note in item.notes]
@@ -72,11 +229,6 @@ def summarize_job(job: Job) -> JobSummary:
     )
 
 
-def summarize_accepted(job: Job, base: KnowledgeBase) -> JobAccepted:
-    """A new job, and whom what it adds will be visible to: conversations and files carry words of few to many."""
-    return JobAccepted(summarize_job(job), readers_of(base))
-
-
 def _reasons(items: Sequence[JobItem]) -> tuple[SourceNote, ...]:
     return tuple(SourceNote(redact_link(item.source), item.reason) for item in items[:MOST_NOTES])
 
@@ -89,7 +241,7 @@ def readers_of(base: KnowledgeBase) -> Readers:
 
 
 def summarize_base(base: KnowledgeBase, documents: Sequence[Document], *, admin: bool) -> BaseSummary:
-    """A base with these documents; whom it is for is told to admins."""
+    """Return a base with these documents; only admins see its readers."""
     passages = sum(document.passages for document in documents)
     return BaseSummary(
         base.name,
@@ -104,7 +256,7 @@ def summarize_base(base: KnowledgeBase, documents: Sequence[Document], *, admin:
 
 
 def summarize_document(document: Document) -> DocumentSummary:
-    """A document without the secrets of its link."""
+    """Return a document without the secrets of its link."""
     return DocumentSummary(
         document.id,
         document.knowledge_base,
@@ -117,7 +269,7 @@ def summarize_document(document: Document) -> DocumentSummary:
 
 
 def _time(stamp: str) -> datetime | None:
-    """An ISO timestamp; None when it is none."""
+    """Return an ISO timestamp; None when it is none."""
     try:
         time = datetime.fromisoformat(stamp)
     except ValueError:
@@ -126,7 +278,7 @@ def _time(stamp: str) -> datetime | None:
 
 
 def last_look(document: Document, jobs: Sequence[Job]) -> LastLook | None:
-    """How the newest of these jobs, the newest first, came out that looked at this document."""
+    """Return how the newest of these jobs, the newest first, came out that looked at this document."""
     for job in jobs:
         at = job.position(document.source) if job.base == document.knowledge_base else None
         if at is None or job.ended_at is None:
@@ -142,12 +294,12 @@ def preview_passage(passage: Passage) -> PassagePreview:
 
 
 def summarize_schedule(schedule: Schedule) -> ScheduleSummary:
-    """A schedule without the secrets of its link."""
+    """Return a schedule without the secrets of its link."""
     return ScheduleSummary(schedule.base, redact_link(schedule.link), schedule.every, schedule.next_at, schedule.limit)
 
 
 def summarize_proposal(proposal: Proposal, page: int) -> ProposalSummary:
-    """A proposal with what an admin may do about it on this page of the list."""
+    """Return a proposal with what an admin may do about it on this page of the list."""
     verbs = {"Approve": KbVerb.APPROVE, "Reject": KbVerb.REJECT}
     return ProposalSummary(
         id=proposal.id,
@@ -165,7 +317,7 @@ def summarize_proposal(proposal: Proposal, page: int) -> ProposalSummary:
 
 
 def summarize_removal(removed: RemovedDocument) -> RestorableDocument:
-    """What can be restored, and until when."""
+    """Return what can be restored, and until when."""
     return RestorableDocument(
         removed.document.title,
         removed.base.name,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from adapters.reasoners.extractive.evidence.similarity import Similarity
+from adapters.reasoners.extractive.evidence.weighing import Similarity
 from core.ingestion.passage_vectors import vectors_of
 from core.model.errors import StoreUnavailable
 from core.model.knowledge import Passage
@@ -17,7 +17,7 @@ from tests.fakes.memory.encoder import HashingEncoder
 from tests.fakes.memory.index import InProcessIndex
 
 if TYPE_CHECKING:
-    from core.ports.encoder import Vectors
+    from core.ports.index import Vectors
 
 ROUND = 64  # sentences, as many as one call compares
 

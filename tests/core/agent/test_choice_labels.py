@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.agent.choice_labels import LONGEST, choice_labels
+from core.agent.question_back import LONGEST, choice_labels
 
 TIMEOUTS = (
     "How do I configure the job timeout (API reference, version 2)?",

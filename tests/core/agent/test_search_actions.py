@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from core.agent.search_actions import new_actions
+from core.agent.gather import new_actions
 from core.model.inquiry import Search, SearchKnowledge
 from core.model.knowledge import KnowledgeBase
 from tests.adapters.reasoners.scene import inquiry

@@ -10,20 +10,20 @@ from itertools import groupby
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation, render, render_quotation
 from adapters.reasoners.extractive.answer.selection import choose_quotations
 from adapters.reasoners.extractive.answer.tables.computed_answer import compute_answer
+from adapters.reasoners.extractive.answer.tables.releases import releases_that_answer
 from adapters.reasoners.extractive.answer.tables.rows import TableAnswer
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, repeats_title, says_something
 from adapters.reasoners.extractive.evidence.sufficiency import open_names
 from adapters.reasoners.extractive.evidence.versions import calls_itself_outdated, family
 from adapters.reasoners.extractive.question.aggregation import aggregation_of
 from core.model.answer import Outcome
-from core.model.citation_markers import without_markers
 from core.model.conversation import Thread, Turn
 from core.model.evidence import Evidence, EvidenceLibrary
 from core.model.inquiry import Inquiry
+from core.model.knowledge import Passage, list_titles
 from core.model.markdown_lines import without_links
 from core.model.passage_units import units
-from core.model.source_names import list_titles
-from core.model.text import words
+from core.model.text import without_markers, words
 from core.ports.reasoner import DraftRemark
 
 _QUOTES = 3  # for one need, before what completes them
@@ -33,16 +33,16 @@ MOST_BESIDE = 3  # units of others
 
 
 def answer(inquiry: Inquiry, found: Sequence[tuple[str, Sequence[ScoredUnit]]]) -> Iterator[str]:
-    """The whole answer in pieces, from each need's weighed candidates."""
+    """Return the whole answer in pieces, from each need's weighed candidates."""
     if inquiry.caveats:
         yield DraftRemark("This may not answer your question. It is the closest I found:\n\n")
-    if lacking := open_names(inquiry.standalone, inquiry.library, inquiry.question):
+    computed = [_worked_out(need, inquiry) for need, _ in found]
+    if not any(computed) and (lacking := open_names(inquiry.standalone, inquiry.library, inquiry.question)):
         told = ", ".join(f"“{word}”" for word in lacking[:4])
         yield DraftRemark(f"The documents do not mention {told}. What comes nearest:\n\n")
     limit = _QUOTES if len(found) == 1 else _QUOTES_OF_MANY
     used: list[Quotation] = []
-    for need, weighed_units in found:
-        worked_out = _worked_out(need, inquiry)
+    for (need, weighed_units), worked_out in zip(found, computed, strict=True):
         quotations: Sequence[Quotation] = (
             worked_out.quotations
             if worked_out
@@ -60,7 +60,7 @@ def answer(inquiry: Inquiry, found: Sequence[tuple[str, Sequence[ScoredUnit]]]) 
 
 
 def list_documents(topic: str, found: Sequence[ScoredUnit]) -> Iterator[str]:
-    """The documents that speak of a topic, each with the sentence that shows it."""
+    """Return the documents that speak of a topic, each with the sentence that shows it."""
     best: dict[str, ScoredUnit] = {}
     for one in found:
         best.setdefault(one.evidence.passage.document, one)
@@ -72,25 +72,22 @@ def list_documents(topic: str, found: Sequence[ScoredUnit]) -> Iterator[str]:
 
 
 def _worked_out(need: str, inquiry: Inquiry) -> TableAnswer | None:
-    """What a table as a whole answers, where the question asks for that."""
-    asked = aggregation_of(need)
-    return compute_answer(need, asked, _near_tables(inquiry), inquiry.library.items_found())
-
-
-def _near_tables(inquiry: Inquiry) -> list[Evidence]:
-    """The evidence of sections of which a passage counts: a table may be spread over several."""
+    """Return what a changelog or a table as a whole answers, where the question asks for that."""
+    found = inquiry.library.items_found()
     sections = {item.passage.section for item in inquiry.library.relevant(inquiry.cutoff)}
-    return [item for item in inquiry.library.items_found() if item.passage.section in sections]
+    tables = [item for item in found if item.passage.section in sections]  # one may be spread over several passages
+    return releases_that_answer(need, found) or compute_answer(need, aggregation_of(need), tables, found)
 
 
 def _remarks(inquiry: Inquiry, used: Sequence[Quotation]) -> Iterator[str]:
-    """What a careful reader should know: versions of one document, what is out of date, which name is not covered."""
+    """Remark what a careful reader should know: other versions, and what is out of date."""
     documents = tuple({one.evidence.passage.document: one.evidence for one in used}.values())
     shown = {unit.text.lstrip("> ") for one in used for unit in one.units}
     yield from _versions(documents)
     yield from _other_versions(documents, inquiry)
     for item in documents:
-        for said in (_outdated_notice(other) for other in inquiry.library if _same_document(other, item)):
+        same = (other for other in inquiry.library if other.passage.document == item.passage.document)
+        for said in map(_outdated_notice, same):
             if said and said[1] not in shown:
                 yield f"Mind what *{item.passage.title}* says of itself:\n\n> {said[1]} [{said[0]}]\n\n"
             if said:
@@ -103,10 +100,8 @@ def _versions(documents: Sequence[Evidence]) -> Iterator[str]:
     for item in documents:
         families.setdefault(family(item.passage), []).append(item)
     for members in families.values():
-        named = (
-            f"*{item.passage.title}*" + (f" ({item.passage.dated})" if item.passage.dated else "") for item in members
-        )
-        titles = tuple(dict.fromkeys(named))  # a document that stands in two bases does not differ from itself
+        # A document that is in two bases does not differ from itself.
+        titles = tuple(dict.fromkeys(_titled(item.passage) for item in members))
         if len(titles) > 1:
             yield DraftRemark(f"The documents differ in age: {', '.join(titles)}. Check which one applies.\n\n")
 
@@ -121,16 +116,15 @@ def _other_versions(documents: Sequence[Evidence], inquiry: Inquiry) -> Iterator
         if item.passage.document not in quoted and family(item.passage) in families
     }
     if others:
-        named = ", ".join(f"*{one.title}*" + (f" ({one.dated})" if one.dated else "") for one in others.values())
-        yield DraftRemark(f"Not quoted, another version of it: {named}.\n\n")
+        yield DraftRemark(f"Not quoted, another version of it: {', '.join(map(_titled, others.values()))}.\n\n")
 
 
-def _same_document(one: Evidence, other: Evidence) -> bool:
-    return one.passage.document == other.passage.document
+def _titled(passage: Passage) -> str:
+    return f"*{passage.title}*" + (f" ({passage.dated})" if passage.dated else "")
 
 
 def _outdated_notice(item: Evidence) -> tuple[int, str] | None:
-    """What the passage says about its own document being out of date, with the evidence's id."""
+    """Return what the passage says about its own document being out of date, with the evidence's id."""
     said = (unit.text for unit in units(item.passage.text) if calls_itself_outdated(item.passage, unit))
     found = next(said, "")
     return (item.id, found.lstrip("> ")) if found else None
@@ -170,5 +164,5 @@ def _answers_to_last_question(thread: Thread) -> list[Turn]:
 
 
 def _plain(text: str) -> str:
-    """The words alone, for looking whether a quote stands in an answer."""
+    """Return the words alone, for looking whether a quote stands in an answer."""
     return " ".join(words(without_links(text))).casefold()

@@ -6,26 +6,26 @@ How they look is ``quote_markdown``'s business.
 import math
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import takewhile
 
 from adapters.reasoners.extractive import weights
-from adapters.reasoners.extractive.answer.neighbours import (
-    is_quoted_whole,
-    list_of,
-    parts_of_list,
-    with_neighbours,
-)
-from adapters.reasoners.extractive.answer.quote_markdown import Quotation
-from adapters.reasoners.extractive.evidence.rules import is_out_of_range
+from adapters.reasoners.extractive.answer.quote_markdown import BARE_ANSWER, Quotation
 from adapters.reasoners.extractive.evidence.scoring import ScoredUnit, WeighedPassage, topic_words
-from adapters.reasoners.extractive.evidence.sufficiency import is_layered
 from adapters.reasoners.extractive.evidence.versions import family, other_version
-from adapters.reasoners.extractive.question.answer_type import fits, is_broad, is_strict, lacks
+from adapters.reasoners.extractive.question.answer_type import (
+    NEUTRAL,
+    asks_for_steps,
+    fits,
+    is_broad,
+    is_strict,
+    tells_what_to_do,
+)
 from core.model.evidence import Evidence, Grade
 from core.model.inquiry import Inquiry
 from core.model.markdown_lines import cells_of
-from core.model.passage_units import Form, Unit, announced, units
-from core.model.text import content_words, sentences, words
+from core.model.passage_units import Form, Unit, announced, looks_back, units
+from core.model.text import content_words, words
 
 _SEVERAL = re.compile(
     r"^(?:which|what) (?!(?:is|was|does|has|this|was)\b)[\w-]*[^siu\W]s\b|^what are\b|^who are\b|^(?:list|name)\b"
@@ -35,7 +35,6 @@ _SEVERAL = re.compile(
     re.IGNORECASE,
 )
 _BARE_PLURAL = re.compile(r"(?:[\w'’-]+ ){0,3}[\w'’-]*[^siu\W]s\??$", re.IGNORECASE)  # "official client libraries?"
-_CONTRACTED = re.compile(r"^(what|who|where|when|how)['’]s\b", re.IGNORECASE)
 
 
 def rank_units(
@@ -46,7 +45,7 @@ def rank_units(
     *,
     of_many: bool,
 ) -> list[ScoredUnit]:
-    """The units of all passages for one need, best first.
+    """Return the units of all passages for one need, best first.
 
     What stands in a document that a person chose, by its title, counts more. One need ``of_many`` is met only by
     passages that count for it by themselves.
@@ -67,64 +66,32 @@ def rank_units(
 def choose_quotations(
     need: str, found: Sequence[ScoredUnit], limit: int, library: Sequence[Evidence] = ()
 ) -> list[Quotation]:
-    """The best units for one need: the first, others nearly as good, and any that covers what is still open."""
+    """Return the best units for one need: the first, others nearly as good, and any that covers what is still open."""
     found = _of_meant_versions(found)
     kept: list[ScoredUnit] = []
-    bar = _bar(need, limit)
     open_words = frozenset(topic_words(need))
     held = fits(need, found[0].unit.text) if found else 0.0
-    one_row = bool(found) and not _asks_of_rows(need, found[0].unit)
     for one in found:
-        if len(kept) == bar.most:
+        if len(kept) == limit:
             break
         own = frozenset(content_words(" ".join((*one.unit.head[:1], one.unit.text))))
         new = bool(own & open_words) or fits(need, one.unit.text) > held
-        if kept and _behind(found[0], one) > (bar.new if new else bar.enough):
+        if kept and _behind(found[0], one) > (weights.NEW if new else weights.ENOUGH):
             continue
-        if kept and lacks(need, one.text_with_context) and not lacks(need, kept[0].text_with_context):
-            continue
-        if kept and is_out_of_range(need, one.unit.text):
-            continue
-        if kept and one_row and _is_other_row(one, found[0]):
-            continue
-        if sum(other.evidence.id == one.evidence.id for other in kept) == bar.of_one:
-            continue
-        if not any(_same(one.unit.text, other.unit.text) for other in kept):
+        if all(one.unit.text != other.unit.text for other in kept):
             kept.append(one)
             open_words -= own
             held = max(held, fits(need, one.unit.text))
-    whole = bool(found) and not one_row
+    whole = bool(found) and _asks_of_rows(need, found[0].unit)
     lists = bool(_SEVERAL.match(need)) or (is_broad(need) and bool(_BARE_PLURAL.match(need)))
-    beside = [(one.evidence, unit) for one in kept[:1] for unit in one.stretch]
-    steps = (*((one.evidence, one.unit) for one in kept), *beside)
-    return _group_by_passage(need, steps, library, whole_lists=lists, whole_tables=whole)
+    picked = [(one.evidence, one.unit) for one in kept]
+    return _group_by_passage(need, picked, library, whole_lists=lists, whole_tables=whole)
 
 
 def _behind(best: ScoredUnit, one: ScoredUnit) -> float:
     """By how much a unit is less likely than the best; more where another passage has it."""
     beside = 0.0 if one.evidence.id == best.evidence.id else weights.OF_OTHER_PASSAGE
     return best.odds - one.odds + beside
-
-
-@dataclass(frozen=True, slots=True)
-class _Bar:
-    """How far behind the best unit a further quote may be, in log odds, and how many there are at most."""
-
-    most: int
-    enough: float
-    new: float  # where it also covers words of the question that no other quote has, or the kind of answer
-    of_one: int = 9  # of one passage
-
-
-def _bar(need: str, limit: int) -> _Bar:
-    """One sentence answers a question for one figure; one for several things, or by way of another, needs more."""
-    if _SEVERAL.match(need):
-        return _Bar(limit + 2, weights.SEVERAL_ENOUGH, weights.SEVERAL_NEW)
-    if is_layered(_CONTRACTED.sub(r"\1 is", need)) or len(sentences(need)) > 1:
-        return _Bar(limit + 1, weights.LAYERED_ENOUGH, weights.LAYERED_NEW, of_one=2)
-    if is_strict(need):
-        return _Bar(limit, weights.FIGURE_ENOUGH, weights.FIGURE_NEW)
-    return _Bar(limit, weights.ENOUGH, weights.NEW)
 
 
 def _asks_of_rows(need: str, best: Unit) -> bool:
@@ -137,21 +104,6 @@ def _asks_of_rows(need: str, best: Unit) -> bool:
     kind = set(content_words(name))
     said = (word for word in words(need) if word.endswith("s") and word.casefold() not in name.casefold())
     return any(kind == set(content_words(word)) for word in said if kind)
-
-
-def _is_other_row(one: ScoredUnit, best: ScoredUnit) -> bool:
-    """Whether it is a row of the best one's table that the question asks for less: what stands in it is of another."""
-    if not _of_one_table(one, best) or best.odds - one.odds < weights.ROWS_ALIKE:
-        return False
-    return not (one.features and best.features and one.features.subject and best.features.subject)
-
-
-def _of_one_table(one: ScoredUnit, other: ScoredUnit) -> bool:
-    return (
-        one.unit.form is other.unit.form is Form.ROW
-        and one.unit.head == other.unit.head
-        and one.evidence.passage.section == other.evidence.passage.section
-    )
 
 
 def _of_meant_versions(found: Sequence[ScoredUnit]) -> list[ScoredUnit]:
@@ -196,7 +148,7 @@ def _group_by_passage(
 def _parts_of_lists(
     need: str, item: Evidence, picked: Sequence[Unit], library: Sequence[Evidence], *, whole: bool
 ) -> Iterator[tuple[Evidence, tuple[Unit, ...]]]:
-    """What other passages have of the lists that are quoted whole, and the passages of these lists in their order."""
+    """Yield what other passages have of the lists that are quoted whole, in their order."""
     led = announced(item.passage.text)
     for unit in picked:
         first = led[unit][0] if unit in led else unit
@@ -206,6 +158,105 @@ def _parts_of_lists(
             yield from parts
 
 
-def _same(one: str, other: str) -> bool:
-    a, b = set(content_words(one)), set(content_words(other))
-    return bool(a) and bool(b) and len(a & b) / min(len(a), len(b)) > weights.SAME_WORDS
+_LIST_ITEMS = 8
+_WHOLE_LIST = 15
+_ROWS = 4
+_SHORT_PARAGRAPH = 300  # characters
+_LOOKING_BACK = 2  # sentences after one that say more of it
+_SMALL_TABLE = 10  # rows
+_OF_IT = re.compile(r"(?:[\w'’-]+ ){1,6}(?:it|them|this)\.", re.IGNORECASE)  # "Your team lead approves it."
+_POINTS_BACK = re.compile(r"(?:[\w'’-]+ ){1,4}(?:this|these|such)\b|in that case\b", re.IGNORECASE)
+_COUNT_ASKED = re.compile(r"\bhow many\b|\b(?:number|count) of\b", re.IGNORECASE)
+_NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight")
+
+
+def with_neighbours(need: str, picked: Sequence[Unit], text: str, *, whole_tables: bool) -> set[Unit]:
+    """Return the units that were picked of a passage's text, with what reads only together with them."""
+    everything, led = units(text), announced(text)
+    found = set(picked)
+    for unit in picked:
+        block = [one for one in everything if one.block == unit.block]
+        if unit.form is Form.ITEM and (_mostly(block, picked) or _is_read_whole(need, unit, block)):
+            found.update(block)
+        elif unit.form is Form.ROW and whole_tables and _mostly(block, picked):
+            found.update(block)  # half a small table is harder to read than all of it
+        elif unit.form is Form.SENTENCE:
+            found.update(_around(unit, block))
+            if sum(one in picked for one in block) == 1 and _leaves_open(need, unit):
+                found.update(block if sum(len(one.text) for one in block) <= _SHORT_PARAGRAPH else ())
+    for unit in [one for one in found if one in led]:
+        block = [one for one in everything if one.block == unit.block]
+        found |= set(led[unit]) if unit in picked or len(led[unit]) <= _LIST_ITEMS else set()
+        if len(block) == 1 and led[unit][0].form is Form.ITEM:
+            found.discard(unit)  # stands over its list anyway
+    return found
+
+
+def _is_read_whole(need: str, item: Unit, block: Sequence[Unit]) -> bool:
+    """Whether a short list tells the steps that are asked for, or as many things as the words over it announce."""
+    if len(block) > _LIST_ITEMS:
+        return False
+    steps = item.text.lstrip()[:1].isdigit() or _are_steps(need, block)
+    announced_size = {word.casefold() for word in words(item.under)} & {str(len(block)), *_NUMBERS[len(block) :][:1]}
+    counted = _COUNT_ASKED.search(need) and announced_size  # "three different formats:"
+    return bool(counted) or (steps and _leaves_open(need, item))  # a clause that has the figure is no step
+
+
+def _are_steps(need: str, block: Sequence[Unit]) -> bool:
+    """Whether a way of doing something is asked for, and most items, or the words over them, tell what to do."""
+    told = sum(fits(need, one.text) > NEUTRAL for one in block)
+    return asks_for_steps(need) and (2 * told > len(block) or tells_what_to_do(block[0].under))
+
+
+def parts_of_list(unit: Unit, item: Evidence, library: Sequence[Evidence]) -> list[tuple[Evidence, tuple[Unit, ...]]]:
+    """Return the passages that a list was cut into, each with its items, in reading order.
+
+    Each part of it stands below the same words that lead to it (``core.ingestion.chunking``).
+    """
+    if unit.form is not Form.ITEM or not unit.under.rstrip("*_ ").endswith(":"):
+        return []
+    pool = {one.id: one for one in (*library, item) if one.passage.section == item.passage.section}
+    placed = sorted(pool.values(), key=lambda one: one.passage.ordinal)
+    listed = ((one, [u for u in units(one.passage.text) if u.form is Form.ITEM]) for one in placed)
+    parts = ((one, tuple(u for u in items if u.under == unit.under)) for one, items in listed)
+    return [(one, part) for one, part in parts if part]
+
+
+def is_quoted_whole(need: str, item: Unit, every: Sequence[Unit], *, whole: bool) -> bool:
+    """Whether all items of a list are quoted with one; ``whole``: where several things are asked for."""
+    return _is_read_whole(need, item, every) or (whole and len(every) <= _WHOLE_LIST)
+
+
+def list_of(unit: Unit, everything: Sequence[Unit]) -> set[Unit]:
+    """Return the list or table that a unit stands in, where several things are asked for."""
+    block = [one for one in everything if one.block == unit.block and one.form is unit.form]
+    return set(block) if unit.form in {Form.ITEM, Form.ROW} and len(block) <= _WHOLE_LIST else set()
+
+
+def _mostly(block: Sequence[Unit], picked: Sequence[Unit]) -> bool:
+    """Whether several rows of a very small table are quoted, or most of a small one."""
+    there = len([one for one in block if one in picked])
+    return (there > 1 and len(block) <= _ROWS) or (2 * there > len(block) and len(block) <= _SMALL_TABLE and there > 1)
+
+
+def _leaves_open(need: str, unit: Unit) -> bool:
+    """Whether a sentence does not have the kind that is asked for: it may stand beside it ("Ticket offices: no.")."""
+    return not (is_strict(need) and fits(need, unit.text) == 1.0)
+
+
+def _around(unit: Unit, block: Sequence[Unit]) -> Iterator[Unit]:
+    """Yield the sentences that a sentence looks back to, or that look back to it, and what follows a question."""
+    at = block.index(unit)
+    if at and (_looks_back(unit) or _OF_IT.fullmatch(unit.text)):
+        yield block[at - 1]
+        if at > 1 and BARE_ANSWER.match(block[at - 1].text):
+            yield block[at - 2]
+    elif at and BARE_ANSWER.match(block[at - 1].text):
+        yield block[at - 1]
+    if unit.text.rstrip().endswith("?"):
+        yield from block[at + 1 : at + 3]
+    yield from takewhile(_looks_back, block[at + 1 : at + 1 + _LOOKING_BACK])
+
+
+def _looks_back(unit: Unit) -> bool:
+    return looks_back(unit) or (unit.form is Form.SENTENCE and bool(_POINTS_BACK.match(unit.text)))

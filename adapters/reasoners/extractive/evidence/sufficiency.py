@@ -9,12 +9,11 @@ import re
 from collections.abc import Iterable, Sequence
 
 from adapters.reasoners.extractive import weights
+from adapters.reasoners.extractive.answer.tables.releases import asks_of_releases, changelogs_in
 from adapters.reasoners.extractive.evidence.other_languages import in_english
 from adapters.reasoners.extractive.evidence.scoring import coverage, rarity_of, word_weights
 from adapters.reasoners.extractive.question.aggregation import aggregation_of, lists_rows
 from adapters.reasoners.extractive.question.names import names
-from core.model.answer import Outcome
-from core.model.conversation import Thread
 from core.model.evidence import Evidence
 from core.model.inquiry import Inquiry, Investigate, ReadSection, SearchAction, SearchKnowledge, SearchSource
 from core.model.languages import language_of
@@ -22,7 +21,6 @@ from core.model.passage_units import Form, units
 from core.model.text import content_words, words
 
 _BRIDGES = 4  # searches that one decision proposes at most
-_FOLLOWED = 2  # names
 _LOOK_AT = 4  # best passages whose names are followed
 _LETTER = re.compile(r"[^\W\d_]")
 _CALENDAR = re.compile(
@@ -33,7 +31,7 @@ _CALENDAR = re.compile(
 
 
 def next_actions(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, tuple[SearchAction, ...]]:
-    """What is missing in a person's words, and the searches that may find it; nothing missing, no actions.
+    """Return what is missing in a person's words, and the searches that may find it; nothing missing, no actions.
 
     It searches on once.
     """
@@ -43,41 +41,17 @@ def next_actions(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[str, t
     leads = is_layered(question) and known_by_name(question, inquiry.library)
     if not relevant:
         return f"anything that answers “{question}”", bridges(inquiry) if first_time and leads else ()
-    if len(inquiry.searches) > planned + 1:
-        return "", ()
-    followed = _search_for_names(inquiry, relevant)
     named = open_names(question, relevant[:2], inquiry.question)
     if not first_time or _one_covers(question, relevant, inquiry):
-        actions = followed
-    else:
-        actions = tuple(dict.fromkeys((*_about(inquiry, named), *followed, *(bridges(inquiry) if leads else ()))))
-    actions = actions[:_BRIDGES]
+        return "", ()
+    tried = not named or frozenset(content_words(" ".join(named))) in searches_tried(inquiry)
+    about = () if tried else (SearchKnowledge(" ".join(named)),)
+    actions = tuple(dict.fromkeys((*about, *(bridges(inquiry) if leads else ()))))[:_BRIDGES]
     return (", ".join(named) or "the rest of the question", actions) if actions else ("", ())
 
 
-def _search_for_names(inquiry: Inquiry, relevant: Sequence[Evidence]) -> tuple[SearchAction, ...]:
-    """Searches for the names of the question that the best passages do not have."""
-    question = inquiry.standalone
-    wanted = {name: _phrase(question, name) for name in _unmentioned_names(question, relevant[:3])}
-    later = [made for made in searches_tried(inquiry) if made != frozenset(content_words(question))]
-    fresh = [query for name, query in wanted.items() if not any(set(content_words(name)) <= made for made in later)]
-    return tuple(SearchKnowledge(query) for query in dict.fromkeys(fresh[:_FOLLOWED]))
-
-
-def _unmentioned_names(question: str, evidence: Sequence[Evidence]) -> list[str]:
-    """Names of the question that none of these passages has in the same case: "Depot", where all speak of depots."""
-    texts = [item.passage.searchable for item in evidence]
-    return [name for name in names(question) if leads_on(name) and not any(mentions(text, name) for text in texts)]
-
-
-def _phrase(question: str, name: str) -> str:
-    """The name with the word after it: "Depot plan"."""
-    after = question.split(name, 1)[-1].split()
-    return f"{name} {after[0].strip('?.,!')}" if after and content_words(after[0]) else name
-
-
 def as_corrected(inquiry: Inquiry, asked: Sequence[str], meant: Sequence[str]) -> tuple[SearchAction, ...]:
-    """Searches for the needs in which slips were put right, as they are meant; none that was made before.
+    """Search for the needs in which slips were put right, as they are meant; none that was made before.
 
     What is misspelt finds only what is like the rest of the question. What that finds may put right another slip; but
     before a person would be asked about the next search, it is enough.
@@ -90,12 +64,6 @@ def as_corrected(inquiry: Inquiry, asked: Sequence[str], meant: Sequence[str]) -
     return tuple(search for search in searches if search not in made)
 
 
-def _about(inquiry: Inquiry, named: Sequence[str]) -> tuple[SearchAction, ...]:
-    """One search for what is named and not covered."""
-    query = " ".join(named)
-    return (SearchKnowledge(query),) if query and frozenset(content_words(query)) not in searches_tried(inquiry) else ()
-
-
 def _one_covers(question: str, relevant: Sequence[Evidence], inquiry: Inquiry) -> bool:
     wanted = word_weights(content_words(question), rarity_of(tuple(inquiry.library)))
     return any(
@@ -104,7 +72,7 @@ def _one_covers(question: str, relevant: Sequence[Evidence], inquiry: Inquiry) -
 
 
 def bridges(inquiry: Inquiry) -> tuple[SearchAction, ...]:
-    """Searches for what the best passages name and the question does not, best passage first; none made before."""
+    """Search for what the best passages name and the question does not, best passage first."""
     question = inquiry.standalone
     known = frozenset(content_words(question))
     done = searches_tried(inquiry)
@@ -122,7 +90,7 @@ def bridges(inquiry: Inquiry) -> tuple[SearchAction, ...]:
 
 
 def _open_part(question: str, item: Evidence) -> str:
-    """What the question asks beyond what this passage says."""
+    """Return what the question asks beyond what this passage says."""
     there = set(content_words(item.passage.searchable))
     return " ".join(word for word in words(question) if (found := content_words(word)) and not set(found) & there)
 
@@ -131,18 +99,19 @@ ASKED_ABOUT = 3  # searches, after which a person chooses whether to go on
 
 
 def planned_queries(inquiry: Inquiry) -> tuple[str, ...]:
-    """The searches that the question was planned with, one for each of its needs."""
+    """Return the searches that the question was planned with, one for each of its needs."""
     return inquiry.plan.queries if isinstance(inquiry.plan, Investigate) else ()
 
 
 def searches_tried(inquiry: Inquiry) -> set[frozenset[str]]:
-    """The searches already made, as sets of stems."""
+    """Return the searches already made, as sets of stems."""
     made = [search.action for search in inquiry.searches]
     return {
         frozenset(content_words(action.query)) for action in made if isinstance(action, SearchKnowledge | SearchSource)
     }
 
 
+_CHANGELOG = "changelog release notes versions"
 _TABLES = 2  # whose sections are read to the end
 
 
@@ -159,24 +128,13 @@ def rest_of_table(inquiry: Inquiry, near: Sequence[Evidence]) -> tuple[SearchAct
     return tuple(ReadSection(evidence) for evidence in list(sections.values())[:_TABLES])
 
 
-def in_the_same_source(inquiry: Inquiry, thread: Thread) -> tuple[SearchAction, ...]:
-    """For a question that leaned on the thread, a search in the source that the last answer quoted first.
-
-    Only once, and only where the question was put in other words for it, or says hardly anything of its own ("who do I
-    ask?"): a new topic is not bent towards the old one. It is searched for behind the question before it, since what
-    was put in may be the wrong thing.
-    """
-    plan = inquiry.plan if isinstance(inquiry.plan, Investigate) else None
-    sources = leant_on(inquiry, thread) or (plan.leans_on if plan else ())
-    query = f"{plan.follows.question} {inquiry.question}" if plan and plan.follows else inquiry.standalone
-    return (SearchSource(query, sources[0]),) if sources and len(inquiry.searches) == 1 else ()
-
-
-def leant_on(inquiry: Inquiry, thread: Thread) -> tuple[str, ...]:
-    """The titles that the last answer quoted, where the question was put in other words for the thread."""
-    leans = isinstance(inquiry.plan, Investigate) and inquiry.plan.resolved_from_thread
-    answered = thread.last is not None and thread.last.outcome is Outcome.ANSWERED
-    return tuple(one.title for one in thread.last.citations) if leans and answered and thread.last else ()
+def rest_of_changelog(inquiry: Inquiry) -> tuple[SearchAction, ...]:
+    """Search the changelogs that were found for a question about releases, or for one where none was. Once."""
+    planned = len(planned_queries(inquiry)) or 1
+    if len(inquiry.searches) > planned or not asks_of_releases(inquiry.standalone):
+        return ()
+    titles = changelogs_in(inquiry.library.items_found())[:_TABLES]
+    return tuple(SearchSource(inquiry.standalone, title) for title in titles) or (SearchKnowledge(_CHANGELOG),)
 
 
 def leads_on(name: str) -> bool:
@@ -184,21 +142,12 @@ def leads_on(name: str) -> bool:
     return len(name) > 2 and _LETTER.search(name) is not None and not _CALENDAR.match(name)
 
 
-def mentions(text: str, name: str) -> bool:
-    """Whether the name stands in the text as whole words; one word alone in the same case: "Depot" is not a depot."""
-    whole = " " in name
-    there = name.casefold() in text.casefold() if whole else name in text
-    fold = re.IGNORECASE if whole else re.NOFLAG
-    # Hardly a text has the name at all, and a pattern takes long to make.
-    return there and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, fold) is not None
-
-
 _THOUSANDS = re.compile(r"\d[\d.,]*k", re.IGNORECASE)
 _MEASURE = re.compile(r"(\d[\d.,]*)([a-z]{1,4})", re.IGNORECASE)
 
 
 def open_names(question: str, evidence: Iterable[Evidence], typed: str = "") -> tuple[str, ...]:
-    """What of the question is named, or unlike common words, and in none of these passages, in whichever language.
+    """Return what of the question is named, or unlike common words, and in none of these passages.
 
     ``typed`` is the question before it was read in English: in German all nouns have a capital, and what is left of
     them is no name.
@@ -237,7 +186,7 @@ def _is_amount(word: str, evidence: Iterable[Evidence]) -> bool:
 
 
 def uncovered_words(question: str, evidence: Iterable[Evidence]) -> tuple[str, ...]:
-    """The question's content words, as they stand in it, that no passage has."""
+    """Return the question's content words, as they stand in it, that no passage has."""
     there = {word for item in evidence for word in content_words(item.passage.searchable)}
     lacking = [word for word in words(question) if (found := content_words(word)) and not set(found) & there]
     return tuple(dict.fromkeys(lacking))

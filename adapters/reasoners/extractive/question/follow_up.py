@@ -77,19 +77,17 @@ _PALE = word_list(
 class ResolvedQuestion:
     """The question to search for; ``reason`` says what was put in, and is empty when nothing was.
 
-    ``amends``: it corrects the one before it, whose answer was not what was wanted. ``holds_last``: it is the question
-    before it with a part in the place of another, so that nothing of that is left out.
+    ``amends``: it corrects the one before it, whose answer was not what was wanted.
     """
 
     question: str
     reason: str = ""
     stuck: bool = False  # it leans on something, and there is nothing to lean on
     amends: bool = False
-    holds_last: bool = False
 
 
 def resolve(question: str, earlier: Sequence[Exchange]) -> ResolvedQuestion:
-    """The question with what it leaves out put in from the question before it."""
+    """Return the question with what it leaves out put in from the question before it."""
     if not question.isascii() and not _ASKING.search(question):
         return ResolvedQuestion(question)  # another language: its words are not ours to move
     last = next((one for one in reversed(earlier) if content_words(one.question)), None)
@@ -100,19 +98,19 @@ def resolve(question: str, earlier: Sequence[Exchange]) -> ResolvedQuestion:
     amends = bool(_TAKES_BACK.search(question)) and bool(content_words(bare))
     if said := _fragment(bare if amends else question, amends=amends):
         whole = _continue(said, base)
-        return ResolvedQuestion(f"{whole}?", f"continues “{base}?”", amends=amends, holds_last=amends or said != whole)
+        return ResolvedQuestion(f"{whole}?", f"continues “{base}?”", amends=amends)
     return _with_topic(question, last)
 
 
 def resolve_part(part: str, former: Sequence[str]) -> ResolvedQuestion:
-    """A later part that says but what is asked for: "who leads the workshop, and what's the extension?"."""
+    """Return a later part that says but what is asked for: "who leads the workshop, and what's the extension?"."""
     if len(content_words(part)) != 1 or names(part):
         return ResolvedQuestion(part)
     return _append(part, _topic_of(former[0]))
 
 
 def pronoun_in(question: str) -> re.Match[str] | None:
-    """The first word that stands for something outside the question."""
+    """Return the first word that stands for something outside the question."""
     bare = _EMPTY_IT.sub(lambda found: "_" * len(found.group()), question)
     if found := _PRONOUN.search(bare):
         said = _FRAME.sub(" ", question[: found.start()])
@@ -121,7 +119,7 @@ def pronoun_in(question: str) -> re.Match[str] | None:
 
 
 def _fragment(question: str, *, amends: bool) -> str:
-    """What the question says where it is but a part of one; empty where it asks something of its own."""
+    """Return what the question says where it is but a part of one; empty where it asks something of its own."""
     led = amends or bool(LEADING.match(question))
     said = LEADING.sub("", question).strip().rstrip("?.! ")
     if same := _THE_SAME.match(said):
@@ -137,7 +135,7 @@ def _fragment(question: str, *, amends: bool) -> str:
 
 
 def _continue(said: str, last: str) -> str:
-    """The last question with the fragment in the place of its like, else behind it."""
+    """Return the last question with the fragment in the place of its like, else behind it."""
     if struck := _NOT.match(said):
         said = _ARTICLE.sub("", struck["new"])
         return re.sub(rf"\b{re.escape(struck['old'])}\b", lambda _: said, last, count=1, flags=re.IGNORECASE)
@@ -179,7 +177,7 @@ def _form(number: str) -> str:
 
 
 def _with_topic(question: str, last: Exchange) -> ResolvedQuestion:
-    """The question with the last one's topic for its pronoun, or behind it where it hardly says anything itself."""
+    """Put the last question's topic in place of a pronoun, or behind a question that hardly says anything."""
     pronoun = pronoun_in(question)
     if pronoun and _PERSON.fullmatch(pronoun.group()):
         told = (one for text in (last.question, last.answer) for one in _FULL_NAME.findall(text))
@@ -197,7 +195,7 @@ def _with_topic(question: str, last: Exchange) -> ResolvedQuestion:
 
 
 def _topic_of(question: str) -> str:
-    """What a question is about: what was put behind it, its names, else its longest run of words that carry meaning."""
+    """Return what a question is about: what was put behind it, its names, else its longest run of telling words."""
     if put := _PUT_BEHIND.search(question):
         return put[1]
     if named := names(question):
@@ -212,7 +210,7 @@ def _topic_of(question: str) -> str:
 
 
 def _replace(question: str, pronoun: re.Match[str], topic: str, said: str = "") -> ResolvedQuestion:
-    """The pronoun as the topic, with the article that it has where it was ``said``."""
+    """Return the pronoun as the topic, with the article that it has where it was ``said``."""
     note = f"“{pronoun.group()}” read as {topic}"
     if article := re.search(rf"\b(?:the|our|my) (?={re.escape(topic)}\b)", said, re.IGNORECASE):
         topic = f"{article.group().lower()}{topic}"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from adapters.documents.reader import read
-from core.model.parsed_document import ParsedDocument
+from core.model.document_content import ParsedDocument
 
 
 def sheet_of(rows: Any, change: Callable[[Any], None] | None = None) -> ParsedDocument:
@@ -48,6 +48,16 @@ def text_of(parsed: ParsedDocument) -> str:
 )
 def test_rows_below_a_gap_keep_the_names_of_their_columns(rows: list[list[Any]], expected: str) -> None:
     assert expected in text_of(sheet_of(rows))
+
+
+@pytest.mark.parametrize("gap", [1, 2, 3])
+def test_rows_of_words_below_a_gap_keep_the_names_of_their_columns(gap: int) -> None:
+    names, first, second = ["Crew", "Lead", "Town"], ["Ash", "Mira", "Corwell"], ["Birch", "Jan", "Dunmere"]
+
+    text = text_of(sheet_of([names, *[[]] * gap, first, second]))
+
+    table = ["| Crew | Lead | Town |", "| --- | --- | --- |", "| Ash | Mira | Corwell |", "| Birch | Jan | Dunmere |"]
+    assert text.endswith("\n".join(table))
 
 
 def test_a_long_sheet_with_an_empty_row_between_all_rows_is_one_table() -> None:

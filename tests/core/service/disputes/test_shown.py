@@ -1,5 +1,7 @@
 """What an answer says where its sources differ, with a model's words and with quotes."""
 
+from collections.abc import Callable
+
 import pytest
 
 from core.model.answer import Outcome
@@ -15,7 +17,7 @@ async def known(scene: Scene, *, older: str = "2024-05-02", newer: str = "2026-0
     await scene.knows("Logs are kept for 90 days.", title="Retention", dated=newer, headings=["Duration"])
 
 
-def cite(title: str, said: str):  # type: ignore[no-untyped-def]
+def cite(title: str, said: str) -> Callable[..., str]:
     def compose(_inquiry: object, _thread: object, evidence: tuple[object, ...]) -> str:
         (item,) = [one for one in evidence if one.passage.title == title]  # type: ignore[attr-defined]
         return f"{said} [{item.id}]"

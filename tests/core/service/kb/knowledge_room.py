@@ -10,32 +10,28 @@ from adapters.documents.sources.file_stores import FsspecFileStores
 from adapters.documents.web.crawler import WebCrawler
 from adapters.documents.web.fetcher import Fetcher
 from adapters.terminal.operator import PLATFORM as TERMINAL
+from adapters.web.routing import PLATFORM as PAGE
 from bot.plugins import principal_forms
 from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import Ingestor
 from core.ingestion.originals import Originals
 from core.ingestion.trash import Trash
 from core.model.conversation import Audience, Person, ThreadKey
+from core.model.document_content import Block, Conversation, ParsedDocument, TranscriptMessage
 from core.model.errors import DocumentRejected, FetchRefused, NotFound
 from core.model.incoming_events import FileReference, Permissions
 from core.model.jobs import Job
-from core.model.parsed_document import Block, ParsedDocument
 from core.model.principals import PrincipalForm, PrincipalKind
-from core.model.transcripts import Conversation, TranscriptMessage
-from core.ports.file_stores import StoredFile
 from core.ports.index import Scope
-from core.ports.parser import PageProgress
-from core.ports.platform_capabilities import PlatformCapabilities
-from core.ports.web import FetchResult, PageGone
+from core.ports.platform import PlatformCapabilities
+from core.ports.sources import FetchResult, PageGone, PageProgress, StoredFile
 from core.retrieval.hybrid import Retriever
 from core.service.api_clients import API_PLATFORM
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.item_sources import ItemSources
 from core.service.kb.job_cards import job_card
 from core.service.kb.job_runner import JobRunner
-from core.service.kb.job_worker import JobWorker
 from core.service.kb.results import (
-    JobSummary,
     KbOutcome,
     KbResult,
     ProposalDecided,
@@ -44,11 +40,12 @@ from core.service.kb.results import (
     RemovalPreview,
     accepted_jobs,
 )
-from core.service.kb.summaries import summarize_job
+from core.service.kb.summaries import JobSummary, summarize_job
 from core.service.kb.text_layout import lay_out
 from core.service.kb.text_spans import line_text
 from core.service.kb.wiring import KnowledgeDeps, wire_knowledge
 from core.service.kb.wording import outcome_lines
+from core.service.workers import JobWorker
 from tests.fakes.memory.clock import ManualClock
 from tests.fakes.memory.encoder import HashingEncoder
 from tests.fakes.memory.inbox import InProcessInbox
@@ -59,6 +56,7 @@ from tests.fakes.memory.schedule_store import InProcessScheduleStore
 from tests.fakes.memory.site_store import InProcessSiteStore
 from tests.fakes.memory.stores import InProcessAudit, InProcessCatalog
 from tests.fakes.memory.trash_store import InProcessTrashStore
+from tests.fakes.memory.web_sessions import InProcessWebSessions
 
 if TYPE_CHECKING:
     from core.service.kb.job_queue import JobQueue
@@ -202,6 +200,7 @@ class Room:
             originals=self.originals,
         )
         self.installation = "here"
+        self.sessions, self.page = InProcessWebSessions(), "https://notes.example"
         self.connect: Callable[[JobQueue], Connections] | None = None
         self.wire()
 
@@ -226,6 +225,8 @@ class Room:
             clock=self.clock,
             installation=lambda: self.installation,
             connections=self.connect,
+            sessions=self.sessions,
+            page=self.page,
             forms=(
                 *principal_forms(),
                 PrincipalForm("paper", PrincipalKind.CHANNEL, "CHANNEL", "TEAM"),
@@ -238,7 +239,8 @@ class Room:
 
     def runner(self, platforms: Mapping[str, PlatformCapabilities] | None = None) -> JobRunner:
         connected = {"paper": self.platform.capabilities()} if platforms is None else platforms
-        capabilities = {TERMINAL: PlatformCapabilities(), API_PLATFORM: PlatformCapabilities(), **connected}
+        everywhere = {one: PlatformCapabilities() for one in (TERMINAL, PAGE, API_PLATFORM)}
+        capabilities = {**everywhere, **connected}
         return JobRunner(
             jobs=self.jobs,
             ingestor=self.ingestor,

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from adapters.reasoners.extractive import weights
 from adapters.reasoners.extractive.answer.quote_markdown import Quotation
 from adapters.reasoners.extractive.answer.tables.rows import FEWEST, Row, column_values, kind_of, place_of
-from adapters.reasoners.extractive.evidence.rules import SubjectMatch, Subjects
+from adapters.reasoners.extractive.evidence.rules import Subjects
 from adapters.reasoners.extractive.evidence.scoring import stands_in, topic_words
 from adapters.reasoners.extractive.question.aggregation import (
     COUNTED,
@@ -17,7 +17,7 @@ from adapters.reasoners.extractive.question.aggregation import (
     threshold_of,
     without_sum,
 )
-from adapters.reasoners.extractive.question.answer_type import thing_picked
+from adapters.reasoners.extractive.question.answer_type import thing_asked
 from core.model.markdown_lines import cells_of
 from core.model.passage_units import Unit
 from core.model.text import STOPWORDS, content_words
@@ -33,20 +33,20 @@ ASKS_WITHOUT = re.compile(
 
 
 def named_rows(question: str, rows: Sequence[Row]) -> list[Row]:
-    """The rows that the question names by their first cell."""
+    """Return the rows that the question names by their first cell."""
     subjects = Subjects(question, ((row.evidence.passage, row.unit) for row in rows))
-    return [row for row in rows if subjects.match(row.evidence.passage, row.unit) is SubjectMatch.NAMED]
+    return [row for row in rows if subjects.names(row.evidence.passage, row.unit)]
 
 
 def of_kind(wanted: frozenset[str], rows: Sequence[Row]) -> Sequence[Row]:
-    """The rows that are of what is asked for by a word of their first cell, where several are and others are not."""
+    """Return the rows whose first cell has a word of what is asked for, where some but not all have one."""
     telling = wanted - set(content_words(" ".join(rows[0].names))) if rows else wanted
     some = [row for row in rows if telling & set(content_words(row.cell(0)))]
     return some if FEWEST <= len(some) < len(rows) else rows
 
 
 def filter_rows(question: str, wanted: frozenset[str], rows: Sequence[Row]) -> list[Row]:
-    """The rows that have in a cell what the question asks for of only some: the panels, what is billed monthly.
+    """Return the rows that have in a cell what the question asks for of only some: the panels, what is billed monthly.
 
     Of a column that says yes or no, such as "Lift", those that say what the question does of it.
     """
@@ -68,7 +68,7 @@ def filter_rows(question: str, wanted: frozenset[str], rows: Sequence[Row]) -> l
 
 
 def _yes_or_no(question: str, cells: Sequence[str], name: str) -> str:
-    """What the cells under a name must say, "yes" or "no"; nothing where they say more, or it is not asked for.
+    """Return what the cells under a name must say, "yes" or "no"; nothing where they say more, or it is not asked for.
 
     "Without a limit" are those that have none, whatever limits the others have.
     """
@@ -89,7 +89,7 @@ _QUANTITY = frozenset(content_words("count quantity qty pieces pcs stock"))
 
 
 def column_of(asked: Aggregation, wanted: frozenset[str], rows: Sequence[Row], kept: Sequence[Row]) -> int | None:
-    """The column of numbers that is asked for: by its name, else by what such a question is about."""
+    """Return the column of numbers that is asked for: by its name, else by what such a question is about."""
     best: tuple[float, int] | None = None
     key = frozenset(content_words(rows[0].names[0]))  # "which stage has the most" does not ask for "Stage width"
     by_date = "date" in asked.column  # or by the time in a column that is named: "which lorry leaves earliest"
@@ -120,13 +120,13 @@ def is_only_of_its_kind(limit: Threshold, rows: Sequence[Row], column: int) -> b
 
 
 def numeric_columns(rows: Sequence[Row]) -> set[str]:
-    """The stems of the names of columns that hold numbers: these are read off, not counted."""
+    """Return the stems of the names of columns that hold numbers: these are read off, not counted."""
     columns = [at for at in range(1, len(rows[0].names)) if _figures(rows, at) > len(rows) / 2]
     return {stem for at in columns for stem in content_words(rows[0].names[at])}
 
 
 def quantity_column(rows: Sequence[Row]) -> int | None:
-    """The column that says of each row how many there are of it, where there is one."""
+    """Return the column that says of each row how many there are of it, where there is one."""
     columns = (at for at, name in enumerate(rows[0].names) if at and _QUANTITY & set(content_words(name)))
     return next((at for at in columns if _figures(rows, at) == len(rows)), None)
 
@@ -160,7 +160,7 @@ def says_all(question: str, quotations: Sequence[Quotation]) -> bool:
     passage, head = quotations[0].evidence.passage, quotations[0].units[0].head[0]
     above = set(content_words(" ".join((passage.title, *passage.heading, head))))
     left = {stem for stem in wanted if not stands_in(stem, above)}
-    if aggregation_of(question) and left & set(thing_picked(question)):
+    if aggregation_of(question) and left & set(thing_asked(question)):
         return False  # four rows with "minibus" in a cell need not be four minibuses
     rows = [unit for one in quotations for unit in one.units]
     if bool(wanted) and _names_each(left, rows):
@@ -196,7 +196,7 @@ def picks_rows(question: str, asked: Aggregation, first: Quotation) -> bool:
     by_column = bool(asked.column) and not by_date
     passage, row = first.evidence.passage, first.units[0]
     names, cells = cells_of(row.head[0]), cells_of(row.text)
-    picked = set(thing_picked(question) or content_words(asked.picked))
+    picked = set(thing_asked(question) or content_words(asked.picked))
     if any(stands_in(stem, content_words(" ".join((passage.title, *passage.heading, names[0])))) for stem in picked):
         return True
     if by_date:  # "which lorry leaves earliest", where the row says that it is one

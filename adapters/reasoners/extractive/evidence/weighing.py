@@ -1,0 +1,218 @@
+"""What the units of some passages are worth for one question: words, meaning and reader together.
+
+What computes over passages runs in a thread of its own, so that a long question keeps nobody else waiting.
+"""
+
+import asyncio
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
+
+from cachetools import LRUCache
+
+from adapters.reasoners.extractive.evidence import answer_odds, other_languages
+from adapters.reasoners.extractive.evidence.reading import ALONE, AnswerReader, Leaning, lean, read_best
+from adapters.reasoners.extractive.evidence.rules import adjusted
+from adapters.reasoners.extractive.evidence.scoring import WeighedPassage, Words, rarity_of
+from adapters.reasoners.extractive.evidence.sufficiency import is_layered, known_by_name
+from adapters.reasoners.extractive.question.query_translation import english_of, is_language_of
+from adapters.reasoners.extractive.question.spelling import (
+    NoLexicon,
+    correct_spelling,
+    english,
+    lexicon_for,
+    spell_out,
+    unknown_words,
+    vocabulary_of,
+)
+from core.model.errors import Unavailable, first_of_ours
+from core.model.evidence import Evidence
+from core.model.knowledge import Passage
+from core.model.passage_units import UNIT_CHARACTERS, Unit, befores, in_context, texts_of_units, units
+from core.model.sentence_vectors import digest_of
+from core.ports.index import Encoder, PassageVectors
+
+_Given = ParamSpec("_Given")
+_Result = TypeVar("_Result")
+SENTENCES = 96  # compared in one call: those of two searches
+SECONDS = 10.0  # then words alone must do; on a busy machine 3 cut off what a quiet one takes 0.1 for, and refused
+_KNOWN_SECONDS = 2.0  # for what the index has of them; then they are encoded
+_SENTENCES_AT_ONCE = 16  # encoded and remembered: what a deadline cuts off is there when it is asked for again
+_KNOWN = 6_000  # sentences remembered, 1.5 kB each
+
+
+class KnownVectors(Protocol):
+    """Where the vectors of passages and their sentences are kept; an index is such a place."""
+
+    async def known_vectors(self, passage_ids: Sequence[str]) -> Mapping[str, PassageVectors]:
+        """Of those passages that are there. Raises StoreUnavailable."""
+
+
+class Similarity:
+    """Encodes few and short texts, with a deadline."""
+
+    def __init__(self, encoder: Encoder, known: KnownVectors | None = None, seconds: float = SECONDS) -> None:
+        """Compare with this encoder's vectors, where they come within so many seconds; ``known`` need no encoding."""
+        self._encoder = encoder
+        self._known = known
+        self._seconds = seconds
+        self._sentences: LRUCache[str, Vectors] = LRUCache(_KNOWN)
+
+    async def of_sentences(self, text: str, sentences: Sequence[str]) -> list[float]:
+        """Return the cosine of each sentence with the text; 0 beyond the bound and when the encoder does not answer."""
+        few = [sentence[:UNIT_CHARACTERS] for sentence in sentences[:SENTENCES]]
+        if not few:
+            return []
+        try:
+            async with asyncio.timeout(self._seconds):
+                queries, vectors = await asyncio.gather(self._encoder.encode_queries([text]), self._vectors(few))
+        except (TimeoutError, Unavailable):
+            return [0.0] * len(sentences)
+        cosines = [float(value) for value in vectors @ queries[0]]
+        return cosines + [0.0] * (len(sentences) - len(few))
+
+    async def of_units(self, question: str, placed: Sequence[tuple[Passage, Unit]]) -> list[float]:
+        """Return the cosine of each unit, read in its context, with the question; 0 beyond the bound."""
+        before = {passage.id: befores(units(passage.text)) for passage, _ in placed}
+        texts = [in_context(passage, unit, before[passage.id].get(unit))[:UNIT_CHARACTERS] for passage, unit in placed]
+        await self._remember([passage for passage, _ in placed], {*texts} - {*self._sentences})
+        return await self.of_sentences(question, texts)
+
+    async def _remember(self, passages: Iterable[Passage], wanted: Collection[str]) -> None:
+        """Take over the vectors of these texts that the passages have where they are kept.
+
+        Not of a passage that reads otherwise there: one in another language is weighed by its gloss.
+        """
+        kept_there = {passage.id: passage for passage in passages if passage.knowledge_base}  # no attached file
+        if self._known is None or not wanted or not kept_there:
+            return
+        try:
+            async with asyncio.timeout(_KNOWN_SECONDS):
+                kept = await self._known.known_vectors(list(kept_there))
+        except (TimeoutError, Unavailable):
+            return  # they are encoded
+        for name, vectors in kept.items():
+            texts = texts_of_units(kept_there[name])
+            if vectors.sentences.digest == digest_of(texts):
+                rows = vectors.sentences.as_vectors(self._encoder.dimension)
+                # Copies: a row would keep all of its passage's. Of very many the first ones are kept.
+                told = zip(texts, rows, strict=False)
+                self._sentences.update((text, row.copy()) for text, row in told if text in wanted)
+
+    async def slips_among(self, unknown: Sequence[str]) -> list[str]:
+        """Those that are no word of the language: the encoder's vocabulary has its common words in one piece.
+
+        All of them when the encoder does not answer.
+        """
+        if not unknown:
+            return []
+        try:
+            async with asyncio.timeout(self._seconds):
+                pieces = await self._encoder.count_tokens(unknown)
+        except (TimeoutError, Unavailable):
+            return list(unknown)
+        return [word for word, count in zip(unknown, pieces, strict=True) if count > 1]
+
+    async def _vectors(self, listed: Sequence[str]) -> "Vectors":
+        """Return the vectors, (n, dimension), of sentences, most of which were met before."""
+        import numpy as np
+
+        # Held on to: what others ask for meanwhile may push out of the cache what was there.
+        found = {text: self._sentences[text] for text in listed if text in self._sentences}
+        # Of like length together, since a batch is as wide as its longest text; the longest first, so that what is left
+        # for the end is short, and the cores end together.
+        fresh = sorted({text for text in listed if text not in found}, key=lambda text: (-len(text), text))
+
+        async def encode(some: Sequence[str]) -> None:
+            encoded = dict(zip(some, await self._encoder.encode_passages(some), strict=True))
+            found.update(encoded)
+            self._sentences.update(encoded)
+
+        try:
+            async with asyncio.TaskGroup() as group:  # together: the encoder knows how many cores there are for them
+                for start in range(0, len(fresh), _SENTENCES_AT_ONCE):
+                    group.create_task(encode(fresh[start : start + _SENTENCES_AT_ONCE]))
+        except BaseExceptionGroup as failures:
+            raise first_of_ours(failures) from None
+        return np.stack([found[text] for text in listed])
+
+
+class Weigher:
+    """Weighs the units of passages by their log odds to answer."""
+
+    def __init__(self, encoder: Encoder, reader: AnswerReader | None, known: KnownVectors | None) -> None:
+        """Compare sentences with this encoder, but for those whose vectors are ``known``."""
+        self._similarity = Similarity(encoder, known)
+        self._reader = reader
+        # One thread: several would compete with the loop for the interpreter and be no faster.
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="weighing")
+
+    async def off_loop(
+        self, compute: Callable[_Given, _Result], *given: _Given.args, **named: _Given.kwargs
+    ) -> _Result:
+        """Compute in the thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, lambda: compute(*given, **named))
+
+    async def weigh(
+        self, need: str, evidence: Sequence[Evidence], pool: Sequence[Evidence], leaning: Leaning = ALONE
+    ) -> list[WeighedPassage]:
+        """Return the units of these passages by their odds for a need; the pool tells how rare a word is.
+
+        ``leaning`` is what it leans on in its thread. All is weighed in English.
+        """
+        question = await self.in_words_of(need, pool)
+        written = evidence
+        evidence = await self.off_loop(_in_english, evidence)
+        pool = await self.off_loop(_in_english, pool)
+        wanted = {item.id for item in evidence}
+        # Whether a unit stands out shows only beside everything that this question found.
+        found = (*evidence, *(item for item in pool if item.query and item.id not in wanted))
+        asked = Words(question, rarity_of(pool))
+        weighable = await self._weighable(asked, found, corrected=question != need)
+        layered = is_layered(question) and known_by_name(question, pool)
+        reader = None if layered else self._reader  # what is on the way to an answer does not answer
+        some = weighable if reader else weighable[: len(evidence)]
+        weighed = await self.off_loop(answer_odds.weigh_units, asked, pool, weighable, some, layered=layered)
+        if reader:  # of everything that was found: a later search reads what comes before the least likely of a former
+            weighed = (await read_best(reader, question, weighed, leaning.typed))[: len(evidence)]
+        weighed = await self.off_loop(adjusted, question, lean(weighed, leaning.titles), pool)
+        return other_languages.as_written(weighed, written)
+
+    async def _weighable(
+        self, asked: Words, found: Sequence[Evidence], *, corrected: bool
+    ) -> list[answer_odds.Weighable]:
+        """Return the most promising units of each passage by its words, with their cosines."""
+        promising = await self.off_loop(answer_odds.promising_in, asked, found)
+        placed = [(one.evidence.passage, one.unit) for listed in promising for one in listed]
+        cosines = iter(await self._similarity.of_units(asked.question, placed))
+        weighable: list[answer_odds.Weighable] = []
+        for item, listed in zip(found, promising, strict=True):
+            near = [next(cosines) for _ in listed]
+            whole = max(near, default=0.0) if item.hit.dense is None or corrected else item.hit.dense
+            weighable.append(answer_odds.Weighable(item, listed, near, whole))
+        return weighable
+
+    async def in_words_of(self, question: str, pool: Sequence[Evidence]) -> str:
+        """Put a question in English, with its slips put right by the words of passages in its language."""
+        lexicon = await asyncio.to_thread(english)
+        if not is_language_of(question, [item.passage.text for item in pool]):
+            return english_of(question, lexicon)
+        return english_of(await self._without_slips(question, pool), lexicon)
+
+    async def _without_slips(self, question: str, pool: Sequence[Evidence]) -> str:
+        texts = [item.passage.searchable for item in pool]
+        vocabulary = vocabulary_of(texts)
+        words = await lexicon_for(question)
+        question = spell_out(question, texts, words)
+        slips = [word for word in unknown_words(question, vocabulary) if not words.knows(word)]
+        if isinstance(words, NoLexicon):
+            slips = await self._similarity.slips_among(slips)
+        return correct_spelling(question, vocabulary, slips, words) if slips else question
+
+
+def _in_english(items: Sequence[Evidence]) -> list[Evidence]:
+    return [other_languages.in_english(item) for item in items]
+
+
+if TYPE_CHECKING:
+    from core.ports.index import Vectors

@@ -1,0 +1,92 @@
+"""Second attempts at an answer: a closer look after the fast path, and quotes where a draft does not hold.
+
+The fast path answers a question of one need from what its first search found: understand, compose, verify, at most
+three calls. The writer then sees passages that no grader has weighed. It may withhold its draft and name what is
+missing, or the readings between which the asker has to choose. A draft that is withheld, cites nothing or does not hold
+is thrown away, and the run goes the long way.
+
+A model that is weak, cut short, filtered or unreadable must never leave a person with less than no model would have. So
+before a run says that the documents don't say, or asks how to go on because nothing counted, it is made once more by
+the fallback's own rules, searches included, and ends as that reasoner alone would have ended it. That costs no tokens.
+"""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from core.agent.gather import grade, new_actions
+from core.agent.outcomes import ask_back
+from core.agent.run import Run
+from core.model.events import AgentEvent, AnswerReset, QueryRefined
+from core.model.inquiry import CheckpointKind, Phase, SearchKnowledge
+from core.ports.reasoner import DraftDeclined
+
+NO_ANSWER = "The writing model found no answer here, so I quote the documents instead."
+DOES_NOT_HOLD = "What the writing model wrote did not hold against the documents, so I quote them instead."
+CITES_NOTHING = "The writing model named no source for what it wrote, so I quote the documents instead."
+
+
+def can_restart_with_quotes(run: Run) -> bool:
+    """Whether a model had a say in this run, nobody stopped it, and it has not begun again already."""
+    available = run.deps.quote_fallback is not None and not run.fallback_reason
+    return available and not run.inquiry.stopped and bool(run.meter.spent.calls)
+
+
+def restart_with_quotes(run: Run, reason: str) -> None:
+    """Begin the run again with quotes alone; ``reason`` is the line that is said below such an answer.
+
+    Only where ``can_restart_with_quotes``.
+    """
+    inquiry = run.inquiry
+    run.fallback_reason = reason
+    run.meter.blame(reason)
+    run.meter.written_by = run.reasoner.name
+    run.meter.grant_searches()
+    run.searched_before = run.meter.spent.searches
+    run.draft, run.withheld, run.decision, run.composed_from = "", None, None, ()
+    fresh: dict[str, Any] = {
+        "searches": (),
+        "misses": 0,
+        "missing": "",
+        "fast_path": False,
+        "library": inquiry.library.carry_over(),
+    }
+    if inquiry.settled and inquiry.plan is not None:  # a choice was made: that is kept
+        run.update(phase=Phase.GATHER, proposals=(SearchKnowledge(inquiry.standalone),), **fresh)
+    else:
+        run.update(phase=Phase.UNDERSTAND, plan=None, proposals=(), closing=False, **fresh)
+
+
+NOT_ENOUGH = "the first search does not answer this"
+SEVERAL_READINGS = "the documents know several things that this may mean"
+
+
+async def set_aside(run: Run, withheld: DraftDeclined) -> AsyncIterator[AgentEvent]:
+    """Replace a draft that was withheld: ask back where that is allowed, else look closer.
+
+    A parked inquiry stays on the fast path: when nobody chooses, it is written from what was found for all readings.
+    """
+    if withheld.unclear is None or not run.may_ask(CheckpointKind.CLARIFY):
+        async for event in look_closer(run, withheld.missing):
+            yield event
+        return
+    if run.draft:
+        yield AnswerReset(SEVERAL_READINGS)
+    run.draft = ""
+    async for event in ask_back(run, withheld.unclear):
+        yield event
+
+
+async def look_closer(run: Run, missing: str = "") -> AsyncIterator[AgentEvent]:
+    """Leave the short way: search for what is missing where that is known, else grade what there is and decide."""
+    if run.draft:
+        yield AnswerReset(NOT_ENOUGH)
+    run.draft = ""
+    run.update(fast_path=False, missing=missing)
+    actions = new_actions(run.inquiry, (SearchKnowledge(missing),)) if missing and run.meter.searches_left else ()
+    if actions:
+        run.update(proposals=actions, phase=Phase.GATHER)
+        yield QueryRefined(run.inquiry.standalone, missing, NOT_ENOUGH)
+        return
+    async for event in grade(run, run.inquiry.library.ungraded_items()):
+        yield event
+    run.update(phase=Phase.DECIDE)
