@@ -9,11 +9,10 @@ from core.agent.outcomes import running_text
 from core.agent.run import Run
 from core.model.answer import Answer, Citation, Dispute, Outcome
 from core.model.answer_links import without_foreign_links
-from core.model.citation_markers import without_markers
 from core.model.events import AgentCompleted, AgentEvent
 from core.model.evidence import Evidence
 from core.model.languages import language_of
-from core.model.text import words
+from core.model.text import without_markers, words
 from core.service.disputes.detection import Disagreement, find_disagreement
 from core.service.disputes.statements import Statement
 
