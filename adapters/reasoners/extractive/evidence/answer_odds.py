@@ -1,8 +1,8 @@
 """Whether a unit answers the question: one logistic function of a few features, for the two decisions that matter.
 
 Which sentence is quoted is the order of its odds; whether anything is there at all is whether the best of them are
-good enough (``grading``). Fitted as one choice among all units of what was found and none of them, over questions whose
-answer is there, questions that nothing answers, and the former with their answer taken out
+good enough (``sufficiency``). Fitted as one choice among all units of what was found and none of them, over questions
+whose answer is there, questions that nothing answers, and the former with their answer taken out
 (``research/measure/sentences.py``).
 """
 

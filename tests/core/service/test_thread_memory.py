@@ -3,8 +3,10 @@
 from datetime import UTC, datetime
 
 from core.model.answer import Outcome
-from core.model.conversation import Person, Turn
+from core.model.conversation import Audience, Person, Turn
+from core.model.knowledge import KnowledgeBase
 from core.service.thread_memory import recall_turns
+from tests.core.scene import Scene
 
 
 def turn(question: str, answer: str, rewritten: str = "") -> Turn:
@@ -41,3 +43,27 @@ def test_one_word_in_a_long_question_is_not_enough() -> None:
 
 def test_a_single_turn_can_be_recalled() -> None:
     assert recall_turns((PRINTER,), "where was that printer again?", 3) == (PRINTER,)
+
+
+BOARD = Audience(frozenset({"test:channel:T/board"}))
+
+
+async def test_turns_of_a_base_that_is_no_more_for_the_readers_do_not_go_to_the_summariser() -> None:
+    scene = Scene()
+    await scene.knows("Refunds are paid within 14 days.", base="board", grants=frozenset({"test:channel:T/board"}))
+    for n in range(10):
+        await scene.asks(f"question {n} about refunds", audience=BOARD)
+    await scene.catalog.save_base(KnowledgeBase("board", "", frozenset({"nobody"})))
+    await scene.question_service.reflect(scene.key(), BOARD)
+    assert scene.script.calls_of("summarise") == []
+    record = await scene.memory.recall(scene.key())
+    assert (record.summarised, record.summary) == (2, "")
+
+
+async def test_turns_that_may_be_read_are_summarised() -> None:
+    scene = Scene()
+    await scene.knows("Refunds are paid within 14 days.", base="board", grants=frozenset({"test:channel:T/board"}))
+    for n in range(10):
+        await scene.asks(f"question {n} about refunds", audience=BOARD)
+    await scene.question_service.reflect(scene.key(), BOARD)
+    assert "question 0" in (await scene.memory.recall(scene.key())).summary
