@@ -24,11 +24,11 @@ from adapters.slack.inbound.event_listener import EventListener
 from adapters.slack.inbound.interactions import Ack
 from adapters.slack.inbound.socket_mode import sdk_logger
 from adapters.slack.kb.knowledge import SlackKnowledge
-from adapters.slack.listeners.answer_buttons import AnswerButtonListeners, RatingListeners
+from adapters.slack.listeners.answer_buttons import AnswerButtonListeners
 from adapters.slack.listeners.checkpoints import CheckpointListeners
 from adapters.slack.listeners.commands import ChannelSettingsForm, CommandListeners
 from adapters.slack.listeners.events import EventMiddleware
-from adapters.slack.listeners.home_tab import HomeButtonListeners, HomeTab
+from adapters.slack.listeners.home_tab import HomeTab
 from adapters.slack.listeners.knowledge import KnowledgeListeners
 from adapters.slack.listeners.shortcuts import ShortcutListeners
 from adapters.slack.listeners.support import BackgroundTasks
@@ -68,16 +68,15 @@ class SlackListeners:
 
     def _groups(self) -> Iterator[Registers]:
         workspace, events, knowledge = self.workspace, self.event_listener, self.knowledge
-        home_tab = HomeTab(workspace, knowledge, has_gaps=self.gaps is not None)
         settings_form = ChannelSettingsForm(workspace)
+        home_tab = HomeTab(workspace, settings_form, knowledge, self.gaps)
         yield EventMiddleware(workspace.directory, events, home_tab, workspace.messages, self.background)
         yield CheckpointListeners(workspace)
-        yield AnswerButtonListeners(workspace, events)
-        yield RatingListeners(workspace, knowledge)
+        yield AnswerButtonListeners(workspace, events, knowledge)
         yield CommandListeners(workspace, settings_form, has_knowledge=knowledge is not None)
         yield settings_form
         yield ShortcutListeners(workspace, events, knowledge)
-        yield HomeButtonListeners(workspace, home_tab, settings_form, knowledge, self.gaps)
+        yield home_tab
         if knowledge is not None:
             yield KnowledgeListeners(workspace, knowledge, home_tab)
 
@@ -89,7 +88,7 @@ async def _acknowledge(ack: Ack) -> None:
 def build_app(
     workspace: SlackWorkspace, listeners: Registers, *, bot_token: str, signing_secret: str | None
 ) -> AsyncApp:
-    """Bolt's app for one workspace, on a running event loop. Requests are verified where there is a signing secret."""
+    """Build Bolt's app for one workspace, on a running event loop. A signing secret verifies requests."""
 
     async def authorize() -> AuthorizeResult:  # a plain function: Bolt looks at the names of its arguments
         us = await workspace.directory.identity()

@@ -91,7 +91,7 @@ class SlackPlatform:
         listens: bool = True,
         pacing_limits: PacingLimits = LIMITS,
     ) -> None:
-        """Socket Mode with an app token, else HTTP with a signing secret. Raises ConfigurationError without either.
+        """Use Socket Mode with an app token, else HTTP with a signing secret. Raises ConfigurationError.
 
         One that does not listen answers what another process took in: it calls Slack, and Slack never calls it.
         """
@@ -169,7 +169,7 @@ class SlackPlatform:
         return 1 if self._socket is None else self._socket.connections
 
     async def _watch_token(self, stop: asyncio.Event) -> None:
-        """While our token is refused, ask now and again whether it is taken: nobody else may call for hours."""
+        """Retry a refused token now and again: nobody else may call Slack for hours."""
         while not stop.is_set():
             await pause(stop, RETRY_SECONDS[-1])
             if self.workspace.web.token_refusal and not stop.is_set():

@@ -48,7 +48,7 @@ class SlackWorkspace:
     message_states: MessageStateStore
 
     async def bot_user_id(self) -> str:
-        """Our own user id."""
+        """Return our own user id."""
         return (await self.directory.identity()).user
 
     async def name_of(self, user: str) -> str:

@@ -42,7 +42,7 @@ class SectionSegments:
 async def passages_of(
     parsed: ParsedDocument, document: Document, count_tokens: CountTokens, window: int
 ) -> tuple[Passage, ...]:
-    """The passages of a document in reading order, ids and sections assigned.
+    """Return the passages of a document in reading order, ids and sections assigned.
 
     Raises NoText without any, and DocumentRejected of a document that makes too many passages or takes too long.
     """
@@ -99,7 +99,7 @@ def _assemble(units: Sequence[Segment], document: Document, target: int) -> tupl
 
 
 def passage_id(document: str, version: str, content: str, repeat: int) -> str:
-    """A content hash: the same text in the same version of the same document always has the same id."""
+    """Return a content hash: the same text in the same version of the same document always has the same id."""
     return _digest(document, version, content, str(repeat))
 
 
@@ -135,7 +135,7 @@ async def _split_long(units: Sequence[Segment], count_tokens: CountTokens, targe
 
 
 def _pieces(unit: Segment) -> Iterable[tuple[str, Locator]]:
-    """A text of many lines by lines, each with its own number where that is known; any other by sentences."""
+    """Return a text of many lines by lines, each with its own number where that is known; any other by sentences."""
     if unit.text.count("\n") <= 2:
         return [(sentence, unit.locator) for sentence in sentences(unit.text)]
     lines = unit.text.split("\n")
@@ -174,7 +174,7 @@ def _sections(units: Sequence[Segment]) -> Iterable[SectionSegments]:
 
 
 def _belong_together(one: SectionSegments, other: SectionSegments) -> bool:
-    """Whether one of two neighbours is too small to stand alone, and they are siblings in the same block."""
+    """Return whether one of two neighbours is too small to stand alone, and they are siblings in the same block."""
     tiny = min(one.tokens, other.tokens) < TINY_TOKENS and one.tokens + other.tokens <= PASSAGE_TOKENS
     siblings = one.heading[:-1] == other.heading[:-1] and one.heading != other.heading
     return tiny and siblings and one.units[-1].block == other.units[0].block
@@ -188,7 +188,7 @@ def _merge(one: SectionSegments, other: SectionSegments) -> SectionSegments:
 
 
 def _with_headings(stretch: SectionSegments, shared: int) -> tuple[Segment, ...]:
-    """The units with the headings that the merged section no longer has, as a line of their own."""
+    """Return the units with the headings that the merged section no longer has, as a line of their own."""
     lost = stretch.heading[shared:]
     if not lost:
         return stretch.units

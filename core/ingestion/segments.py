@@ -43,14 +43,14 @@ class Segment:
     locator: Locator
     tokens: int = 0
     header: str = ""  # the table's header rows, for a row
-    joint: str = "\n\n"  # what stands before it when it follows another unit
+    joint: str = "\n\n"  # what is before it when it follows another unit
     lead: str = ""  # a heading that its section lost when it was merged
     introduction: str = ""  # the words before a list, a table or a listing that end in a colon
     lines: tuple[int, ...] = ()  # the source's line of each line of the text, where it kept its lines
 
 
 def units_of(parsed: ParsedDocument) -> tuple[Segment, ...]:
-    """The document as units, each under its path of headings; a heading with nothing below it is a unit itself."""
+    """Return the document as segments under their headings; a heading with nothing below it is one itself."""
     found: list[Segment] = []
     path: tuple[tuple[int, str], ...] = ()
     alone: Segment | None = None  # the latest heading, while nothing has come below it
@@ -77,7 +77,7 @@ def units_of(parsed: ParsedDocument) -> tuple[Segment, ...]:
 
 
 def _introduced(units: Sequence[Segment], before: Segment) -> Iterable[Segment]:
-    """The units of a list, a table or a listing with the words right before it that lead to it."""
+    """Return the units of a list, a table or a listing with the words right before it that lead to it."""
     listed = LIST_ITEM.match(units[0].text)
     if (listed or units[0].text.lstrip().startswith(_LED_TO)) and before.heading == units[0].heading:
         goes_on = listed and LIST_ITEM.match(before.text)  # a list with empty lines between its items
@@ -90,7 +90,7 @@ def _introduced(units: Sequence[Segment], before: Segment) -> Iterable[Segment]:
 
 
 def _introduction(text: str) -> str:
-    """The last sentence, where it ends in a colon and is short."""
+    """Return the last sentence, where it ends in a colon and is short."""
     said = sentences(LIST_ITEM.sub("", text))[-1:] if text.rstrip("*_ ").endswith(":") else ()
     return "".join(one for one in said if len(one) <= INTRODUCTION)
 
@@ -100,7 +100,7 @@ def _names(path: Iterable[tuple[int, str]], parsed: ParsedDocument) -> tuple[str
 
 
 def _paragraphs(text: str) -> Iterable[tuple[int, int, list[str]]]:
-    """Runs of lines between blank lines, with first and last line offsets; headings stand alone."""
+    """Yield the lines between blank lines, with first and last line offsets; headings are separate."""
     run: list[str] = []
     start = 0
     lines = text.splitlines()
@@ -139,7 +139,7 @@ def _unit(
 
 
 def _unwrap(lines: list[str]) -> str:
-    """A paragraph whose editor wrapped it, as one line again; code, verses and addresses keep their lines."""
+    """Return a paragraph whose editor wrapped it, as one line again; code, verses and addresses keep their lines."""
     if all(line.lstrip().startswith(">") for line in lines):  # a block quote: its marks are not its words
         lines = [_QUOTE_MARK.sub("", line) for line in lines]
     text = "\n".join(lines).strip("\n").rstrip()
@@ -155,7 +155,7 @@ def _unwrap(lines: list[str]) -> str:
 
 
 def _is_wrapped(line: str, after: str) -> bool:
-    """Whether an editor ended the line, and not its author: it is long, or becomes so with the next piece."""
+    """Return whether an editor ended the line, and not its author: it is long, or becomes so with the next piece."""
     if len(line) >= WRAPPED_AT or LIST_ITEM.match(after):
         return True
     return line[-1:] not in ".:;!?" and len(f"{line} {first_piece(after)}") > MARGIN
@@ -186,7 +186,7 @@ def _table(lines: list[str], heading: tuple[str, ...], number: int, block: Block
 
 
 def _narrow(header: str, row: str) -> list[tuple[str, str]]:
-    """The header and the row of each cell that says something, beside the name of its row: as a table of two columns.
+    """Return each cell with text as a table of two columns: the name of its row and the cell.
 
     Where cells are paragraphs, a row is too long for a passage, and nobody reads six of them side by side.
     """

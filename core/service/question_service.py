@@ -225,9 +225,9 @@ class QuestionService:
         fence: int | None = None,
         opened: OpenThread | None = None,
     ) -> AsyncGenerator[AgentEvent, None]:
-        """Stream what follows from a choice. Raises NotFound when it was taken or expired, Denied for a stranger.
+        """Stream what follows from a choice. Raises NotFound when it was taken or expired, Denied for another person.
 
-        The audience is looked at again: what it may not see any more is gone from the evidence. ``by`` names the
+        The audience is looked at again: what it may not see any more is taken out of the evidence. ``by`` names the
         press: the same one, taken up by another worker after a crash, goes on where it was. ``opened``: the thread,
         with this checkpoint, where both are known.
         """
@@ -256,7 +256,7 @@ class QuestionService:
                 yield event
 
     async def stop(self, trace_id: str, fence: int | None = None) -> AgentEvent | None:
-        """What to show of a run that was cancelled: a checkpoint over what it had found, or just that it stopped.
+        """Return how a cancelled run ends: a checkpoint over what it had found, or just that it stopped.
 
         None when no such run was under way here. Call it after the run's stream is closed.
         """
@@ -272,12 +272,12 @@ class QuestionService:
         self._running.pop(trace_id, None)
 
     async def explain(self, key: ThreadKey, audience: Audience, *, asker: str = "") -> Explanation:
-        """How the thread's last answer came about, as ``explain_answer`` tells it. Raises NotFound."""
+        """Return how the thread's last answer came about, as ``explain_answer`` tells it. Raises NotFound."""
         visible = await self._bases.names(audience)
         return await explain_answer(self._memory, self._trace_store, key, visible, asker=asker)
 
     async def last_trace(self, key: ThreadKey) -> str:
-        """The trace id of the thread's last turn; empty when there is none."""
+        """Return the trace id of the thread's last turn; empty when there is none."""
         record = await self._memory.recall(key)
         return record.turns[-1].trace_id if record.turns else ""
 
@@ -301,7 +301,7 @@ class QuestionService:
         )
 
     async def _shown_sources(self, inquiry: Inquiry, fence: int | None) -> AsyncGenerator[AgentEvent, None]:
-        """Sources were wanted first: show them, and park again with only the answer to ask for."""
+        """Show the sources that were wanted first, and park again with only the answer to ask for."""
         run = self._agent.run(inquiry, Thread(inquiry.thread))
         event = show_sources(run)
         await self._settle(run, event, fence)
@@ -331,8 +331,8 @@ class QuestionService:
         if not isinstance(event, AnswerDelta):
             traced = TracedEvent(self._clock.now().timestamp(), event)
             if isinstance(event, AgentStarted | FinalEvent):
-                # Whose trace it is, is told with the first event and the last: a minute lies between them, and it is
-                # kept for days. Told with each of a dozen events it was half of what recording costs.
+                # The first event and the last say whose trace it is: a minute lies between them, and it is
+                # kept for days. With each of a dozen events it was half of what recording costs.
                 whose = {"person_id": inquiry.asker.id, "thread": str(inquiry.thread)}
                 await self._trace_store.record(inquiry.id, [traced], **whose)
             else:
@@ -361,17 +361,17 @@ class QuestionService:
 
 
 def _best_grade(run: Run) -> float:
-    """The best grade of what a run has found, in [0, 1]; no answer that is made of it can be surer."""
+    """Return the best grade of what a run has found, in [0, 1]; no answer that is made of it can be surer."""
     return max((item.grade.score / 10 for item in run.inquiry.library.items_found() if item.grade), default=0.0)
 
 
 def _is_certain(event: AgentEvent, confidence: float) -> bool:
-    """Whether a run ended in an answer that is good enough to speak without being asked."""
+    """Return whether a run ended in an answer that is good enough to speak without being asked."""
     return isinstance(event, AgentCompleted) and event.answer.confidence >= confidence
 
 
 async def _with_follow_ups(run: Run, event: AgentEvent) -> AgentEvent:
-    """The event as it is; an answer with what could be asked next, where that is suggested."""
+    """Return the event as it is; an answer with what could be asked next, where that is suggested."""
     if not isinstance(event, AgentCompleted) or not run.inquiry.policy.follow_ups:
         return event
     return replace(event, answer=replace(event.answer, follow_ups=await suggest_follow_ups(run, event.answer)))

@@ -63,7 +63,7 @@ class ThreadMemory:
 
 
 def has_turns_to_summarise(before: ThreadRecord) -> bool:
-    """Whether a turn leaves the window by the one that follows what was recalled."""
+    """Return whether a turn leaves the window by the one that follows what was recalled."""
     return before.total + 1 - WINDOW > before.summarised
 
 
@@ -78,7 +78,7 @@ def recall_turns(turns: Sequence[Turn], question: str, limit: int) -> tuple[Turn
 
 
 def _words_from(run: Run) -> frozenset[str]:
-    """The bases whose words a turn may carry: of all it found, and of what it may repeat from the thread."""
+    """Return the bases whose words a turn may carry: of all it found, and of what it may repeat from the thread."""
     thread = run.thread
     earlier = thread.summary_bases.union(*(turn.knowledge_bases for turn in (*thread.turns, *thread.recalled)))
     library = run.inquiry.library
@@ -87,6 +87,6 @@ def _words_from(run: Run) -> frozenset[str]:
 
 
 def _between(record: ThreadRecord, first: int, last: int) -> Sequence[Turn]:
-    """The kept turns number ``first`` (from 0) up to ``last`` of all the thread ever had."""
+    """Return the kept turns number ``first`` (from 0) up to ``last`` of all the thread ever had."""
     dropped = record.total - len(record.turns)
     return record.turns[max(0, first - dropped) : max(0, last - dropped)]

@@ -90,7 +90,7 @@ class JobWorker:
             while (job := await self._runner.work(lease.delivery.body, guard)) is not None:
                 if job.over:
                     return
-                with suppress(Busy):  # too much is waiting to stand in line again: go on at once
+                with suppress(Busy):  # the queue is full: go on at once
                     await self._inbox.put(job_delivery(job))
                     return
         except StoreUnavailable as error:

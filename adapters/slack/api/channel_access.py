@@ -56,7 +56,7 @@ class ChannelAccess:
         return Audience(frozenset({here, team_principal(thread.space)}), public=not channel.private)
 
     async def reader(self, thread: ThreadKey, user: str) -> Audience:
-        """One person who looks at something in this thread alone: what they may see, and what the place may."""
+        """Return what one person may see in this thread, and what the place may."""
         place, own = await self.audience(thread, user), await self.principals(thread.space, user)
         is_ours = team_principal(thread.space) in own
         return Audience(place.principals | own, open_bases=None if is_ours else place.open_bases)

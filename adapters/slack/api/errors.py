@@ -65,7 +65,7 @@ class SlackServerError(OutcomeUnknown):
 
 
 def translate_api_error(method: str, error: SlackApiError) -> RequestRefused | SlackServerError:
-    """Slack's word for it; a server error without a word is an answer that did not come."""
+    """Return the refusal with Slack's word for it; a server error without a word counts as no answer."""
     response = error.response
     status = int(getattr(response, "status_code", None) or getattr(response, "status", None) or 200)
     word = error_word(error)
@@ -78,7 +78,7 @@ def translate_api_error(method: str, error: SlackApiError) -> RequestRefused | S
 
 
 def translate_connection_error(method: str, url: str, error: Exception) -> OutcomeUnknown:
-    """No answer came from ``url``; where nothing could even be reached, with what to look at."""
+    """Return that no answer came from ``url``; where nothing could be reached, with what to check."""
     reached = not isinstance(error, aiohttp.ClientConnectorError)
     remedy = None if reached else "Check the network and its name service, and SLACK_API_URL if it is set."
     host = urlsplit(url).netloc.rpartition("@")[2]

@@ -60,7 +60,7 @@ class Files:
     """The files that the bot may read."""
 
     def __init__(self, web: WebClient) -> None:
-        """With this bot's token."""
+        """Read files with this bot's token."""
         self._web = web
 
     async def about(self, file_id: str) -> SlackFile:
@@ -72,7 +72,7 @@ class Files:
         return _file(found)
 
     async def fetch(self, file_id: str, limit: int) -> tuple[str, bytes]:
-        """(name, bytes), at most ``limit`` of them. Raises FetchRefused, DocumentRejected, PlatformUnavailable."""
+        """Return (name, bytes), at most ``limit`` of them. Raises as ``download`` does."""
         file = await self.about(file_id)
         if file.size > limit:
             raise DocumentRejected(f"{file.name} is larger than {limit // 2**20} MB.")

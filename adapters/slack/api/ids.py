@@ -45,12 +45,12 @@ _LINK_ON_ANY_HOST = re.compile(_PATH + _THREAD)
 
 
 def thread_in(link: str) -> tuple[str, str]:
-    """(channel, root) of the thread that a link to a message leads to; empty when it leads elsewhere."""
+    """Return (channel, root) of the thread that a link to a message leads to; empty when it leads elsewhere."""
     return _thread(_LINK.match(link))
 
 
 def thread_named_in(text: str) -> tuple[str, str]:
-    """(channel, root) of the first link to a message in a text, whatever its host; empty when there is none."""
+    """Return (channel, root) of the first link to a message in a text, whatever its host; empty when there is none."""
     return _thread(_LINK_ON_ANY_HOST.search(text))
 
 

@@ -56,7 +56,7 @@ class ActiveContent:
     """What may be active in a text: these links, this user group, and the way to messages of the own workspace."""
 
     def __init__(self, links: frozenset[str] = frozenset(), group: str = "", workspace: str = "") -> None:
-        """``workspace`` is the workspace's own address, as ``auth.test`` gives it."""
+        """Permit these; ``workspace`` is the workspace's own address, as ``auth.test`` gives it."""
         self.links = links
         self.group = group
         self.workspace = urlsplit(workspace).netloc
@@ -86,7 +86,7 @@ def permit(block: Payload, *, links: Sequence[str | None] = (), group: str = "")
 
 
 def permit_as_shown(shown: Sequence[Payload]) -> list[Payload]:
-    """Blocks of a message of ours as Slack hands them back, with the links that they were let out with."""
+    """Return blocks of our message as Slack hands them back, with the links that they were sent with."""
     return [permit(block, links=list(_links_in(block))) for block in shown]
 
 
@@ -106,7 +106,7 @@ class CallSanitizer:
     """Sanitizes the calls of one workspace; knows how each stream ends so far, so that no two pieces make a link."""
 
     def __init__(self) -> None:
-        """Before the workspace's own address is known, no message of Slack's own is a link."""
+        """Permit no link to a message before the workspace's own address is known."""
         self.workspace = ""
         self._endings: LRUCache[tuple[str, str], str] = LRUCache(_MOST_STREAMS)
 
@@ -128,7 +128,7 @@ class CallSanitizer:
         self._endings[channel, ts] = " "
 
     def _mend_seams(self, call: Payload) -> None:
-        """Each text of a stream begins so that it completes nothing that the text before it began."""
+        """Let each text of a stream complete nothing that the text before it began."""
         channel, ts = str(call.get("channel")), str(call.get("ts"))
         before = self._endings.get((channel, ts), ".")
         for chunk in call.get("chunks") or []:
@@ -217,7 +217,7 @@ def inactive(text: str) -> str:
 
 
 def mrkdwn(text: str, allowed: ActiveContent) -> str:
-    """``mrkdwn`` that is sent ``verbatim``: of what stands in angle brackets, only what is permitted stays."""
+    """Return ``mrkdwn`` to send ``verbatim``: of what is in angle brackets, only what is permitted stays."""
     text = remove_controls(text)
     pieces: list[str] = []
     last = 0
@@ -241,7 +241,7 @@ def _entity(inside: str, allowed: ActiveContent) -> str:
 
 
 def markdown(text: str, allowed: ActiveContent) -> str:
-    """Markdown in which only permitted addresses are links, each written so that it cannot be read otherwise."""
+    """Return Markdown in which only permitted addresses are links, each written unambiguously."""
     text = _BARE_AMPERSAND.sub("&amp;", remove_controls(text)).replace("<", "&lt;")
     pieces: list[str] = []
     last = 0
@@ -276,7 +276,7 @@ def _still(text: str) -> str:
 
 
 def _clip(text: str, limit: int) -> str:
-    """At most ``limit`` characters, cut at a word and never inside what stands in angle brackets."""
+    """Return at most ``limit`` characters, cut at a word and never inside angle brackets."""
     if len(text) <= limit:
         return text
     cut = text[: limit - 1]

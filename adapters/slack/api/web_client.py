@@ -39,7 +39,7 @@ class RateLimiter:
     """A sliding window of calls for each method; methods without a limit are never held back."""
 
     def __init__(self, limits: dict[str, int] | None = None, window: float = 60.0) -> None:
-        """At most ``limits`` calls of each method in any ``window`` seconds; CALLS_A_MINUTE unless told otherwise."""
+        """Allow ``limits`` calls of each method in any ``window`` seconds; by default CALLS_A_MINUTE."""
         self._limits = CALLS_A_MINUTE if limits is None else limits
         self._window = window
         self._calls: dict[str, deque[float]] = defaultdict(deque)
@@ -120,7 +120,7 @@ class WebClient:
         self._session = self._without_retries = self._with_retries = None
 
     async def call(self, method: str, **arguments: Any) -> dict[str, Any]:
-        """Slack's answer; rate limits are waited out, and what is idempotent is tried again when no answer came.
+        """Return Slack's answer; rate limits are waited out, and what is idempotent is tried again when no answer came.
 
         Raises RequestRefused, OutcomeUnknown, and PlatformUnavailable when the deadline passes.
         """
@@ -138,7 +138,7 @@ class WebClient:
         raise AssertionError("the last try returns or raises")
 
     async def call_once(self, method: str, **arguments: Any) -> dict[str, Any]:
-        """Slack's answer to one attempt. Raises RequestRefused and OutcomeUnknown; a rate limit blocks the method."""
+        """Return Slack's answer to one attempt; a rate limit blocks the method. Raises as ``call`` does."""
         self._open()
         assert self._without_retries is not None
         try:

@@ -274,7 +274,7 @@ class EventListener:
         await self._move(before, after, person_id(team, us.user))
 
     async def _on_stop(self, event: Event, team: str) -> None:
-        """Slack's own stop button names the streams, or only the thread. It stops for those who may, as ours does."""
+        """Stop what Slack's own stop button names: streams, or only the thread. The same people may as with ours."""
         thread = ThreadKey(PLATFORM, team, str(event["channel"]), str(event.get("thread_ts") or ""))
         streams = event.get("streaming_message_ts") or []
         answers: list[VisibleAnswer | CurrentAnswer] = [VisibleAnswer(thread=thread, ts=str(ts)) for ts in streams]

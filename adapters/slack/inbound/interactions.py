@@ -83,7 +83,7 @@ class SlashCommand:
 
     @classmethod
     def of(cls, body: Body) -> "SlashCommand":
-        """From a ``slash_commands`` payload."""
+        """Read a ``slash_commands`` payload."""
         return cls(
             team=str(body["team_id"]),
             channel=str(body["channel_id"]),
@@ -104,5 +104,5 @@ class SlashCommand:
 
 
 def sender_of(body: Body) -> tuple[str, str]:
-    """(workspace, user) of a submitted form."""
+    """Return (workspace, user) of a submitted form."""
     return str(body["team"]["id"]), str(body["user"]["id"])

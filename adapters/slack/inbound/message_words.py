@@ -88,7 +88,7 @@ def mentions(text: str) -> frozenset[str]:
 
 
 def _date(target: str) -> str:
-    """``!date^1392734382^{date_num}`` without its fallback."""
+    """Return the time of ``!date^1392734382^{date_num}`` without its fallback."""
     try:
         at = datetime.fromtimestamp(int(target.split("^")[1]), UTC)
     except (ValueError, OverflowError, OSError):

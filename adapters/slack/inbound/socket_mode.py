@@ -62,7 +62,7 @@ class SocketModeConnection:
     """One connection at a time, replaced as often as it takes."""
 
     def __init__(self, web: WebClient, app_token: str, handle: Handle, *, stale_seconds: float = STALE_SECONDS) -> None:
-        """``handle`` is given every request and acknowledges it."""
+        """Pass every request to ``handle``, which acknowledges it."""
         self._web = web
         self._app_token = app_token
         self._handle = handle

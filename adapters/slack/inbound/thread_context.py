@@ -66,7 +66,7 @@ class _Line:
         return plain_question(self.text or "\n".join(one.text for one in self.shared))
 
     def context(self) -> list[ContextMessage]:
-        """As it surrounds a question: its words and files, what it shares, and previews of links."""
+        """Return it as context of a question: its words and files, what it shares, and previews of links."""
         files = ", ".join(file.name for file in self.files if file.name)
         text = "\n".join(filter(None, (self.text, files and f"[attached: {files}]")))
         said = [ContextMessage(self.author, text, Role.ASSISTANT if self.ours else Role.PERSON)] if text else []
@@ -212,7 +212,7 @@ class ThreadContext:
         return list(reversed(answer.get("messages") or []))
 
     async def _message(self, message: IncomingMessage, ts: str) -> Said | None:
-        """One message of the question's channel: of its thread, or one that stands in no thread."""
+        """Return one message of the question's channel: of its thread, or one outside any thread."""
         in_thread = float(ts) > float(message.thread.thread)
         place = {"channel": message.thread.channel, "ts": message.thread.thread if in_thread else ts}
         try:

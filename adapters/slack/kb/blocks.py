@@ -40,7 +40,7 @@ class FilledForm:
 
 
 def paragraphs(lines: Sequence[Line]) -> list[blocks.Block]:
-    """Sections of whole lines, each below Slack's limit of 3,000 characters; at most MOST_SECTIONS, then CUT."""
+    """Return sections of whole lines, each below Slack's limit of 3,000 characters; at most MOST_SECTIONS, then CUT."""
     rows: list[str] = []
     for line in map(mrkdwn, lines):
         cut = shorten(line, blocks.SECTION)
@@ -100,7 +100,7 @@ class FilledReaders:
 def readers_form(
     bases: Sequence[str], base: str, groups: Mapping[str, str], *, grants: bool, kept_form: CommandForm
 ) -> views.View:
-    """Pickers for channels, groups and people; ``groups`` are user groups by id. Without ``grants`` it takes back."""
+    """Return pickers for channels, groups (by id) and people. Without ``grants`` the form revokes."""
     filtered = {"include": ["public", "private"], "exclude_bot_users": True}
     rows = [_bases(bases, base)] if bases else []
     rows.append(views.input_block("channels", "Channels", {"type": "multi_conversations_select", "filter": filtered}))

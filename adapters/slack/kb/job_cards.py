@@ -288,7 +288,7 @@ class JobCards:
         return ""
 
     async def _close(self, card: SlackJobCard) -> None:
-        """Slack takes no card there: nobody tries again."""
+        """Keep that Slack takes no card there, so that nobody tries again."""
         await self._save(SlackJobCard(person=card.person, job=card.job, closed=True))
 
     async def _read(self, card: SlackJobCard) -> SlackJobCard:
@@ -305,7 +305,7 @@ def _blank(job_id: str, person: str) -> SlackJobCard:
 
 
 def _part(job_id: str, *, again: bool = False) -> str:
-    """By what a job's card is found again, or the message that says its end where the card takes no edit."""
+    """Return the key of a job's card, or of the message that says its end where the card takes no edit."""
     return f"job-{job_id}" + ("-over" if again else "")
 
 

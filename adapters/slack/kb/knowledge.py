@@ -42,7 +42,7 @@ class SlackKnowledge:
     """What is typed or pressed becomes commands, their results become replies; forms are ``forms``."""
 
     def __init__(self, workspace: SlackWorkspace, kb: KnowledgeCommands) -> None:
-        """``kb`` does the commands; rights, names and channels are those of this workspace."""
+        """Do commands with ``kb``; rights, names and channels are those of this workspace."""
         self._workspace = workspace
         self._kb = kb
         self._transcripts = Transcripts(workspace.web, workspace.directory)
@@ -58,7 +58,7 @@ class SlackKnowledge:
         return PlatformCapabilities(download=self.download, transcript=self._transcripts, card=self.cards)
 
     async def download(self, reference: str) -> tuple[str, bytes]:
-        """(name, bytes) of a file by its id, of LARGEST_FILE bytes at most.
+        """Return (name, bytes) of a file by its id, of LARGEST_FILE bytes at most.
 
         Raises FetchRefused, DocumentRejected, PlatformUnavailable.
         """
@@ -68,7 +68,7 @@ class SlackKnowledge:
 
     async def open_form(self, given: SlashCommand) -> KbReply | None:
         """Return the form for adding, from wherever; what to say to who is no admin. Raises ViewNotOpened."""
-        caller = await self._caller(given.place, given.user)
+        caller = await self._workspace.caller(given.place, given.user)
         if not caller.permissions.is_admin:
             return text_reply(FOR_READERS)
         await self.forms.open_add_form(given, caller, "")
@@ -78,7 +78,7 @@ class SlackKnowledge:
         """Do what ``/kb …`` says; what to show, or None when a form opened. Raises ViewNotOpened."""
         if not given.text:
             return await self.open_form(given)
-        caller = await self._caller(given.place, given.user)
+        caller = await self._workspace.caller(given.place, given.user)
         in_channel = not given.channel.startswith("D")
         command = parse_command(given.text, given.channel if in_channel else "")
         if isinstance(command, str):
@@ -113,7 +113,7 @@ class SlackKnowledge:
         try:
             kept = await self.kept_commands.find(press.value, press.person_id)
             async with self.kept_commands.use(kept, once=press.action == kb_blocks.CONFIRM) as command:
-                caller = await self._caller(press.place, press.user)
+                caller = await self._workspace.caller(press.place, press.user)
                 return await self._replies.render(await self._kb.handle(command, caller), caller)
         except NotFound as error:
             return text_reply(str(error))
@@ -122,7 +122,7 @@ class SlackKnowledge:
 
     async def proposals(self, team: str, user: str) -> list[blocks.Block]:
         """Return what waits for this admin, with its buttons, for their Home tab; nothing where nothing waits."""
-        caller = await self._caller(ThreadKey(PLATFORM, team, "", ""), user)
+        caller = await self._workspace.caller(ThreadKey(PLATFORM, team, "", ""), user)
         result = await self._kb.handle(KbCommand(KbVerb.PROPOSALS), caller)
         if not isinstance(result, ProposalList) or not result.proposals:
             return []
@@ -130,7 +130,7 @@ class SlackKnowledge:
 
     async def cancel(self, press: Press) -> None:
         """End the job of a card."""
-        caller = await self._caller(press.place, press.user)
+        caller = await self._workspace.caller(press.place, press.user)
         result = await self._kb.handle(KbCommand(KbVerb.CANCEL, target=press.value), caller)
         if isinstance(result, CancelRequested):
             await self.cards.show_cancel_request(result.job, press.person_id)
@@ -143,7 +143,7 @@ class SlackKnowledge:
         """Keep a thread, or let it wait for an admin; what to tell. Raises NotFound, Unavailable."""
         user = user_id(person)
         conversation = await self._transcripts.conversation(conversation_reference(thread.channel, thread.thread))
-        caller = await self._caller(thread, user)
+        caller = await self._workspace.caller(thread, user)
         return lines_reply(await self._replies.render_outcomes([await self._kb.propose(conversation, caller)], caller))
 
     async def keep_form(self, person: str) -> str:
@@ -152,7 +152,7 @@ class SlackKnowledge:
 
     async def correct(self, thread: ThreadKey, user: str, trace_id: str, answer: str, shown: str) -> KbResult:
         """Propose the right answer to the question of this answer, which stands at ``shown``."""
-        caller = await self._caller(thread, user)
+        caller = await self._workspace.caller(thread, user)
         try:
             turn = await self._workspace.user_actions.answers.read(thread, trace_id, caller.audience)
         except FootnoteError as error:
@@ -168,7 +168,7 @@ class SlackKnowledge:
 
     async def tell(self, results: Sequence[KbResult], thread: ThreadKey, user: str) -> None:
         """Show results that nobody waits for: where the person is, or else in the direct message."""
-        caller = await self._caller(thread, user)
+        caller = await self._workspace.caller(thread, user)
         if len(results) == 1:
             shown = await self._replies.render(results[0], caller)
         else:
@@ -182,9 +182,6 @@ class SlackKnowledge:
             log.info("results_not_posted", reason=str(error))
 
     # --- within
-
-    async def _caller(self, thread: ThreadKey, user: str) -> Caller:
-        return await self._workspace.caller(thread, user)
 
     async def _proposals_waiting(self, caller: Caller) -> str:
         return proposals_line(await self._kb.proposals_waiting(caller), PROPOSALS)

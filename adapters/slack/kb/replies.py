@@ -74,7 +74,7 @@ class ReplyRenderer:
     cards: JobCards
 
     async def render_proposals(self, result: ProposalList, caller: Caller) -> list[blocks.Block]:
-        """Proposals with their buttons, for the Home tab, which has a heading of its own."""
+        """Render proposals with their buttons for the Home tab, which has its own heading."""
         head, *rest = lay_out(result).parts
         parts = [replace(head, lines=head.lines[1:]), *rest]
         more = f"More: `{KB} proposals --page 2`" if result.page.next is not None else ""
@@ -105,7 +105,7 @@ class ReplyRenderer:
         return KbReply(text, kb_blocks.reply(await self._with_buttons(parts, caller), row, note), outcome)
 
     async def _neighbours(self, page: Page, caller: Caller) -> list[blocks.Block]:
-        """Buttons to the pages before and after this one."""
+        """Return buttons to the pages before and after this one."""
         neighbours = (
             ("Previous page", kb_blocks.PAGE_BACK, page.previous),
             ("Next page", kb_blocks.PAGE_ON, page.next),

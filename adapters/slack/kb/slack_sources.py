@@ -41,12 +41,12 @@ class Transcripts:
     """Reads what the bot may read."""
 
     def __init__(self, web: WebClient, directory: Directory) -> None:
-        """Names come from this directory."""
+        """Read messages through this Web API, and names from this directory."""
         self._web = web
         self._directory = directory
 
     async def conversation(self, reference: str) -> Conversation:
-        """One thread. Raises NotFound when there is nothing of people's in it (any more), PlatformUnavailable."""
+        """Return one thread. Raises NotFound where people have written nothing in it, PlatformUnavailable."""
         channel, _, root = reference.partition("/")
         said: list[TranscriptMessage] = []
         async for message in self._pages("conversations.replies", {"channel": channel, "ts": root}, MOST_MESSAGES):
@@ -128,7 +128,7 @@ class Transcripts:
         return [TranscriptMessage(await self._directory.name(user), _at(message), text)]
 
     async def _pages(self, method: str, place: Mapping[str, str], most: int) -> AsyncIterator[Message]:
-        """Message after message, page after page, at most so many. Raises NotFound, PlatformUnavailable."""
+        """Yield message after message, at most so many. Raises NotFound, PlatformUnavailable."""
         try:
             async for message in self._web.items(method, "messages", most, **place):
                 yield message
@@ -198,7 +198,7 @@ class SlackLinks:
         return file
 
     async def _refuse(self, what: str, caller: Caller) -> FetchRefused:
-        """We may read it, but do not know that the caller may: that is on record, and why it is not done."""
+        """Record that we may read it but do not know that the caller may, and return the refusal."""
         await self.workspace.user_actions.audit.record(caller.person.id, "kb ingest", what, allowed=False)
         return FetchRefused(NOT_KNOWN, remedy="Run the command in the channel where it is shared.")
 
@@ -211,7 +211,7 @@ class SlackLinks:
         return not (found.private or found.direct)
 
     async def channel_name(self, channel: str) -> str:
-        """``#general``; empty where Slack does not say."""
+        """Return ``#general``; empty where Slack does not say."""
         try:
             name = (await self.workspace.directory.channel(channel)).name
         except (RequestRefused, PlatformUnavailable):

@@ -3,7 +3,6 @@
 A button's value is an id. What it stands for, and whether this person may have it, is looked up each time.
 """
 
-import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
@@ -15,13 +14,13 @@ from slack_bolt.app.async_app import AsyncApp
 
 from adapters.slack.api.errors import RequestRefused
 from adapters.slack.api.ids import PLATFORM, person_id
-from adapters.slack.api.sanitizer import acknowledge, permit
+from adapters.slack.api.sanitizer import permit
 from adapters.slack.inbound.event_listener import EventListener
 from adapters.slack.inbound.interactions import Ack, Body, Press, sender_of
-from adapters.slack.kb.forms import FORM_EXPIRED
+from adapters.slack.kb.forms import FORM_EXPIRED, FormResult
 from adapters.slack.kb.knowledge import SlackKnowledge
 from adapters.slack.kb.replies import outcome_text
-from adapters.slack.listeners.support import ACKNOWLEDGE_SECONDS, TRY_AGAIN, ignore, report_errors, show_in_modal
+from adapters.slack.listeners.support import form_listener, report_errors, show_in_modal
 from adapters.slack.outbound import blocks, views
 from adapters.slack.outbound.answer_records import SlackQuestionState
 from adapters.slack.outbound.payloads import FollowUpValue, FormValues, RatingValue, ReasonForm, form_in
@@ -29,11 +28,11 @@ from adapters.slack.outbound.text import escape, group_call
 from adapters.slack.workspace import SlackWorkspace
 from core.model.answer import Answer
 from core.model.conversation import ThreadKey, Turn
-from core.model.errors import FootnoteError, NotFound, PlatformUnavailable, Unavailable
+from core.model.errors import FootnoteError, NotFound, PlatformUnavailable
 from core.model.incoming_events import IncomingMessage, ReplyTarget
 from core.service.actions.presses import AnswerAction, HandedOver, PressResult, Shared, press_button
 from core.service.actions.wording import NOBODY_TO_CALL
-from core.service.kb.results import KbResult, RefusalReason, Refused, is_success
+from core.service.kb.results import is_success
 from core.service.one_time_actions import PressOutcome
 
 log = structlog.get_logger(__name__)
@@ -45,6 +44,7 @@ class AnswerButtonListeners:
 
     workspace: SlackWorkspace
     event_listener: EventListener
+    knowledge: SlackKnowledge | None = None
 
     def register(self, app: AsyncApp) -> None:
         """Register each button by its action id; those of suggested questions end in a number."""
@@ -55,6 +55,8 @@ class AnswerButtonListeners:
         app.action(re.compile(f"^{blocks.FOLLOW_UP}_"))(self._listener(self._ask_follow_up))
         app.action(blocks.SHARE)(self._then_removed(self._done(AnswerAction.SHARE)))
         app.action(blocks.AGAIN)(self._then_removed(self._ask_again))
+        app.action(blocks.FEEDBACK)(self._listener(self._rate))  # both thumbs, which are one element
+        app.view(views.REASON)(form_listener(self._keep_reason, self._reopen, self._announce, "reason"))
 
     def _listener(self, work: Callable[[Press], Awaitable[None]]) -> Callable[..., Awaitable[None]]:
         async def listener(ack: Ack, body: Body) -> None:
@@ -174,32 +176,18 @@ class AnswerButtonListeners:
         await self.workspace.messages.post(press.thread, turn.answer, last)
 
     async def _stop(self, press: Press) -> None:
-        """Our own *Stop*, where Slack shows none: for the one who asked, or an admin. Raises NotFound and Denied."""
+        """Stop by our own button, where Slack shows none: for the asker or an admin. Raises NotFound and Denied."""
         await self.workspace.stop(SlackQuestionState(thread=press.thread, message=press.value), press.user)
 
+    # --- ratings, and corrections where there is knowledge to correct
 
-@dataclass(frozen=True, slots=True)
-class RatingListeners:
-    """Keeps ratings, and proposes corrections where there is knowledge to correct."""
-
-    workspace: SlackWorkspace
-    knowledge: SlackKnowledge | None = None
-
-    def register(self, app: AsyncApp) -> None:
-        """Register the two thumbs, which are one element, and the form."""
-        app.action(blocks.FEEDBACK)(self._rate)
-        app.view(views.REASON)(self._submit_reason)
-
-    async def _rate(self, ack: Ack, body: Body) -> None:
-        await ack()
-        press = Press.of(body)
-        async with report_errors(partial(self.workspace.messages.post_privately, press.thread, press.user)):
-            rating = RatingValue.decode(press.value)
-            try:
-                if not rating.helpful:
-                    await self._open_form(press, rating.trace_id)
-            finally:
-                await self._keep_rating(press.thread, press.user, rating.trace_id, helpful=rating.helpful)
+    async def _rate(self, press: Press) -> None:
+        rating = RatingValue.decode(press.value)
+        try:
+            if not rating.helpful:
+                await self._open_form(press, rating.trace_id)
+        finally:
+            await self._keep_rating(press.thread, press.user, rating.trace_id, helpful=rating.helpful)
 
     async def _open_form(self, press: Press, trace_id: str) -> None:
         form = ReasonForm(press.thread.channel, press.thread.thread, trace_id)
@@ -208,24 +196,9 @@ class RatingListeners:
             form = replace(form, shown=shown, form=await self.knowledge.keep_form(press.person_id))
         await self.workspace.open_view(press.trigger_id, views.reason(form, correctable=self.knowledge is not None))
 
-    async def _submit_reason(self, ack: Ack, body: Body) -> None:
-        """Keep what was wrong, and what would be right, before the form closes."""
-        try:
-            async with asyncio.timeout(ACKNOWLEDGE_SECONDS):
-                result = await self._keep_reason(body)
-        except (Unavailable, TimeoutError) as error:
-            log.warning("form_not_kept", reason=str(error) or "timeout")
-            await acknowledge(ack, errors={"reason": TRY_AGAIN})
-            async with report_errors(ignore):  # it was told on the form
-                await self._reopen(body)
-            return
-        if result is not None and not is_success(result):
-            await acknowledge(ack, errors={"answer": outcome_text(result)})
-            return
-        await ack()
-        if result is not None and self.knowledge is not None:
-            (team, user), form = sender_of(body), form_in(ReasonForm, body["view"])
-            await self.knowledge.tell([result], ThreadKey(PLATFORM, team, form.channel, form.root), user)
+    async def _announce(self, result: FormResult, user: str) -> None:
+        if self.knowledge is not None:
+            await self.knowledge.announce(result, user)
 
     async def _reopen(self, body: Body) -> None:
         """Let the correction be sent once more: it took too long."""
@@ -233,8 +206,8 @@ class RatingListeners:
         if form and self.knowledge is not None:
             await self.knowledge.kept_commands.reopen(form, person_id(*sender_of(body)))
 
-    async def _keep_reason(self, body: Body) -> KbResult | None:
-        """Keep why an answer did not help; what became of the correction, if one was given."""
+    async def _keep_reason(self, body: Body) -> FormResult:
+        """Keep why an answer did not help, and propose the correction, if one was given."""
         form, (team, user) = form_in(ReasonForm, body["view"]), sender_of(body)
         thread = ThreadKey(PLATFORM, team, form.channel, form.root)
         values = FormValues(body["view"])
@@ -243,14 +216,17 @@ class RatingListeners:
             reason = text or f"It should be: {right}"
             await self._keep_rating(thread, user, form.trace, helpful=False, reason=reason)
         if not right or self.knowledge is None:
-            return None
+            return FormResult()
         person, kept_commands = person_id(team, user), self.knowledge.kept_commands
         taken = await kept_commands.take(await kept_commands.read(form.form, person))
         if taken is not PressOutcome.NOW:
-            return Refused(RefusalReason.NOT_DONE, FORM_EXPIRED) if taken is PressOutcome.GONE else None
+            return FormResult({"answer": FORM_EXPIRED} if taken is PressOutcome.GONE else {})
         result = await self.knowledge.correct(thread, user, form.trace, right, form.shown or form.root)
-        await (kept_commands.mark_done if is_success(result) else kept_commands.reopen)(form.form, person)
-        return result
+        if not is_success(result):
+            await kept_commands.reopen(form.form, person)
+            return FormResult({"answer": outcome_text(result)})
+        await kept_commands.mark_done(form.form, person)
+        return FormResult(results=(result,), place=thread)
 
     async def _keep_rating(
         self, thread: ThreadKey, user: str, trace_id: str, *, helpful: bool, reason: str = ""

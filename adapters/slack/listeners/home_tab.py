@@ -35,16 +35,21 @@ PROMPTS = (
     ("How do you check your answers?", "How do you check your answers against the sources?"),
 )
 
+DAILY_ON = "Once a day I send you a direct message with the number of proposals to review."
+DAILY_OFF = "I no longer remind you of proposals."
+NO_DIRECT_MESSAGE = "I could not send you a direct message. Please try again."
+
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class HomeTab:
-    """Publishes what a person sees when they open the app."""
+    """What a person sees when they open the app, and what its buttons do; their outcome is shown on the tab."""
 
     workspace: SlackWorkspace
+    settings_form: ChannelSettingsForm
     knowledge: SlackKnowledge | None = None
-    has_gaps: bool = False  # whether it can be looked at what the documents lack
+    gaps: GapOverview | None = None
 
     async def publish(self, team: str, user: str, outcome: Sequence[Line] = ()) -> None:
         """Show the Home tab as it is for this person now, and what came of a button that they pressed on it."""
@@ -70,7 +75,7 @@ class HomeTab:
         if adds:
             place = await self.direct_place(team, user)
             daily_digest = bool(place.channel) and (await self.workspace.settings(place)).proposal_digest
-        return admin_buttons(adds=adds, gaps=self.has_gaps, daily_digest=daily_digest)
+        return admin_buttons(adds=adds, gaps=self.gaps is not None, daily_digest=daily_digest)
 
     async def direct_place(self, team: str, user: str) -> ThreadKey:
         """Return the direct message with somebody; without a channel where Slack does not open it."""
@@ -100,21 +105,7 @@ class HomeTab:
         except (RequestRefused, PlatformUnavailable) as error:
             log.debug("prompts_not_set", reason=str(error))
 
-
-DAILY_ON = "Once a day I send you a direct message with the number of proposals to review."
-DAILY_OFF = "I no longer remind you of proposals."
-NO_DIRECT_MESSAGE = "I could not send you a direct message. Please try again."
-
-
-@dataclass(frozen=True, slots=True)
-class HomeButtonListeners:
-    """Does what was pressed there; what came of it stands on the tab."""
-
-    workspace: SlackWorkspace
-    home_tab: HomeTab
-    settings_form: ChannelSettingsForm
-    knowledge: SlackKnowledge | None = None
-    gaps: GapOverview | None = None
+    # --- its buttons
 
     def register(self, app: AsyncApp) -> None:
         """Register each button, and the form in which a channel is chosen."""
@@ -130,7 +121,7 @@ class HomeButtonListeners:
             press = Press.of(body)
 
             async def report(text: str) -> None:
-                await self.home_tab.publish(press.thread.space, press.user, plain_lines([text]))
+                await self.publish(press.thread.space, press.user, plain_lines([text]))
 
             async with report_errors(report):
                 await work(press)
@@ -154,7 +145,7 @@ class HomeButtonListeners:
             return
         shown = await self.knowledge.open_form(SlashCommand(press.thread.space, "", press.user, "", press.trigger_id))
         if shown is not None:
-            await self.home_tab.publish(press.thread.space, press.user, shown.outcome)
+            await self.publish(press.thread.space, press.user, shown.outcome)
 
     async def _choose_channel(self, press: Press) -> None:
         """Ask first for the channel: settings are a channel's. Raises Denied and ViewNotOpened."""
@@ -180,9 +171,9 @@ class HomeButtonListeners:
     async def _set_daily(self, press: Press) -> None:
         """Tell this admin of proposals once a day, in their direct message, or no more. Raises Denied."""
         settings, wanted = self.workspace.user_actions.settings, press.value == "yes"
-        place = await self.home_tab.direct_place(press.thread.space, press.user)
+        place = await self.direct_place(press.thread.space, press.user)
         if not place.channel:
-            await self.home_tab.publish(press.thread.space, press.user, plain_lines([NO_DIRECT_MESSAGE]))
+            await self.publish(press.thread.space, press.user, plain_lines([NO_DIRECT_MESSAGE]))
             return
         person = await self.workspace.access.person(press.thread.space, press.user)
         is_admin = await self.workspace.access.is_admin(press.user)
@@ -190,4 +181,4 @@ class HomeButtonListeners:
         chosen = replace(await settings.store.read(place.place), proposal_digest=wanted or None)
         await settings.save(place.place, chosen, person, readers, is_admin=is_admin)
         outcome = plain_lines([DAILY_ON if wanted else DAILY_OFF])
-        await self.home_tab.publish(press.thread.space, press.user, outcome)
+        await self.publish(press.thread.space, press.user, outcome)

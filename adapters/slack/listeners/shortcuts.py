@@ -86,7 +86,7 @@ class ShortcutListeners:
         return text_reply(NO_PROPOSALS) if self.knowledge is None else await self.knowledge.propose(thread, person)
 
     async def _message_of(self, body: Body) -> tuple[ThreadKey, Person, Mapping[str, Any]]:
-        """Its thread, who chose the shortcut, and the message."""
+        """Return the message's thread, who chose the shortcut, and the message."""
         message: Mapping[str, Any] = body.get("message") or {}
         root = str(message.get("thread_ts") or message.get("ts") or "")
         team = str(body["team"]["id"])

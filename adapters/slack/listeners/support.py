@@ -7,6 +7,9 @@ from typing import Any
 
 import structlog
 
+from adapters.slack.api.sanitizer import acknowledge
+from adapters.slack.inbound.interactions import Ack, Body, sender_of
+from adapters.slack.kb.forms import FormResult
 from adapters.slack.outbound import views
 from adapters.slack.workspace import SlackWorkspace
 from core.model.errors import WENT_WRONG, FootnoteError, Unavailable
@@ -42,7 +45,38 @@ async def report_errors(report: Callable[[str], Awaitable[object]]) -> AsyncIter
 
 
 async def ignore(_: str) -> None:
-    """Nobody is told: who asked has been told already."""
+    """Report nothing: the person has read it already."""
+
+
+def form_listener(
+    submit: Callable[[Body], Awaitable[FormResult]],
+    reopen: Callable[[Body], Awaitable[None]],
+    announce: Callable[[FormResult, str], Awaitable[None]],
+    field: str,
+) -> Callable[..., Awaitable[None]]:
+    """Return the listener of a form: it is acknowledged once ``submit`` has kept what it brings.
+
+    Where that takes too long, ``field`` says so, and ``reopen`` lets the form be sent again.
+    """
+
+    async def listener(ack: Ack, body: Body) -> None:
+        try:
+            async with asyncio.timeout(ACKNOWLEDGE_SECONDS):
+                result = await submit(body)
+        except (Unavailable, TimeoutError) as error:
+            log.warning("form_not_kept", reason=str(error) or "timeout")
+            await acknowledge(ack, errors={field: TRY_AGAIN})
+            async with report_errors(ignore):  # the form says it already
+                await reopen(body)
+            return
+        if result.errors:
+            await acknowledge(ack, errors=result.errors)
+            return
+        await ack()
+        async with report_errors(ignore):  # what was accepted is kept, and its card follows
+            await announce(result, sender_of(body)[1])
+
+    return listener
 
 
 ONE_MOMENT = "One moment…"

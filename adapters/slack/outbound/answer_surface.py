@@ -60,7 +60,7 @@ class Workspace(Protocol):
         """The states of agent sessions, where the app is an agent."""
 
     async def bot_user_id(self) -> str:
-        """Our own user id."""
+        """Return our own user id."""
 
     async def partner_notice(self, thread: ThreadKey) -> str:
         """Return what the first answer in a channel says when another organization reads there; empty in all others."""
@@ -139,7 +139,7 @@ class SlackSurface:
         return AnswerPlace(mode, str(answer["channel"]["id"]))
 
     async def is_deleted(self, place: AnswerPlace) -> bool:
-        """Slack deletes no threads: an answer is said directly instead."""
+        """Return False: Slack deletes no threads, so the answer goes to the direct message."""
         return False
 
     async def post(self, place: AnswerPlace, payload: SlackMessage, key: PartKey) -> str:
@@ -227,7 +227,7 @@ class SlackSurface:
         return shown is None or shown.subject == self.message
 
     def metadata(self, part: str = "0") -> dict[str, Any]:
-        """By what a message is found again."""
+        """Return the metadata by which a message is found again."""
         payload = {"question": self.message, "trace": self.trace_id, "part": part}
         return {"event_type": METADATA, "event_payload": payload}
 
@@ -350,7 +350,7 @@ def _part(place: AnswerPlace, key: PartKey) -> str:
 
 
 def _refused(refusal: RequestRefused) -> CallRefused:
-    """Slack's refusal in the engine's terms, and in words for people."""
+    """Return Slack's refusal in the engine's terms, and in words for people."""
     log.info("slack_refused", reason=str(refusal))
     words = reason_in_words(refusal.error)
     if refusal.retry_after:

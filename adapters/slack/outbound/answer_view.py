@@ -139,7 +139,7 @@ class _SlackHooks(DeliveryHooks[SlackMessage]):
         await self.message_state.store.save(card, fence=self.message_state.fence)
 
     async def _remember_latest(self) -> None:
-        """Where this person was last answered in this channel: commands cannot name a thread."""
+        """Keep where this person was last answered in this channel: commands cannot name a thread."""
         thread, asker, trace = self.question.thread, self.question.asker.id, self.surface.trace_id
         channel = channel_key(thread)
         await self.message_state.store.save(

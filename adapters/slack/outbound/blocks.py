@@ -171,7 +171,7 @@ def sources(citations: Sequence[Citation]) -> list[Block]:
 
 
 def source_line(source: Citation, *, path: bool = True) -> str:
-    """One source in safe ``mrkdwn``, with the path of its document where it has no link and ``path`` is wanted."""
+    """Return a source in safe ``mrkdwn``; ``path``: with its document's path, where it has no link."""
     title = shorten(source.title or source.document, 120)
     where = f" · {escape(shorten(source.short_place, 160))}" if source.short_place else ""
     dated = f" · {escape(source.dated)}" if source.dated else ""
@@ -203,7 +203,7 @@ def quotes_button(trace_id: str) -> Block:
 
 
 def feedback(trace_id: str) -> Block:
-    """👍 and 👎."""
+    """Return 👍 and 👎."""
 
     def side(text: str, *, helpful: bool) -> Block:
         value = RatingValue(helpful, trace_id).encode()

@@ -36,7 +36,7 @@ class AgentSessions:
     """Sets statuses and titles where the app is an agent."""
 
     def __init__(self, web: WebClient) -> None:
-        """Through this Web API."""
+        """Call this Web API."""
         self._web = web
         self._refused_until = 0.0
         self._refused_in: TTLCache[str, None] = TTLCache(MOST_CHANNELS, ASK_AGAIN_SECONDS)

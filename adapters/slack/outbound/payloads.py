@@ -23,7 +23,7 @@ class ChoiceValue:
     choice: str
 
     def encode(self) -> str:
-        """As a button carries it."""
+        """Return it as a button carries it."""
         return f"{self.checkpoint} {self.choice}"
 
     @classmethod
@@ -41,7 +41,7 @@ class RatingValue:
     trace_id: str
 
     def encode(self) -> str:
-        """As a button carries it."""
+        """Return it as a button carries it."""
         return f"{_HELPFUL if self.helpful else _UNHELPFUL} {self.trace_id}"
 
     @classmethod
@@ -59,7 +59,7 @@ class FollowUpValue:
     number: int
 
     def encode(self) -> str:
-        """As a button carries it."""
+        """Return it as a button carries it."""
         return f"{self.trace_id} {self.number}"
 
     @classmethod
@@ -77,7 +77,7 @@ class ThreadBlock:
     root: str = ""
 
     def encode(self) -> str:
-        """As a block's id."""
+        """Return it as a block's id."""
         return f"{self.name}@{self.root}"
 
     @classmethod
@@ -128,7 +128,7 @@ Form = TypeVar("Form", bound=ChoiceForm | ReasonForm | SettingsForm | CommandFor
 
 
 def encode_form(form: ChoiceForm | ReasonForm | SettingsForm | CommandForm) -> str:
-    """As a view carries it."""
+    """Return it as a view carries it."""
     return to_json(form)[:LONGEST_STATE]
 
 
@@ -145,7 +145,7 @@ class FormValues:
     """The ``state`` of a view of ours, in which each input block has one element; of what is missing, nothing."""
 
     def __init__(self, view: Mapping[str, Any]) -> None:
-        """``view`` as a ``view_submission`` or ``block_suggestion`` payload has it."""
+        """Read ``view`` of a ``view_submission`` or ``block_suggestion`` payload."""
         self._blocks: Mapping[str, Any] = (view.get("state") or {}).get("values") or {}
 
     def _element(self, name: str) -> Mapping[str, Any]:

@@ -101,7 +101,7 @@ _MESSAGE = re.compile(HOST + r"/archives/[A-Z0-9]+/p\d+(?:\?[\w.=&;]*)?")
 
 
 def mrkdwn(line: Line) -> str:
-    """One line, safe to show."""
+    """Return one line, safe to show."""
     return "".join(map(_span, line))
 
 

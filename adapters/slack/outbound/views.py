@@ -210,12 +210,12 @@ def read_settings(view: Mapping[str, Any], before: ChosenSettings) -> ChosenSett
 
 
 def text_object(text: str) -> dict[str, Any]:
-    """Text without any markup."""
+    """Return text without any markup."""
     return {"type": "plain_text", "text": text, "emoji": False}
 
 
 def option(value: str, label: str) -> dict[str, Any]:
-    """One line of a menu."""
+    """Return one line of a menu."""
     return {"text": text_object(shorten(label, 75)), "value": value[:150]}
 
 
@@ -236,7 +236,7 @@ def select(name: str, label: str, options: Mapping[str, str], chosen: str, *, hi
 
 
 def _offered(options: Mapping[str, str], chosen: Sequence[str]) -> dict[str, str]:
-    """As many options as a menu takes; what is chosen is among them, or saving the form would take it away."""
+    """Return as many options as a menu takes, the chosen ones first: saving the form must not drop them."""
     if len(options) <= MOST_OPTIONS:
         return dict(options)
     first = {value: options[value] for value in chosen if value in options}
@@ -244,7 +244,7 @@ def _offered(options: Mapping[str, str], chosen: Sequence[str]) -> dict[str, str
 
 
 def checkboxes(name: str, label: str, options: Mapping[str, str], chosen: Sequence[str]) -> blocks.Block:
-    """Boxes to tick."""
+    """Return boxes to tick."""
     element: dict[str, Any] = {"type": "checkboxes"}
     element["options"] = [option(str(value), text) for value, text in options.items()]
     if initial := [option(str(value), text) for value, text in options.items() if value in chosen]:

@@ -1,7 +1,7 @@
 """A job's card in any client: what it says, what can be pressed on it, and that it comes to show the newest state.
 
 A client renders the ``JobCard`` and knows where its card is. The rules stand here: the newest state is kept before it
-is shown, so that whoever shows anything shows that; a job may be ended until it is over or being ended; that it is over
+is shown, so that every client shows that; a job may be ended until it is over or being ended; that it is over
 is owed until it is shown. Who may press is decided where the pressed command goes, by ``KnowledgeCommands``.
 """
 
@@ -51,12 +51,12 @@ _WHAT = {
 
 
 def job_title(job: JobSummary) -> str:
-    """What the job does, in one line."""
+    """Return what the job does, in one line."""
     return _WHAT[job.kind].format(subject=job_subject(job), base=job.base)
 
 
 def job_subject(job: JobSummary) -> str:
-    """What the job is about: the name of the one thing, or how many of what."""
+    """Return what the job is about: the name of the one thing, or how many of what."""
     if job.subject:
         return job.subject
     if job.kind is JobKind.HISTORY:
@@ -67,7 +67,7 @@ def job_subject(job: JobSummary) -> str:
 
 
 def job_state(job: JobSummary) -> str:
-    """How far the job is, in one line."""
+    """Return how far the job is, in one line."""
     counts = ", ".join(f"{number} {state}" for state, number in job.counts)
     match job.state:
         case JobState.QUEUED:
@@ -95,12 +95,12 @@ def job_notes(job: JobSummary) -> list[str]:
 
 
 def job_line(job: JobSummary) -> Line:
-    """A job in one line of a list."""
+    """Return a job in one line of a list."""
     return (code(job.id), plain(f" {job_title(job)}: {job_state(job)}{' ' + job.reason if job.reason else ''}"))
 
 
 def source_note_line(note: SourceNote) -> str:
-    """A source, and what is to be said of it."""
+    """Return a source, and what is to be said of it."""
     return f"{note.source}: {note.text}"
 
 
@@ -125,12 +125,12 @@ def _stage(job: JobSummary) -> str:
 
 
 def _took(job: JobSummary) -> str:
-    """How long it took, where that is worth a word."""
+    """Return how long it took, where that is worth a word."""
     took = timedelta() if job.ended_at is None else job.ended_at - job.created_at
     return f" in {duration(took)}" if took >= timedelta(seconds=1) else ""
 
 
-_TRIES = 5  # to keep that a job is being ended, while whoever works on it keeps how far it is
+_TRIES = 5  # to keep that a job is being ended, while anyone who works on it keeps how far it is
 
 Card = TypeVar("Card", bound="KeptJobCard")
 
@@ -162,7 +162,7 @@ class JobCard:
 
 
 def job_card(job: JobSummary) -> JobCard:
-    """The card of a job as it is."""
+    """Return the card of a job as it is."""
     ending = job.cancelling and not job.over
     return JobCard(
         title=job_title(job),
@@ -175,7 +175,7 @@ def job_card(job: JobSummary) -> JobCard:
 
 
 def job_id_line(job_id: str) -> str:
-    """What names a job, for whoever would type its id."""
+    """Return what names a job, for the one who would type its id."""
     return f"job {job_id}"
 
 
@@ -204,7 +204,7 @@ class JobCardStates:
     async def keep(self, card: Card) -> Card:
         """Keep what is said here of a card, before it is shown; the card as it is then. Raises StoreUnavailable.
 
-        Of a job that is over, it is also kept that this is to be shown: whoever dies before that has not done the job.
+        If its job is over, this is still to be shown: a worker that dies before that has not done the job.
         """
         await self.message_states.save(card)
         if card.over:
@@ -226,15 +226,15 @@ class JobCardStates:
         return None
 
     async def read(self, blank: Card) -> Card:
-        """The card as it is kept; with nothing on it where it is not. Raises StoreUnavailable."""
+        """Return the card as it is kept; with nothing on it where it is not. Raises StoreUnavailable."""
         return await self.message_states.read(blank) or blank
 
     async def mark_shown(self, job_id: str) -> None:
-        """The card says that its job is over, or never will. Raises StoreUnavailable."""
+        """Record that the last card update is shown or never will be. Raises StoreUnavailable."""
         await self.message_states.remove(self._update(job_id))
 
     async def unshown(self, blank: Callable[[str, str], Card]) -> Sequence[Card]:
-        """The cards that are still to say that their job is over; ``blank`` makes one of a job and its person.
+        """Return the cards that are still to say that their job is over; ``blank`` makes one of a job and its person.
 
         What was forgotten with its person is owed to nobody any more. Raises StoreUnavailable.
         """

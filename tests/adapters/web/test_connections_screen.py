@@ -24,8 +24,8 @@ from core.model.errors import NotFound
 from core.model.principals import mail_principal
 from core.ports.access import SignInMethod, WebSession
 from core.service.kb.commands import KbCommand, KbVerb
-from core.service.kb.connect_links import ConnectLinks
 from core.service.kb.results import ConnectLink, Refused
+from core.service.sync.connections import ConnectLinks
 from tests.connectors.sync_room import ConnectedRoom
 from tests.core.service.kb.knowledge_room import ADMIN, MEMBER, Room, words
 from tests.fakes.confluence.contract import SPECIFICATION
@@ -283,7 +283,7 @@ async def test_a_link_from_a_chat_takes_nothing_from_who_is_signed_in(page: Page
 
 
 async def test_without_an_address_of_the_page_the_terminal_is_named() -> None:
-    with pytest.raises(NotFound, match=r"WEB_ADDRESS\. footnote connect in a terminal"):
+    with pytest.raises(NotFound, match=r"WEB_ADDRESS and a way to sign in\. footnote connect in a terminal"):
         await ConnectLinks(InProcessWebSessions(), "").issue(KbCommand(KbVerb.CONNECT), Room().caller(ADMIN))
 
 
