@@ -19,7 +19,7 @@ from bot.container import Footnote
 from bot.evaluation.temp_index import open_temporary
 from bot.settings import Settings
 from core.ingestion.ingestor import Ingestor
-from core.ingestion.material import Material
+from core.ingestion.originals import Material
 from core.model.answer import Answer, Outcome
 from core.model.conversation import Audience, Person, ThreadKey
 from core.model.events import AgentCompleted

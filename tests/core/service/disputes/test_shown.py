@@ -6,6 +6,7 @@ import pytest
 
 from core.model.answer import Outcome
 from core.model.conversation import Audience
+from core.model.evidence import Evidence
 from tests.core.scene import Scene
 
 STAFF = Audience(frozenset({"staff"}))
@@ -18,8 +19,8 @@ async def known(scene: Scene, *, older: str = "2024-05-02", newer: str = "2026-0
 
 
 def cite(title: str, said: str) -> Callable[..., str]:
-    def compose(_inquiry: object, _thread: object, evidence: tuple[object, ...]) -> str:
-        (item,) = [one for one in evidence if one.passage.title == title]  # type: ignore[attr-defined]
+    def compose(_inquiry: object, _thread: object, evidence: tuple[Evidence, ...]) -> str:
+        (item,) = [one for one in evidence if one.passage.title == title]
         return f"{said} [{item.id}]"
 
     return compose
