@@ -14,34 +14,28 @@ import discord
 import structlog
 
 from adapters.discord.api.channel_access import ChannelAccess
-from adapters.discord.api.endpoints import configure_endpoints
+from adapters.discord.api.http import configure_endpoints
 from adapters.discord.api.ids import PLATFORM, handoff_role
 from adapters.discord.api.servers import Servers
-from adapters.discord.inbound.attachments import files_above, read_attachments
+from adapters.discord.inbound.context import NearbyMessages, files_above, read_attachments, read_thread_context
 from adapters.discord.inbound.event_listener import EventListener
 from adapters.discord.inbound.gateway import FootnoteClient
 from adapters.discord.inbound.gateway_connection import GatewayConnection
 from adapters.discord.inbound.identify_limiter import IdentifyLimiter
 from adapters.discord.inbound.look_back import LookBack
 from adapters.discord.inbound.message_words import bot_identity
-from adapters.discord.inbound.nearby_messages import NearbyMessages
 from adapters.discord.inbound.ordered_queue import OrderedQueue
-from adapters.discord.inbound.thread_context import read_thread_context
 from adapters.discord.interactions.assembly import Interactions, new_interactions
-from adapters.discord.kb.capabilities import DiscordKnowledge
-from adapters.discord.kb.commands import KbGroup
+from adapters.discord.kb.commands import DiscordKeptCommand, KbGroup
 from adapters.discord.kb.job_cards import JobCards
-from adapters.discord.kb.kept_commands import DiscordKeptCommand
+from adapters.discord.kb.transcripts import DiscordKnowledge
 from adapters.discord.outbound import layouts
-from adapters.discord.outbound.announcements import DiscordAnnouncements
-from adapters.discord.outbound.answer_index import AnswerIndex
-from adapters.discord.outbound.answer_records import DiscordQuestionState
+from adapters.discord.outbound.answer_records import AnswerIndex, DiscordQuestionState, EditVersions
 from adapters.discord.outbound.answer_view import MANNERS, DiscordAnswers
 from adapters.discord.outbound.buttons import AgainButton
-from adapters.discord.outbound.edit_versions import EditVersions
 from adapters.discord.outbound.layouts import Extras
 from adapters.discord.outbound.messages import Messages
-from adapters.discord.outbound.notices import Notices
+from adapters.discord.outbound.notices import DiscordAnnouncements, Notices
 from core.model.channel_settings import ChannelSettings
 from core.model.conversation import Audience, ContextMessage, Person, ThreadKey
 from core.model.errors import PlatformUnavailable

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from adapters.discord.inbound import interaction_responses
+from adapters.discord.inbound import interactions
 from adapters.discord.inbound.ordered_queue import Job
 from adapters.discord.outbound import messages
 from core.model.channel_settings import ChosenSettings
@@ -450,7 +450,7 @@ REFUSALS: dict[str, dict[str, object]] = {
 async def test_what_a_press_led_to_is_shown_or_it_is_said_that_it_cannot_be(
     discord: FakeDiscord, office: Office, monkeypatch: pytest.MonkeyPatch, refusal: str
 ) -> None:
-    monkeypatch.setattr(interaction_responses, "PAUSES", (0.02,))
+    monkeypatch.setattr(interactions, "PAUSES", (0.02,))
     alice = discord.person("alice")
     answer = await discord.reply_to(await alice.says(ASKED), LONG)
     for method, template in (("POST", WEBHOOK), ("PATCH", ORIGINAL)):

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 from structlog.testing import capture_logs
 
-from adapters.discord.api.endpoints import configure_endpoints
+from adapters.discord.api.http import configure_endpoints
 from adapters.discord.inbound.gateway import FootnoteClient
 from adapters.discord.outbound.answer_records import DiscordQuestionState
 from adapters.discord.preflight import preflight

@@ -16,9 +16,9 @@ import pytest
 from adapters.discord.kb import job_cards as discord_cards
 from adapters.discord.outbound import layouts, text
 from adapters.discord.outbound.answer_records import DiscordQuestionState
-from adapters.discord.outbound.line_format import markdown_lines
 from adapters.discord.outbound.messages import Spot
 from adapters.discord.outbound.sanitizer import Text
+from adapters.discord.outbound.text import markdown_lines
 from adapters.discord.platform import DiscordPlatform
 from adapters.slack.api.errors import RequestRefused
 from adapters.slack.api.rate_limiter import RateLimiter

@@ -17,9 +17,9 @@ from cachetools import TTLCache
 from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.errors import api_call, find
 from adapters.discord.api.ids import base_channel_id, guild_key, key_of, private_key
-from adapters.discord.inbound.bot_loop_guard import BotLoopGuard
 from adapters.discord.inbound.message_parser import (
     POSTED_BY_PEOPLE,
+    BotLoopGuard,
     is_by_person,
     mentions_us,
     parse_message,
@@ -27,9 +27,7 @@ from adapters.discord.inbound.message_parser import (
 )
 from adapters.discord.inbound.message_words import BotIdentity, bot_identity
 from adapters.discord.inbound.ordered_queue import OrderedQueue
-from adapters.discord.outbound.answer_index import AnswerIndex
-from adapters.discord.outbound.answer_records import DiscordQuestionState
-from adapters.discord.outbound.edit_versions import EditVersions
+from adapters.discord.outbound.answer_records import AnswerIndex, DiscordQuestionState, EditVersions
 from adapters.discord.outbound.messages import Messages
 from core.model.channel_settings import ReplyStyle
 from core.model.conversation import Person, ThreadKey

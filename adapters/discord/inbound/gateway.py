@@ -10,9 +10,8 @@ import discord
 import structlog
 from discord import app_commands
 
-from adapters.discord.api.endpoints import host
 from adapters.discord.api.errors import RESET_REMEDY, api_call
-from adapters.discord.api.responses import ApiResponses
+from adapters.discord.api.http import ApiResponses, host
 from adapters.discord.inbound.identify_limiter import IdentifyLimiter
 from adapters.discord.outbound.buttons import (
     AgainButton,

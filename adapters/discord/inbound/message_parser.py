@@ -1,17 +1,20 @@
 """What a Discord message is to us: nothing, or something said where we may answer. Asks Discord nothing.
 
 Other bots and webhooks, but for those that are allowed, and Discord's own messages are nothing. In a thread everything
-is passed on, and whether it goes on with our conversation is the message handler's to decide; so is what a person says
+is passed on, and whether it continues our conversation is the message handler's decision; so is what a person says
 in a channel without naming us, marked as such.
 """
 
-from collections.abc import Collection
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
 
 import discord
+from cachetools import LRUCache
 
 from adapters.discord.api.ids import key_of, person_of
 from adapters.discord.inbound.message_words import BotIdentity, attachments_of, words_of
-from adapters.discord.outbound.edit_versions import stamp_of
+from adapters.discord.outbound.answer_records import stamp_of
 from core.model.conversation import ThreadKey
 from core.model.incoming_events import OUR_MENTION, FileReference, IncomingMessage
 from core.model.message_text import plain_question
@@ -142,3 +145,39 @@ def _question(message: discord.Message, us: BotIdentity, original: object) -> st
             text = plain_question(words_of(original, us))
             files = files or attachments_of(original)
     return text or ("" if files else GREETING)
+
+
+MOST_TURNS = 3
+QUIET_SECONDS = 3_600.0  # after which a bot may begin anew, where no person ever writes
+CHANNELS_REMEMBERED = 1_000
+
+
+@dataclass(slots=True)
+class _Turns:
+    messages: list[int] = field(default_factory=list)
+    last: float = 0.0
+
+
+class BotLoopGuard:
+    """Counts in this process alone: one process hears everything. ``now`` gives seconds that only ever grow."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._channels: LRUCache[int, _Turns] = LRUCache(CHANNELS_REMEMBERED)
+
+    def person_spoke(self, channel_id: int) -> None:
+        """From here on, bots have their turns anew."""
+        self._channels.pop(channel_id, None)
+
+    def may_ask(self, channel_id: int, message_id: int) -> bool:
+        """Whether a bot's message may be answered; one that was let through before may be heard again, as edited."""
+        turns = self._channels.setdefault(channel_id, _Turns())
+        if self._now() - turns.last > QUIET_SECONDS:
+            turns.messages.clear()
+        if message_id in turns.messages:
+            return True
+        if len(turns.messages) >= MOST_TURNS:
+            return False
+        turns.messages.append(message_id)
+        turns.last = self._now()
+        return True

@@ -11,23 +11,22 @@ from typing import assert_never
 
 from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.ids import handoff_role, person_of
-from adapters.discord.inbound.attachments import files_on
-from adapters.discord.inbound.interaction_responses import (
+from adapters.discord.inbound.context import files_on
+from adapters.discord.inbound.interactions import (
     LOOK_UP_SECONDS,
     acknowledge,
     acknowledge_press,
     administers,
+    find_answer,
     private_target,
     report_errors,
     show,
     tell,
 )
 from adapters.discord.inbound.ordered_queue import OrderedQueue
-from adapters.discord.interactions.answer_lookup import find_answer
 from adapters.discord.interactions.ratings import RatingButtons
 from adapters.discord.outbound import layouts
-from adapters.discord.outbound.answer_index import AnsweredQuestion, AnswerIndex
-from adapters.discord.outbound.answer_records import DiscordQuestionState
+from adapters.discord.outbound.answer_records import AnsweredQuestion, AnswerIndex, DiscordQuestionState
 from adapters.discord.outbound.buttons import AgainButton, Interaction
 from adapters.discord.outbound.messages import Messages, Spot, nonce
 from adapters.discord.outbound.sanitizer import SanitizedView

@@ -11,10 +11,11 @@ from discord import app_commands
 
 from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.ids import base_channel_id, direct_key, key_of, person_of, private_key
-from adapters.discord.inbound.interaction_responses import (
+from adapters.discord.inbound.interactions import (
     LOOK_UP_SECONDS,
     TRY_AGAIN,
     acknowledge,
+    context_menu,
     report_errors,
     tell,
 )
@@ -26,7 +27,6 @@ from adapters.discord.inbound.message_words import (
     mentioned_ids,
     words_of,
 )
-from adapters.discord.inbound.options import context_menu
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.outbound.buttons import Interaction
 from adapters.discord.outbound.sanitizer import choice

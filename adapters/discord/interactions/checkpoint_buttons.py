@@ -4,7 +4,7 @@ import asyncio
 from functools import partial
 
 from adapters.discord.api.ids import person_of
-from adapters.discord.inbound.interaction_responses import (
+from adapters.discord.inbound.interactions import (
     LOOK_UP_SECONDS,
     acknowledge_press,
     administers,
@@ -13,11 +13,9 @@ from adapters.discord.inbound.interaction_responses import (
     respond,
     tell,
 )
-from adapters.discord.outbound.answer_index import AnswerIndex
-from adapters.discord.outbound.answer_records import DiscordQuestionState
+from adapters.discord.outbound.answer_records import AnswerIndex, DiscordQuestionState
 from adapters.discord.outbound.buttons import Interaction
-from adapters.discord.outbound.forms import words_form
-from adapters.discord.outbound.payloads import FormId
+from adapters.discord.outbound.forms import FormId, words_form
 from adapters.discord.outbound.text import clip
 from core.model.incoming_events import IncomingChoice
 from core.model.inquiry import Checkpoint, Choice

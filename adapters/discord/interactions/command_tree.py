@@ -13,7 +13,7 @@ from discord import app_commands
 
 from adapters.discord.api.errors import api_call
 from adapters.discord.api.ids import person_of
-from adapters.discord.inbound.interaction_responses import tell
+from adapters.discord.inbound.interactions import tell
 from adapters.discord.outbound.buttons import Interaction
 from core.model.errors import WENT_WRONG, Denied, FootnoteError, NotFound
 from core.model.records import Record

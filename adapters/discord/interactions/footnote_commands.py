@@ -9,13 +9,18 @@ from discord import app_commands
 
 from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.ids import PLATFORM, base_channel_id, direct_key, guild_key, person_of
-from adapters.discord.inbound.interaction_responses import LOOK_UP_SECONDS, acknowledge, is_admin, report_errors, tell
-from adapters.discord.inbound.options import PlaceOption
+from adapters.discord.inbound.interactions import (
+    LOOK_UP_SECONDS,
+    PlaceOption,
+    acknowledge,
+    is_admin,
+    report_errors,
+    tell,
+)
 from adapters.discord.interactions.settings import ChannelSettingsMenus
-from adapters.discord.outbound.answer_index import AnswerIndex
+from adapters.discord.outbound.answer_records import AnswerIndex
 from adapters.discord.outbound.buttons import Interaction
-from adapters.discord.outbound.line_format import markdown_lines
-from adapters.discord.outbound.text import markdown
+from adapters.discord.outbound.text import markdown, markdown_lines
 from core.model.conversation import ThreadKey
 from core.model.principals import channel_principal
 from core.service.actions.outcomes import ThreadForgotten

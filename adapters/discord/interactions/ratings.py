@@ -6,18 +6,17 @@ from discord import ui
 
 from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.ids import person_of
-from adapters.discord.inbound.interaction_responses import (
+from adapters.discord.inbound.interactions import (
     LOOK_UP_SECONDS,
     acknowledge,
+    find_answer,
     report_errors,
     respond,
     tell,
 )
-from adapters.discord.interactions.answer_lookup import find_answer
 from adapters.discord.kb.commands import KbGroup
 from adapters.discord.outbound import layouts
-from adapters.discord.outbound.answer_index import AnsweredQuestion, AnswerIndex
-from adapters.discord.outbound.answer_records import DiscordQuestionState
+from adapters.discord.outbound.answer_records import AnsweredQuestion, AnswerIndex, DiscordQuestionState
 from adapters.discord.outbound.buttons import CorrectButton, Interaction
 from adapters.discord.outbound.forms import correction_form, reason_form
 from adapters.discord.outbound.messages import NOBODY

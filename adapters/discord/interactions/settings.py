@@ -1,10 +1,16 @@
-"""``/footnote settings``: the settings of a channel or category as menus, and what is chosen or typed there."""
+"""``/footnote settings``: the settings of a channel or category as menus, and what is chosen or typed there.
+
+A menu's id names the place and the field. Every change is saved at once; rights are looked up each time.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import discord
 
 from adapters.discord.api.channel_access import ChannelAccess
-from adapters.discord.api.ids import PLATFORM, base_channel_id, person_of
-from adapters.discord.inbound.interaction_responses import (
+from adapters.discord.api.ids import PLATFORM, base_channel_id, handoff_role, person_of
+from adapters.discord.inbound.interactions import (
     acknowledge,
     acknowledge_press,
     is_admin,
@@ -13,22 +19,41 @@ from adapters.discord.inbound.interaction_responses import (
     show,
     tell,
 )
-from adapters.discord.outbound import forms, settings_menu
-from adapters.discord.outbound.buttons import Interaction
-from adapters.discord.outbound.payloads import (
+from adapters.discord.outbound import forms
+from adapters.discord.outbound.buttons import Interaction, PlaceMenu, RoleMenu
+from adapters.discord.outbound.forms import (
     FormId,
     FormKind,
+    MenuOption,
     SettingsChange,
     SettingsMenu,
+    encode_setting,
     read_languages,
     read_menu,
     read_threshold,
 )
-from adapters.discord.outbound.sanitizer import SanitizedView
-from core.model.channel_settings import LEAST_CONFIDENCE
+from adapters.discord.outbound.layouts import layout, row
+from adapters.discord.outbound.sanitizer import SanitizedView, Text
+from adapters.discord.outbound.text import clip, escape
+from core.model.channel_settings import (
+    LEAST_CONFIDENCE,
+    ChannelSettings,
+    ChosenSettings,
+    ReplyStyle,
+    threshold_name,
+)
 from core.model.conversation import Audience, ThreadKey
 from core.model.principals import channel_principal
-from core.service.channel_settings import SettingsService
+from core.service.channel_settings import (
+    BEHAVIOUR_LABELS,
+    CHECKPOINT_LABELS,
+    FOLLOW_UPS_LABEL,
+    PROFILE_LABELS,
+    PROPOSALS_LABEL,
+    REPLY_LABELS,
+    THRESHOLD_LABELS,
+    SettingsService,
+)
 
 NO_THRESHOLD = f"That is no number from {LEAST_CONFIDENCE:g} to 1, like 0.85."
 
@@ -86,12 +111,12 @@ class ChannelSettingsMenus:
         applies = await self._channel_access.settings(key)
         bases = await self._settings.selectable_bases(await self._readers_of(interaction, place_id))
         place = interaction.guild.get_channel(place_id) if interaction.guild is not None else None
-        kind = settings_menu.PlaceKind(
+        kind = PlaceKind(
             forum=isinstance(place, discord.ForumChannel | discord.CategoryChannel),
             channel=not isinstance(place, discord.ForumChannel),
             content=interaction.client.intents.message_content,
         )
-        return settings_menu.menu(place_id, applies, await self._settings.store.read(key.place), bases, kind)
+        return menu(place_id, applies, await self._settings.store.read(key.place), bases, kind)
 
     async def _readers_of(self, interaction: Interaction, place_id: int) -> Audience:
         """Who reads in a channel; a category has no readers of its own, so that any base may be meant for it."""
@@ -108,3 +133,181 @@ class ChannelSettingsMenus:
         place = channel_principal(PLATFORM, str(interaction.guild_id), str(place_id))
         allowed = is_admin(interaction) and channel is not None
         await self._settings.require_admin(person_of(interaction.user), place, is_admin=allowed)
+
+
+POSTS_LABELS = {False: "Answered only when they mention me", True: "All answered, except those of moderators"}
+NO_CONTENT = (
+    "-# ⚠ I cannot read messages that do not mention me: switch on “Message Content Intent” in the developer portal, "
+    "under Bot, and restart me."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceKind:
+    """What a place is: a category is both. ``content``: whether we may read what does not mention us."""
+
+    forum: bool = False
+    channel: bool = True
+    content: bool = True
+
+    @property
+    def takes_messages(self) -> bool:
+        """Whether anything can be said in the place itself."""
+        return self.channel and not self.forum
+
+
+def menu(
+    place_id: int,
+    applies: ChannelSettings,
+    chosen: ChosenSettings,
+    bases: Sequence[str],
+    kind: PlaceKind = PlaceKind(),
+) -> SanitizedView:
+    """The settings of one channel or category: what applies, each above the menu that changes it."""
+    rows = [
+        *([_bases_row(place_id, applies, chosen, bases)] if bases else []),
+        _effort_row(place_id, applies, chosen),
+        _checkpoints_row(place_id, applies, chosen),
+        *([_reply_style_row(place_id, applies, chosen)] if kind.channel else []),
+        _auto_answer_row(place_id, applies, chosen),
+        *([_forum_posts_row(place_id, applies, chosen)] if kind.forum else []),
+        _other_row(place_id, applies, chosen, kind),
+        _handoff_row(place_id, applies),
+    ]
+    needs_content = applies.answers_unasked or (kind.forum and applies.forum_posts)
+    return layout(
+        Text(f"**How I answer in <#{place_id}>**", mentions=True),
+        *([Text(NO_CONTENT)] if needs_content and not kind.content else []),
+        *(item for one in rows for item in (Text(clip("\n".join(one.lines), 1_000), mentions=True), row(one.menu))),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """What applies, in lines, above the menu that changes it."""
+
+    lines: tuple[str, ...]
+    menu: PlaceMenu | RoleMenu
+
+
+def _line(name: str, value: str, chosen: object) -> str:
+    """What applies of one setting; marked where it was chosen here. ``chosen`` None: it was not."""
+    return f"**{name}**: {escape(value)}{' · set here' if chosen is not None else ''}"
+
+
+def _switch(name: str, on: bool, chosen: bool | None) -> str:
+    return _line(name, "yes" if on else "no", chosen)
+
+
+def _auto_label(applies: ChannelSettings) -> str:
+    if applies.auto_answer and not applies.answers_unasked:
+        return "Off: answers are private here"
+    return THRESHOLD_LABELS.get(applies.auto_answer) or f"When I am at least {applies.auto_answer:g} sure"
+
+
+def _bases_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings, bases: Sequence[str]) -> _Row:
+    now = chosen.bases or ()
+    options = [discord.SelectOption(label=clip(name, 100), value=name[:100], default=name in now) for name in bases]
+    value = ", ".join(sorted(applies.bases)) if applies.bases else "everything that this channel can read"
+    menu = PlaceMenu.create(SettingsMenu.BASES, place_id, "Everything this channel can read", options, several=True)
+    return _Row((_line("Knowledge bases", value, chosen.bases),), menu)
+
+
+def _effort_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings) -> _Row:
+    """Profile and behaviour in one menu; each option says which of the two it sets."""
+    policy = applies.policy
+    profiles = [
+        _option(f"Search: {label}", ChosenSettings(profile=one), chosen.profile is one)
+        for one, label in PROFILE_LABELS.items()
+    ]
+    behaviours = [
+        _option(f"Caution: {label}", ChosenSettings(behaviour=one), chosen.behaviour is one)
+        for one, label in BEHAVIOUR_LABELS.items()
+    ]
+    hint = "Search effort and caution"
+    menu = PlaceMenu.create(SettingsMenu.EFFORT, place_id, hint, [*profiles, *behaviours], several=True)
+    effort = _line("How much to search", PROFILE_LABELS[policy.profile], chosen.profile)
+    careful = _line("How careful to be", BEHAVIOUR_LABELS[policy.behaviour], chosen.behaviour)
+    return _Row((effort, careful), menu)
+
+
+def _option(label: str, chooses: ChosenSettings, chosen: bool = False) -> discord.SelectOption:
+    return discord.SelectOption(label=label, value=encode_setting(chooses), default=chosen)
+
+
+def _checkpoints_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings) -> _Row:
+    on = applies.policy.checkpoints
+    options = [
+        discord.SelectOption(label=label, value=kind.value, default=kind in on)
+        for kind, label in CHECKPOINT_LABELS.items()
+    ]
+    asks = "; ".join(label for kind, label in CHECKPOINT_LABELS.items() if kind in on) or "never"
+    menu = PlaceMenu.create(SettingsMenu.CHECKPOINTS, place_id, "Never", options, several=True)
+    return _Row((_line("I ask how to continue when", asks, chosen.checkpoints),), menu)
+
+
+def _reply_style_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings) -> _Row:
+    options = [
+        discord.SelectOption(label=REPLY_LABELS[style], value=style.value, default=chosen.reply_style is style)
+        for style in ReplyStyle
+    ]
+    menu = PlaceMenu.create(SettingsMenu.REPLY_STYLE, place_id, "Where answers appear", options)
+    return _Row((_line("Answers appear", REPLY_LABELS[applies.reply_style], chosen.reply_style),), menu)
+
+
+def _auto_answer_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings) -> _Row:
+    now, name = applies.auto_answer, "Questions that do not mention me"
+    options = [
+        discord.SelectOption(label=label, value=threshold_name(value), default=value == now)
+        for value, label in THRESHOLD_LABELS.items()
+    ]
+    if now not in THRESHOLD_LABELS:
+        options.append(discord.SelectOption(label=_auto_label(applies), value=threshold_name(now), default=True))
+    options.append(discord.SelectOption(label="A number …", value=MenuOption.TYPE_NUMBER))
+    menu = PlaceMenu.create(SettingsMenu.AUTO_ANSWER, place_id, name, options)
+    return _Row((_line(name, _auto_label(applies), chosen.auto_answer),), menu)
+
+
+def _forum_posts_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings) -> _Row:
+    options = [
+        discord.SelectOption(
+            label=label, value=MenuOption.YES if answered else MenuOption.NO, default=applies.forum_posts is answered
+        )
+        for answered, label in POSTS_LABELS.items()
+    ]
+    menu = PlaceMenu.create(SettingsMenu.FORUM_POSTS, place_id, "New posts", options)
+    return _Row((_line("New posts", POSTS_LABELS[applies.forum_posts], chosen.forum_posts),), menu)
+
+
+def _other_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings, kind: PlaceKind) -> _Row:
+    """Everything that is switched on or off: each option says the opposite of what applies."""
+    policy, digest = applies.policy, applies.proposal_digest
+    proposals = _option(
+        "Don't post about proposals" if digest else PROPOSALS_LABEL, ChosenSettings(proposal_digest=not digest)
+    )
+    options = [
+        _option(
+            "Answer at once" if policy.sources_first else "Show sources before every answer",
+            ChosenSettings(sources_first=not policy.sources_first),
+        ),
+        _option(
+            "Don't suggest follow-up questions" if policy.follow_ups else FOLLOW_UPS_LABEL,
+            ChosenSettings(follow_ups=not policy.follow_ups),
+        ),
+        *([proposals] if digest or kind.takes_messages else []),
+        discord.SelectOption(label="Languages …", value=MenuOption.TYPE_LANGUAGES),
+        discord.SelectOption(label="Reset to the defaults", value=MenuOption.DEFAULTS),
+    ]
+    lines = (
+        _switch("Sources before an answer", policy.sources_first, chosen.sources_first),
+        _switch(FOLLOW_UPS_LABEL, policy.follow_ups, chosen.follow_ups),
+        _line("Languages", ", ".join(policy.languages) or "the asker's", chosen.languages),
+        *([_switch(PROPOSALS_LABEL, digest, chosen.proposal_digest)] if digest or kind.takes_messages else []),
+    )
+    return _Row(lines, PlaceMenu.create(SettingsMenu.OTHER, place_id, "Change one of these", options))
+
+
+def _handoff_row(place_id: int, applies: ChannelSettings) -> _Row:
+    role = handoff_role(applies.handoff)
+    menu = RoleMenu.create(SettingsMenu.HANDOFF, place_id, "Ask a person: which role?", role)
+    return _Row((f"**Ask a person**: {f'<@&{role}>' if role else 'nobody yet'}",), menu)

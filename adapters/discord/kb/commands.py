@@ -6,7 +6,8 @@ are looked up here, now. A reply's further buttons carry the id of the command t
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import Any
 
 import discord
@@ -14,10 +15,11 @@ from discord import app_commands, ui
 
 from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.ids import base_channel_id, key_of, person_of
-from adapters.discord.inbound.interaction_responses import (
+from adapters.discord.inbound.interactions import (
     LOOK_UP_SECONDS,
     acknowledge,
     acknowledge_press,
+    context_menu,
     is_admin,
     private_target,
     report_errors,
@@ -25,22 +27,20 @@ from adapters.discord.inbound.interaction_responses import (
     show,
     tell,
 )
-from adapters.discord.inbound.options import context_menu
 from adapters.discord.kb.job_cards import JobCards, card
-from adapters.discord.kb.kept_commands import ButtonUse, DiscordKeptCommand
 from adapters.discord.kb.options import Subcommand, subcommands
 from adapters.discord.kb.transcripts import conversation_of, reference_of
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.buttons import Interaction, KbButton
 from adapters.discord.outbound.forms import files_form
-from adapters.discord.outbound.line_format import markdown_lines
 from adapters.discord.outbound.sanitizer import Text, choice
-from adapters.discord.outbound.text import clip
+from adapters.discord.outbound.text import clip, markdown_lines
 from core.model.conversation import Turn
 from core.model.incoming_events import FileReference, Permissions
+from core.model.records import PERSON
 from core.service.kb.commands import LARGEST_FILE, Caller, KbCommand, KbVerb
 from core.service.kb.job_wording import job_state, job_title
-from core.service.kb.kept_commands import KeptCommands
+from core.service.kb.kept_commands import KeptCommand, KeptCommands
 from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.kb.results import (
     CancelRequested,
@@ -57,6 +57,28 @@ from core.service.kb.results import (
 from core.service.kb.text_layout import Part, lay_out
 from core.service.kb.text_spans import Line, strong
 from core.service.kb.wording import outcome_layout
+
+
+class ButtonUse(StrEnum):
+    """How a button's command is used."""
+
+    REPEATED = ""
+    ONCE = "once"  # one single time
+    ASIDE = "aside"  # its result does not take the place of the message that it stands below
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiscordKeptCommand(KeptCommand, place="discord/kb/{id}", subject="command"):
+    """The command that a button below a reply of ``/kb`` stands for, or what a form brings files for."""
+
+    person: str = field(default="", metadata=PERSON | {"stored": "by"})
+    use: ButtonUse = field(default=ButtonUse.REPEATED, metadata={"stored": "kind"})
+
+    @property
+    def acts_once(self) -> bool:
+        """Whether one press alone counts."""
+        return self.use is ButtonUse.ONCE
+
 
 ELSEWHERE = "-# `/kb proposals approve` adds a proposal to another knowledge base."
 PROPOSALS = "/kb proposals list"

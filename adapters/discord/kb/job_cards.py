@@ -16,9 +16,9 @@ import structlog
 from adapters.discord.api.ids import PLATFORM
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.buttons import KbButton
-from adapters.discord.outbound.line_format import markdown_lines
 from adapters.discord.outbound.messages import TOKEN_SECONDS, Messages, Spot, interaction_time
 from adapters.discord.outbound.sanitizer import SanitizedView, Text
+from adapters.discord.outbound.text import markdown_lines
 from core.model.errors import FootnoteError, NotFound, PlatformUnavailable
 from core.model.jobs import Job
 from core.model.reply_target import ReplyTarget

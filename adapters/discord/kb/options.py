@@ -11,7 +11,7 @@ import discord
 from discord import app_commands
 
 from adapters.discord.api.ids import PLATFORM, guild_principal, role_principal, user_principal
-from adapters.discord.inbound.options import PlaceOption
+from adapters.discord.inbound.interactions import PlaceOption
 from adapters.discord.outbound.buttons import Interaction
 from core.model.principals import channel_principal
 from core.ports.schedule_store import Every

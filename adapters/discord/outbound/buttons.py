@@ -11,7 +11,7 @@ from typing import Any, Self, cast
 import discord
 from discord import ui
 
-from adapters.discord.outbound.payloads import SettingsMenu
+from adapters.discord.outbound.forms import SettingsMenu
 from adapters.discord.outbound.text import LABEL_LIMIT, clip
 from core.model.inquiry import Choice
 from core.service.actions.presses import ROWS, AnswerAction

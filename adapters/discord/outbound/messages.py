@@ -24,7 +24,7 @@ from adapters.discord.api.errors import (
     TokenRefused,
     api_call,
 )
-from adapters.discord.api.responses import LimitedForLong
+from adapters.discord.api.http import LimitedForLong
 from adapters.discord.api.servers import Servers
 from adapters.discord.outbound.layouts import layout_text, message_text, shown_in
 from adapters.discord.outbound.sanitizer import SanitizedView, label, markdown

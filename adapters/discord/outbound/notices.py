@@ -1,13 +1,15 @@
-"""A word to one person: where they wrote or pressed, else directly; where nothing reaches them, the log has it."""
+"""Messages beside the answers: a notice to one person, and an announcement in a channel."""
 
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 
 import structlog
 
+from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.messages import Messages, Spot, nonce, spot_of
-from core.model.conversation import ThreadKey
-from core.model.errors import FootnoteError, NotFound, PlatformUnavailable
+from core.model.conversation import Audience, ThreadKey
+from core.model.errors import Denied, FootnoteError, NotFound, PlatformUnavailable
 from core.model.reply_target import ReplyMode, ReplyTarget
 
 log = structlog.get_logger(__name__)
@@ -59,3 +61,39 @@ class Notices:
             raise
         except FootnoteError as error:
             log.warning("not_told", reason=str(error))
+
+
+class DiscordAnnouncements:
+    """Speaks in channels, once the gateway is connected."""
+
+    proposals_command = "/kb proposals list"
+
+    def __init__(
+        self, channel_access: ChannelAccess, messages: Messages, connected: Callable[[], Awaitable[None]]
+    ) -> None:
+        self._channel_access = channel_access
+        self._messages = messages
+        self._connected = connected
+
+    async def readers(self, channel: ThreadKey) -> Audience:
+        """Who reads there. Raises NotFound where there is no such channel, PlatformUnavailable."""
+        await self._connected()
+        audience = await self._channel_access.audience_of_channel(channel)
+        if not audience.principals:
+            raise NotFound("I know no such channel.", remedy="Write it as discord:channel:SERVER/CHANNEL.")
+        return audience
+
+    async def has_posted(self, channel: ThreadKey, beginning: str, *, since: datetime) -> bool:
+        """Whether one of our newest messages there begins so. Raises PlatformUnavailable."""
+        await self._connected()
+        try:
+            texts = await self._messages.own_texts(Spot(int(channel.channel), int(channel.space)), since)
+        except (Denied, NotFound):
+            return False
+        return any(text.startswith(beginning) for text in texts)
+
+    async def post(self, channel: ThreadKey, text: str) -> None:
+        """Say it there. Raises Denied, NotFound, PlatformUnavailable."""
+        await self._connected()
+        spot = Spot(int(channel.channel), int(channel.space))
+        await self._messages.post(spot, layouts.text_layout(text), nonce(str(channel), "announcement", text))

@@ -1,16 +1,18 @@
-"""Core's Markdown as Discord writes it: no ping can be produced, no link but to a source, nothing cut in half.
+"""Core's Markdown and lines as Discord writes them: no ping, no link but to a source, nothing cut in half.
 
-Every function is pure. What is shown where, and with which buttons, is ``layouts``' business.
+Every function is pure. Where a text appears, and with which buttons, is decided in ``layouts``.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import assert_never
 from urllib.parse import urlsplit
 
 from adapters.discord.api.ids import GUILD
 from core.model.answer import Citation
 from core.model.markdown_lines import is_table_rule, with_fences, without_marks
 from core.model.principals import Principal, PrincipalKind
+from core.service.kb.text_spans import Line, Span, Style
 from core.service.text_splitter import split_markdown
 
 MESSAGE_LIMIT = 2_000  # characters of an answer in one message
@@ -205,3 +207,25 @@ def _block_quote(passage: str) -> str:
 def _literal(line: str) -> str:
     """A line of a passage as it is written: none of its signs comes alive as Markdown."""
     return without_mentions(_SPECIAL.sub(r"\\\1", line))
+
+
+SMALL_PRINT = 600  # characters of a message that are left for what stands beside the lines
+
+
+def markdown_lines(lines: Iterable[Line]) -> str:
+    """Lines as one text, with places and people by the names that Discord has; at most what a message takes."""
+    return clip("\n".join("".join(map(_span, line)) for line in lines), LAYOUT_TEXT_LIMIT - SMALL_PRINT) or "…"
+
+
+def _span(span: Span) -> str:
+    match span.style:
+        case Style.PLAIN | Style.LINK:  # which addresses are links is the sanitizer's to decide
+            return markdown(span.text)
+        case Style.STRONG:
+            return f"**{words}**" if (words := escape(span.text)) else ""
+        case Style.CODE:
+            return f"`{markdown(span.text)}`"
+        case Style.PRINCIPAL:
+            return principal_name(span.text)
+        case unknown:
+            assert_never(unknown)

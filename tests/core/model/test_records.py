@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from adapters.discord.outbound.answer_index import AskedAt
-from adapters.discord.outbound.answer_records import DiscordQuestionState, LatestConversation
+from adapters.discord.outbound.answer_records import AskedAt, DiscordQuestionState, LatestConversation
 from adapters.slack.outbound.answer_records import SlackQuestionState, VisibleAnswer
 from core.model.conversation import ThreadKey
 from core.model.message_records import AnswerStage, CheckpointState

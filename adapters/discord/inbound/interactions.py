@@ -1,21 +1,25 @@
-"""The outer edge of a press or a command: what goes wrong is said to the one who pressed, and to nobody else."""
+"""What commands, buttons and forms share: acknowledging, responding, reporting errors to the person, options."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 
 import aiohttp
 import discord
 import structlog
+from discord import app_commands
 
 from adapters.discord.api.errors import ALREADY_ACKNOWLEDGED, api_call
-from adapters.discord.api.responses import LimitedForLong
+from adapters.discord.api.http import LimitedForLong
 from adapters.discord.outbound import layouts
+from adapters.discord.outbound.answer_records import AnsweredQuestion, AnswerIndex
 from adapters.discord.outbound.buttons import Interaction
 from adapters.discord.outbound.messages import NOBODY
 from adapters.discord.outbound.sanitizer import SanitizedView
-from core.model.errors import WENT_WRONG, FootnoteError, PlatformUnavailable
+from core.model.errors import WENT_WRONG, FootnoteError, NotFound, PlatformUnavailable
 from core.model.reply_target import ReplyMode, ReplyTarget
+from core.service.actions.wording import GONE
 
 LOOK_UP_SECONDS = 2.0  # of the 3 within which a press must be acknowledged
 TELL_SECONDS = 30.0
@@ -174,3 +178,43 @@ def private_target(interaction: Interaction) -> ReplyTarget:
         asker=str(interaction.user.id),
         token=interaction.token,
     )
+
+
+class PlaceOption(app_commands.Transformer):
+    """A channel or category of the server, as its id. Of the kinds that Discord's published description knows."""
+
+    @property
+    def type(self) -> discord.AppCommandOptionType:
+        """What Discord offers to choose from."""
+        return discord.AppCommandOptionType.channel
+
+    @property
+    def channel_types(self) -> list[discord.ChannelType]:
+        """The types of channels that have settings of their own."""
+        kinds = discord.ChannelType
+        return [kinds.text, kinds.news, kinds.voice, kinds.forum, kinds.category]
+
+    async def transform(self, interaction: Interaction, value: Any, /) -> int:
+        """The id; whether there is such a channel is looked up where it is used."""
+        return int(value.id)
+
+
+def context_menu(
+    name: str, callback: Callable[[Interaction, discord.Message], Awaitable[None]]
+) -> app_commands.ContextMenu:
+    """A command in the menu of every message."""
+
+    async def on_message(interaction: Interaction, message: discord.Message) -> None:
+        await callback(interaction, message)
+
+    on_message.__annotations__ = {"interaction": discord.Interaction, "message": discord.Message}
+    return app_commands.ContextMenu(name=name, callback=on_message)
+
+
+async def find_answer(index: AnswerIndex, trace_id: str, gone: str = GONE) -> AnsweredQuestion:
+    """Return where this trace's answer is shown. Raises NotFound, in these words, and TimeoutError."""
+    async with asyncio.timeout(LOOK_UP_SECONDS):
+        shown = await index.find(trace_id)
+    if shown is None:
+        raise NotFound(gone)
+    return shown
