@@ -482,7 +482,7 @@ async def test_a_suggestion_is_acknowledged_before_anybody_is_looked_up(discord:
     asked = await chair.says("<@bot> how long do refunds to cards take?", hidden)
     answer = await discord.reply_to(asked, LONG)
     suggested, _ = [label for label in answer.buttons() if label.startswith("More on: ")]
-    office.platform.channel_access.members.forget(discord.guild_id, guest.id)
+    office.platform.app.channel_access.members.forget(discord.guild_id, guest.id)
     held = discord.hold("GET", "/guilds/{guild_id}/members/{user_id}")
     pressed = await chair.clicks(answer, suggested)
     assert not pressed.failed

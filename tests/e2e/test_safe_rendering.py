@@ -214,7 +214,7 @@ async def discord_beside(platform: DiscordPlatform, discord: FakeDiscord, asked:
         "reply": layouts.layout(Text(markdown_lines(hostile_lines(hostile)), mentions=True)),
     }
     for name, view in shown.items():
-        await platform.messages.post(spot, view, f"{name}{hash(hostile)}"[:24])
+        await platform.app.messages.post(spot, view, f"{name}{hash(hostile)}"[:24])
     with suppress(FootnoteError):  # there is no such role; it was sent all the same
         link = "https://discord.com/channels/1/2/3"
-        await platform.messages.call_role(spot, 77, hostile, link, f"role{hash(hostile)}"[:24])
+        await platform.app.messages.call_role(spot, 77, hostile, link, f"role{hash(hostile)}"[:24])

@@ -14,9 +14,9 @@ import discord
 import structlog
 from cachetools import TTLCache
 
-from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.errors import api_call, find
 from adapters.discord.api.ids import base_channel_id, guild_key, key_of, private_key
+from adapters.discord.application import DiscordApplication
 from adapters.discord.inbound.message_parser import (
     POSTED_BY_PEOPLE,
     BotLoopGuard,
@@ -27,15 +27,14 @@ from adapters.discord.inbound.message_parser import (
 )
 from adapters.discord.inbound.message_words import BotIdentity, bot_identity
 from adapters.discord.inbound.ordered_queue import OrderedQueue
-from adapters.discord.outbound.answer_records import AnswerIndex, DiscordQuestionState, EditVersions
-from adapters.discord.outbound.messages import Messages
+from adapters.discord.outbound.answer_records import DiscordQuestionState
 from core.model.channel_settings import ReplyStyle
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import FootnoteError, PlatformUnavailable
 from core.model.incoming_events import IncomingMessage
 from core.model.reply_target import ReplyMode, ReplyTarget
 from core.ports.inbox import Inbox
-from core.ports.message_state import KEPT_FOR, CancelReason, MessageStateStore
+from core.ports.message_state import KEPT_FOR, CancelReason
 from core.service.answer_visibility import AnswerVisibility, visibility_of
 from core.service.backfill import BackfillPlaces
 from core.service.deletions import take_in_deletion
@@ -55,16 +54,11 @@ class EventListener:
 
     def __init__(
         self,
-        *,
-        client: Callable[[], discord.Client],
+        app: DiscordApplication,
         ordered_queue: OrderedQueue,
         inbox: Inbox,
-        message_states: MessageStateStore,
         places: BackfillPlaces,
-        answer_index: AnswerIndex,
-        edit_versions: EditVersions,
-        channel_access: ChannelAccess,
-        messages: Messages,
+        *,
         tell: Callable[[IncomingMessage, str], Awaitable[None]],
         look_again: Callable[[discord.Message], None],
         allowed_bots: Collection[str] = (),
@@ -73,16 +67,11 @@ class EventListener:
 
         ``look_again`` is called with a message for which there is no room now: it is read once more later.
         """
-        self._client = client
+        self._app = app
         self._ordered_queue = ordered_queue
         self._inbox = inbox
-        self._message_states = message_states
         self._places = places
-        self._answer_index = answer_index
-        self._edit_versions = edit_versions
         self._bots = BotLoopGuard()
-        self._channel_access = channel_access
-        self._messages = messages
         self._tell = tell
         self._look_again = look_again
         self._allowed_bots = frozenset(name.casefold() for name in allowed_bots)
@@ -99,7 +88,7 @@ class EventListener:
         self._receive(message, edited=True)
 
     def _receive(self, message: discord.Message, *, edited: bool) -> None:
-        client = self._client()
+        client = self._app.client()
         if client.user is None or message.author.id == client.user.id:
             return
         if not edited and is_by_person(message) and message.type in POSTED_BY_PEOPLE:
@@ -111,7 +100,7 @@ class EventListener:
         if not self._could_be_for_us(message, us):
             return
         if not edited and not message.author.bot and (message.guild is None or mentions_us(message, us)):
-            self._start(self._messages.show_typing(message.channel.id))
+            self._start(self._app.messages.show_typing(message.channel.id))
         if not self._ordered_queue.add(partial(self._keep, message, us, edited=edited)) and not edited:
             self._look_again(message)
 
@@ -136,7 +125,7 @@ class EventListener:
         expected = key_of(message.channel, message.guild.id if message.guild else None, message.id)
         replied = incoming.reply_target.mode is ReplyMode.REPLY
         if replied or str(incoming.thread) != str(expected):
-            await self._answer_index.keep_question(incoming)
+            await self._app.answer_index.keep_question(incoming)
         if edited and message.edited_at is not None:
             await self._enqueue_edit(incoming)
         else:
@@ -167,7 +156,7 @@ class EventListener:
         if not incoming.in_channel:
             return True
         could_be = could_be_answered(incoming, ANYWHERE)
-        return could_be and could_be_answered(incoming, await self._channel_access.settings(incoming.thread))
+        return could_be and could_be_answered(incoming, await self._app.channel_access.settings(incoming.thread))
 
     def _passes_bot_guard(self, message: discord.Message) -> bool:
         """Whether it is a person's, or a bot's that has not spoken to us too often in a row."""
@@ -181,7 +170,7 @@ class EventListener:
         if discord.utils.utcnow() - discord.utils.snowflake_time(int(incoming.id)) <= KEPT_FOR:
             return False
         state = DiscordQuestionState(thread=incoming.thread, message=incoming.id)
-        return await self._message_states.read(state) is None
+        return await self._app.message_states.read(state) is None
 
     async def _enqueue_edit(self, incoming: IncomingMessage) -> None:
         """Take an edit in, once: Discord tells of an edited message again for other reasons, and repeats itself.
@@ -189,12 +178,12 @@ class EventListener:
         Announced before the earlier wording is cancelled, so that whoever has not begun on that does not; cancelled
         before it is put into the inbox, so that it never calls itself off.
         """
-        if not await self._edit_versions.is_news(incoming) or await self._is_forgotten(incoming):
+        if not await self._app.edit_versions.is_news(incoming) or await self._is_forgotten(incoming):
             return
-        await self._edit_versions.announce(incoming)
-        await self._message_states.request_cancel(str(incoming.thread), incoming.id, CancelReason.EDITED)
+        await self._app.edit_versions.announce(incoming)
+        await self._app.message_states.request_cancel(str(incoming.thread), incoming.id, CancelReason.EDITED)
         await self._enqueue(f"discord:{incoming.id}:{incoming.reply_target.edited}", incoming)
-        await self._edit_versions.note_kept(incoming)
+        await self._app.edit_versions.note_kept(incoming)
 
     async def _enqueue(self, delivery_id: str, incoming: IncomingMessage) -> None:
         async def say_busy(text: str) -> None:
@@ -205,20 +194,19 @@ class EventListener:
 
     async def _has_answered_in(self, thread: ThreadKey) -> bool:
         """Whether a thread was started on a question to us, so that what is said there may go on with it."""
-        return await self._message_states.read(DiscordQuestionState(thread=thread, message=thread.thread)) is not None
+        opening = DiscordQuestionState(thread=thread, message=thread.thread)
+        return await self._app.message_states.read(opening) is not None
 
     async def _continued_thread(self, message: discord.Message) -> ThreadKey | None:
         """The conversation that a reply goes on with, where it is not the one of the place it stands in."""
-        original, client = reply_reference(message), self._client()
+        original, client = reply_reference(message), self._app.client()
         if original is None:
             return None
-        found = await self._answer_index.thread_of_answer(original)
-        if (
-            found is None
-            and client.user is not None
-            and mentions_us(message, bot_identity(client.user.id, message.guild))
-        ):
-            return await self._answer_index.thread_of_question(original)  # a question that was answered in the channel
+        index = self._app.answer_index
+        found = await index.thread_of_answer(original)
+        us = bot_identity(client.user.id, message.guild) if client.user is not None else None
+        if found is None and us is not None and mentions_us(message, us):
+            return await index.thread_of_question(original)  # a question that was answered in the channel
         return found
 
     async def _with_reply_mode(self, incoming: IncomingMessage) -> IncomingMessage:
@@ -232,7 +220,7 @@ class EventListener:
             return replace(incoming, reply_target=replace(target, mode=ReplyMode.REPLY))
         if target.mode is not ReplyMode.START:
             return incoming
-        settings = await self._channel_access.settings(incoming.thread)
+        settings = await self._app.channel_access.settings(incoming.thread)
         if visibility_of(incoming, settings) is AnswerVisibility.PLACE:
             mode = ReplyMode.REPLY if settings.reply_style is ReplyStyle.CHANNEL else ReplyMode.START
             return replace(incoming, reply_target=replace(target, mode=mode))
@@ -244,15 +232,15 @@ class EventListener:
         """Whoever works on it stops; what was posted for it goes with it, also after the answer."""
 
         async def take_in() -> None:
-            thread = await self._answer_index.thread_of_question(message_id)
+            thread = await self._app.answer_index.thread_of_question(message_id)
             if thread is None:
                 thread = key_of(await self._channel_of(guild_id, channel_id), guild_id, message_id)
-            kept = await self._message_states.read(DiscordQuestionState(thread=thread, message=str(message_id)))
+            kept = await self._app.message_states.read(DiscordQuestionState(thread=thread, message=str(message_id)))
             question = kept.question if kept is not None else None
             if question is None:
                 where = ReplyTarget(ReplyMode.POST, str(channel_id), str(message_id), str(guild_id or ""))
                 question = IncomingMessage(str(message_id), thread, "", Person("", ""), where)
-            await take_in_deletion(self._message_states, self._inbox, question)
+            await take_in_deletion(self._app.message_states, self._inbox, question)
 
         self._ordered_queue.add(take_in)
 
@@ -261,15 +249,15 @@ class EventListener:
 
         async def take_in() -> None:
             thread = guild_key(guild_id, parent_id, thread_id)
-            kept = await self._message_states.read(DiscordQuestionState(thread=thread, message=str(thread_id)))
+            kept = await self._app.message_states.read(DiscordQuestionState(thread=thread, message=str(thread_id)))
             if kept is not None and kept.question is not None and kept.channel == str(thread_id):
-                await take_in_deletion(self._message_states, self._inbox, kept.question)
+                await take_in_deletion(self._app.message_states, self._inbox, kept.question)
 
         self._ordered_queue.add(take_in)
 
     async def _channel_of(self, guild_id: int | None, channel_id: int) -> object:
         """A channel that something was deleted in; one that we were not told of may be a thread that was put away."""
-        client = self._client()
+        client = self._app.client()
         known = client.get_channel(channel_id) or self._looked_up.get(channel_id)
         if known is None and guild_id is not None:
             with suppress(PlatformUnavailable):

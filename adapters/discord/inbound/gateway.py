@@ -4,7 +4,8 @@ Events come through discord.py; a resumed connection repeats some of them, which
 is bounded, and nothing we send can mention anybody.
 """
 
-from typing import Protocol
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 
 import discord
 import structlog
@@ -13,18 +14,7 @@ from discord import app_commands
 from adapters.discord.api.errors import RESET_REMEDY, api_call
 from adapters.discord.api.http import ApiResponses, host
 from adapters.discord.inbound.identify_limiter import IdentifyLimiter
-from adapters.discord.outbound.buttons import (
-    AgainButton,
-    AnswerButton,
-    ButtonHandlers,
-    ChoiceButton,
-    CorrectButton,
-    FollowUpButton,
-    KbButton,
-    PlaceMenu,
-    RoleMenu,
-    StopButton,
-)
+from adapters.discord.outbound.buttons import ButtonHandlers, Pressed
 from adapters.discord.outbound.messages import NOBODY
 from core.model.errors import ConfigurationError, FootnoteError, PlatformUnavailable
 
@@ -37,35 +27,18 @@ LOGIN_SECONDS = 60.0
 log = structlog.get_logger(__name__)
 
 
-class GatewayEvents(Protocol):
-    """Who handles what the gateway tells."""
+@dataclass(frozen=True, slots=True)
+class GatewayEvents:
+    """Who handles what the gateway tells, our own messages included."""
 
-    def on_message(self, message: discord.Message) -> None:
-        """Every message of the gateway, our own included."""
-
-    def on_edit(self, message: discord.Message) -> None:
-        """A message as it reads now."""
-
-    def on_delete(self, guild_id: int | None, channel_id: int, message_id: int) -> None:
-        """A message was deleted."""
-
-    def on_thread_delete(self, guild_id: int, parent_id: int, thread_id: int) -> None:
-        """A thread was deleted, with all that stood in it."""
-
-    async def on_submit(self, interaction: discord.Interaction) -> None:
-        """A form was sent."""
-
-    def on_member_change(self, guild_id: int, user_id: int) -> None:
-        """A member's roles are no longer what they were, or they have left."""
-
-    async def ready(self) -> None:
-        """A session stands, for the first time or anew: what was said since the last one is not told."""
-
-    def on_resume(self) -> None:
-        """The session goes on where it was."""
-
-    def on_disconnect(self) -> None:
-        """The gateway's connection is lost; discord.py reconnects."""
+    on_message: Callable[[discord.Message], None]
+    on_edit: Callable[[discord.Message], None]
+    on_delete: Callable[[int | None, int, int], None]  # server, channel, message
+    on_thread_delete: Callable[[int, int, int], None]  # server, channel, thread
+    on_member_change: Callable[[int, int], None]  # server, person: roles have changed, or they have left
+    on_ready: Callable[[], Awaitable[None]]  # a new session: what was said since the last one is not told
+    on_resume: Callable[[], None]
+    on_disconnect: Callable[[], None]  # discord.py reconnects
 
 
 def intents(*, content: bool) -> discord.Intents:
@@ -103,17 +76,7 @@ class FootnoteClient(discord.Client):
             self, allowed_contexts=app_commands.AppCommandContext(guild=True, dm_channel=True)
         )
         self._identify_limiter = identify_limiter
-        self.add_dynamic_items(
-            StopButton,
-            AnswerButton,
-            FollowUpButton,
-            AgainButton,
-            ChoiceButton,
-            CorrectButton,
-            PlaceMenu,
-            RoleMenu,
-            KbButton,
-        )
+        self.add_dynamic_items(Pressed)
 
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
         """Wait for our turn, so that no loop of ours uses up the day's identifications."""
@@ -122,7 +85,7 @@ class FootnoteClient(discord.Client):
     async def on_ready(self) -> None:
         """Identified; the servers are known."""
         log.info("discord_ready", user=str(self.user), guilds=len(self.guilds))
-        await self.events.ready()
+        await self.events.on_ready()
 
     async def on_resumed(self) -> None:
         """The connection was lost and goes on where it was."""
@@ -158,7 +121,7 @@ class FootnoteClient(discord.Client):
     async def on_interaction(self, interaction: discord.Interaction) -> None:
         """Forms are answered here, by their ids alone: the library would only know those this process has opened."""
         if interaction.type is discord.InteractionType.modal_submit:
-            await self.events.on_submit(interaction)
+            await self.button_handlers.on_submit(interaction)
 
     async def on_member_update(self, _: discord.Member, after: discord.Member) -> None:
         """Told only where the members intent is on."""

@@ -110,10 +110,6 @@ class GatewayConnection:
             self._away_since = time.monotonic()
         self._problem = self._problem or AWAY
 
-    def mark_closing(self) -> None:
-        """We disconnect on purpose, so that the loss is not reported."""
-        self._problem = "it is closing"
-
     # --- holding it
 
     async def hold(self) -> None:
@@ -216,14 +212,27 @@ class GatewayConnection:
         """End the connection; where we lead no longer too, really: the library would leave its socket open."""
         if holding.done():
             self._holding = False
-            if client.ws is not None:  # None until the first connection stands, whatever the library's types say
-                with suppress(TimeoutError, OSError):
-                    async with asyncio.timeout(CLOSE_SECONDS):
-                        await client.ws.close(code=1000)
+            await _close_socket(client)
         for task in (connecting, holding):
             task.cancel()
             with suppress(asyncio.CancelledError, Exception):
                 await task
+
+    async def hang_up(self, holding: "asyncio.Task[None]") -> None:
+        """Hear nothing more; ``holding`` runs ``hold``. Answers in progress can still be shown, until ``close``."""
+        self._problem = "it is closing"
+        holding.cancel()
+        await asyncio.gather(holding, return_exceptions=True)
+        if self.client is not None:
+            await _close_socket(self.client)
+        await self._lease.release()
+
+    async def close(self) -> None:
+        """Close the client: nothing can be shown any more."""
+        if self.client is not None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(CLOSE_SECONDS):
+                    await self.client.close()
 
     async def _watch(self, connecting: "asyncio.Task[None]", holding: "asyncio.Task[None]") -> None:
         """Returns when the library has given up, or has been away for too long, or our turn is over.
@@ -244,3 +253,10 @@ class GatewayConnection:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, it is tried again
             log.warning("discord_connection_failed", reason=type(error).__name__)
+
+
+async def _close_socket(client: FootnoteClient) -> None:
+    if client.ws is not None:  # None until the first connection, whatever the library's types say
+        with suppress(TimeoutError, OSError):
+            async with asyncio.timeout(CLOSE_SECONDS):
+                await client.ws.close(code=1000)

@@ -9,8 +9,8 @@ from dataclasses import replace
 from functools import partial
 from typing import assert_never
 
-from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.ids import handoff_role, person_of
+from adapters.discord.application import DiscordApplication
 from adapters.discord.inbound.context import files_on
 from adapters.discord.inbound.interactions import (
     LOOK_UP_SECONDS,
@@ -26,9 +26,9 @@ from adapters.discord.inbound.interactions import (
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.interactions.ratings import RatingButtons
 from adapters.discord.outbound import layouts
-from adapters.discord.outbound.answer_records import AnsweredQuestion, AnswerIndex, DiscordQuestionState
-from adapters.discord.outbound.buttons import AgainButton, Interaction
-from adapters.discord.outbound.messages import Messages, Spot, nonce
+from adapters.discord.outbound.answer_records import AnsweredQuestion, DiscordQuestionState
+from adapters.discord.outbound.buttons import AGAIN, Interaction
+from adapters.discord.outbound.messages import Spot, nonce
 from adapters.discord.outbound.sanitizer import SanitizedView
 from adapters.discord.outbound.text import answer_parts, clip, escape, markdown, quote_blocks
 from core.model.answer import Answer
@@ -46,7 +46,6 @@ from core.service.actions.presses import (
     Rated,
     Shared,
 )
-from core.service.actions.user_actions import UserActions
 from core.service.actions.wording import (
     FINISHED,
     GONE,
@@ -65,20 +64,8 @@ UNMENTIONABLE = "An admin can choose a role that is there in /footnote settings,
 class AnswerButtons:
     """Does what is pressed below an answer."""
 
-    def __init__(
-        self,
-        *,
-        user_actions: UserActions,
-        answer_index: AnswerIndex,
-        channel_access: ChannelAccess,
-        messages: Messages,
-        ordered_queue: OrderedQueue,
-        ratings: RatingButtons,
-    ) -> None:
-        self._user_actions = user_actions
-        self._answer_index = answer_index
-        self._channel_access = channel_access
-        self._messages = messages
+    def __init__(self, app: DiscordApplication, ordered_queue: OrderedQueue, ratings: RatingButtons) -> None:
+        self._app = app
         self._ordered_queue = ordered_queue
         self._ratings = ratings
 
@@ -86,9 +73,9 @@ class AnswerButtons:
         """End the work on a question; whoever works on it offers what was found."""
         async with report_errors(interaction):
             async with asyncio.timeout(LOOK_UP_SECONDS):
-                shown = await find_answer(self._answer_index, trace_id, FINISHED)
+                shown = await find_answer(self._app.answer_index, trace_id, FINISHED)
                 question = DiscordQuestionState(thread=shown.thread, message=shown.subject)
-                await self._user_actions.cancellation.stop(
+                await self._app.user_actions.cancellation.stop(
                     question, person_of(interaction.user), partial(administers, interaction)
                 )
             await acknowledge_press(interaction)
@@ -96,14 +83,14 @@ class AnswerButtons:
     async def act(self, interaction: Interaction, action: AnswerAction, trace_id: str) -> None:
         """One of an answer's buttons."""
         async with report_errors(interaction):
-            shown = await find_answer(self._answer_index, trace_id)
+            shown = await find_answer(self._app.answer_index, trace_id)
             if action in RATINGS:  # a form must be the first response
                 await self._ratings.rate(interaction, action, self._pressed(interaction, shown, trace_id, action))
                 return
             if action is not AnswerAction.SHARE:
                 await acknowledge(interaction, alone=True)
             role = await self._role_to_call(interaction, shown) if action is AnswerAction.HANDOFF else 0
-            async with self._user_actions.presses.press(
+            async with self._app.user_actions.presses.press(
                 action, self._pressed(interaction, shown, trace_id, action)
             ) as outcome:
                 await self._show_outcome(interaction, shown, outcome, role)
@@ -121,9 +108,9 @@ class AnswerButtons:
         async def place() -> Audience:
             if action is AnswerAction.SHARE:  # only once its asker shares it
                 await acknowledge(interaction, alone=True)
-            return await self._channel_access.audience_of_channel(shown.thread)
+            return await self._app.channel_access.audience_of_channel(shown.thread)
 
-        reader = partial(self._channel_access.audience_of_interaction, interaction)
+        reader = partial(self._app.channel_access.audience_of_interaction, interaction)
         return AnswerPress(shown.thread, trace_id, person_of(interaction.user), reader, place)
 
     async def _show_outcome(
@@ -148,11 +135,11 @@ class AnswerButtons:
     async def ask_follow_up(self, interaction: Interaction, trace_id: str, number: int) -> None:
         """Ask what was suggested below an answer, as whoever presses, where the button stands."""
         async with report_errors(interaction):
-            shown = await find_answer(self._answer_index, trace_id)
+            shown = await find_answer(self._app.answer_index, trace_id)
             response = await acknowledge(interaction, alone=shown.private)
             person = person_of(interaction.user)
-            reader = await self._channel_access.audience_of_interaction(interaction)
-            asking = self._user_actions.follow_ups.ask(shown.thread, trace_id, number, person, reader)
+            reader = await self._app.channel_access.audience_of_interaction(interaction)
+            asking = self._app.user_actions.follow_ups.ask(shown.thread, trace_id, number, person, reader)
             async with asking as suggested:
                 mode = ReplyMode.PRIVATE if shown.private else ReplyMode.RESPONSE
                 target = replace(private_target(interaction), mode=mode, response=response)
@@ -174,13 +161,13 @@ class AnswerButtons:
     async def ask_again(self, interaction: Interaction, trace_id: str) -> None:
         """Ask a question as it was edited after its answer: for who wrote it, once. Then the button goes."""
         async with report_errors(interaction):
-            shown = await find_answer(self._answer_index, trace_id)
+            shown = await find_answer(self._app.answer_index, trace_id)
             state = DiscordQuestionState(thread=shown.thread, message=shown.subject)
             person = person_of(interaction.user)
             if person.id != shown.asker:
                 raise Denied(NOT_YOURS_TO_REPEAT)
             response = await acknowledge(interaction, alone=shown.private)
-            async with self._user_actions.late_edits.repeat(state, person) as edited:
+            async with self._app.user_actions.late_edits.repeat(state, person) as edited:
                 mode = ReplyMode.PRIVATE if shown.private else ReplyMode.RESPONSE
                 target = replace(private_target(interaction), mode=mode, response=response)
                 again = replace(
@@ -196,16 +183,16 @@ class AnswerButtons:
                 )
             if interaction.message is not None and interaction.channel_id is not None:
                 spot = Spot(interaction.channel_id, interaction.guild_id)
-                without = layouts.shown_in(interaction.message, but_for=AgainButton.BEGINNING)
+                without = layouts.shown_in(interaction.message, but_for=AGAIN)
                 with suppress(FootnoteError):
-                    await self._messages.edit(spot, interaction.message.id, without)
+                    await self._app.messages.edit(spot, interaction.message.id, without)
 
     async def _role_to_call(self, interaction: Interaction, shown: AnsweredQuestion) -> int:
         """The place's group. Raises NotFound where there is none that can be called."""
-        role = handoff_role((await self._channel_access.settings(shown.thread)).handoff)
+        role = handoff_role((await self._app.channel_access.settings(shown.thread)).handoff)
         if role is None or interaction.channel_id is None or interaction.guild_id is None:
             raise NotFound(NOBODY_TO_CALL)
-        if not await self._channel_access.may_call(role, shown.thread):
+        if not await self._app.channel_access.may_call(role, shown.thread):
             raise NotFound(NOBODY_TO_CALL, remedy=UNMENTIONABLE)
         return role
 
@@ -215,7 +202,7 @@ class AnswerButtons:
         text = f"{clip(interaction.user.display_name, 60)} would like a person to look at this:"
         spot = Spot(interaction.channel_id, interaction.guild_id)
         key = nonce(str(shown.thread), shown.subject, f"handoff-{turn.trace_id}")
-        await self._messages.call_role(spot, role, text, link, key)
+        await self._app.messages.call_role(spot, role, text, link, key)
 
     async def _post_shared(self, interaction: Interaction, shown: AnsweredQuestion, turn: Turn) -> None:
         """Show a private answer to the channel."""
@@ -223,7 +210,7 @@ class AnswerButtons:
         if spot is None:
             raise NotFound(GONE)
         for number, part in enumerate(_shared_views(turn, interaction.user.display_name)):
-            await self._messages.post(spot, part, nonce(str(shown.thread), turn.trace_id, f"share-{number}"))
+            await self._app.messages.post(spot, part, nonce(str(shown.thread), turn.trace_id, f"share-{number}"))
 
     async def _shared_at(self, interaction: Interaction, shown: AnsweredQuestion, turn: Turn) -> Spot | None:
         """Where a shared answer goes: where the button stands, or in a thread on a question asked elsewhere."""
@@ -231,7 +218,7 @@ class AnswerButtons:
         if asked is None:
             return Spot(interaction.channel_id, interaction.guild_id) if interaction.channel_id is not None else None
         target = ReplyTarget(ReplyMode.START, asked.channel, asked.message, shown.thread.space)
-        thread = await self._messages.start_thread(target, turn.question)
+        thread = await self._app.messages.start_thread(target, turn.question)
         return Spot(thread or int(asked.channel), int(shown.thread.space), None if thread else int(asked.message))
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import discord
 from discord import app_commands
 
-from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.ids import base_channel_id, direct_key, key_of, person_of, private_key
+from adapters.discord.application import DiscordApplication
 from adapters.discord.inbound.interactions import (
     LOOK_UP_SECONDS,
     TRY_AGAIN,
@@ -37,7 +37,6 @@ from core.model.errors import FootnoteError, NotFound
 from core.model.incoming_events import FileReference, IncomingMessage
 from core.model.message_text import LONGEST_QUESTION, plain_question
 from core.model.reply_target import ReplyMode, ReplyTarget
-from core.service.actions.user_actions import UserActions
 from core.service.answer_visibility import AnswerVisibility, answer_visibility
 
 LOOK_SECONDS = 1.0
@@ -53,9 +52,8 @@ NOTHING_TO_ANSWER = "There is nothing in that message to answer."
 class AskCommands:
     """Questions that are asked by a command."""
 
-    def __init__(self, user_actions: UserActions, channel_access: ChannelAccess, ordered_queue: OrderedQueue) -> None:
-        self._user_actions = user_actions
-        self._channel_access = channel_access
+    def __init__(self, app: DiscordApplication, ordered_queue: OrderedQueue) -> None:
+        self._app = app
         self._ordered_queue = ordered_queue
 
     def commands(self) -> "Sequence[app_commands.Command[Any, ..., Any] | app_commands.ContextMenu]":
@@ -92,7 +90,7 @@ class AskCommands:
         people: list[discord.Member] = []
         with suppress(FootnoteError):
             mentioned = mentioned_ids(typed)[:MOST_NAMED]
-            people = await self._channel_access.members_in(interaction.guild, mentioned)
+            people = await self._app.channel_access.members_in(interaction.guild, mentioned)
         return plain_question(command_words(typed, interaction.guild, people))
 
     async def answer_this(self, interaction: Interaction, message: discord.Message) -> None:
@@ -145,19 +143,19 @@ class AskCommands:
             return None
         with suppress(FootnoteError, TimeoutError):
             async with asyncio.timeout(LOOK_SECONDS):
-                return await self._channel_access.settings(asked_in(interaction, alone=False))
+                return await self._app.channel_access.settings(asked_in(interaction, alone=False))
         return None
 
     async def _readable_base(self, interaction: Interaction, name: str, *, alone: bool) -> tuple[str, ...]:
         """The base of this name. Raises NotFound unless everybody who will read the answer may read it."""
         thread = asked_in(interaction, alone=alone)
         readers = await (
-            self._channel_access.audience_of_interaction(interaction)
+            self._app.channel_access.audience_of_interaction(interaction)
             if alone or not thread.space
-            else self._channel_access.audience_of_channel(thread)
+            else self._app.channel_access.audience_of_channel(thread)
         )
         wanted = name.strip().casefold()
-        for base in await self._user_actions.bases.for_audience(readers):
+        for base in await self._app.user_actions.bases.for_audience(readers):
             if base.name.casefold() == wanted:
                 return (base.name,)
         raise NotFound(
@@ -169,8 +167,8 @@ class AskCommands:
         """Names of bases that the one who types may read."""
         try:
             async with asyncio.timeout(LOOK_UP_SECONDS):
-                bases = await self._user_actions.bases.for_audience(
-                    await self._channel_access.audience_of_interaction(interaction)
+                bases = await self._app.user_actions.bases.for_audience(
+                    await self._app.channel_access.audience_of_interaction(interaction)
                 )
         except (FootnoteError, TimeoutError):
             return []

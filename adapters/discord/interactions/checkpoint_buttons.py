@@ -4,6 +4,7 @@ import asyncio
 from functools import partial
 
 from adapters.discord.api.ids import person_of
+from adapters.discord.application import DiscordApplication
 from adapters.discord.inbound.interactions import (
     LOOK_UP_SECONDS,
     acknowledge_press,
@@ -13,13 +14,12 @@ from adapters.discord.inbound.interactions import (
     respond,
     tell,
 )
-from adapters.discord.outbound.answer_records import AnswerIndex, DiscordQuestionState
+from adapters.discord.outbound.answer_records import DiscordQuestionState
 from adapters.discord.outbound.buttons import Interaction
 from adapters.discord.outbound.forms import FormId, words_form
 from adapters.discord.outbound.text import clip
 from core.model.incoming_events import IncomingChoice
 from core.model.inquiry import Checkpoint, Choice
-from core.service.actions.user_actions import UserActions
 
 NO_WORDS = "That field was empty. Press the button again and write a few words."
 
@@ -27,13 +27,8 @@ NO_WORDS = "That field was empty. Press the button again and write a few words."
 class CheckpointButtons:
     """Takes a choice from whoever may make it, and puts it into the inbox."""
 
-    def __init__(
-        self,
-        user_actions: UserActions,
-        answer_index: AnswerIndex,
-    ) -> None:
-        self._user_actions = user_actions
-        self._answer_index = answer_index
+    def __init__(self, app: DiscordApplication) -> None:
+        self._app = app
 
     async def choose(self, interaction: Interaction, checkpoint_id: str, choice_id: str) -> None:
         """A button of a card: a form for words of one's own, or the choice at once."""
@@ -63,7 +58,7 @@ class CheckpointButtons:
     ) -> tuple[Checkpoint, Choice, str]:
         """The choice if it can still be made, by this person. Raises NotFound and Denied."""
         person, is_admin = person_of(interaction.user), partial(administers, interaction)
-        parked, choice = await self._user_actions.choices.find(checkpoint_id, choice_id, person, is_admin)
+        parked, choice = await self._app.user_actions.choices.find(checkpoint_id, choice_id, person, is_admin)
         return parked.checkpoint, choice, parked.inquiry.id
 
     async def _keep(
@@ -84,13 +79,13 @@ class CheckpointButtons:
             text=words,
         )
         note = await self._choice_note(interaction, trace_id, label)
-        await self._user_actions.choices.enqueue(f"discord:{interaction.id}", made, label, *note)
+        await self._app.user_actions.choices.enqueue(f"discord:{interaction.id}", made, label, *note)
 
     async def _choice_note(
         self, interaction: Interaction, trace_id: str, label: str
     ) -> tuple[DiscordQuestionState, ...]:
         """Who chose what, for the answer to say; and the token under which a private card can be edited."""
-        shown = await self._answer_index.find(trace_id)
+        shown = await self._app.answer_index.find(trace_id)
         if shown is None:
             return ()
         state = DiscordQuestionState(

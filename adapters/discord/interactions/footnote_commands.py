@@ -7,8 +7,8 @@ from typing import Any
 import discord
 from discord import app_commands
 
-from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.ids import PLATFORM, base_channel_id, direct_key, guild_key, person_of
+from adapters.discord.application import DiscordApplication
 from adapters.discord.inbound.interactions import (
     LOOK_UP_SECONDS,
     PlaceOption,
@@ -18,13 +18,11 @@ from adapters.discord.inbound.interactions import (
     tell,
 )
 from adapters.discord.interactions.settings import ChannelSettingsMenus
-from adapters.discord.outbound.answer_records import AnswerIndex
 from adapters.discord.outbound.buttons import Interaction
 from adapters.discord.outbound.text import markdown, markdown_lines
 from core.model.conversation import ThreadKey
 from core.model.principals import channel_principal
 from core.service.actions.outcomes import ThreadForgotten
-from core.service.actions.user_actions import UserActions
 from core.service.actions.wording import THIS_THREAD, explanation_text, outcome_text
 from core.service.help import HELP
 from core.service.kb.text_spans import Line, code, plain, strong
@@ -46,16 +44,8 @@ COMMANDS_HELP: Line = (
 class FootnoteCommands:
     """The group of commands."""
 
-    def __init__(
-        self,
-        user_actions: UserActions,
-        channel_access: ChannelAccess,
-        answer_index: AnswerIndex,
-        settings: ChannelSettingsMenus,
-    ) -> None:
-        self._user_actions = user_actions
-        self._channel_access = channel_access
-        self._answer_index = answer_index
+    def __init__(self, app: DiscordApplication, settings: ChannelSettingsMenus) -> None:
+        self._app = app
         self._settings = settings
 
     def group(self) -> app_commands.Group:
@@ -80,12 +70,12 @@ class FootnoteCommands:
     async def _why(self, interaction: Interaction) -> None:
         async with report_errors(interaction):
             await acknowledge(interaction, alone=True)
-            audience = await self._channel_access.audience_of_interaction(interaction)
+            audience = await self._app.channel_access.audience_of_interaction(interaction)
             thread = await self._conversation_of(interaction)
             if thread is None:
                 return await tell(interaction, NOT_ANSWERED)
             await tell(
-                interaction, markdown(explanation_text(await self._user_actions.answers.explain(thread, audience)))
+                interaction, markdown(explanation_text(await self._app.user_actions.answers.explain(thread, audience)))
             )
         return None
 
@@ -97,7 +87,7 @@ class FootnoteCommands:
         if isinstance(interaction.channel, discord.Thread):
             return guild_key(interaction.guild_id, channel_id, interaction.channel.id)
         place = channel_principal(PLATFORM, str(interaction.guild_id), str(channel_id))
-        return await self._answer_index.latest_in(place, person_of(interaction.user).id)
+        return await self._app.answer_index.latest_in(place, person_of(interaction.user).id)
 
     async def _mute(self, interaction: Interaction) -> None:
         await self._set_muted(interaction, muted=True)
@@ -111,7 +101,7 @@ class FootnoteCommands:
                 return await tell(interaction, NOT_A_THREAD)
             async with asyncio.timeout(LOOK_UP_SECONDS):
                 thread = await self._conversation_of(interaction)
-                muting = self._user_actions.memory.mute(thread, muted=muted) if thread is not None else None
+                muting = self._app.user_actions.memory.mute(thread, muted=muted) if thread is not None else None
                 named = _name_of(interaction, thread)
                 text = outcome_text(await muting, named) if muting is not None else NOT_A_THREAD
             await tell(interaction, text, mentions=True)
@@ -123,11 +113,11 @@ class FootnoteCommands:
             await acknowledge(interaction, alone=True)
             person = person_of(interaction.user)
             if what == "me":
-                return await tell(interaction, outcome_text(await self._user_actions.memory.forget_person(person)))
+                return await tell(interaction, outcome_text(await self._app.user_actions.memory.forget_person(person)))
             thread = await self._conversation_of(interaction)
             if thread is None:
                 return await tell(interaction, outcome_text(ThreadForgotten(was_kept=False), "this channel"))
-            outcome = await self._user_actions.memory.forget_thread(thread, person, is_admin=is_admin(interaction))
+            outcome = await self._app.user_actions.memory.forget_thread(thread, person, is_admin=is_admin(interaction))
             await tell(interaction, outcome_text(outcome, _name_of(interaction, thread)), mentions=True)
         return None
 

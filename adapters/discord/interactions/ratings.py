@@ -4,8 +4,8 @@ import asyncio
 
 from discord import ui
 
-from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.ids import person_of
+from adapters.discord.application import DiscordApplication
 from adapters.discord.inbound.interactions import (
     LOOK_UP_SECONDS,
     acknowledge,
@@ -16,13 +16,11 @@ from adapters.discord.inbound.interactions import (
 )
 from adapters.discord.kb.commands import KbGroup
 from adapters.discord.outbound import layouts
-from adapters.discord.outbound.answer_records import AnsweredQuestion, AnswerIndex, DiscordQuestionState
-from adapters.discord.outbound.buttons import CorrectButton, Interaction
+from adapters.discord.outbound.answer_records import AnsweredQuestion, DiscordQuestionState
+from adapters.discord.outbound.buttons import Interaction, correct_button
 from adapters.discord.outbound.forms import correction_form, reason_form
 from adapters.discord.outbound.messages import NOBODY
-from core.ports.message_state import MessageStateStore
 from core.service.actions.presses import AnswerAction, AnswerPress
-from core.service.actions.user_actions import UserActions
 
 THANKS = "Thank you for the feedback."
 KNOW_BETTER = "Do you know the right answer? Propose it, and an admin can add it to the knowledge base."
@@ -32,23 +30,13 @@ NO_ANSWER = "That field was empty. AnswerPress the button again and write the ri
 class RatingButtons:
     """Keeps ratings; a correction is put to the knowledge service. ``kb`` None: no correction is asked for."""
 
-    def __init__(
-        self,
-        user_actions: UserActions,
-        message_states: MessageStateStore,
-        answer_index: AnswerIndex,
-        channel_access: ChannelAccess,
-        kb: KbGroup | None,
-    ) -> None:
-        self._user_actions = user_actions
-        self._message_states = message_states
-        self._answer_index = answer_index
-        self._channel_access = channel_access
+    def __init__(self, app: DiscordApplication, kb: KbGroup | None) -> None:
+        self._app = app
         self._kb = kb
 
     async def rate(self, interaction: Interaction, action: AnswerAction, press: AnswerPress) -> None:
         """Keep it; who was not helped is asked why, in a form."""
-        async with asyncio.timeout(LOOK_UP_SECONDS), self._user_actions.presses.press(action, press):
+        async with asyncio.timeout(LOOK_UP_SECONDS), self._app.user_actions.presses.press(action, press):
             pass
         if action is AnswerAction.HELPFUL:
             await tell(interaction, THANKS)
@@ -57,35 +45,35 @@ class RatingButtons:
 
     async def submit_reason(self, interaction: Interaction, trace_id: str, reason: str) -> None:
         """Why an answer did not help."""
-        shown = await find_answer(self._answer_index, trace_id)
+        shown = await find_answer(self._app.answer_index, trace_id)
         person = person_of(interaction.user)
-        await self._user_actions.ratings.rate(shown.thread, trace_id, person, helpful=False, reason=reason)
+        await self._app.user_actions.ratings.rate(shown.thread, trace_id, person, helpful=False, reason=reason)
         await self._offer_correction(interaction, trace_id)
 
     async def _offer_correction(self, interaction: Interaction, trace_id: str) -> None:
         """Thank them; whoever knows the right answer may say it."""
         if self._kb is None:
             return await tell(interaction, THANKS)
-        offer = layouts.layout(ui.TextDisplay(f"{THANKS} {KNOW_BETTER}"), layouts.row(CorrectButton.create(trace_id)))
+        offer = layouts.layout(ui.TextDisplay(f"{THANKS} {KNOW_BETTER}"), layouts.row(correct_button(trace_id)))
         await respond(interaction.response.send_message(view=offer, ephemeral=True, allowed_mentions=NOBODY))
         return None
 
     async def open_correction(self, interaction: Interaction, trace_id: str) -> None:
         """Open the form for the right answer."""
         async with report_errors(interaction):
-            await find_answer(self._answer_index, trace_id)
+            await find_answer(self._app.answer_index, trace_id)
             await respond(interaction.response.send_modal(correction_form(trace_id)))
 
     async def submit_correction(self, interaction: Interaction, trace_id: str, answer: str) -> None:
         """Put it to the knowledge service, with the question as it was asked and the way back to the answer."""
-        shown = await find_answer(self._answer_index, trace_id)
+        shown = await find_answer(self._app.answer_index, trace_id)
         if self._kb is None:
             return None
         if not answer:
             return await tell(interaction, NO_ANSWER)
         await acknowledge(interaction, alone=True)
-        turn = await self._user_actions.answers.read(
-            shown.thread, trace_id, await self._channel_access.audience_of_interaction(interaction)
+        turn = await self._app.user_actions.answers.read(
+            shown.thread, trace_id, await self._app.channel_access.audience_of_interaction(interaction)
         )
         await self._kb.correct(interaction, turn, answer, await self._link_to(shown))
         return None
@@ -94,7 +82,7 @@ class RatingButtons:
         """The way back to an answer that others can see."""
         if shown.private or not shown.thread.space:
             return None
-        posted = await self._message_states.read(DiscordQuestionState(thread=shown.thread, message=shown.subject))
+        posted = await self._app.message_states.read(DiscordQuestionState(thread=shown.thread, message=shown.subject))
         if posted is None or not (posted.channel and posted.first):
             return None
         return f"https://discord.com/channels/{shown.thread.space}/{posted.channel}/{posted.first}"

@@ -5,11 +5,13 @@ A menu's id names the place and the field. Every change is saved at once; rights
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import discord
+from discord import ui
 
-from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.ids import PLATFORM, base_channel_id, handoff_role, person_of
+from adapters.discord.application import DiscordApplication
 from adapters.discord.inbound.interactions import (
     acknowledge,
     acknowledge_press,
@@ -20,7 +22,7 @@ from adapters.discord.inbound.interactions import (
     tell,
 )
 from adapters.discord.outbound import forms
-from adapters.discord.outbound.buttons import Interaction, PlaceMenu, RoleMenu
+from adapters.discord.outbound.buttons import Interaction, place_menu, role_menu
 from adapters.discord.outbound.forms import (
     FormId,
     FormKind,
@@ -52,7 +54,6 @@ from core.service.channel_settings import (
     PROPOSALS_LABEL,
     REPLY_LABELS,
     THRESHOLD_LABELS,
-    SettingsService,
 )
 
 NO_THRESHOLD = f"That is no number from {LEAST_CONFIDENCE:g} to 1, like 0.85."
@@ -61,9 +62,9 @@ NO_THRESHOLD = f"That is no number from {LEAST_CONFIDENCE:g} to 1, like 0.85."
 class ChannelSettingsMenus:
     """Shows a place's settings to an admin of its server, and changes them. Rights are looked up each time."""
 
-    def __init__(self, settings: SettingsService, channel_access: ChannelAccess) -> None:
-        self._settings = settings
-        self._channel_access = channel_access
+    def __init__(self, app: DiscordApplication) -> None:
+        self._app = app
+        self._settings = app.user_actions.settings
 
     async def show(self, interaction: Interaction, place: int | None) -> None:
         """Show what applies in a place, with menus to change it; without a place, in the channel itself."""
@@ -108,7 +109,7 @@ class ChannelSettingsMenus:
 
     async def _menus(self, interaction: Interaction, place_id: int) -> SanitizedView:
         key = ThreadKey(PLATFORM, str(interaction.guild_id), str(place_id), "")
-        applies = await self._channel_access.settings(key)
+        applies = await self._app.channel_access.settings(key)
         bases = await self._settings.selectable_bases(await self._readers_of(interaction, place_id))
         place = interaction.guild.get_channel(place_id) if interaction.guild is not None else None
         kind = PlaceKind(
@@ -123,7 +124,7 @@ class ChannelSettingsMenus:
         place = interaction.guild.get_channel(place_id) if interaction.guild is not None else None
         if place is None or isinstance(place, discord.CategoryChannel):
             return Audience(administers=True)
-        return await self._channel_access.audience_of_channel(
+        return await self._app.channel_access.audience_of_channel(
             ThreadKey(PLATFORM, str(interaction.guild_id), str(place_id), "")
         )
 
@@ -187,7 +188,7 @@ class _Row:
     """What applies, in lines, above the menu that changes it."""
 
     lines: tuple[str, ...]
-    menu: PlaceMenu | RoleMenu
+    menu: ui.Select[Any] | ui.RoleSelect[Any]
 
 
 def _line(name: str, value: str, chosen: object) -> str:
@@ -209,7 +210,7 @@ def _bases_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings, 
     now = chosen.bases or ()
     options = [discord.SelectOption(label=clip(name, 100), value=name[:100], default=name in now) for name in bases]
     value = ", ".join(sorted(applies.bases)) if applies.bases else "everything that this channel can read"
-    menu = PlaceMenu.create(SettingsMenu.BASES, place_id, "Everything this channel can read", options, several=True)
+    menu = place_menu(SettingsMenu.BASES, place_id, "Everything this channel can read", options, several=True)
     return _Row((_line("Knowledge bases", value, chosen.bases),), menu)
 
 
@@ -225,7 +226,7 @@ def _effort_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings)
         for one, label in BEHAVIOUR_LABELS.items()
     ]
     hint = "Search effort and caution"
-    menu = PlaceMenu.create(SettingsMenu.EFFORT, place_id, hint, [*profiles, *behaviours], several=True)
+    menu = place_menu(SettingsMenu.EFFORT, place_id, hint, [*profiles, *behaviours], several=True)
     effort = _line("How much to search", PROFILE_LABELS[policy.profile], chosen.profile)
     careful = _line("How careful to be", BEHAVIOUR_LABELS[policy.behaviour], chosen.behaviour)
     return _Row((effort, careful), menu)
@@ -242,7 +243,7 @@ def _checkpoints_row(place_id: int, applies: ChannelSettings, chosen: ChosenSett
         for kind, label in CHECKPOINT_LABELS.items()
     ]
     asks = "; ".join(label for kind, label in CHECKPOINT_LABELS.items() if kind in on) or "never"
-    menu = PlaceMenu.create(SettingsMenu.CHECKPOINTS, place_id, "Never", options, several=True)
+    menu = place_menu(SettingsMenu.CHECKPOINTS, place_id, "Never", options, several=True)
     return _Row((_line("I ask how to continue when", asks, chosen.checkpoints),), menu)
 
 
@@ -251,7 +252,7 @@ def _reply_style_row(place_id: int, applies: ChannelSettings, chosen: ChosenSett
         discord.SelectOption(label=REPLY_LABELS[style], value=style.value, default=chosen.reply_style is style)
         for style in ReplyStyle
     ]
-    menu = PlaceMenu.create(SettingsMenu.REPLY_STYLE, place_id, "Where answers appear", options)
+    menu = place_menu(SettingsMenu.REPLY_STYLE, place_id, "Where answers appear", options)
     return _Row((_line("Answers appear", REPLY_LABELS[applies.reply_style], chosen.reply_style),), menu)
 
 
@@ -264,7 +265,7 @@ def _auto_answer_row(place_id: int, applies: ChannelSettings, chosen: ChosenSett
     if now not in THRESHOLD_LABELS:
         options.append(discord.SelectOption(label=_auto_label(applies), value=threshold_name(now), default=True))
     options.append(discord.SelectOption(label="A number …", value=MenuOption.TYPE_NUMBER))
-    menu = PlaceMenu.create(SettingsMenu.AUTO_ANSWER, place_id, name, options)
+    menu = place_menu(SettingsMenu.AUTO_ANSWER, place_id, name, options)
     return _Row((_line(name, _auto_label(applies), chosen.auto_answer),), menu)
 
 
@@ -275,7 +276,7 @@ def _forum_posts_row(place_id: int, applies: ChannelSettings, chosen: ChosenSett
         )
         for answered, label in POSTS_LABELS.items()
     ]
-    menu = PlaceMenu.create(SettingsMenu.FORUM_POSTS, place_id, "New posts", options)
+    menu = place_menu(SettingsMenu.FORUM_POSTS, place_id, "New posts", options)
     return _Row((_line("New posts", POSTS_LABELS[applies.forum_posts], chosen.forum_posts),), menu)
 
 
@@ -304,10 +305,10 @@ def _other_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings, 
         _line("Languages", ", ".join(policy.languages) or "the asker's", chosen.languages),
         *([_switch(PROPOSALS_LABEL, digest, chosen.proposal_digest)] if digest or kind.takes_messages else []),
     )
-    return _Row(lines, PlaceMenu.create(SettingsMenu.OTHER, place_id, "Change one of these", options))
+    return _Row(lines, place_menu(SettingsMenu.OTHER, place_id, "Change one of these", options))
 
 
 def _handoff_row(place_id: int, applies: ChannelSettings) -> _Row:
     role = handoff_role(applies.handoff)
-    menu = RoleMenu.create(SettingsMenu.HANDOFF, place_id, "Ask a person: which role?", role)
+    menu = role_menu(SettingsMenu.HANDOFF, place_id, "Ask a person: which role?", role)
     return _Row((f"**Ask a person**: {f'<@&{role}>' if role else 'nobody yet'}",), menu)

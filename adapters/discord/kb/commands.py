@@ -13,8 +13,8 @@ from typing import Any
 import discord
 from discord import app_commands, ui
 
-from adapters.discord.api.channel_access import ChannelAccess
 from adapters.discord.api.ids import base_channel_id, key_of, person_of
+from adapters.discord.application import DiscordApplication
 from adapters.discord.inbound.interactions import (
     LOOK_UP_SECONDS,
     acknowledge,
@@ -31,7 +31,7 @@ from adapters.discord.kb.job_cards import JobCards, card
 from adapters.discord.kb.options import Subcommand, subcommands
 from adapters.discord.kb.transcripts import conversation_of, reference_of
 from adapters.discord.outbound import layouts
-from adapters.discord.outbound.buttons import Interaction, KbButton
+from adapters.discord.outbound.buttons import Button, Interaction, kb_button
 from adapters.discord.outbound.forms import files_form
 from adapters.discord.outbound.sanitizer import Text, choice
 from adapters.discord.outbound.text import clip, markdown_lines
@@ -91,17 +91,11 @@ Complete = Callable[[Interaction, str], Coroutine[Any, Any, list[app_commands.Ch
 class KbGroup:
     """The commands, over whoever handles them."""
 
-    def __init__(
-        self,
-        kb: KnowledgeCommands,
-        channel_access: ChannelAccess,
-        kept_commands: KeptCommands[DiscordKeptCommand],
-        cards: JobCards,
-    ) -> None:
+    def __init__(self, kb: KnowledgeCommands, app: DiscordApplication, cards: JobCards) -> None:
         self._kb = kb
-        self._channel_access = channel_access
-        self._kept_commands = kept_commands
+        self._app = app
         self._cards = cards
+        self._kept_commands = KeptCommands(app.message_states, app.user_actions.audit, DiscordKeptCommand)
 
     # --- what is registered
 
@@ -217,7 +211,7 @@ class KbGroup:
 
     async def caller(self, interaction: Interaction) -> Caller:
         """Who calls, by what Discord says of them now."""
-        audience = await self._channel_access.audience_of_interaction(interaction)
+        audience = await self._app.channel_access.audience_of_interaction(interaction)
         rights = Permissions(is_admin(interaction), audience.principals)
         thread = key_of(interaction.channel, interaction.guild_id, interaction.id)
         return Caller(person_of(interaction.user), rights, audience, thread, private_target(interaction))
@@ -237,7 +231,7 @@ class KbGroup:
         parts += await self._items(interaction, layout.parts if layout is not None else ())
         if isinstance(view, ProposalList) and view.proposals:
             parts.append(ui.TextDisplay(ELSEWHERE))
-        buttons: list[KbButton] = []
+        buttons: list[Button] = []
         if layout is not None and layout.confirm is not None:
             buttons.append(await self._action(interaction, layout.confirm, danger=True))
         if layout is not None:
@@ -258,7 +252,7 @@ class KbGroup:
                 items.append(layouts.row(*[await self._action(interaction, one) for one in part.actions]))
         return items
 
-    async def _action(self, interaction: Interaction, action: KbAction, *, danger: bool = False) -> KbButton:
+    async def _action(self, interaction: Interaction, action: KbAction, *, danger: bool = False) -> Button:
         use = ButtonUse.ONCE if action.once else ButtonUse.REPEATED
         return await self._button(interaction, action.command, action.label, use, danger=danger)
 
@@ -274,12 +268,11 @@ class KbGroup:
         """A card for each new job, which is edited from now on; what else is to be said goes with the first."""
         for number, job in enumerate(jobs):
             beside = () if number else words
-            button = await self._button(interaction, KbCommand(KbVerb.CANCEL, target=job.id), "Cancel", ButtonUse.ASIDE)
-            cancel = button.kept
+            cancel = await self._keep(interaction, KbCommand(KbVerb.CANCEL, target=job.id), ButtonUse.ASIDE)
             message = await show(interaction, card(job, beside, cancel), in_place=in_place and not number)
             await self._cards.remember_message(job, caller, message, words=beside, cancel=cancel)
 
-    async def _neighbours(self, interaction: Interaction, page: Page) -> list[KbButton]:
+    async def _neighbours(self, interaction: Interaction, page: Page) -> list[Button]:
         """Buttons to the pages before and after this one."""
         neighbours = (("Previous page", page.previous), ("Next page", page.next))
         return [await self._button(interaction, command, label) for label, command in neighbours if command is not None]
@@ -292,9 +285,9 @@ class KbGroup:
         use: ButtonUse = ButtonUse.REPEATED,
         *,
         danger: bool = False,
-    ) -> KbButton:
+    ) -> Button:
         """A button for a command, which is kept."""
-        return KbButton.create(await self._keep(interaction, command, use), label, danger=danger)
+        return kb_button(await self._keep(interaction, command, use), label, danger=danger)
 
     async def _keep(self, interaction: Interaction, command: KbCommand, use: ButtonUse) -> str:
         """Keep a command for the one who is offered it; the id that a button or a form carries."""

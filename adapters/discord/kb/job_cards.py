@@ -15,7 +15,7 @@ import structlog
 
 from adapters.discord.api.ids import PLATFORM
 from adapters.discord.outbound import layouts
-from adapters.discord.outbound.buttons import KbButton
+from adapters.discord.outbound.buttons import Button, kb_button
 from adapters.discord.outbound.messages import TOKEN_SECONDS, Messages, Spot, interaction_time
 from adapters.discord.outbound.sanitizer import SanitizedView, Text
 from adapters.discord.outbound.text import markdown_lines
@@ -161,7 +161,7 @@ class JobCards:
 def card(job: JobSummary, words: Sequence[Line] = (), cancel: str = "", where: str = "") -> SanitizedView:
     """The job's card, what was said of it, and a button for the command that is kept as ``cancel``, while it can be."""
     shown = job_card(job)
-    button = KbButton.create(cancel, shown.cancel.label) if cancel and shown.cancel is not None else None
+    button = kb_button(cancel, shown.cancel.label) if cancel and shown.cancel is not None else None
     return _card(shown.lines, words, f"-# {shown.footer}", where, button)
 
 
@@ -170,12 +170,12 @@ def _kept_card(kept: DiscordJobCard, where: str = "") -> SanitizedView:
     words = kept.words.lines if kept.words is not None else plain_lines(kept.note.splitlines())
     if kept.newest is not None:
         return card(kept.newest, words, kept.cancel, where)
-    button = KbButton.create(kept.cancel, "Cancel") if kept.cancel and not kept.over else None
+    button = kb_button(kept.cancel, "Cancel") if kept.cancel and not kept.over else None
     return _card(plain_lines(kept.latest.splitlines()), words, "", where, button)
 
 
 def _card(
-    state: Sequence[Line], words: Sequence[Line], footer: str, where: str, button: KbButton | None
+    state: Sequence[Line], words: Sequence[Line], footer: str, where: str, button: Button | None
 ) -> SanitizedView:
     lines = [markdown_lines(state)]
     lines += [f"-# {markdown_lines([line])}" for line in words if line_text(line).strip()]

@@ -4,24 +4,24 @@ A conversation is a thread, a message by itself, or a channel's own days, by the
 and other bots are left out.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from itertools import groupby
 
 import discord
 
 from adapters.discord.api.errors import api_call
 from adapters.discord.api.http import download, file_name
+from adapters.discord.application import DiscordApplication
 from adapters.discord.inbound.message_parser import may_be_for_us, mentions_us
 from adapters.discord.inbound.message_words import BotIdentity, bot_identity, words_of
-from adapters.discord.kb.job_cards import JobCards
 from adapters.discord.outbound.text import clip
 from core.model.conversation import ThreadKey
 from core.model.errors import NotFound
 from core.model.transcripts import Conversation, TranscriptMessage
-from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.kb.commands import LARGEST_FILE
 
 MOST_MESSAGES = 2_000  # of one thread, and of a channel's own history
+DOWNLOAD_SECONDS = 60.0
 READ_SECONDS = 120.0  # a channel is read in some twenty calls, which Discord may slow down
 GONE = "That conversation no longer exists."
 NOTHING_TO_KEEP = "That message has no text to add."
@@ -153,41 +153,31 @@ def _us(client: discord.Client, guild: discord.Guild | None) -> BotIdentity:
     return bot_identity(client.user.id if client.user else 0, guild)
 
 
-DOWNLOAD_SECONDS = 60.0
+async def download_file(reference: str) -> tuple[str, bytes]:
+    """Return (name, bytes) of an attached file by its address, of LARGEST_FILE bytes at most.
+
+    Raises FetchRefused when it is not there any more, DocumentRejected, PlatformUnavailable.
+    """
+    return file_name(reference), await download(reference, LARGEST_FILE, DOWNLOAD_SECONDS)
 
 
-class DiscordKnowledge:
-    """Discord's, over whatever client is connected now; a job that goes on after a restart waits for that."""
+class Transcripts:
+    """``core.ports.platform_capabilities.Transcript``; a job that goes on after a restart waits for the connection."""
 
-    def __init__(
-        self, client: Callable[[], discord.Client], cards: JobCards, connected: Callable[[], Awaitable[None]]
-    ) -> None:
-        self._client = client
-        self._cards = cards
-        self._connected = connected
-
-    def capabilities(self) -> PlatformCapabilities:
-        """What jobs that came from Discord need of it: downloads, transcripts and cards."""
-        return PlatformCapabilities(download=self.download, transcript=self, card=self._cards)
-
-    async def download(self, reference: str) -> tuple[str, bytes]:
-        """(name, bytes) of an attached file by its address, of LARGEST_FILE bytes at most.
-
-        Raises FetchRefused when it is gone, DocumentRejected, PlatformUnavailable.
-        """
-        return file_name(reference), await download(reference, LARGEST_FILE, DOWNLOAD_SECONDS)
+    def __init__(self, app: DiscordApplication) -> None:
+        self._app = app
 
     async def conversation(self, reference: str) -> Conversation:
-        """One thread. Raises NotFound when it is not there, PlatformUnavailable."""
-        await self._connected()
-        return await conversation_of(self._client(), reference)
+        """Read one thread. Raises NotFound when it is not there, PlatformUnavailable."""
+        await self._app.connected()
+        return await conversation_of(self._app.client(), reference)
 
     def reference_of(self, thread: ThreadKey) -> str:
-        """The reference to a thread in which we were asked."""
+        """Return the reference to a thread in which we were asked."""
         return f"{thread.space}/{thread.channel}/{thread.thread}"
 
     async def conversations(self, channel: str, limit: int) -> AsyncIterator[Conversation]:
-        """The latest conversations of a channel. Raises NotFound when it has none, PlatformUnavailable."""
-        await self._connected()
-        async for conversation in conversations_in(self._client(), int(channel), limit):
+        """Read the latest conversations of a channel. Raises NotFound when it has none, PlatformUnavailable."""
+        await self._app.connected()
+        async for conversation in conversations_in(self._app.client(), int(channel), limit):
             yield conversation

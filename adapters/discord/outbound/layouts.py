@@ -11,7 +11,7 @@ from typing import Any, assert_never
 import discord
 from discord import ui
 
-from adapters.discord.outbound.buttons import AnswerButton, ChoiceButton, FollowUpButton, StopButton
+from adapters.discord.outbound.buttons import Button, answer_button, choice_button, follow_up_button, stop_button
 from adapters.discord.outbound.sanitizer import SanitizedView, Text, links_in
 from adapters.discord.outbound.text import LAYOUT_TEXT_LIMIT, answer_parts, clip, escape, link, markdown, source_lines
 from core.model.answer import Answer, Citation
@@ -75,7 +75,7 @@ def progress_layout(
     parts: list[ui.Item[Any]] = [ui.TextDisplay("\n".join([*_notice_lines(notices), *lines]))]
     if written.strip():
         parts += [ui.Separator(), ui.TextDisplay(_so_far(written))]
-    parts.append(row(StopButton.create(trace_id)))
+    parts.append(row(stop_button(trace_id)))
     return layout(*question_items(question), ui.Container(*parts, accent_colour=WORKING_COLOUR))
 
 
@@ -121,8 +121,7 @@ def answer_layout(
         listed = "**Sources**\n" + source_lines(answer.citations)
         parts += [ui.Separator(), Text(listed, links=links_of(answer.citations))]
     asked_next = [
-        FollowUpButton.create(trace_id, number, suggested.label)
-        for number, suggested in enumerate(answer.follow_ups, 1)
+        follow_up_button(trace_id, number, suggested.label) for number, suggested in enumerate(answer.follow_ups, 1)
     ]
     parts += [row(*asked_next)] if asked_next else []
     buttons = _answer_buttons(answer, trace_id, extras)
@@ -130,10 +129,10 @@ def answer_layout(
     return layout(*parts)
 
 
-def _answer_buttons(answer: Answer, trace_id: str, extras: Extras) -> list[AnswerButton]:
+def _answer_buttons(answer: Answer, trace_id: str, extras: Extras) -> list[Button]:
     offered = actions_below(answer, handoff=extras.handoff, private=extras.share)
     wanted = [action for action in offered if extras.feedback or action not in RATINGS]
-    return [AnswerButton.create(action, trace_id) for action in wanted]
+    return [answer_button(action, trace_id) for action in wanted]
 
 
 def checkpoint_card(
@@ -149,10 +148,10 @@ def checkpoint_card(
     listed = source_lines(answer.citations) if answer.citations else _found_list(checkpoint.progress)
     if listed:
         parts += [ui.Separator(), Text(listed, links=links)]
-    choices = [ChoiceButton.create(checkpoint.id, choice, first=n == 0) for n, choice in enumerate(checkpoint.choices)]
+    choices = [choice_button(checkpoint.id, choice, first=n == 0) for n, choice in enumerate(checkpoint.choices)]
     parts += [row(*choices[start : start + IN_A_ROW]) for start in range(0, len(choices), IN_A_ROW)]
     if answer.citations:
-        parts.append(row(AnswerButton.create(AnswerAction.QUOTES, trace_id)))
+        parts.append(row(answer_button(AnswerAction.QUOTES, trace_id)))
     return layout(*question_items(question), ui.Container(*parts, accent_colour=ASKING_COLOUR))
 
 
