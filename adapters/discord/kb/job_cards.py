@@ -15,7 +15,7 @@ import structlog
 
 from adapters.discord.api.ids import PLATFORM
 from adapters.discord.outbound import layouts
-from adapters.discord.outbound.buttons import Button, kb_button
+from adapters.discord.outbound.buttons import kb_button
 from adapters.discord.outbound.messages import TOKEN_SECONDS, Messages, Spot, interaction_time
 from adapters.discord.outbound.sanitizer import SanitizedView, Text
 from adapters.discord.outbound.text import markdown_lines
@@ -27,7 +27,6 @@ from core.service.kb.commands import Caller
 from core.service.kb.job_cards import JobCardStates, KeptJobCard, job_card
 from core.service.kb.results import JobSummary
 from core.service.kb.summaries import summarize_job
-from core.service.kb.text_layout import plain_lines
 from core.service.kb.text_spans import Line, line_text
 
 log = structlog.get_logger(__name__)
@@ -52,9 +51,7 @@ class DiscordJobCard(KeptJobCard, place="discord/job/{job}", subject="card"):
     token: str = ""  # of the interaction under which the message can be edited
     token_of: str = ""  # the id of that interaction, which says when it was
     words: CardWords | None = None  # what is said below the state, whatever that is
-    note: str = ""  # the same, as an earlier version kept it
     cancel: str = ""  # the kept command that ends the job
-    latest: str = ""  # the newest state in words, as an earlier version kept it
 
 
 class JobCards:
@@ -140,13 +137,16 @@ class JobCards:
         return await self._states.read(DiscordJobCard(job=job_id))
 
     async def _draw(self, kept: DiscordJobCard) -> None:
-        """Edit the card; where that is not possible any more, the end is said directly."""
+        """Edit the card; where that is not possible any more, say the end directly. What was forgotten is not drawn."""
+        if kept.state is None:
+            return
         await self._connected()
+        words = kept.words.lines if kept.words is not None else ()
         given = interaction_time(kept.token_of)
         if kept.message and self._now() - given < TOKEN_SECONDS:
             spot = Spot(int(kept.channel), token=kept.token, token_from=given, private=True)
             try:
-                await self._messages.edit(spot, int(kept.message), _kept_card(kept))
+                await self._messages.edit(spot, int(kept.message), card(kept.state, words, kept.cancel))
             except NotFound:
                 if not kept.over:
                     raise
@@ -155,33 +155,17 @@ class JobCards:
         if kept.over:
             direct = await self._messages.direct_channel(int(kept.asker))
             where = f"-# You asked for this in <#{kept.channel}>."
-            await self._messages.post(Spot(direct), _kept_card(kept, where), f"job-{kept.job}"[:25])
+            await self._messages.post(Spot(direct), card(kept.state, words, kept.cancel, where), f"job-{kept.job}"[:25])
 
 
 def card(job: JobSummary, words: Sequence[Line] = (), cancel: str = "", where: str = "") -> SanitizedView:
-    """The job's card, what was said of it, and a button for the command that is kept as ``cancel``, while it can be."""
+    """Show the job's card with ``words`` below, and a button for the command that is kept as ``cancel``."""
     shown = job_card(job)
-    button = kb_button(cancel, shown.cancel.label) if cancel and shown.cancel is not None else None
-    return _card(shown.lines, words, f"-# {shown.footer}", where, button)
-
-
-def _kept_card(kept: DiscordJobCard, where: str = "") -> SanitizedView:
-    """The card as it was last kept: as data, or by an earlier version as text."""
-    words = kept.words.lines if kept.words is not None else plain_lines(kept.note.splitlines())
-    if kept.newest is not None:
-        return card(kept.newest, words, kept.cancel, where)
-    button = kb_button(kept.cancel, "Cancel") if kept.cancel and not kept.over else None
-    return _card(plain_lines(kept.latest.splitlines()), words, "", where, button)
-
-
-def _card(
-    state: Sequence[Line], words: Sequence[Line], footer: str, where: str, button: Button | None
-) -> SanitizedView:
-    lines = [markdown_lines(state)]
+    lines = [markdown_lines(shown.lines)]
     lines += [f"-# {markdown_lines([line])}" for line in words if line_text(line).strip()]
-    parts: list[Any] = [Text("\n".join(filter(None, [*lines, footer, where])), mentions=True)]
-    if button is not None:
-        parts.append(layouts.row(button))
+    parts: list[Any] = [Text("\n".join(filter(None, [*lines, f"-# {shown.footer}", where])), mentions=True)]
+    if cancel and shown.cancel is not None:
+        parts.append(layouts.row(kb_button(cancel, shown.cancel.label)))
     return layouts.layout(*parts)
 
 
