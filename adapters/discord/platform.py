@@ -284,8 +284,7 @@ class DiscordPlatform:
         """What was said in the thread before, oldest first."""
         guild = message.reply_target.guild
         server = await self.app.servers.server(int(guild)) if guild else None
-        user = self.client().user
-        us = bot_identity(user.id if user else 0, server)
+        us = bot_identity(self.client(), server)
         return await read_thread_context(NearbyMessages(self.client(), self.app.servers, message), us)
 
     async def attachments(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:

@@ -96,7 +96,7 @@ class EventListener:
             self._speakers[message.channel.id] = self._speakers.get(message.channel.id, frozenset()) | {
                 message.author.id
             }
-        us = bot_identity(client.user.id, message.guild)
+        us = bot_identity(client, message.guild)
         if not self._could_be_for_us(message, us):
             return
         if not edited and not message.author.bot and (message.guild is None or mentions_us(message, us)):
@@ -204,8 +204,7 @@ class EventListener:
             return None
         index = self._app.answer_index
         found = await index.thread_of_answer(original)
-        us = bot_identity(client.user.id, message.guild) if client.user is not None else None
-        if found is None and us is not None and mentions_us(message, us):
+        if found is None and mentions_us(message, bot_identity(client, message.guild)):
             return await index.thread_of_question(original)  # a question that was answered in the channel
         return found
 

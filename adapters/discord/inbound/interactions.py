@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import aiohttp
@@ -12,12 +13,16 @@ from discord import app_commands
 
 from adapters.discord.api.errors import ALREADY_ACKNOWLEDGED, api_call
 from adapters.discord.api.http import LimitedForLong
+from adapters.discord.api.ids import person_of
+from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.answer_records import AnsweredQuestion, AnswerIndex
 from adapters.discord.outbound.buttons import Interaction
 from adapters.discord.outbound.messages import NOBODY
 from adapters.discord.outbound.sanitizer import SanitizedView
+from core.model.conversation import ThreadKey
 from core.model.errors import WENT_WRONG, FootnoteError, NotFound, PlatformUnavailable
+from core.model.incoming_events import IncomingMessage
 from core.model.reply_target import ReplyMode, ReplyTarget
 from core.service.actions.wording import GONE
 
@@ -178,6 +183,28 @@ def private_target(interaction: Interaction) -> ReplyTarget:
         asker=str(interaction.user.id),
         token=interaction.token,
     )
+
+
+def asked_by(
+    interaction: Interaction, thread: ThreadKey, text: str, *, alone: bool, response: str = ""
+) -> IncomingMessage:
+    """Return the question that a command or a button asks; the answer fills the message ``response``."""
+    mode = ReplyMode.PRIVATE if alone else ReplyMode.RESPONSE
+    return IncomingMessage(
+        id=str(interaction.id),
+        thread=thread,
+        text=text,
+        asker=person_of(interaction.user),
+        reply_target=replace(private_target(interaction), mode=mode, response=response),
+        mentions_us=True,
+        direct=interaction.guild_id is None,
+        private=alone,
+    )
+
+
+async def enqueue(queue: OrderedQueue, interaction: Interaction, incoming: IncomingMessage) -> None:
+    """Put a question into the inbox; a person who has too many waiting is told so."""
+    await queue.put(f"discord:{interaction.id}", incoming, busy=lambda text: tell(interaction, text))
 
 
 class PlaceOption(app_commands.Transformer):

@@ -5,7 +5,7 @@ what they say into embeds, so those are their words. A forward has no words of i
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -40,10 +40,10 @@ class BotIdentity:
     role_id: int | None = None
 
 
-def bot_identity(user_id: int, guild: discord.Guild | None) -> BotIdentity:
-    """Who we are in this server."""
+def bot_identity(client: discord.Client, guild: discord.Guild | None) -> BotIdentity:
+    """Return who we are in this server; before a connection nobody, whose id is 0."""
     role = guild.self_role if guild is not None else None
-    return BotIdentity(user_id, role.id if role is not None else None)
+    return BotIdentity(client.user.id if client.user else 0, role.id if role is not None else None)
 
 
 Said = discord.Message | discord.MessageSnapshot
@@ -80,8 +80,7 @@ def mentioned_ids(text: str) -> list[int]:
 
 def command_words(text: str, guild: discord.Guild | None, people: Sequence[discord.abc.User]) -> str:
     """What was typed into a command, which brings no names along: ``people`` are those that it mentions."""
-    users = {user.id: user for user in people}
-    return readable_markup(text, lambda kind, number: _name_of(guild, users, kind, number)).strip()
+    return _readable_markup(text, guild, people).strip()
 
 
 def previews_of(message: discord.Message) -> str:
@@ -92,19 +91,19 @@ def previews_of(message: discord.Message) -> str:
 
 
 def _readable(message: discord.Message, text: str, people: Sequence[discord.abc.User] = ()) -> str:
-    users = {user.id: user for user in (*message.mentions, *people)}
-    text = readable_markup(text, lambda kind, number: _name_of(message.guild, users, kind, number))
+    text = _readable_markup(text, message.guild, (*message.mentions, *people))
     return re.sub(r"[ \t]{2,}", " ", text).strip()
 
 
-def readable_markup(text: str, name_of: Callable[[str, int], str]) -> str:
-    """Discord's markup as people see it. ``name_of`` names a ``user``, ``role`` or ``channel`` by its id."""
+def _readable_markup(text: str, guild: discord.Guild | None, people: Sequence[discord.abc.User]) -> str:
+    """Write Discord's markup as people see it, with the names of these people and of what is known of the server."""
+    users = {user.id: user for user in people}
 
     def shown(found: re.Match[str]) -> str:
         kind = found.lastgroup if found.lastgroup != "style" else "time"
         match kind:
             case "user" | "role" | "channel":
-                return name_of(kind, int(found[kind]))
+                return _name_of(guild, users, kind, int(found[kind]))
             case "emoji":
                 return f":{found['emoji']}:"
             case "time":

@@ -17,8 +17,9 @@ from adapters.discord.inbound.interactions import (
     acknowledge,
     acknowledge_press,
     administers,
+    asked_by,
+    enqueue,
     find_answer,
-    private_target,
     report_errors,
     show,
     tell,
@@ -34,7 +35,6 @@ from adapters.discord.outbound.text import answer_parts, clip, escape, markdown,
 from core.model.answer import Answer
 from core.model.conversation import Audience, Turn
 from core.model.errors import Denied, FootnoteError, NotFound
-from core.model.incoming_events import IncomingMessage
 from core.model.reply_target import ReplyMode, ReplyTarget
 from core.service.actions.kept_answers import Quotes
 from core.service.actions.presses import (
@@ -141,22 +141,9 @@ class AnswerButtons:
             reader = await self._app.channel_access.audience_of_interaction(interaction)
             asking = self._app.user_actions.follow_ups.ask(shown.thread, trace_id, number, person, reader)
             async with asking as suggested:
-                mode = ReplyMode.PRIVATE if shown.private else ReplyMode.RESPONSE
-                target = replace(private_target(interaction), mode=mode, response=response)
-                incoming = IncomingMessage(
-                    id=str(interaction.id),
-                    thread=shown.thread,
-                    text=suggested.question,
-                    asker=person,
-                    reply_target=target,
-                    mentions_us=True,
-                    direct=interaction.guild_id is None,
-                    private=shown.private,
-                    suggested=True,
-                )
-                await self._ordered_queue.put(
-                    f"discord:{interaction.id}", incoming, busy=lambda text: tell(interaction, text)
-                )
+                question = suggested.question
+                asked = asked_by(interaction, shown.thread, question, alone=shown.private, response=response)
+                await enqueue(self._ordered_queue, interaction, replace(asked, suggested=True))
 
     async def ask_again(self, interaction: Interaction, trace_id: str) -> None:
         """Ask a question as it was edited after its answer: for who wrote it, once. Then the button goes."""
@@ -168,19 +155,9 @@ class AnswerButtons:
                 raise Denied(NOT_YOURS_TO_REPEAT)
             response = await acknowledge(interaction, alone=shown.private)
             async with self._app.user_actions.late_edits.repeat(state, person) as edited:
-                mode = ReplyMode.PRIVATE if shown.private else ReplyMode.RESPONSE
-                target = replace(private_target(interaction), mode=mode, response=response)
-                again = replace(
-                    edited,
-                    id=str(interaction.id),
-                    thread=shown.thread,
-                    reply_target=target,
-                    edited=False,
-                    files=files_on(edited),
-                )
-                await self._ordered_queue.put(
-                    f"discord:{interaction.id}", again, busy=lambda text: tell(interaction, text)
-                )
+                asked = asked_by(interaction, shown.thread, edited.text, alone=shown.private, response=response)
+                again = replace(edited, id=asked.id, thread=asked.thread, reply_target=asked.reply_target, edited=False)
+                await enqueue(self._ordered_queue, interaction, replace(again, files=files_on(edited)))
             if interaction.message is not None and interaction.channel_id is not None:
                 spot = Spot(interaction.channel_id, interaction.guild_id)
                 without = layouts.shown_in(interaction.message, but_for=AGAIN)

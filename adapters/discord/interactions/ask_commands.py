@@ -4,18 +4,21 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import discord
 from discord import app_commands
 
-from adapters.discord.api.ids import base_channel_id, direct_key, key_of, person_of, private_key
+from adapters.discord.api.ids import base_channel_id, direct_key, key_of, private_key
 from adapters.discord.application import DiscordApplication
 from adapters.discord.inbound.interactions import (
     LOOK_UP_SECONDS,
     TRY_AGAIN,
     acknowledge,
+    asked_by,
     context_menu,
+    enqueue,
     report_errors,
     tell,
 )
@@ -81,7 +84,8 @@ class AskCommands:
             response = await acknowledge(interaction, alone=alone)
             bases = await self._readable_base(interaction, base, alone=alone) if base.strip() else ()
             files = (FileReference(str(file.id), file.filename, file.size),) if file is not None else ()
-            asked = _question(interaction, await self._words(interaction, question), response, alone=alone)
+            words, thread = await self._words(interaction, question), asked_in(interaction, alone=alone)
+            asked = asked_by(interaction, thread, words, alone=alone, response=response)
             target = replace(asked.reply_target, file=file.url if file is not None else "")
             await self._enqueue(interaction, replace(asked, reply_target=target, files=files, bases=bases))
 
@@ -96,14 +100,15 @@ class AskCommands:
     async def answer_this(self, interaction: Interaction, message: discord.Message) -> None:
         """Somebody else's message as the question: for the one who asks alone, where answers are private."""
         async with report_errors(interaction):
-            us = bot_identity(interaction.client.user.id if interaction.client.user else 0, interaction.guild)
+            us = bot_identity(interaction.client, interaction.guild)
             text = plain_question(words_of(message, us))
             if not text and not attachments_of(message):
                 return await tell(interaction, NOTHING_TO_ANSWER)
             settings = await self._settings_here(interaction)
             if answer_visibility(settings, direct=interaction.guild_id is None) is not AnswerVisibility.ASKER:
                 return await self._answer_for_all(interaction, message, text, settings)
-            asked = _question(interaction, text, await acknowledge(interaction, alone=True), alone=True)
+            response, thread = await acknowledge(interaction, alone=True), asked_in(interaction, alone=True)
+            asked = asked_by(interaction, thread, text, alone=True, response=response)
             files = tuple(FileReference(one.url, one.filename, one.size) for one in attachments_of(message))
             await self._enqueue(interaction, replace(asked, files=files))
         return None
@@ -125,17 +130,9 @@ class AskCommands:
             asker=str(interaction.user.id),
         )
         await tell(interaction, WHERE[mode])
-        asked = IncomingMessage(
-            id=str(interaction.id),
-            thread=key_of(interaction.channel, interaction.guild_id, message.id),
-            text=text,
-            asker=person_of(interaction.user),
-            reply_target=target,
-            mentions_us=True,
-            direct=interaction.guild_id is None,
-            files=file_references(message),
-        )
-        await self._enqueue(interaction, asked)
+        thread = key_of(interaction.channel, interaction.guild_id, message.id)
+        asked = asked_by(interaction, thread, text, alone=False)
+        await self._enqueue(interaction, replace(asked, reply_target=target, files=file_references(message)))
 
     async def _settings_here(self, interaction: Interaction) -> ChannelSettings | None:
         """What applies where a command was used; None where nobody can tell in time, and in direct messages."""
@@ -176,36 +173,8 @@ class AskCommands:
         return [choice(name, name) for name in names[:25]]
 
     async def _enqueue(self, interaction: Interaction, incoming: IncomingMessage) -> None:
-        async def keep() -> None:
-            await self._ordered_queue.put(
-                f"discord:{interaction.id}", incoming, busy=lambda text: tell(interaction, text)
-            )
-
-        if not self._ordered_queue.add(keep):
+        if not self._ordered_queue.add(partial(enqueue, self._ordered_queue, interaction, incoming)):
             await tell(interaction, TRY_AGAIN)
-
-
-def _question(interaction: Interaction, text: str, response: str, *, alone: bool) -> IncomingMessage:
-    """What was asked by a command that was acknowledged; ``response`` is the message that the answer will fill."""
-    target = ReplyTarget(
-        mode=ReplyMode.PRIVATE if alone else ReplyMode.RESPONSE,
-        channel=str(interaction.channel_id),
-        message=str(interaction.id),
-        guild=str(interaction.guild_id or ""),
-        asker=str(interaction.user.id),
-        token=interaction.token,
-        response=response,
-    )
-    return IncomingMessage(
-        id=str(interaction.id),
-        thread=asked_in(interaction, alone=alone),
-        text=text,
-        asker=person_of(interaction.user),
-        reply_target=target,
-        mentions_us=True,
-        direct=interaction.guild_id is None,
-        private=alone,
-    )
 
 
 def asked_in(interaction: Interaction, *, alone: bool) -> ThreadKey:

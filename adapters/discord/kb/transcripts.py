@@ -13,7 +13,7 @@ from adapters.discord.api.errors import api_call
 from adapters.discord.api.http import download, file_name
 from adapters.discord.application import DiscordApplication
 from adapters.discord.inbound.message_parser import may_be_for_us, mentions_us
-from adapters.discord.inbound.message_words import BotIdentity, bot_identity, words_of
+from adapters.discord.inbound.message_words import bot_identity, words_of
 from adapters.discord.outbound.text import clip
 from core.model.conversation import ThreadKey
 from core.model.errors import NotFound
@@ -49,7 +49,7 @@ async def conversation_of(
             return await _of_thread(client, reference, thread)
     if fallback is None:
         raise NotFound(GONE)
-    title = clip(" ".join(words_of(fallback, _us(client, fallback.guild)).split()), 80) or "A message"
+    title = clip(" ".join(words_of(fallback, bot_identity(client, fallback.guild)).split()), 80) or "A message"
     conversation = _conversation(client, reference, title, [fallback])
     if not conversation.messages:
         raise NotFound(NOTHING_TO_KEEP)
@@ -102,7 +102,7 @@ async def _threads(
 async def _days(client: discord.Client, place: discord.TextChannel) -> list[list[discord.Message]]:
     """What was said in the channel itself, by day (UTC); a day that was not read to its beginning is left out."""
     read = [one async for one in place.history(limit=MOST_MESSAGES)][::-1]
-    us = _us(client, place.guild)
+    us = bot_identity(client, place.guild)
     days = [list(day) for _, day in groupby(read, key=lambda one: one.created_at.date())]
     if len(read) == MOST_MESSAGES and len(days) > 1:
         days = days[1:]
@@ -144,13 +144,9 @@ def _messages_of(client: discord.Client, messages: Iterable[discord.Message]) ->
         if message.type is discord.MessageType.thread_starter_message and message.reference is not None:
             original = message.reference.resolved
             shown = original if isinstance(original, discord.Message) else message
-        text = words_of(shown, _us(client, message.guild))
+        text = words_of(shown, bot_identity(client, message.guild))
         if may_be_for_us(shown) and text:
             yield TranscriptMessage(shown.author.display_name, shown.created_at, text)
-
-
-def _us(client: discord.Client, guild: discord.Guild | None) -> BotIdentity:
-    return bot_identity(client.user.id if client.user else 0, guild)
 
 
 async def download_file(reference: str) -> tuple[str, bytes]:
