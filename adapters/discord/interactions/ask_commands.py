@@ -1,7 +1,7 @@
 """``/ask`` and *Answer this*: a question that comes by a command goes through the inbox like any other."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -59,30 +59,37 @@ class AskCommands:
         self._app = app
         self._ordered_queue = ordered_queue
 
-    def commands(self) -> "Sequence[app_commands.Command[Any, ..., Any] | app_commands.ContextMenu]":
+    def commands(self) -> Sequence[app_commands.Command[Any, ..., Any] | app_commands.ContextMenu]:
         """What is registered with Discord."""
         description = "Ask a question of your team's documents"
         ask: app_commands.Command[Any, ..., Any] = app_commands.Command(
-            name="ask", description=description, callback=_ask_callback(self)
+            name="ask", description=description, callback=self.ask
         )
         ask.autocomplete("knowledge")(self._complete_base)
         return (ask, context_menu("Answer this", self.answer_this))
 
+    @app_commands.describe(
+        question="What do you want to know?",
+        private="Answer only to me",
+        file="A text file or PDF to read for this question",
+        knowledge="Look only in this knowledge base",
+    )
+    @app_commands.rename(knowledge="kb")
     async def ask(
         self,
         interaction: Interaction,
-        question: str,
-        private: bool | None,
-        file: discord.Attachment | None,
-        base: str = "",
+        question: app_commands.Range[str, 1, LONGEST_QUESTION],
+        private: bool | None = None,
+        file: discord.Attachment | None = None,
+        knowledge: str = "",
     ) -> None:
-        """Acknowledge, then put the question into the inbox; ``base`` names the only knowledge base to look in."""
+        """Acknowledge, then put the question into the inbox; ``knowledge`` names the only base to look in."""
         async with report_errors(interaction):
             settings = await self._settings_here(interaction) if private is None else None
             visibility = answer_visibility(settings, direct=interaction.guild_id is None, private=private)
             alone = visibility is AnswerVisibility.ASKER
             response = await acknowledge(interaction, alone=alone)
-            bases = await self._readable_base(interaction, base, alone=alone) if base.strip() else ()
+            bases = await self._readable_base(interaction, knowledge, alone=alone) if knowledge.strip() else ()
             files = (FileReference(str(file.id), file.filename, file.size),) if file is not None else ()
             words, thread = await self._words(interaction, question), asked_in(interaction, alone=alone)
             asked = asked_by(interaction, thread, words, alone=alone, response=response)
@@ -185,23 +192,3 @@ def asked_in(interaction: Interaction, *, alone: bool) -> ThreadKey:
     if alone:
         return private_key(interaction.guild_id, channel_id, interaction.user.id)
     return key_of(interaction.channel, interaction.guild_id, interaction.id)
-
-
-def _ask_callback(commands: AskCommands) -> Callable[..., Any]:
-    @app_commands.describe(
-        question="What do you want to know?",
-        private="Answer only to me",
-        file="A text file or PDF to read for this question",
-        knowledge="Look only in this knowledge base",
-    )
-    @app_commands.rename(knowledge="kb")
-    async def ask(
-        interaction: discord.Interaction,
-        question: app_commands.Range[str, 1, LONGEST_QUESTION],
-        private: bool | None = None,
-        file: discord.Attachment | None = None,
-        knowledge: str = "",
-    ) -> None:
-        await commands.ask(interaction, question, private, file, knowledge)
-
-    return ask

@@ -1,7 +1,6 @@
 """``/footnote``: how to ask, why the last answer, quiet in a thread, forgetting, and the settings of a place."""
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import discord
@@ -51,16 +50,16 @@ class FootnoteCommands:
     def group(self) -> app_commands.Group:
         """What is registered with Discord."""
         group = app_commands.Group(name="footnote", description="Help, explanations and settings")
-        described: list[tuple[str, str, Callable[..., Any]]] = [
-            ("help", "How to ask questions, and other commands", _without_options(self._help)),
-            ("why", "Explain my last answer here", _without_options(self._why)),
-            ("mute", "Stay silent in this thread until someone mentions me", _without_options(self._mute)),
-            ("unmute", "Answer in this thread again", _without_options(self._unmute)),
-            ("forget", "Delete what I stored about this thread or your questions", _forget_callback(self)),
-            ("settings", "For admins: settings of a channel or category", _settings_callback(self._settings)),
-        ]
-        for name, description, callback in described:
+
+        def add(name: str, description: str, callback: Any) -> None:
             group.add_command(app_commands.Command(name=name, description=description, callback=callback))
+
+        add("help", "How to ask questions, and other commands", self._help)
+        add("why", "Explain my last answer here", self._why)
+        add("mute", "Stay silent in this thread until someone mentions me", self._mute)
+        add("unmute", "Answer in this thread again", self._unmute)
+        add("forget", "Delete what I stored about this thread or your questions", self._forget)
+        add("settings", "For admins: settings of a channel or category", self._show_settings)
         return group
 
     async def _help(self, interaction: Interaction) -> None:
@@ -107,8 +106,14 @@ class FootnoteCommands:
             await tell(interaction, text, mentions=True)
         return None
 
-    async def forget(self, interaction: Interaction, what: str) -> None:
-        """Forget a thread, or everything that the person asked."""
+    @app_commands.describe(what="This thread, or everything you asked")
+    @app_commands.choices(
+        what=[
+            app_commands.Choice(name="this thread", value="thread"),
+            app_commands.Choice(name="everything I asked", value="me"),
+        ]
+    )
+    async def _forget(self, interaction: Interaction, what: str = "thread") -> None:
         async with report_errors(interaction):
             await acknowledge(interaction, alone=True)
             person = person_of(interaction.user)
@@ -121,6 +126,13 @@ class FootnoteCommands:
             await tell(interaction, outcome_text(outcome, _name_of(interaction, thread)), mentions=True)
         return None
 
+    @app_commands.describe(place="A channel or category; this channel if you leave it out")
+    @app_commands.checks.has_permissions(manage_guild=True)
+    async def _show_settings(
+        self, interaction: Interaction, place: app_commands.Transform[int, PlaceOption] | None = None
+    ) -> None:
+        await self._settings.show(interaction, place)
+
 
 def _name_of(interaction: Interaction, thread: ThreadKey | None) -> str:
     """Name the conversation that a command was about; a thread that the command was not given in is a link."""
@@ -129,35 +141,3 @@ def _name_of(interaction: Interaction, thread: ThreadKey | None) -> str:
     if thread is None or isinstance(interaction.channel, discord.Thread):
         return THIS_THREAD
     return f"<#{thread.thread}>" if thread.thread.isdecimal() else "the questions you asked here privately"
-
-
-def _without_options(callback: Callable[[Interaction], Any]) -> Callable[..., Any]:
-    async def run(interaction: discord.Interaction) -> None:
-        await callback(interaction)
-
-    return run
-
-
-def _forget_callback(commands: FootnoteCommands) -> Callable[..., Any]:
-    @app_commands.describe(what="This thread, or everything you asked")
-    @app_commands.choices(
-        what=[
-            app_commands.Choice(name="this thread", value="thread"),
-            app_commands.Choice(name="everything I asked", value="me"),
-        ]
-    )
-    async def forget(interaction: discord.Interaction, what: str = "thread") -> None:
-        await commands.forget(interaction, what)
-
-    return forget
-
-
-def _settings_callback(menus: ChannelSettingsMenus) -> Callable[..., Any]:
-    @app_commands.describe(place="A channel or category; this channel if you leave it out")
-    @app_commands.checks.has_permissions(manage_guild=True)
-    async def settings(
-        interaction: discord.Interaction, place: app_commands.Transform[int, PlaceOption] | None = None
-    ) -> None:
-        await menus.show(interaction, place)
-
-    return settings
