@@ -13,7 +13,6 @@ import structlog
 
 from adapters.discord.api.http import configure_endpoints
 from adapters.discord.api.ids import PLATFORM, handoff_role
-from adapters.discord.application import DiscordApplication
 from adapters.discord.inbound.context import NearbyMessages, files_above, read_attachments, read_thread_context
 from adapters.discord.inbound.event_listener import EventListener
 from adapters.discord.inbound.gateway import FootnoteClient, GatewayEvents
@@ -29,6 +28,7 @@ from adapters.discord.kb.transcripts import Transcripts, download_file
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.answer_records import DiscordQuestionState
 from adapters.discord.outbound.answer_view import MANNERS, DiscordAnswers
+from adapters.discord.outbound.application import DiscordApplication
 from adapters.discord.outbound.buttons import again_button
 from adapters.discord.outbound.layouts import Extras
 from adapters.discord.outbound.notices import DiscordAnnouncements, Notices
@@ -106,16 +106,8 @@ class DiscordPlatform:
             self.client, self.wait_until_connected, self._connection.holds_gateway, message_states, user_actions
         )
         self.app = app
-        self._answers = DiscordAnswers(
-            messages=app.messages,
-            answer_index=app.answer_index,
-            edit_versions=app.edit_versions,
-            connected=app.connected,
-            extras=self._extras,
-            manners=manners,
-            limits=pacing_limits,
-        )
-        self._notices = Notices(app.messages, app.connected)
+        self._answers = DiscordAnswers(app, self._extras, manners, pacing_limits)
+        self._notices = Notices(app)
         self._cards = JobCards(app.messages, message_states, app.connected)
         places = BackfillPlaces(message_states, PLATFORM)
         self._look_back = LookBack(
@@ -162,12 +154,7 @@ class DiscordPlatform:
     def capabilities(self) -> PlatformCapabilities:
         """What the knowledge service can use of it."""
         app = self.app
-        return PlatformCapabilities(
-            download=download_file,
-            transcript=Transcripts(app),
-            card=self._cards,
-            announcements=DiscordAnnouncements(app.channel_access, app.messages, app.connected),
-        )
+        return PlatformCapabilities(download_file, Transcripts(app), self._cards, DiscordAnnouncements(app))
 
     def routes(self) -> tuple[()]:
         """It is not called over HTTP."""

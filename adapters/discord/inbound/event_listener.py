@@ -16,7 +16,6 @@ from cachetools import TTLCache
 
 from adapters.discord.api.errors import api_call, find
 from adapters.discord.api.ids import base_channel_id, guild_key, key_of, private_key
-from adapters.discord.application import DiscordApplication
 from adapters.discord.inbound.message_parser import (
     POSTED_BY_PEOPLE,
     BotLoopGuard,
@@ -28,6 +27,7 @@ from adapters.discord.inbound.message_parser import (
 from adapters.discord.inbound.message_words import BotIdentity, bot_identity
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.outbound.answer_records import DiscordQuestionState
+from adapters.discord.outbound.application import DiscordApplication
 from core.model.channel_settings import ReplyStyle
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import FootnoteError, PlatformUnavailable

@@ -10,7 +10,6 @@ from functools import partial
 from typing import assert_never
 
 from adapters.discord.api.ids import handoff_role, person_of
-from adapters.discord.application import DiscordApplication
 from adapters.discord.inbound.context import files_on
 from adapters.discord.inbound.interactions import (
     LOOK_UP_SECONDS,
@@ -28,6 +27,7 @@ from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.interactions.ratings import RatingButtons
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.answer_records import AnsweredQuestion, DiscordQuestionState
+from adapters.discord.outbound.application import DiscordApplication
 from adapters.discord.outbound.buttons import AGAIN, Interaction
 from adapters.discord.outbound.messages import Spot, nonce
 from adapters.discord.outbound.sanitizer import SanitizedView

@@ -11,7 +11,6 @@ import discord
 from discord import app_commands
 
 from adapters.discord.api.ids import base_channel_id, direct_key, key_of, private_key
-from adapters.discord.application import DiscordApplication
 from adapters.discord.inbound.interactions import (
     LOOK_UP_SECONDS,
     TRY_AGAIN,
@@ -31,6 +30,7 @@ from adapters.discord.inbound.message_words import (
     words_of,
 )
 from adapters.discord.inbound.ordered_queue import OrderedQueue
+from adapters.discord.outbound.application import DiscordApplication
 from adapters.discord.outbound.buttons import Interaction
 from adapters.discord.outbound.sanitizer import choice
 from adapters.discord.outbound.text import clip, escape

@@ -1,6 +1,5 @@
 """Everything that answers commands, buttons, menus and forms, put together."""
 
-from adapters.discord.application import DiscordApplication
 from adapters.discord.inbound.interactions import report_errors, tell
 from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.interactions.answer_buttons import AnswerButtons
@@ -11,6 +10,7 @@ from adapters.discord.interactions.footnote_commands import FootnoteCommands
 from adapters.discord.interactions.ratings import RatingButtons
 from adapters.discord.interactions.settings import ChannelSettingsMenus
 from adapters.discord.kb.commands import KbGroup
+from adapters.discord.outbound.application import DiscordApplication
 from adapters.discord.outbound.buttons import ButtonHandlers, Interaction
 from adapters.discord.outbound.forms import (
     LONGEST_CORRECTION,

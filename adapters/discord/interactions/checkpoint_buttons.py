@@ -4,7 +4,6 @@ import asyncio
 from functools import partial
 
 from adapters.discord.api.ids import person_of
-from adapters.discord.application import DiscordApplication
 from adapters.discord.inbound.interactions import (
     LOOK_UP_SECONDS,
     acknowledge_press,
@@ -15,6 +14,7 @@ from adapters.discord.inbound.interactions import (
     tell,
 )
 from adapters.discord.outbound.answer_records import DiscordQuestionState
+from adapters.discord.outbound.application import DiscordApplication
 from adapters.discord.outbound.buttons import Interaction
 from adapters.discord.outbound.forms import FormId, words_form
 from adapters.discord.outbound.text import clip

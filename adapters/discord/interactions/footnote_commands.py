@@ -7,7 +7,6 @@ import discord
 from discord import app_commands
 
 from adapters.discord.api.ids import PLATFORM, base_channel_id, direct_key, guild_key, person_of
-from adapters.discord.application import DiscordApplication
 from adapters.discord.inbound.interactions import (
     LOOK_UP_SECONDS,
     PlaceOption,
@@ -17,6 +16,7 @@ from adapters.discord.inbound.interactions import (
     tell,
 )
 from adapters.discord.interactions.settings import ChannelSettingsMenus
+from adapters.discord.outbound.application import DiscordApplication
 from adapters.discord.outbound.buttons import Interaction
 from adapters.discord.outbound.text import markdown, markdown_lines
 from core.model.conversation import ThreadKey

@@ -5,7 +5,6 @@ import asyncio
 from discord import ui
 
 from adapters.discord.api.ids import person_of
-from adapters.discord.application import DiscordApplication
 from adapters.discord.inbound.interactions import (
     LOOK_UP_SECONDS,
     acknowledge,
@@ -17,6 +16,7 @@ from adapters.discord.inbound.interactions import (
 from adapters.discord.kb.commands import KbGroup
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.answer_records import AnsweredQuestion, DiscordQuestionState
+from adapters.discord.outbound.application import DiscordApplication
 from adapters.discord.outbound.buttons import Interaction, correct_button
 from adapters.discord.outbound.forms import correction_form, reason_form
 from adapters.discord.outbound.messages import NOBODY

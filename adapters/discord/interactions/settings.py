@@ -11,7 +11,6 @@ import discord
 from discord import ui
 
 from adapters.discord.api.ids import PLATFORM, base_channel_id, handoff_role, person_of
-from adapters.discord.application import DiscordApplication
 from adapters.discord.inbound.interactions import (
     acknowledge,
     acknowledge_press,
@@ -22,6 +21,7 @@ from adapters.discord.inbound.interactions import (
     tell,
 )
 from adapters.discord.outbound import forms
+from adapters.discord.outbound.application import DiscordApplication
 from adapters.discord.outbound.buttons import Interaction, place_menu, role_menu
 from adapters.discord.outbound.forms import (
     FormId,

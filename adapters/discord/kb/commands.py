@@ -14,7 +14,6 @@ import discord
 from discord import app_commands, ui
 
 from adapters.discord.api.ids import base_channel_id, key_of, person_of
-from adapters.discord.application import DiscordApplication
 from adapters.discord.inbound.interactions import (
     LOOK_UP_SECONDS,
     acknowledge,
@@ -31,6 +30,7 @@ from adapters.discord.kb.job_cards import JobCards, card
 from adapters.discord.kb.options import Subcommand, subcommands
 from adapters.discord.kb.transcripts import conversation_of, reference_of
 from adapters.discord.outbound import layouts
+from adapters.discord.outbound.application import DiscordApplication
 from adapters.discord.outbound.buttons import Button, Interaction, kb_button
 from adapters.discord.outbound.forms import files_form
 from adapters.discord.outbound.sanitizer import Text, choice

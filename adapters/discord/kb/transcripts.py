@@ -11,9 +11,9 @@ import discord
 
 from adapters.discord.api.errors import api_call
 from adapters.discord.api.http import download, file_name
-from adapters.discord.application import DiscordApplication
 from adapters.discord.inbound.message_parser import may_be_for_us, mentions_us
 from adapters.discord.inbound.message_words import bot_identity, words_of
+from adapters.discord.outbound.application import DiscordApplication
 from adapters.discord.outbound.text import clip
 from core.model.conversation import ThreadKey
 from core.model.errors import NotFound

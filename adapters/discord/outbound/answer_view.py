@@ -12,7 +12,8 @@ from discord import ui
 
 from adapters.discord.api.errors import RequestRefused, TokenRefused
 from adapters.discord.outbound import layouts
-from adapters.discord.outbound.answer_records import AnswerIndex, DiscordQuestionState, EditVersions
+from adapters.discord.outbound.answer_records import DiscordQuestionState
+from adapters.discord.outbound.application import DiscordApplication
 from adapters.discord.outbound.layouts import DiscordRenderer, Extras
 from adapters.discord.outbound.messages import Messages, Spot, interaction_time, nonce, spot_of
 from adapters.discord.outbound.sanitizer import SanitizedView
@@ -150,12 +151,9 @@ NOT_DIRECTLY = (
 
 @dataclass(frozen=True, slots=True)
 class DiscordAnswers:
-    """Makes the delivery of each answer. ``connected`` waits until something can be shown."""
+    """Makes the delivery of each answer; ``extras`` are the buttons that depend on the place."""
 
-    messages: Messages
-    answer_index: AnswerIndex
-    edit_versions: EditVersions
-    connected: Callable[[], Awaitable[None]]
+    app: DiscordApplication
     extras: Callable[[IncomingMessage], Awaitable[Extras]]
     manners: Manners = MANNERS
     limits: PacingLimits = LIMITS
@@ -178,7 +176,7 @@ class DiscordAnswers:
 
     def surface(self, message: IncomingMessage, message_state: MessageState[DiscordQuestionState]) -> DiscordSurface:
         """Return where messages of the answer to this question go."""
-        return DiscordSurface(self.messages, message_state, message.reply_target, message.text)
+        return DiscordSurface(self.app.messages, message_state, message.reply_target, message.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,11 +189,11 @@ class _DiscordHooks(DeliveryHooks[SanitizedView]):
 
     async def prepare(self) -> Sequence[str]:
         """Raise Superseded when the question was edited again: what is parked goes on, whatever its wording is now."""
-        await self.answers.connected()
+        await self.answers.app.connected()
         kept = self.message_state.kept
         if not kept.outcome:
-            await self.answers.edit_versions.check(self.message)
-        await self.answers.answer_index.keep(self.trace_id, self.message)
+            await self.answers.app.edit_versions.check(self.message)
+        await self.answers.app.answer_index.keep(self.trace_id, self.message)
         return [escape(kept.chosen)] if kept.chosen else []
 
     def opening(self, state: ChatQuestionState) -> ChatQuestionState:
@@ -206,7 +204,7 @@ class _DiscordHooks(DeliveryHooks[SanitizedView]):
         """A reply to any part of it goes on with this conversation, where it is in no thread of its own."""
         if place.mode in (ReplyMode.REPLY, ReplyMode.DIRECT, ReplyMode.RESPONSE):
             for posted in messages:
-                await self.answers.answer_index.keep_message(posted, self.message)
+                await self.answers.app.answer_index.keep_message(posted, self.message)
 
     async def ending(self, end: End, work: Work) -> None:
         if isinstance(end, Concluded):
@@ -216,7 +214,7 @@ class _DiscordHooks(DeliveryHooks[SanitizedView]):
         """Archive a thread that was started for the answer, if it holds nothing else."""
         if place.mode is ReplyMode.START:
             with translated():
-                await self.answers.messages.archive_empty(int(place.channel))
+                await self.answers.app.messages.archive_empty(int(place.channel))
 
     def last_words(self, trace_id: str) -> tuple[AnswerPlace, SanitizedView] | None:
         """Tell whoever asked where answers are direct, and cannot be written to, why there is none."""

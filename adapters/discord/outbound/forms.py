@@ -5,7 +5,7 @@ are looked up when they come back.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any, Self
@@ -20,6 +20,10 @@ from core.model.incoming_events import FileReference
 from core.model.inquiry import ALL_CHECKPOINTS, Checkpoint, CheckpointKind, Choice
 from core.service.actions.wording import IN_OWN_WORDS
 from core.service.kb.commands import MOST_FILES
+
+LONGEST_WORDS = 500
+LONGEST_DESCRIPTION = 100
+LONGEST_CORRECTION = 3_000
 
 
 class FormKind(StrEnum):
@@ -70,16 +74,6 @@ class SettingsMenu(StrEnum):
     HANDOFF = "handoff"
 
 
-_NAMES = {  # the settings that each menu decides on, of those that always decide on the same
-    SettingsMenu.BASES: frozenset({"bases"}),
-    SettingsMenu.EFFORT: frozenset({"profile", "behaviour"}),
-    SettingsMenu.CHECKPOINTS: frozenset({"checkpoints"}),
-    SettingsMenu.REPLY_STYLE: frozenset({"reply_style"}),
-    SettingsMenu.FORUM_POSTS: frozenset({"forum_posts"}),
-    SettingsMenu.HANDOFF: frozenset({"handoff"}),
-}
-
-
 class MenuOption(StrEnum):
     """An option that chooses no setting by itself."""
 
@@ -119,7 +113,8 @@ def read_menu(menu: SettingsMenu, values: Sequence[str]) -> SettingsChange | For
         return _read_other(values)
     if menu is SettingsMenu.AUTO_ANSWER:
         return FormKind.CONFIDENCE if MenuOption.TYPE_NUMBER in values else read_threshold("".join(values))
-    return SettingsChange(_NAMES[menu], _read_values(menu, values))
+    names = {"profile", "behaviour"} if menu is SettingsMenu.EFFORT else {menu.value}
+    return SettingsChange(frozenset(names), _read_values(menu, values))
 
 
 def _read_values(menu: SettingsMenu, values: Sequence[str]) -> ChosenSettings:
@@ -168,89 +163,82 @@ def _settings_in(values: Sequence[str]) -> ChosenSettings:
     return ChosenSettings.from_mapping(dict(value.split("=", 1) for value in values if "=" in value))
 
 
-LONGEST_WORDS = 500
-LONGEST_DESCRIPTION = 100
-LONGEST_CORRECTION = 3_000
-
-
 def words_form(checkpoint: Checkpoint, choice: Choice) -> SanitizedForm:
-    """A checkpoint's choice that is made in words."""
-    field = ui.TextInput[ui.Modal](
-        style=discord.TextStyle.paragraph, max_length=LONGEST_WORDS, required=True, custom_id="words"
-    )
+    """Ask for the words of a checkpoint's choice."""
     asked = clip(f"You asked: “{checkpoint.question}”", LONGEST_DESCRIPTION)
-    label: ui.Label[ui.Modal] = ui.Label(text=IN_OWN_WORDS, description=asked, component=field)
-    return _form(clip(choice.label, 45), FormId(FormKind.WORDS, checkpoint.id, choice.id), label)
+    form = FormId(FormKind.WORDS, checkpoint.id, choice.id)
+    return _text_form(clip(choice.label, 45), form, IN_OWN_WORDS, LONGEST_WORDS, description=asked)
 
 
 def reason_form(trace_id: str) -> SanitizedForm:
-    """Why the answer of this trace did not help; it may stay empty."""
-    field = ui.TextInput[ui.Modal](
-        style=discord.TextStyle.paragraph, max_length=LONGEST_WORDS, required=False, custom_id="reason"
-    )
-    label: ui.Label[ui.Modal] = ui.Label(text="What was wrong or missing?", component=field)
-    return _form("Not helpful", FormId(FormKind.REASON, trace_id), label)
+    """Ask why the answer of this trace did not help; the text may stay empty."""
+    form = FormId(FormKind.REASON, trace_id)
+    return _text_form("Not helpful", form, "What was wrong or missing?", LONGEST_WORDS, required=False)
 
 
 def correction_form(trace_id: str) -> SanitizedForm:
-    """What the answer of this trace should have been."""
-    field = ui.TextInput[ui.Modal](
-        style=discord.TextStyle.paragraph, max_length=LONGEST_CORRECTION, required=True, custom_id="correction"
-    )
-    label: ui.Label[ui.Modal] = ui.Label(text="What is the right answer?", component=field)
-    return _form("The right answer", FormId(FormKind.CORRECTION, trace_id), label)
-
-
-def files_form(kept: str) -> SanitizedForm:
-    """Files for a command that is kept under this id."""
-    field = ui.FileUpload[ui.Modal](custom_id="files", required=True, min_values=1, max_values=MOST_FILES)
-    label: ui.Label[ui.Modal] = ui.Label(
-        text="Files", description=f"Up to {MOST_FILES}: text, PDF, Word, web pages and more", component=field
-    )
-    return _form("Add files", FormId(FormKind.FILES, kept), label)
+    """Ask what the answer of this trace should have been."""
+    form = FormId(FormKind.CORRECTION, trace_id)
+    return _text_form("The right answer", form, "What is the right answer?", LONGEST_CORRECTION)
 
 
 def confidence_form(place_id: str) -> SanitizedForm:
-    """A threshold that no option has."""
-    field = ui.TextInput[ui.Modal](required=True, max_length=10, custom_id="confidence", placeholder="0.85")
-    label: ui.Label[ui.Modal] = ui.Label(text=f"How sure, from {LEAST_CONFIDENCE:g} to 1", component=field)
-    return _form("Questions that do not mention me", FormId(FormKind.CONFIDENCE, place_id), label)
+    """Ask for a threshold that no option has."""
+    form, label = FormId(FormKind.CONFIDENCE, place_id), f"How sure, from {LEAST_CONFIDENCE:g} to 1"
+    return _text_form("Questions that do not mention me", form, label, 10, example="0.85")
 
 
 def languages_form(place_id: str) -> SanitizedForm:
-    """The one setting that is typed."""
-    field = ui.TextInput[ui.Modal](required=False, max_length=200, custom_id="languages", placeholder="English, German")
-    label: ui.Label[ui.Modal] = ui.Label(text="Languages to answer in; empty: the asker's", component=field)
-    return _form("Languages", FormId(FormKind.LANGUAGES, place_id), label)
+    """Ask for languages."""
+    form, label = FormId(FormKind.LANGUAGES, place_id), "Languages to answer in; empty: the asker's"
+    return _text_form("Languages", form, label, 200, required=False, example="English, German")
 
 
-def _form(title: str, form_id: FormId, *items: ui.Item[Any]) -> SanitizedForm:
-    """A form that the library need not remember: its answer is known by the id, also after a restart."""
-    return SanitizedForm(title, form_id.encode(), *items)
+def _text_form(
+    title: str,
+    form: FormId,
+    label: str,
+    longest: int,
+    *,
+    description: str | None = None,
+    required: bool = True,
+    example: str | None = None,
+) -> SanitizedForm:
+    """Make a form of one text: a line where there is an example, else a paragraph."""
+    field = ui.TextInput[ui.Modal](
+        style=discord.TextStyle.short if example else discord.TextStyle.paragraph,
+        max_length=longest,
+        required=required,
+        custom_id=form.kind.value,
+        placeholder=example,
+    )
+    return SanitizedForm(title, form.encode(), ui.Label[ui.Modal](text=label, description=description, component=field))
+
+
+def files_form(kept: str) -> SanitizedForm:
+    """Ask for the files of a command that is kept under this id."""
+    field = ui.FileUpload[ui.Modal](custom_id="files", required=True, min_values=1, max_values=MOST_FILES)
+    description = f"Up to {MOST_FILES}: text, PDF, Word, web pages and more"
+    label = ui.Label[ui.Modal](text="Files", description=description, component=field)
+    return SanitizedForm("Add files", FormId(FormKind.FILES, kept).encode(), label)
 
 
 def entered_texts(components: object) -> list[str]:
-    """The texts of a form that was sent."""
-    found: list[str] = []
-    for component in components if isinstance(components, list) else []:
-        if isinstance(component.get("value"), str):
-            found.append(component["value"])
-        found += entered_texts(component.get("components"))
-        found += entered_texts([component["component"]] if component.get("component") else None)
-    return found
+    """Return the texts of a form that was sent."""
+    return [one["value"] for one in _walk(components) if isinstance(one.get("value"), str)]
 
 
 def uploaded_files(data: Mapping[str, Any]) -> tuple[FileReference, ...]:
-    """The files of a form that was sent, in the order in which they were chosen."""
-    attachments = (data.get("resolved") or {}).get("attachments") or {}
-    found = [attachments[one] for one in _upload_ids(data.get("components")) if one in attachments]
+    """Return the files of a form that was sent, in the order in which they were chosen."""
+    upload, sent = discord.ComponentType.file_upload.value, (data.get("resolved") or {}).get("attachments") or {}
+    fields = [one for one in _walk(data.get("components")) if one.get("type") == upload]
+    found = [sent[str(one)] for field in fields for one in field.get("values") or () if str(one) in sent]
     return tuple(FileReference(str(one["url"]), str(one["filename"]), int(one["size"])) for one in found)
 
 
-def _upload_ids(components: object) -> list[str]:
-    found: list[str] = []
+def _walk(components: object) -> Iterator[Mapping[str, Any]]:
+    """Go through components as Discord sent them, and those inside them."""
     for component in components if isinstance(components, list) else []:
-        if component.get("type") == discord.ComponentType.file_upload.value:
-            found += [str(one) for one in component.get("values") or ()]
-        found += _upload_ids([component["component"]] if component.get("component") else None)
-    return found
+        yield component
+        yield from _walk(component.get("components"))
+        yield from _walk([component["component"]] if component.get("component") else None)
