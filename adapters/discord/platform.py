@@ -135,7 +135,7 @@ class DiscordPlatform:
         return PLATFORM
 
     def client(self) -> FootnoteClient:
-        """The client that is connected now. Raises PlatformUnavailable before there is one."""
+        """Return the client that is connected now. Raises PlatformUnavailable before there is one."""
         if self._connection.client is None:
             raise PlatformUnavailable("Discord is not connected yet.")
         return self._connection.client
@@ -147,17 +147,17 @@ class DiscordPlatform:
     # --- the connection
 
     def readiness_problem(self) -> str:
-        """Why it is not ready; empty when it is."""
+        """Return why it is not ready; empty when it is."""
         problem = self._connection.readiness_problem()
         return problem and (self._identify_limiter.problem() or problem)
 
     def capabilities(self) -> PlatformCapabilities:
-        """What the knowledge service can use of it."""
+        """Return what the knowledge service can use of it."""
         app = self.app
         return PlatformCapabilities(download_file, Transcripts(app), self._cards, DiscordAnnouncements(app))
 
     def routes(self) -> tuple[()]:
-        """It is not called over HTTP."""
+        """Return nothing: Discord does not call us over HTTP."""
         return ()
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -229,29 +229,29 @@ class DiscordPlatform:
 
     @property
     def question_state(self) -> type[DiscordQuestionState]:
-        """What it keeps of a question."""
+        """Return what it keeps of a question."""
         return DiscordQuestionState
 
     def answer_view(
         self, incoming: Incoming, message_state: MessageState[DiscordQuestionState], trace_id: str
     ) -> AnswerView:
-        """Where the answer to this will be visible."""
+        """Return where the answer to this will be visible."""
         return self._answers.delivery(question_of(incoming), message_state, trace_id)
 
     async def _extras(self, message: IncomingMessage) -> Extras:
-        """The buttons below its answer that depend on the place."""
+        """Return the buttons below its answer that depend on the place."""
         settings = await self.app.channel_access.settings(message.thread)
         visibility = _visibility(message)
         handoff = visibility is AnswerVisibility.PLACE and handoff_role(settings.handoff) is not None
         return Extras(handoff=handoff, share=visibility is AnswerVisibility.ASKER)
 
     async def settings(self, thread: ThreadKey) -> ChannelSettings:
-        """What applies in this place."""
+        """Return what applies in this place."""
         await self.wait_until_connected()
         return await self.app.channel_access.settings(thread)
 
     async def audience(self, incoming: Incoming) -> Audience:
-        """Who will be able to read the answer there, as of now."""
+        """Return who will be able to read the answer there, as of now."""
         await self.wait_until_connected()
         thread, asker = incoming.thread, person_in(incoming)
         match _visibility(incoming):
@@ -263,27 +263,27 @@ class DiscordPlatform:
                 return await self.app.channel_access.audience_of_channel(thread)
 
     async def permissions(self, person: Person, thread: ThreadKey) -> Permissions:
-        """What this person may do there, as of now."""
+        """Return what this person may do there, as of now."""
         await self.wait_until_connected()
         return await self.app.channel_access.permissions(person, thread)
 
     async def context(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
-        """What was said in the thread before, oldest first."""
+        """Return what was said in the thread before, oldest first."""
         guild = message.reply_target.guild
         server = await self.app.servers.server(int(guild)) if guild else None
         us = bot_identity(self.client(), server)
         return await read_thread_context(NearbyMessages(self.client(), self.app.servers, message), us)
 
     async def attachments(self, message: IncomingMessage) -> tuple[ContextMessage, ...]:
-        """The text of the files that hang on the message."""
+        """Return the text of the files that hang on the message."""
         return await read_attachments(self.client(), message, self._parse)
 
     async def complete(self, message: IncomingMessage) -> IncomingMessage:
-        """The message as it is: the gateway brings all of it."""
+        """Return the message as it is: the gateway brings all of it."""
         return message
 
     async def files(self, message: IncomingMessage, *, above: bool) -> tuple[FileReference, ...]:
-        """The files on the message, else those on what it replies to and on the message that its thread began with."""
+        """Return the files on the message, else those on what it replies to and on its thread's first message."""
         if message.files or not above:
             return message.files
         return await files_above(NearbyMessages(self.client(), self.app.servers, message))

@@ -34,12 +34,12 @@ PERMISSIONS = {
 
 
 def permissions() -> discord.Permissions:
-    """What we ask for: no administrator, nothing that mentions, manages or removes."""
+    """Return what we ask for: no administrator, nothing that mentions, manages or removes."""
     return discord.Permissions(**dict.fromkeys(PERMISSIONS, True))
 
 
 def application_id(token: str | None) -> str | None:
-    """The application's id, which the first part of a bot token is; None where it cannot be read."""
+    """Return the application's id, which the first part of a bot token is; None where it cannot be read."""
     head = (token or "").strip().partition(".")[0]
     try:
         number = base64.b64decode(head + "=" * (-len(head) % 4), validate=True).decode()
@@ -49,14 +49,14 @@ def application_id(token: str | None) -> str | None:
 
 
 def invite(application: str) -> str:
-    """The link that adds us to a server."""
+    """Return the link that adds us to a server."""
     return f"{INVITE}?" + urlencode(
         {"client_id": application, "scope": " ".join(SCOPES), "permissions": permissions().value}
     )
 
 
 def manifest(token: str | None = None) -> str:
-    """All there is to do in the developer portal, in order, with the invite link. The token itself is not shown."""
+    """Return all steps in the developer portal, with the invite link and without the token."""
     known = application_id(token)
     link = invite(known) if known else invite("APPLICATION_ID")
     lines = [
@@ -108,7 +108,7 @@ async def preflight(
 
 
 async def sessions_check(message_states: MessageStateStore) -> PlatformCheck:
-    """Whether a start would connect at once, or wait because there were many. Raises StoreUnavailable."""
+    """Return whether a start would connect at once, or wait because there were many. Raises StoreUnavailable."""
     if waits := await pending_wait(message_states):
         return PlatformCheck(SESSIONS, ok=False, detail=waits, remedy="Wait, or find what restarts it.", fatal=False)
     return PlatformCheck(SESSIONS, ok=True, detail="a start connects at once")
@@ -119,7 +119,7 @@ def _token(client: discord.Client) -> PlatformCheck:
 
 
 def _content(client: discord.Client, reading: int) -> PlatformCheck:
-    """Whether we may read what does not mention us; ``reading``: in how many places that is relied on."""
+    """Return whether we may read what does not mention us; ``reading``: in how many places that is relied on."""
     name = CONTENT
     if reads_content(client):
         return PlatformCheck(name, ok=True, detail="message content is on")
@@ -144,7 +144,7 @@ def _handoffs(defaults: ChannelSettings | None, chosen: Mapping[str, ChannelSett
 
 
 async def _servers(client: discord.Client, handoffs: frozenset[int]) -> list[PlatformCheck]:
-    """What we may do in each server, as roles give it; single channels may still take some of it away."""
+    """Check our permissions in each server, as roles give them; single channels may still deny some."""
     async with api_call("look at the servers I am in", CHECK_SECONDS):
         guilds = [guild async for guild in client.fetch_guilds(limit=200)]
     if not guilds:

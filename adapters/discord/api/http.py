@@ -32,7 +32,7 @@ def configure_endpoints(api_url: str | None, gateway_url: str | None) -> None:
 
 
 def host() -> str:
-    """Where the REST API is, for people to read."""
+    """Return where the REST API is, for people to read."""
     return urlsplit(Route.BASE).netloc.rpartition("@")[2]
 
 
@@ -61,7 +61,7 @@ class ApiResponses:
         self._paused_until = 0.0
 
     def trace(self) -> aiohttp.TraceConfig:
-        """What the library's client takes as ``http_trace``."""
+        """Return what the library's client takes as ``http_trace``."""
         config = aiohttp.TraceConfig()
         config.on_request_start.append(self._wait)
         config.on_request_end.append(self._check)
@@ -113,14 +113,14 @@ ATTACH_AGAIN = "Attach it again."
 
 
 def file_name(address: str) -> str:
-    """What the file at an address is called."""
+    """Return what the file at an address is called."""
     return unquote(urlsplit(address).path.rsplit("/", 1)[-1]) or "file"
 
 
 async def download(address: str, limit: int, seconds: float) -> bytes:
-    """An attached file, by the address that Discord gave us; it leads elsewhere for nobody.
+    """Download an attached file by the address that Discord gave us, following no redirect.
 
-    More than ``limit`` bytes are refused, not cut, whatever was announced. Raises FetchRefused when it is gone,
+    More than ``limit`` bytes are refused, not cut, whatever was announced. Raises FetchRefused when it was deleted,
     DocumentRejected, PlatformUnavailable.
     """
     name = file_name(address)
@@ -147,7 +147,7 @@ async def download(address: str, limit: int, seconds: float) -> bytes:
 
 
 def _is_discord(address: str) -> bool:
-    """Whether it is one of Discord's file servers, or the compatible server that is configured."""
+    """Return whether it is one of Discord's file servers, or the compatible server that is configured."""
     there, ours = urlsplit(address), urlsplit(Route.BASE)
     return (there.scheme == "https" and there.netloc in HOSTS) or (
         (there.scheme, there.netloc) == (ours.scheme, ours.netloc)

@@ -1,6 +1,6 @@
 """The servers we are in, with their roles and channels: as the gateway keeps them, else as the API tells them.
 
-One process holds the gateway; whoever answers without it asks for what it needs, and remembers that for half a minute,
+One process holds the gateway; a process without it fetches what it needs, and remembers that for half a minute,
 as it does members.
 """
 
@@ -31,7 +31,7 @@ class Servers:
         self._us: TTLCache[int, discord.Member | None] = TTLCache(MOST_REMEMBERED, REMEMBERED_SECONDS)
 
     async def server(self, server_id: int) -> discord.Guild | None:
-        """One of them; None when we are not in it. Raises PlatformUnavailable when Discord does not answer."""
+        """Return one server; None when we are not in it. Raises PlatformUnavailable when Discord does not answer."""
         known = self._client().get_guild(server_id) if self._holds_gateway() else None
         if known is not None and not known.unavailable:
             return known
@@ -42,7 +42,7 @@ class Servers:
         return found
 
     async def servers(self) -> Sequence[discord.Guild]:
-        """All of them. Raises PlatformUnavailable when Discord does not answer."""
+        """Return all servers we are in. Raises PlatformUnavailable when Discord does not answer."""
         client = self._client()
         if self._holds_gateway() and client.is_ready():
             ids = [one.id for one in client.guilds]
@@ -52,7 +52,7 @@ class Servers:
         return [server for one in ids if (server := await self.server(one)) is not None]
 
     async def channel(self, server_id: int, channel_id: int) -> discord.abc.GuildChannel | None:
-        """A channel, no thread; None when it is not there, or not for us. Raises PlatformUnavailable."""
+        """Return a channel, no thread; None when it is not there, or not for us. Raises PlatformUnavailable."""
         server = await self.server(server_id)
         if server is None:
             return None

@@ -41,13 +41,13 @@ class NearbyMessages:
 
     @property
     def is_in_thread(self) -> bool:
-        """Whether the question is a message in a thread of a server."""
+        """Return whether the question is a message in a thread of a server."""
         target = self._target
         written = target.mode in (ReplyMode.POST, ReplyMode.REPLY) and bool(target.guild and target.message)
         return written and self._question.thread.thread == target.channel
 
     async def newest(self, limit: int) -> list[discord.Message]:
-        """The newest messages of its thread before it, oldest first; none outside of a thread."""
+        """Return the newest messages of its thread before it, oldest first; none outside of a thread."""
         if not self.is_in_thread:
             return []
         before = discord.Object(int(self._target.message))
@@ -58,7 +58,7 @@ class NearbyMessages:
         return (await _readable(read) or [])[::-1]
 
     async def opening(self) -> discord.Message | None:
-        """The message that began its thread: a forum's post, or the message that the thread was started on."""
+        """Return the message that began its thread: a forum's post, or the message the thread was started on."""
         thread = self._question.thread
         if not self.is_in_thread or self._question.id == thread.thread:
             return None
@@ -71,13 +71,13 @@ class NearbyMessages:
         return await _readable(read)
 
     async def replied_to(self) -> discord.Message | None:
-        """The message that it replies to."""
+        """Return the message that it replies to."""
         if not self._target.about:
             return None
         return await _readable(lambda: self._place(self._target.channel).fetch_message(int(self._target.about)))
 
     async def forwarded(self, message: discord.Message) -> discord.Message | None:
-        """The message that this one forwards, which alone says who wrote it; None where we cannot see it."""
+        """Return the message that this one forwards, which alone says who wrote it; None where we cannot see it."""
         source = message.reference
         if not message.message_snapshots or source is None or source.message_id is None:
             return None
@@ -121,7 +121,7 @@ async def read_thread_context(nearby: NearbyMessages, us: BotIdentity) -> tuple[
 
 
 async def _lines(nearby: NearbyMessages, message: discord.Message, us: BotIdentity) -> list[ContextMessage]:
-    """A message as context: its words and the names of its files, then the previews of its links."""
+    """Return a message as context: its words and the names of its files, then the previews of its links."""
     shown = _opening_message(message)
     if shown is None:
         return []
@@ -138,7 +138,7 @@ async def _lines(nearby: NearbyMessages, message: discord.Message, us: BotIdenti
 
 
 def _opening_message(message: discord.Message) -> discord.Message | None:
-    """The message itself; for the note with which a thread begins, the message that it was started on."""
+    """Return the message itself; for a thread's opening note, the message that it was started on."""
     if message.type is discord.MessageType.thread_starter_message and message.reference is not None:
         original = message.reference.resolved
         return original if isinstance(original, discord.Message) else None
@@ -146,7 +146,7 @@ def _opening_message(message: discord.Message) -> discord.Message | None:
 
 
 def _newest_that_fit(lines: list[ContextMessage], left: int) -> tuple[ContextMessage, ...]:
-    """The newest that fit together."""
+    """Return the newest that fit together."""
     kept: list[ContextMessage] = []
     for line in reversed(lines):
         left -= len(line.text)
@@ -162,7 +162,7 @@ DOWNLOAD_SECONDS = 20.0
 async def read_attachments(
     client: discord.Client, message: IncomingMessage, parse: Parse
 ) -> tuple[ContextMessage, ...]:
-    """Each file's text, or one line that says why it was not read."""
+    """Return each file's text, or one line that says why it was not read."""
     target = message.reply_target
     try:
         there = await _addresses(client, target, message.files)
@@ -178,7 +178,7 @@ async def read_attachments(
 
 
 async def files_above(nearby: NearbyMessages) -> tuple[FileReference, ...]:
-    """The files on the message that a question replies to, then on the one that its thread began with.
+    """Return the files on the message that a question replies to, then on the one that its thread began with.
 
     Each is named with its channel and message, since it does not hang on the question.
     """
@@ -191,7 +191,7 @@ async def files_above(nearby: NearbyMessages) -> tuple[FileReference, ...]:
 
 
 def files_on(question: IncomingMessage) -> tuple[FileReference, ...]:
-    """The files on a message, for a question that does not stand there."""
+    """Return the files on a message, for a question in another message."""
     target = question.reply_target
     return tuple(
         file if "/" in file.id else replace(file, id=f"{target.channel}/{target.message}/{file.id}")
@@ -200,7 +200,7 @@ def files_on(question: IncomingMessage) -> tuple[FileReference, ...]:
 
 
 async def _addresses(client: discord.Client, target: ReplyTarget, files: Sequence[FileReference]) -> dict[str, str]:
-    """Where each file can be downloaded now: Discord's addresses run out, so they are asked for anew."""
+    """Look up where each file can be downloaded now: Discord's addresses expire."""
     if target.file:
         return {file.id: target.file for file in files}
     if all(_is_address(file.id) for file in files):
@@ -221,5 +221,5 @@ async def _addresses(client: discord.Client, target: ReplyTarget, files: Sequenc
 
 
 def _is_address(file_id: str) -> bool:
-    """Whether a file is named by its address: it came with a command, and so hangs on no message of its asker's."""
+    """Return whether a file is named by its address: it came with a command, not with a message."""
     return "://" in file_id

@@ -105,7 +105,7 @@ class EventListener:
             self._look_again(message)
 
     def _could_be_for_us(self, message: discord.Message, us: BotIdentity) -> bool:
-        """Whether it has to be looked at, as far as that can be told without asking anybody."""
+        """Return whether it has to be looked at, as far as that can be told without asking anybody."""
         if reply_reference(message) is not None:
             return True
         if isinstance(message.channel, discord.PartialMessageable) and message.guild is not None:
@@ -134,7 +134,7 @@ class EventListener:
             await self._places.record_question(incoming, str(message.channel.id), incoming.thread.thread)
 
     async def _resolve_thread(self, message: discord.Message) -> None:
-        """A thread that was put away before we came is not among those we were told of: it is looked up."""
+        """Look up a thread that was archived before we came: the gateway does not list those."""
         if isinstance(message.channel, discord.PartialMessageable) and message.guild is not None:
             with suppress(FootnoteError):
                 async with api_call("look at that thread", LOOK_SECONDS):
@@ -143,7 +143,7 @@ class EventListener:
                     message.channel = found
 
     async def _resolve_original(self, message: discord.Message) -> None:
-        """What a message replies to comes along with it, but for some that are far back: those are looked up."""
+        """Look up what a message replies to, where it is so far back that it does not come along."""
         wanted, source = reply_reference(message), message.reference
         if wanted is None or source is None or source.resolved is not None:
             return
@@ -152,21 +152,21 @@ class EventListener:
                 source.resolved = await message.channel.fetch_message(wanted)
 
     async def _is_wanted(self, incoming: IncomingMessage) -> bool:
-        """Whether what does not name us may be for us all the same, as the channel is set up."""
+        """Return whether what does not name us may be for us all the same, as the channel is set up."""
         if not incoming.in_channel:
             return True
         could_be = could_be_answered(incoming, ANYWHERE)
         return could_be and could_be_answered(incoming, await self._app.channel_access.settings(incoming.thread))
 
     def _passes_bot_guard(self, message: discord.Message) -> bool:
-        """Whether it is a person's, or a bot's that has not spoken to us too often in a row."""
+        """Return whether it is a person's, or a bot's that has not spoken to us too often in a row."""
         if is_by_person(message) or self._bots.may_ask(base_channel_id(message.channel), message.id):
             return True
         log.info("bot_not_answered", bot=message.author.id, channel=message.channel.id)
         return False
 
     async def _is_forgotten(self, incoming: IncomingMessage) -> bool:
-        """Whether it is so old that nothing would be kept of an answer: then nobody knows whether it has one."""
+        """Return whether it is so old that nothing would be kept of an answer: then nobody knows whether it has one."""
         if discord.utils.utcnow() - discord.utils.snowflake_time(int(incoming.id)) <= KEPT_FOR:
             return False
         state = DiscordQuestionState(thread=incoming.thread, message=incoming.id)
@@ -175,8 +175,8 @@ class EventListener:
     async def _enqueue_edit(self, incoming: IncomingMessage) -> None:
         """Take an edit in, once: Discord tells of an edited message again for other reasons, and repeats itself.
 
-        Announced before the earlier wording is cancelled, so that whoever has not begun on that does not; cancelled
-        before it is put into the inbox, so that it never calls itself off.
+        Announce it before the earlier wording is cancelled, so that no worker begins on that; cancel before it is put
+        into the inbox, so that it never cancels itself.
         """
         if not await self._app.edit_versions.is_news(incoming) or await self._is_forgotten(incoming):
             return
@@ -193,12 +193,12 @@ class EventListener:
         await self._ordered_queue.put(delivery_id, incoming, busy=say_busy)
 
     async def _has_answered_in(self, thread: ThreadKey) -> bool:
-        """Whether a thread was started on a question to us, so that what is said there may go on with it."""
+        """Return whether a thread was started on a question to us, so that what is said there may go on with it."""
         opening = DiscordQuestionState(thread=thread, message=thread.thread)
         return await self._app.message_states.read(opening) is not None
 
     async def _continued_thread(self, message: discord.Message) -> ThreadKey | None:
-        """The conversation that a reply goes on with, where it is not the one of the place it stands in."""
+        """Return the conversation that a reply continues, where it is not the one of its own place."""
         original, client = reply_reference(message), self._app.client()
         if original is None:
             return None
@@ -209,7 +209,7 @@ class EventListener:
         return found
 
     async def _with_reply_mode(self, incoming: IncomingMessage) -> IncomingMessage:
-        """A question in the channel is answered in a thread, in reply to it, or directly: as the channel is set up.
+        """Answer a question in a thread, in reply to it, or directly, as the channel is set up.
 
         In a thread in which others write too, the answer is a reply to its question.
         """
@@ -228,7 +228,7 @@ class EventListener:
         return replace(incoming, thread=key, reply_target=directly, private=True)
 
     def on_delete(self, guild_id: int | None, channel_id: int, message_id: int) -> None:
-        """Whoever works on it stops; what was posted for it goes with it, also after the answer."""
+        """Stop the work on a deleted question and delete what was posted for it, also after the answer."""
 
         async def take_in() -> None:
             thread = await self._app.answer_index.thread_of_question(message_id)
@@ -255,7 +255,7 @@ class EventListener:
         self._ordered_queue.add(take_in)
 
     async def _channel_of(self, guild_id: int | None, channel_id: int) -> object:
-        """A channel that something was deleted in; one that we were not told of may be a thread that was put away."""
+        """Find a channel that something was deleted in; an unknown one may be an archived thread."""
         client = self._app.client()
         known = client.get_channel(channel_id) or self._looked_up.get(channel_id)
         if known is None and guild_id is not None:

@@ -1,4 +1,4 @@
-"""The connection to Discord's gateway: what it tells us goes to whoever handles it, in order, and nothing is done here.
+"""The connection to Discord's gateway: events go to their handlers, in order, and nothing is done here.
 
 Events come through discord.py; a resumed connection repeats some of them, which does no harm. How often we identify
 is bounded, and nothing we send can mention anybody.
@@ -42,7 +42,7 @@ class GatewayEvents:
 
 
 def intents(*, content: bool) -> discord.Intents:
-    """What we ask to be told: servers, and messages in them and directly. Content is a privileged intent."""
+    """Return the events we subscribe to: servers and messages. Content is a privileged intent."""
     wanted = discord.Intents.none()
     wanted.guilds = wanted.guild_messages = wanted.dm_messages = True
     wanted.message_content = content
@@ -83,17 +83,17 @@ class FootnoteClient(discord.Client):
         await self._identify_limiter.wait(initial=initial)
 
     async def on_ready(self) -> None:
-        """Identified; the servers are known."""
+        """Log that we are connected and know our servers."""
         log.info("discord_ready", user=str(self.user), guilds=len(self.guilds))
         await self.events.on_ready()
 
     async def on_resumed(self) -> None:
-        """The connection was lost and goes on where it was."""
+        """Log that the session resumed."""
         log.info("discord_resumed")
         self.events.on_resume()
 
     async def on_disconnect(self) -> None:
-        """The connection is lost; the library comes back by itself. Told for every try that fails, too."""
+        """Note that the connection is lost; the library comes back by itself. Called for every failed try, too."""
         self.events.on_disconnect()
 
     async def on_message(self, message: discord.Message) -> None:
@@ -106,16 +106,16 @@ class FootnoteClient(discord.Client):
             self.events.on_edit(payload.message)
 
     async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
-        """One message was deleted."""
+        """Pass on that one message was deleted."""
         self.events.on_delete(payload.guild_id, payload.channel_id, payload.message_id)
 
     async def on_raw_bulk_message_delete(self, payload: discord.RawBulkMessageDeleteEvent) -> None:
-        """Several messages were deleted at once."""
+        """Pass on that several messages were deleted at once."""
         for message_id in payload.message_ids:
             self.events.on_delete(payload.guild_id, payload.channel_id, message_id)
 
     async def on_raw_thread_delete(self, payload: discord.RawThreadDeleteEvent) -> None:
-        """A thread was deleted. Discord tells nothing of its messages."""
+        """Pass on that a thread was deleted, for Discord does not list its messages."""
         self.events.on_thread_delete(payload.guild_id, payload.parent_id, payload.thread_id)
 
     async def on_interaction(self, interaction: discord.Interaction) -> None:
@@ -137,7 +137,7 @@ class FootnoteClient(discord.Client):
 
 
 def reads_content(client: discord.Client) -> bool:
-    """Whether the application may read what people write, as the developer portal has it. After login only."""
+    """Return whether the application may read what people write, as the developer portal has it. After login only."""
     flags = client.application_flags
     return flags.gateway_message_content or flags.gateway_message_content_limited
 

@@ -1,6 +1,6 @@
-"""Staying connected: logging in, holding the gateway's connection, and beginning anew whatever ends it.
+"""Staying connected: logging in, holding the gateway's connection, and beginning again whatever ends it.
 
-Nothing that Discord or the network does ends this. What is wrong is told by ``readiness_problem``, which readiness
+Nothing that Discord or the network does ends this. ``readiness_problem`` says what is wrong, which readiness
 reports, and each reason is logged once. A refused token or intent is tried again too, but seldom: only a person can
 mend it, and the questions that wait are kept meanwhile.
 """
@@ -64,13 +64,13 @@ class GatewayConnection:
         self.client: FootnoteClient | None = None
 
     def readiness_problem(self) -> str:
-        """Why nobody can be answered right now; empty when they can."""
+        """Return why nobody can be answered right now; empty when they can."""
         if self.client is not None and self.client.responses.token_refused:
             return str(TokenRefused())
         return self._problem
 
     async def wait_until_ready(self, seconds: float) -> None:
-        """Returns when Discord can be asked. Raises PlatformUnavailable, with the reason, when that takes longer."""
+        """Wait until Discord can be asked. Raises PlatformUnavailable, with the reason, when that takes longer."""
         try:
             async with asyncio.timeout(seconds):
                 await self._ready.wait()
@@ -80,15 +80,15 @@ class GatewayConnection:
     # --- what the gateway says
 
     def session(self) -> int:
-        """The number of the session that stands, from 1; 0 while the connection is lost."""
+        """Return the number of this session, from 1; 0 while the connection is lost."""
         return self._sessions if self._away_since is None else 0
 
     def holds_gateway(self) -> bool:
-        """Whether the gateway's connection is ours, so that what it tells of servers is as they are now."""
+        """Return whether the gateway's connection is ours, so that what it tells of servers is as they are now."""
         return self._holding
 
     def mark_established(self) -> None:
-        """A session stands: whatever may be asked of Discord can be."""
+        """Note a new session: everything can be asked of Discord."""
         self._away_since = None
         self._sessions += 1
         self._failures = 0
@@ -99,13 +99,13 @@ class GatewayConnection:
         self._problem = ""
 
     def mark_resumed(self) -> None:
-        """The gateway resumed our session: nothing was missed."""
+        """Note that the session resumed: nothing was missed."""
         self._away_since = None
         if self._problem == AWAY:
             self._problem = ""
 
     def mark_disconnected(self) -> None:
-        """The connection is lost; the library is coming back."""
+        """Note that the connection is lost; the library is coming back."""
         if self._away_since is None:
             self._away_since = time.monotonic()
         self._problem = self._problem or AWAY
@@ -175,7 +175,7 @@ class GatewayConnection:
         self._content = False
 
     async def _stay_connected(self, client: FootnoteClient) -> None:
-        """Hold the connection of a client that is logged in, beginning anew when the library gives up or sleeps."""
+        """Hold the connection of a client that is logged in, beginning again when the library gives up or sleeps."""
         while True:
             await self._wait_for_lease()
             holding = asyncio.create_task(self._lease.renew_until_lost())
@@ -235,7 +235,7 @@ class GatewayConnection:
                     await self.client.close()
 
     async def _watch(self, connecting: "asyncio.Task[None]", holding: "asyncio.Task[None]") -> None:
-        """Returns when the library has given up, or has been away for too long, or our turn is over.
+        """Wait until the library has given up, or has been away for too long, or our turn is over.
 
         Raises ConnectionClosed and PrivilegedIntentsRequired. Anything else is no more than a connection that failed:
         the library itself stumbles when its very first one does.

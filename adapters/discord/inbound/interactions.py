@@ -82,7 +82,7 @@ async def show(interaction: Interaction, view: SanitizedView, *, in_place: bool 
 
 
 async def _take_back(interaction: Interaction) -> None:
-    """That we are thinking; where that cannot be, it is filled with what is said."""
+    """Delete the note that we are thinking; where that fails, the next message fills it."""
     try:
         async with api_call("take back that I am thinking", TELL_SECONDS):
             await interaction.delete_original_response()
@@ -108,7 +108,7 @@ async def acknowledge_press(interaction: Interaction) -> None:
 
 
 async def _defer(interaction: Interaction, *, alone: bool, thinking: bool) -> str:
-    """Acknowledge; the id of the message that stands for it.
+    """Acknowledge; return the id of the message that Discord shows for it.
 
     Where only the confirmation of that was lost, Discord shows that we are thinking, and the answer has to come: so it
     is looked up whether it does. The library's own repetition is then refused, as already acknowledged.
@@ -128,7 +128,7 @@ async def _defer(interaction: Interaction, *, alone: bool, thinking: bool) -> st
 
 
 async def respond(responding: Awaitable[object]) -> None:
-    """A first response that is an answer or a form: one that stands there already is not refused for that.
+    """Send a first response, an answer or a form; one that Discord already has is no error.
 
     The library repeats what Discord failed at after it was done. Raises what the library raises.
     """
@@ -146,7 +146,7 @@ def _is_acknowledged(interaction: Interaction) -> bool:
 
 @asynccontextmanager
 async def report_errors(interaction: Interaction) -> AsyncIterator[None]:
-    """The outer edge of a press: whatever goes wrong is said to the one who pressed."""
+    """Report every error of a press to the one who pressed."""
     try:
         yield
     except TimeoutError:
@@ -163,18 +163,18 @@ async def report_errors(interaction: Interaction) -> AsyncIterator[None]:
 
 
 def is_admin(interaction: Interaction) -> bool:
-    """Whether the one who pressed administers us here, by the rights that Discord itself says they have."""
+    """Return whether the one who pressed administers us here, by the rights that Discord itself says they have."""
     rights = interaction.permissions
     return interaction.guild_id is not None and (rights.administrator or rights.manage_guild)
 
 
 async def administers(interaction: Interaction) -> bool:
-    """The same, to be awaited by who looks it up only when it matters."""
+    """Return the same, for callers that look it up only when it matters."""
     return is_admin(interaction)
 
 
 def private_target(interaction: Interaction) -> ReplyTarget:
-    """Where to say something to the one who used a command or a button, and to nobody else."""
+    """Return where to say something to the one who used a command or a button, and to nobody else."""
     return ReplyTarget(
         mode=ReplyMode.PRIVATE,
         channel=str(interaction.channel_id or 0),
@@ -203,7 +203,7 @@ def asked_by(
 
 
 async def enqueue(queue: OrderedQueue, interaction: Interaction, incoming: IncomingMessage) -> None:
-    """Put a question into the inbox; a person who has too many waiting is told so."""
+    """Put a question into the inbox; say so to a person who has too many waiting."""
     await queue.put(f"discord:{interaction.id}", incoming, busy=lambda text: tell(interaction, text))
 
 
@@ -212,24 +212,24 @@ class PlaceOption(app_commands.Transformer):
 
     @property
     def type(self) -> discord.AppCommandOptionType:
-        """What Discord offers to choose from."""
+        """Return what Discord offers to choose from."""
         return discord.AppCommandOptionType.channel
 
     @property
     def channel_types(self) -> list[discord.ChannelType]:
-        """The types of channels that have settings of their own."""
+        """Return the types of channels that have settings of their own."""
         kinds = discord.ChannelType
         return [kinds.text, kinds.news, kinds.voice, kinds.forum, kinds.category]
 
     async def transform(self, interaction: Interaction, value: Any, /) -> int:
-        """The id; whether there is such a channel is looked up where it is used."""
+        """Return the id; its user looks up whether there is such a channel."""
         return int(value.id)
 
 
 def context_menu(
     name: str, callback: Callable[[Interaction, discord.Message], Awaitable[None]]
 ) -> app_commands.ContextMenu:
-    """A command in the menu of every message."""
+    """Make a command in the menu of every message."""
 
     async def on_message(interaction: Interaction, message: discord.Message) -> None:
         await callback(interaction, message)

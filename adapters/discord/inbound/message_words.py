@@ -50,19 +50,19 @@ Said = discord.Message | discord.MessageSnapshot
 
 
 def said_in(message: discord.Message) -> list[Said]:
-    """A message, and those that it forwards."""
+    """Return a message, and those that it forwards."""
     return [message, *message.message_snapshots]
 
 
 def attachments_of(message: discord.Message) -> list[discord.Attachment]:
-    """The files that hang on a message, and on those that it forwards."""
+    """Return the files that hang on a message, and on those that it forwards."""
     return [file for one in said_in(message) for file in one.attachments]
 
 
 def words_of(
     message: discord.Message, us: BotIdentity, people: Sequence[discord.abc.User] = (), *, ours: str = " "
 ) -> str:
-    """What a message says, forwards and embeds of bots included, with ``ours`` where it mentions us.
+    """Return what a message says, forwards and embeds of bots included, with ``ours`` where it mentions us.
 
     ``people`` are those that a forwarded message mentions: the forward has their ids alone.
     """
@@ -74,17 +74,17 @@ def words_of(
 
 
 def mentioned_ids(text: str) -> list[int]:
-    """The ids of the people that a text mentions, each once."""
+    """Return the ids of the people that a text mentions, each once."""
     return list(dict.fromkeys(int(found["user"]) for found in _TOKEN.finditer(text) if found["user"]))
 
 
 def command_words(text: str, guild: discord.Guild | None, people: Sequence[discord.abc.User]) -> str:
-    """What was typed into a command, which brings no names along: ``people`` are those that it mentions."""
+    """Return the words typed into a command, which brings no names along: it mentions ``people``."""
     return _readable_markup(text, guild, people).strip()
 
 
 def previews_of(message: discord.Message) -> str:
-    """The previews of links below a message, as text."""
+    """Return the previews of links below a message, as text."""
     by_machine = message.author.bot or message.webhook_id is not None
     shown = [_embed_text(one) for one in message.embeds if not (by_machine and _is_written(one))]
     return _readable(message, "\n".join(filter(None, shown)))
@@ -129,7 +129,7 @@ def _date(seconds: int, style: str) -> str:
 
 
 def _name_of(guild: discord.Guild | None, users: Mapping[int, discord.abc.User], kind: str, number: int) -> str:
-    """A name in a message: of these users, else of what is known of its server."""
+    """Return a name in a message: of these users, else of what is known of its server."""
     match kind:
         case "user":
             user = users.get(number) or (guild.get_member(number) if guild is not None else None)
@@ -152,12 +152,12 @@ def _text_of(said: Said, *, embeds: bool) -> str:
 
 
 def _is_written(embed: discord.Embed) -> bool:
-    """Whether a bot wrote an embed; else Discord made it of a link."""
+    """Return whether a bot wrote an embed; else Discord made it of a link."""
     return embed.type == "rich" and not embed.provider.name
 
 
 def _embed_text(embed: discord.Embed) -> str:
-    """An embed line by line: whose it is, its title, its text, its fields by name, and what is below."""
+    """Return an embed line by line: whose it is, its title, its text, its fields by name, and what is below."""
     fields = (": ".join(filter(None, (field.name, field.value))) for field in embed.fields)
     lines = (embed.provider.name, embed.author.name, embed.title, embed.description, *fields, embed.footer.text)
     return "\n".join(line for line in lines if line)

@@ -1,6 +1,6 @@
 """The buttons below an answer: quotes, why, ratings, a person, sharing, what could be asked next; and stopping it.
 
-What a button stands for, who may press it and what the presser may see is looked up when it is pressed.
+What a button does, who may press it and what they may see is looked up when it is pressed.
 """
 
 import asyncio
@@ -70,7 +70,7 @@ class AnswerButtons:
         self._ratings = ratings
 
     async def stop(self, interaction: Interaction, trace_id: str) -> None:
-        """End the work on a question; whoever works on it offers what was found."""
+        """End the work on a question; its worker offers what was found."""
         async with report_errors(interaction):
             async with asyncio.timeout(LOOK_UP_SECONDS):
                 shown = await find_answer(self._app.answer_index, trace_id, FINISHED)
@@ -81,7 +81,7 @@ class AnswerButtons:
             await acknowledge_press(interaction)
 
     async def act(self, interaction: Interaction, action: AnswerAction, trace_id: str) -> None:
-        """One of an answer's buttons."""
+        """Do what one of an answer's buttons says."""
         async with report_errors(interaction):
             shown = await find_answer(self._app.answer_index, trace_id)
             if action in RATINGS:  # a form must be the first response
@@ -133,7 +133,7 @@ class AnswerButtons:
                 assert_never(outcome)
 
     async def ask_follow_up(self, interaction: Interaction, trace_id: str, number: int) -> None:
-        """Ask what was suggested below an answer, as whoever presses, where the button stands."""
+        """Ask what was suggested below an answer, in the name of the one who presses, below the same answer."""
         async with report_errors(interaction):
             shown = await find_answer(self._app.answer_index, trace_id)
             response = await acknowledge(interaction, alone=shown.private)
@@ -165,7 +165,7 @@ class AnswerButtons:
                     await self._app.messages.edit(spot, interaction.message.id, without)
 
     async def _role_to_call(self, interaction: Interaction, shown: AnsweredQuestion) -> int:
-        """The place's group. Raises NotFound where there is none that can be called."""
+        """Return the place's group. Raises NotFound where there is none that can be called."""
         role = handoff_role((await self._app.channel_access.settings(shown.thread)).handoff)
         if role is None or interaction.channel_id is None or interaction.guild_id is None:
             raise NotFound(NOBODY_TO_CALL)
@@ -190,7 +190,7 @@ class AnswerButtons:
             await self._app.messages.post(spot, part, nonce(str(shown.thread), turn.trace_id, f"share-{number}"))
 
     async def _shared_at(self, interaction: Interaction, shown: AnsweredQuestion, turn: Turn) -> Spot | None:
-        """Where a shared answer goes: where the button stands, or in a thread on a question asked elsewhere."""
+        """Return where a shared answer goes: below the answer, or in a thread on a question asked elsewhere."""
         asked = shown.asked_at
         if asked is None:
             return Spot(interaction.channel_id, interaction.guild_id) if interaction.channel_id is not None else None
@@ -200,7 +200,7 @@ class AnswerButtons:
 
 
 def _shared_views(turn: Turn, by: str) -> list[SanitizedView]:
-    """A turn's answer for a channel to see."""
+    """Return a turn's answer for a channel to see."""
     answer = Answer(turn.outcome, turn.answer, turn.citations)
     parts = answer_parts(turn.answer, turn.citations)
     question = f"> {escape(clip(turn.question, 300))}"

@@ -60,7 +60,7 @@ class AskCommands:
         self._ordered_queue = ordered_queue
 
     def commands(self) -> Sequence[app_commands.Command[Any, ..., Any] | app_commands.ContextMenu]:
-        """What is registered with Discord."""
+        """Return what is registered with Discord."""
         description = "Ask a question of your team's documents"
         ask: app_commands.Command[Any, ..., Any] = app_commands.Command(
             name="ask", description=description, callback=self.ask
@@ -97,7 +97,7 @@ class AskCommands:
             await self._enqueue(interaction, replace(asked, reply_target=target, files=files, bases=bases))
 
     async def _words(self, interaction: Interaction, typed: str) -> str:
-        """What was typed, with names in place of ids; those that cannot be looked up now are left out."""
+        """Return what was typed, with names in place of ids; those that cannot be looked up now are left out."""
         people: list[discord.Member] = []
         with suppress(FootnoteError):
             mentioned = mentioned_ids(typed)[:MOST_NAMED]
@@ -123,7 +123,7 @@ class AskCommands:
     async def _answer_for_all(
         self, interaction: Interaction, message: discord.Message, text: str, settings: ChannelSettings | None
     ) -> None:
-        """Answer a message where it stands: there, in reply to it or in a thread on it, as the channel is set up."""
+        """Answer a message in its place, in reply to it or in a thread on it, as the channel is set up."""
         mode = ReplyMode.START
         if isinstance(interaction.channel, discord.Thread) or interaction.guild_id is None:
             mode = ReplyMode.POST
@@ -142,7 +142,7 @@ class AskCommands:
         await self._enqueue(interaction, replace(asked, reply_target=target, files=file_references(message)))
 
     async def _settings_here(self, interaction: Interaction) -> ChannelSettings | None:
-        """What applies where a command was used; None where nobody can tell in time, and in direct messages."""
+        """Return what applies where a command was used; None where that takes too long, and in direct messages."""
         if interaction.guild_id is None:
             return None
         with suppress(FootnoteError, TimeoutError):
@@ -151,7 +151,7 @@ class AskCommands:
         return None
 
     async def _readable_base(self, interaction: Interaction, name: str, *, alone: bool) -> tuple[str, ...]:
-        """The base of this name. Raises NotFound unless everybody who will read the answer may read it."""
+        """Return the base of this name. Raises NotFound unless everybody who will read the answer may read it."""
         thread = asked_in(interaction, alone=alone)
         readers = await (
             self._app.channel_access.audience_of_interaction(interaction)
@@ -185,7 +185,7 @@ class AskCommands:
 
 
 def asked_in(interaction: Interaction, *, alone: bool) -> ThreadKey:
-    """The conversation that a command's question belongs to."""
+    """Return the conversation that a command's question belongs to."""
     if interaction.guild_id is None:
         return direct_key(interaction.channel_id or 0)
     channel_id = base_channel_id(interaction.channel) or interaction.channel_id or 0

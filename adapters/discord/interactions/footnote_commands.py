@@ -48,7 +48,7 @@ class FootnoteCommands:
         self._settings = settings
 
     def group(self) -> app_commands.Group:
-        """What is registered with Discord."""
+        """Return what is registered with Discord."""
         group = app_commands.Group(name="footnote", description="Help, explanations and settings")
 
         def add(name: str, description: str, callback: Any) -> None:
@@ -79,7 +79,7 @@ class FootnoteCommands:
         return None
 
     async def _conversation_of(self, interaction: Interaction) -> ThreadKey | None:
-        """The conversation that a command is about: this thread, or in a channel the one that was asked in last."""
+        """Find the conversation that a command is about: this thread, or in a channel the latest one."""
         if interaction.guild_id is None:
             return direct_key(interaction.channel_id or 0)
         channel_id = base_channel_id(interaction.channel) or interaction.channel_id or 0

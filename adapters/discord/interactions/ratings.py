@@ -44,14 +44,14 @@ class RatingButtons:
             await respond(interaction.response.send_modal(reason_form(press.trace_id)))
 
     async def submit_reason(self, interaction: Interaction, trace_id: str, reason: str) -> None:
-        """Why an answer did not help."""
+        """Keep why an answer did not help."""
         shown = await find_answer(self._app.answer_index, trace_id)
         person = person_of(interaction.user)
         await self._app.user_actions.ratings.rate(shown.thread, trace_id, person, helpful=False, reason=reason)
         await self._offer_correction(interaction, trace_id)
 
     async def _offer_correction(self, interaction: Interaction, trace_id: str) -> None:
-        """Thank them; whoever knows the right answer may say it."""
+        """Thank them, and offer to take the right answer."""
         if self._kb is None:
             return await tell(interaction, THANKS)
         offer = layouts.layout(ui.TextDisplay(f"{THANKS} {KNOW_BETTER}"), layouts.row(correct_button(trace_id)))
@@ -79,7 +79,7 @@ class RatingButtons:
         return None
 
     async def _link_to(self, shown: AnsweredQuestion) -> str | None:
-        """The way back to an answer that others can see."""
+        """Return the way back to an answer that others can see."""
         if shown.private or not shown.thread.space:
             return None
         posted = await self._app.message_states.read(DiscordQuestionState(thread=shown.thread, message=shown.subject))

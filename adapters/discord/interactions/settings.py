@@ -89,7 +89,7 @@ class ChannelSettingsMenus:
         return None
 
     async def submit(self, interaction: Interaction, form: FormId, typed: str) -> None:
-        """Change what was typed into a form; whoever is no admin now is refused, whatever form they hold."""
+        """Change what was typed into a form; refuse anyone who is no admin now, whatever form they hold."""
         async with report_errors(interaction):
             await self._require_admin(interaction, int(form.subject))
             try:
@@ -120,7 +120,7 @@ class ChannelSettingsMenus:
         return menu(place_id, applies, await self._settings.store.read(key.place), bases, kind)
 
     async def _readers_of(self, interaction: Interaction, place_id: int) -> Audience:
-        """Who reads in a channel; a category has no readers of its own, so that any base may be meant for it."""
+        """Return the audience of a channel; a category has no readers of its own, so any base may be chosen."""
         place = interaction.guild.get_channel(place_id) if interaction.guild is not None else None
         if place is None or isinstance(place, discord.CategoryChannel):
             return Audience(administers=True)
@@ -129,7 +129,7 @@ class ChannelSettingsMenus:
         )
 
     async def _require_admin(self, interaction: Interaction, place_id: int) -> None:
-        """Raises Denied, and puts it on record, for who may not; also for a place of another server."""
+        """Raise Denied, on record, for anyone who is no admin here; also for a place of another server."""
         channel = interaction.guild.get_channel(place_id) if interaction.guild is not None else None
         place = channel_principal(PLATFORM, str(interaction.guild_id), str(place_id))
         allowed = is_admin(interaction) and channel is not None
@@ -153,7 +153,7 @@ class PlaceKind:
 
     @property
     def takes_messages(self) -> bool:
-        """Whether anything can be said in the place itself."""
+        """Return whether anything can be said in the place itself."""
         return self.channel and not self.forum
 
 
@@ -164,7 +164,7 @@ def menu(
     bases: Sequence[str],
     kind: PlaceKind = PlaceKind(),
 ) -> SanitizedView:
-    """The settings of one channel or category: what applies, each above the menu that changes it."""
+    """Return the settings of one channel or category: what applies, each above the menu that changes it."""
     rows = [
         *([_bases_row(place_id, applies, chosen, bases)] if bases else []),
         _effort_row(place_id, applies, chosen),
@@ -192,7 +192,7 @@ class _Row:
 
 
 def _line(name: str, value: str, chosen: object) -> str:
-    """What applies of one setting; marked where it was chosen here. ``chosen`` None: it was not."""
+    """Return what applies of one setting; marked where it was chosen here. ``chosen`` None: it was not."""
     return f"**{name}**: {escape(value)}{' · set here' if chosen is not None else ''}"
 
 

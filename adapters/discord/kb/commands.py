@@ -1,7 +1,7 @@
 """``/kb`` and *Add to knowledge base*: Discord's form of what ``KnowledgeCommands`` does.
 
 The group is hidden from those who cannot manage the server; who may do what is the service's to decide, by rights that
-are looked up here, now. A reply's further buttons carry the id of the command they stand for, which is kept.
+are looked up here, now. A reply's further buttons carry the id of their command, which is kept.
 """
 
 import asyncio
@@ -64,32 +64,32 @@ class ButtonUse(StrEnum):
 
     REPEATED = ""
     ONCE = "once"  # one single time
-    ASIDE = "aside"  # its result does not take the place of the message that it stands below
+    ASIDE = "aside"  # its result does not replace the message that it is below
 
 
 @dataclass(frozen=True, kw_only=True)
 class DiscordKeptCommand(KeptCommand, place="discord/kb/{id}", subject="command"):
-    """The command that a button below a reply of ``/kb`` stands for, or what a form brings files for."""
+    """The command of a button below a reply of ``/kb``, or of a form that brings files."""
 
     person: str = field(default="", metadata=PERSON | {"stored": "by"})
     use: ButtonUse = field(default=ButtonUse.REPEATED, metadata={"stored": "kind"})
 
     @property
     def acts_once(self) -> bool:
-        """Whether one press alone counts."""
+        """Return whether one press alone counts."""
         return self.use is ButtonUse.ONCE
 
 
 ELSEWHERE = "-# `/kb proposals approve` adds a proposal to another knowledge base."
 PROPOSALS = "/kb proposals list"
 PAGES_COMPLETED = 5
-LONGEST_CHOICE = 620  # characters of a part with buttons: five of them, and what stands around, are one message
+LONGEST_CHOICE = 620  # characters of a part with buttons: five of them, and the text around them, are one message
 
 Complete = Callable[[Interaction, str], Coroutine[Any, Any, list[app_commands.Choice[str]]]]
 
 
 class KbGroup:
-    """The commands, over whoever handles them."""
+    """``/kb`` and *Add to knowledge base*."""
 
     def __init__(self, kb: KnowledgeCommands, app: DiscordApplication, cards: JobCards) -> None:
         self._kb = kb
@@ -100,11 +100,11 @@ class KbGroup:
     # --- what is registered
 
     def commands(self) -> "Sequence[app_commands.Group | app_commands.ContextMenu]":
-        """What is registered with Discord."""
+        """Return what is registered with Discord."""
         return (self.group(), context_menu("Add to knowledge base", self.add_message))
 
     def group(self) -> app_commands.Group:
-        """The group with all its subcommands."""
+        """Return the group with all its subcommands."""
         group = app_commands.Group(
             name="kb",
             description="For admins: manage knowledge bases",
@@ -130,7 +130,7 @@ class KbGroup:
         return command
 
     def _completions(self, name: str) -> dict[str, Complete]:
-        """What completes each option of a subcommand. What was removed is no document that could be looked up."""
+        """Return what completes each option of a subcommand; a removed document cannot be looked up."""
         found: dict[str, Complete] = {"knowledge": self._complete_base}
         found["id"] = self._complete_job if name == "cancel" else self._complete_proposal
         return found if name == "restore" else found | {"source": self._complete_source}
@@ -151,7 +151,7 @@ class KbGroup:
             await respond(interaction.response.send_modal(files_form(kept)))
 
     async def add_files(self, interaction: Interaction, kept: str, files: Sequence[FileReference]) -> None:
-        """The form came back with these files."""
+        """Add the files of a form."""
         action = await self._find(interaction, kept)
         large = [one.name for one in files if one.size > LARGEST_FILE]
         if large:
@@ -173,7 +173,7 @@ class KbGroup:
         await self.run(interaction, command)
 
     async def on_press(self, interaction: Interaction, kept: str) -> None:
-        """A button below a reply: the command it stands for, by the one it was offered to, with their rights now."""
+        """Run the command of a button, for the person it was offered to, with the rights they have now."""
         async with report_errors(interaction):
             action = await self._find(interaction, kept)
             await acknowledge_press(interaction)
@@ -189,12 +189,12 @@ class KbGroup:
         return None
 
     async def _find(self, interaction: Interaction, kept: str) -> DiscordKeptCommand:
-        """What a button or a form stands for, while a press can still be acknowledged. Raises NotFound."""
+        """Return the command of a button or a form, while a press can still be acknowledged. Raises NotFound."""
         async with asyncio.timeout(LOOK_UP_SECONDS):
             return await self._kept_commands.find(kept, person_of(interaction.user).id)
 
     async def add_message(self, interaction: Interaction, message: discord.Message) -> None:
-        """A message, with the thread that it stands in or that hangs on it."""
+        """Propose a message, with the thread that it is in or that it began."""
         async with report_errors(interaction):
             await acknowledge(interaction, alone=True)
             conversation = await conversation_of(interaction.client, reference_of(message), fallback=message)
@@ -202,7 +202,7 @@ class KbGroup:
             await self._show(interaction, await self._kb.propose(conversation, caller), caller)
 
     async def correct(self, interaction: Interaction, turn: Turn, answer: str, link: str | None) -> None:
-        """The right answer to a question, by someone who says it was answered wrongly. Acknowledged already."""
+        """Propose the right answer to a question. The interaction is acknowledged already."""
         caller = await self.caller(interaction)
         result = await self._kb.correct(
             turn.question, answer, link, caller, trace_id=turn.trace_id, bases=turn.source_bases
@@ -210,7 +210,7 @@ class KbGroup:
         await self._show(interaction, result, caller)
 
     async def caller(self, interaction: Interaction) -> Caller:
-        """Who calls, by what Discord says of them now."""
+        """Return the caller, by what Discord says of them now."""
         audience = await self._app.channel_access.audience_of_interaction(interaction)
         rights = Permissions(is_admin(interaction), audience.principals)
         thread = key_of(interaction.channel, interaction.guild_id, interaction.id)
@@ -221,7 +221,7 @@ class KbGroup:
     async def _show(
         self, interaction: Interaction, result: KbResult, caller: Caller, *, in_place: bool = False
     ) -> None:
-        """The result as a message of its own, or in place of the one whose button was pressed."""
+        """Show the result as a message of its own, or in place of the one whose button was pressed."""
         jobs = accepted_jobs(result)
         if isinstance(result, KbOutcome) and jobs:
             return await self._show_jobs(interaction, jobs, outcome_layout(result), caller, in_place=in_place)
@@ -243,7 +243,7 @@ class KbGroup:
         return None
 
     async def _items(self, interaction: Interaction, parts: Sequence[Part]) -> list[ui.Item[Any]]:
-        """Each part as a text, with a row of buttons below it where something can be done about it."""
+        """Return each part as a text, with a row of buttons below it where something can be done about it."""
         items: list[ui.Item[Any]] = []
         for part in parts:
             text = markdown_lines(part.lines)
@@ -265,7 +265,7 @@ class KbGroup:
         *,
         in_place: bool,
     ) -> None:
-        """A card for each new job, which is edited from now on; what else is to be said goes with the first."""
+        """Show a card for each new job, which is edited from now on; other words go with the first."""
         for number, job in enumerate(jobs):
             beside = () if number else words
             cancel = await self._keep(interaction, KbCommand(KbVerb.CANCEL, target=job.id), ButtonUse.ASIDE)
@@ -286,7 +286,7 @@ class KbGroup:
         *,
         danger: bool = False,
     ) -> Button:
-        """A button for a command, which is kept."""
+        """Make a button for a command, which is kept."""
         return kb_button(await self._keep(interaction, command, use), label, danger=danger)
 
     async def _keep(self, interaction: Interaction, command: KbCommand, use: ButtonUse) -> str:
@@ -314,7 +314,7 @@ class KbGroup:
     async def _autocomplete_ids(
         self, interaction: Interaction, typed: str, verb: KbVerb
     ) -> list[app_commands.Choice[str]]:
-        """What a list names by an id, so that nobody has to copy one; only an admin is shown the list."""
+        """Complete ids from a list, so that nobody has to copy one; only an admin sees the list."""
         if not is_admin(interaction):
             return []
         caller, found = await self.caller(interaction), dict[str, str]()
@@ -333,7 +333,7 @@ class KbGroup:
 
 
 def _names_by_id(result: KbResult) -> dict[str, str]:
-    """What a list's entries are called, by their ids: proposals, and jobs that are not over."""
+    """Return what a list's entries are called, by their ids: proposals, and jobs that are not over."""
     match result:
         case JobList(jobs=jobs):
             return {job.id: f"{job_title(job)}: {job_state(job)}" for job in jobs if not job.over}
@@ -344,7 +344,7 @@ def _names_by_id(result: KbResult) -> dict[str, str]:
 
 
 def _result_lines(result: KbResult) -> tuple[Line, ...]:
-    """What became of a command, in words; of jobs, which have cards of their own, what each does."""
+    """Say what became of a command; of jobs, which have cards of their own, only what each does."""
     outcome = result.outcome if isinstance(result, ProposalDecided) else result
     if not isinstance(outcome, KbOutcome):
         return ()

@@ -2,7 +2,7 @@
 
 It is edited under the token of an interaction, which Discord takes for a quarter of an hour. A job that lasts longer
 says its end directly. The card may be drawn by another process than the one that posted it, and the work may begin,
-or end, before the card is there: each draws what is latest, whoever comes second. An end that could not be shown is
+or end, before the card is there: each draws what is latest. An end that could not be shown is
 kept, for a process that starts or runs on.
 """
 
@@ -31,7 +31,7 @@ from core.service.kb.text_spans import Line, line_text
 
 log = structlog.get_logger(__name__)
 
-CATCHING_UP = 5  # times that a card is drawn anew because its job has gone on meanwhile
+CATCHING_UP = 5  # times that a card is drawn again because its job has gone on meanwhile
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class CardWords:
 class DiscordJobCard(KeptJobCard, place="discord/job/{job}", subject="card"):
     """What a job's card shows, and the message that is it."""
 
-    asker: str = ""  # the Discord id of whoever asked for the job
+    asker: str = ""  # the Discord id of the person who asked for the job
     message: str = ""
     channel: str = ""
     token: str = ""  # of the interaction under which the message can be edited
@@ -73,7 +73,7 @@ class JobCards:
     async def remember_message(
         self, job: JobSummary, caller: Caller, message: int, *, words: Sequence[Line] = (), cancel: str = ""
     ) -> None:
-        """Remember where the card stands that shows this job, and draw what has happened since.
+        """Remember which message is this job's card, and draw what has happened since.
 
         ``words`` are said below whatever the job's state is; ``cancel`` is the kept command that ends it.
         """
@@ -92,7 +92,7 @@ class JobCards:
             kept = await self._read(job.id)
 
     async def renew_token(self, job_id: str, person: str, token: str, token_of: str) -> None:
-        """This person pressed something on the card: it can be edited for another while, under the token of that."""
+        """Renew the token under which the card can be edited: this person pressed something on it."""
         await self._states.keep(DiscordJobCard(job=job_id, person=person, token=token, token_of=token_of))
 
     async def show_cancelling(self, job: JobSummary, person: str) -> None:
@@ -170,7 +170,7 @@ def card(job: JobSummary, words: Sequence[Line] = (), cancel: str = "", where: s
 
 
 def _with_place(job_id: str, person: str, target: ReplyTarget) -> DiscordJobCard:
-    """Where the job was asked for, by whom, and the token under which that is answered."""
+    """Return a card with the place and the asker of its job, and the token of that interaction."""
     return DiscordJobCard(
         job=job_id,
         person=person,

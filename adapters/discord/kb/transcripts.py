@@ -28,7 +28,7 @@ NOTHING_TO_KEEP = "That message has no text to add."
 
 
 def reference_of(message: discord.Message) -> str:
-    """The conversation that a message stands in, or begins: its server, channel and thread."""
+    """Return the conversation that a message is in, or begins: its server, channel and thread."""
     guild = message.guild.id if message.guild else 0
     if isinstance(message.channel, discord.Thread):
         return f"{guild}/{message.channel.parent_id}/{message.channel.id}"
@@ -38,7 +38,7 @@ def reference_of(message: discord.Message) -> str:
 async def conversation_of(
     client: discord.Client, reference: str, *, fallback: discord.Message | None = None
 ) -> Conversation:
-    """One thread as a document; a message without a thread (``fallback``) is a conversation of one. Raises NotFound."""
+    """Return one thread as a document; a message without one (``fallback``) is all of it. Raises NotFound."""
     thread_id = int(reference.rpartition("/")[2])
     async with api_call("read that conversation", READ_SECONDS):
         try:
@@ -57,7 +57,7 @@ async def conversation_of(
 
 
 async def conversations_in(client: discord.Client, channel_id: int, limit: int) -> AsyncIterator[Conversation]:
-    """A channel's threads, and its own days without what began a thread: the latest first, at most ``limit``.
+    """Return a channel's threads, and its own days without what began a thread: the latest first, at most ``limit``.
 
     Threads that we started are questions to us, not knowledge, and what is said in private threads stays there: such a
     thread is kept when somebody asks for it in the thread itself. Raises NotFound for a place that has no history.
@@ -79,7 +79,7 @@ async def conversations_in(client: discord.Client, channel_id: int, limit: int) 
 
 
 async def _place(client: discord.Client, place_id: int) -> object:
-    """A channel or thread, in a server whose roles are known: who holds no gateway has to ask for them."""
+    """Return a channel or thread, in a server whose roles are known: without the gateway they are fetched."""
     place = await client.fetch_channel(place_id)
     if not isinstance(place, discord.abc.GuildChannel | discord.Thread) or not place.guild.unavailable:
         return place
@@ -90,7 +90,7 @@ async def _place(client: discord.Client, place_id: int) -> object:
 async def _threads(
     client: discord.Client, place: discord.TextChannel | discord.ForumChannel, limit: int
 ) -> list[discord.Thread]:
-    """Those that are open, then those that were put away. Asked for: who holds no gateway is told of none."""
+    """Return open threads, then archived ones, over REST: a process without the gateway is sent none."""
     threads = [one for one in await place.guild.active_threads() if one.parent_id == place.id]
     threads.sort(key=lambda one: one.id, reverse=True)
     if len(threads) < limit:
@@ -100,7 +100,7 @@ async def _threads(
 
 
 async def _days(client: discord.Client, place: discord.TextChannel) -> list[list[discord.Message]]:
-    """What was said in the channel itself, by day (UTC); a day that was not read to its beginning is left out."""
+    """Return what was said in the channel itself, by day (UTC), without a day that was read in part."""
     read = [one async for one in place.history(limit=MOST_MESSAGES)][::-1]
     us = bot_identity(client, place.guild)
     days = [list(day) for _, day in groupby(read, key=lambda one: one.created_at.date())]
@@ -115,7 +115,7 @@ async def _read(
     place: discord.TextChannel | discord.ForumChannel,
     one: "discord.Thread | list[discord.Message]",
 ) -> Conversation | None:
-    """One of them; None when it has gone since it was listed."""
+    """Return one of them; None when it has gone since it was listed."""
     if isinstance(one, discord.Thread):
         try:
             async with api_call("read that conversation", READ_SECONDS):

@@ -43,7 +43,7 @@ class AnsweredTrace(Record, place="discord/trace/{trace}", subject="where"):
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerMessage(Record, place="discord/message/{message}", subject="where"):
-    """The conversation that a message of ours belongs to, where it stands in no thread of its own."""
+    """The conversation that a message of ours belongs to, where it is in no thread of its own."""
 
     message: str
     thread: ThreadKey | None = field(default=None, metadata=THREAD)
@@ -85,7 +85,7 @@ class AskedAt:
 
     @classmethod
     def decode(cls, kept: str) -> "AskedAt | None":
-        """What a record kept; None where it kept nothing."""
+        """Return what a record kept; None where it kept nothing."""
         channel, slash, message = kept.partition("/")
         return cls(channel, message) if slash else None
 
@@ -123,20 +123,20 @@ class AnswerIndex:
         await self._message_states.save(answered, *latest)
 
     async def latest_in(self, place: str, person_id: str) -> ThreadKey | None:
-        """The conversation in a channel that this person asked in last, or else that anybody did, for all to see."""
+        """Return the conversation in a channel that this person asked in last, or else anybody did publicly."""
         every = await self._message_states.read_entries(LatestConversation(place=place, reader=""))
         found = {one.reader: one.thread for one in every}
         return found.get(person_id) or found.get(_ANYBODY)
 
     async def find(self, trace_id: str) -> AnsweredQuestion | None:
-        """The question behind a trace, while it is kept."""
+        """Return the question behind a trace, while it is kept."""
         kept = await self._message_states.read(AnsweredTrace(trace=trace_id))
         if kept is None or kept.thread is None:
             return None
         return AnsweredQuestion(kept.thread, kept.subject, kept.asker, kept.private, AskedAt.decode(kept.asked_at))
 
     async def keep_message(self, message_id: int | str, question: IncomingMessage) -> None:
-        """Remember which conversation a message of ours belongs to that does not stand in a thread of its own."""
+        """Remember which conversation a message of ours belongs to that is in no thread of its own."""
         asker = question.asker.id
         await self._message_states.save(AnswerMessage(message=str(message_id), thread=question.thread, asker=asker))
 
@@ -146,12 +146,12 @@ class AnswerIndex:
         await self._message_states.save(QuestionMessage(message=question.id, thread=question.thread, asker=asker))
 
     async def thread_of_question(self, message_id: int | str) -> ThreadKey | None:
-        """The conversation that a person's message began or went on with, where that was kept."""
+        """Return the conversation that a person's message began or went on with, where that was kept."""
         kept = await self._message_states.read(QuestionMessage(message=str(message_id)))
         return kept.thread if kept is not None else None
 
     async def thread_of_answer(self, message_id: int | str) -> ThreadKey | None:
-        """The conversation that a message of ours belongs to, where that was kept."""
+        """Return the conversation that a message of ours belongs to, where that was kept."""
         kept = await self._message_states.read(AnswerMessage(message=str(message_id)))
         return kept.thread if kept is not None else None
 
@@ -162,7 +162,7 @@ def _asked_at(message: IncomingMessage) -> AskedAt | None:
 
 
 def stamp_of(edited_at: datetime | None) -> str:
-    """When a message was edited, as its address carries it; empty when it was not."""
+    """Return when a message was edited, as its address carries it; empty when it was not."""
     return f"{edited_at.timestamp():.6f}" if edited_at is not None else ""
 
 
@@ -184,15 +184,15 @@ class EditVersions:
         self._message_states = message_states
 
     async def is_news(self, message: IncomingMessage) -> bool:
-        """Whether this edit is later than every one that was taken in."""
+        """Return whether this edit is later than every one that was taken in."""
         return _edited_at(message) > (await self._read(message)).heard
 
     async def announce(self, message: IncomingMessage) -> None:
-        """This edit is on its way in: what is earlier need not be begun any more."""
+        """Note that this edit is on its way in: an earlier wording need not be answered any more."""
         await self._message_states.save(replace(_version(message), newest=_edited_at(message)))
 
     async def note_kept(self, message: IncomingMessage) -> None:
-        """This edit is in the inbox."""
+        """Note that this edit is in the inbox."""
         await self._message_states.save(replace(_version(message), heard=_edited_at(message)))
 
     async def check(self, message: IncomingMessage) -> None:

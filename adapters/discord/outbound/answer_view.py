@@ -67,7 +67,7 @@ class DiscordSurface:
 
     @property
     def home(self) -> None:
-        """The place may have to be made first."""
+        """Return None: the place may have to be made first."""
 
     async def settle(self, first: str) -> tuple[AnswerPlace, str]:
         """Find the place, or start a thread on the question; where none can be started, a reply."""
@@ -83,7 +83,7 @@ class DiscordSurface:
         return AnswerPlace(mode, target.channel), target.response or first
 
     async def next_place(self, mode: ReplyMode) -> AnswerPlace | None:
-        """A reply in the channel, or the direct messages with the asker; None for what was asked directly."""
+        """Return a reply in the channel, or the direct messages with the asker; None for what was asked directly."""
         target = self.target
         if not target.guild or not target.asker:
             return None
@@ -93,7 +93,7 @@ class DiscordSurface:
             return AnswerPlace(mode, str(await self.messages.direct_channel(int(target.asker))))
 
     async def is_deleted(self, place: AnswerPlace) -> bool:
-        """Whether a thread was deleted."""
+        """Return whether a thread was deleted."""
         return await self.messages.is_gone(int(place.channel))
 
     async def post(self, place: AnswerPlace, payload: SanitizedView, key: PartKey) -> str:
@@ -130,7 +130,7 @@ class DiscordSurface:
             await self.messages.add_row(self._spot(place), int(message), row)
 
     def _spot(self, place: AnswerPlace) -> Spot:
-        """Where messages of this place go; under the newest token that a press has given us."""
+        """Return where messages of this place go; under the newest token that a press has given us."""
         target, kept, channel = self.target, self.message_state.kept, int(place.channel)
         if place.mode is ReplyMode.DIRECT:
             return Spot(channel)
@@ -201,7 +201,7 @@ class _DiscordHooks(DeliveryHooks[SanitizedView]):
         return replace(state, question=self.message, trace=self.trace_id)
 
     async def remember(self, place: AnswerPlace, messages: Sequence[str]) -> None:
-        """A reply to any part of it goes on with this conversation, where it is in no thread of its own."""
+        """Remember the messages of an answer outside a thread: a reply to any of them continues the conversation."""
         if place.mode in (ReplyMode.REPLY, ReplyMode.DIRECT, ReplyMode.RESPONSE):
             for posted in messages:
                 await self.answers.app.answer_index.keep_message(posted, self.message)
@@ -217,7 +217,7 @@ class _DiscordHooks(DeliveryHooks[SanitizedView]):
                 await self.answers.app.messages.archive_empty(int(place.channel))
 
     def last_words(self, trace_id: str) -> tuple[AnswerPlace, SanitizedView] | None:
-        """Tell whoever asked where answers are direct, and cannot be written to, why there is none."""
+        """Tell an asker who takes no direct messages, where answers are direct, why there is none."""
         target = self.message.reply_target
         if target.mode is not ReplyMode.DIRECT or not target.guild:
             return None

@@ -56,13 +56,13 @@ class FormId:
 
     @classmethod
     def decode(cls, custom_id: str) -> Self | None:
-        """What a form carried; None for what is no form of ours."""
+        """Return what a form carried; None for what is no form of ours."""
         match = _FORM.fullmatch(custom_id)
         return cls(FormKind(match["kind"]), match["subject"], match["choice"] or "") if match is not None else None
 
 
 class SettingsMenu(StrEnum):
-    """One menu of a place's settings; its value stands in the menu's id."""
+    """One menu of a place's settings; its value is in the menu's id."""
 
     BASES = "bases"
     EFFORT = "manner"  # profile and behaviour
@@ -97,18 +97,18 @@ class SettingsChange:
         return cls(frozenset(one.name for one in fields(ChosenSettings)), ChosenSettings())
 
     def apply(self, before: ChosenSettings) -> ChosenSettings:
-        """What is chosen in the place after it."""
+        """Return what is chosen in the place after this change."""
         return replace(before, **{name: getattr(self.chosen, name) for name in self.names})
 
 
 def encode_setting(chosen: ChosenSettings) -> str:
-    """The one setting that an option chooses, as its value carries it: by its name and value at rest."""
+    """Return the one setting that an option chooses, as its value carries it: by its name and value at rest."""
     ((name, value),) = chosen.to_mapping().items()
     return f"{name}={value}"
 
 
 def read_menu(menu: SettingsMenu, values: Sequence[str]) -> SettingsChange | FormKind:
-    """What was chosen in a menu; or the form in which it is to be typed. Raises ValueError for no known threshold."""
+    """Return what a menu chose, or the form in which it is typed. Raises ValueError for no known threshold."""
     if menu is SettingsMenu.OTHER:
         return _read_other(values)
     if menu is SettingsMenu.AUTO_ANSWER:
@@ -118,7 +118,7 @@ def read_menu(menu: SettingsMenu, values: Sequence[str]) -> SettingsChange | For
 
 
 def _read_values(menu: SettingsMenu, values: Sequence[str]) -> ChosenSettings:
-    """The settings that the options of a menu choose together."""
+    """Return the settings that the options of a menu choose together."""
     first = next(iter(values), "")
     match menu:
         case SettingsMenu.BASES:
@@ -137,7 +137,7 @@ def _read_values(menu: SettingsMenu, values: Sequence[str]) -> ChosenSettings:
 
 
 def read_threshold(typed: str) -> SettingsChange:
-    """How sure it has to be, as a word or a number. Raises ValueError for what is neither."""
+    """Return how sure it has to be, as a word or a number. Raises ValueError for what is neither."""
     threshold = parse_threshold(typed)
     if threshold is None:
         raise ValueError(f"{typed!r} is no threshold.")
@@ -145,7 +145,7 @@ def read_threshold(typed: str) -> SettingsChange:
 
 
 def read_languages(typed: str) -> SettingsChange:
-    """The languages to answer in, as they were typed; none: the asker's."""
+    """Return the languages to answer in, as they were typed; none: the asker's."""
     return SettingsChange(frozenset({"languages"}), ChosenSettings(languages=tuple(split_names(typed))))
 
 
@@ -159,7 +159,7 @@ def _read_other(values: Sequence[str]) -> SettingsChange | FormKind:
 
 
 def _settings_in(values: Sequence[str]) -> ChosenSettings:
-    """What options choose, as ``encode_setting`` wrote them; what is no setting chooses nothing."""
+    """Return what options choose, as ``encode_setting`` wrote them; what is no setting chooses nothing."""
     return ChosenSettings.from_mapping(dict(value.split("=", 1) for value in values if "=" in value))
 
 

@@ -42,23 +42,23 @@ class Extras:
 
 
 def layout(*items: ui.Item[Any]) -> SanitizedView:
-    """A message of these parts."""
+    """Return a message of these parts."""
     return SanitizedView(*items)
 
 
 def text_layout(text: str, sources: Sequence[Citation] = (), *, mentions: bool = False) -> SanitizedView:
-    """A message that is only text, in Discord's own Markdown; what may be a link in it are these sources."""
+    """Return a message of one text, in Discord's own Markdown, in which only these sources may be links."""
     return layout(Text(clip(text, LAYOUT_TEXT_LIMIT), links=links_of(sources), mentions=mentions))
 
 
 def links_of(sources: Sequence[Citation]) -> frozenset[str]:
-    """The addresses of these sources, and those that an answer quotes of them."""
+    """Return the addresses of these sources, and those that an answer quotes of them."""
     addresses = (address for source in sources for address in source.addresses)
     return frozenset(filter(None, map(link, addresses)))
 
 
 def text_only(shown: SanitizedView) -> SanitizedView:
-    """The same words and nothing else, for where the rest is refused."""
+    """Return the same words and nothing else, for where the rest is refused."""
     return layout(Text(clip(layout_text(shown), LAYOUT_TEXT_LIMIT), links=shown.links))
 
 
@@ -70,7 +70,7 @@ def progress_layout(
     *,
     question: str = "",
 ) -> SanitizedView:
-    """The work as it goes: a line for each step, the text so far, and a button that stops it."""
+    """Return the work as it goes: a line for each step, the text so far, and a button that stops it."""
     lines = [_step(step) for step in list(steps.values())[-STEPS_SHOWN:]] or ["-# Looking into it …"]
     parts: list[ui.Item[Any]] = [ui.TextDisplay("\n".join([*_notice_lines(notices), *lines]))]
     if written.strip():
@@ -80,7 +80,7 @@ def progress_layout(
 
 
 def question_items(question: str) -> list[ui.Item[Any]]:
-    """The question as small print above, where it does not stand there anyway; nothing where it does."""
+    """Return the question as small print; nothing where it is above anyway."""
     return [ui.TextDisplay(question)] if question else []
 
 
@@ -91,7 +91,7 @@ def _step(step: Step) -> str:
 
 
 def _so_far(written: str) -> str:
-    """The end of what is written so far; a code block that is still open is closed."""
+    """Return the end of what is written so far; a code block that is still open is closed."""
     shown = markdown(written)
     if len(shown) > STREAM_SHOWN:
         shown = "…" + shown[-STREAM_SHOWN:]
@@ -106,14 +106,14 @@ def row(*buttons: Any) -> ui.ActionRow[Any]:
 def answer_part(
     text: str, sources: Sequence[Citation] = (), question: str = "", notices: Sequence[str] = ()
 ) -> SanitizedView:
-    """A part of a long answer that is not its last."""
+    """Return a part of a long answer that is not its last."""
     return layout(*question_items(question), *_notice_items(notices), Text(text, links=links_of(sources)))
 
 
 def answer_layout(
     text: str, answer: Answer, trace_id: str, extras: Extras, *, notices: Sequence[str] = ()
 ) -> SanitizedView:
-    """The last part of an answer: its notices, the text, its sources, and what can be done with it."""
+    """Return the last part of an answer: its notices, the text, its sources, and what can be done with it."""
     parts: list[ui.Item[Any]] = [*question_items(extras.question), *_notice_items(notices)]
     if text:
         parts.append(Text(text, links=links_of((*answer.citations, *answer.nearest))))
@@ -138,7 +138,7 @@ def _answer_buttons(answer: Answer, trace_id: str, extras: Extras) -> list[Butto
 def checkpoint_card(
     checkpoint: Checkpoint, answer: Answer, trace_id: str, notices: Sequence[str] = (), *, question: str = ""
 ) -> SanitizedView:
-    """A checkpoint's card: what it is about, what was found, and the choices."""
+    """Return a checkpoint's card: what it is about, what was found, and the choices."""
     lines = [
         *_notice_lines(dict.fromkeys([*notices, *answer.notices])),
         clip(markdown(checkpoint.message), 1_500),
@@ -156,7 +156,7 @@ def checkpoint_card(
 
 
 def closed_card(checkpoint: Checkpoint, *, question: str = "") -> SanitizedView:
-    """A card whose time is over: its words without its choices."""
+    """Return a card whose time is over: its words without its choices."""
     said = f"{clip(markdown(checkpoint.message), 1_500)}\n-# {CARD_OVER}"
     return layout(*question_items(question), ui.Container(Text(said), accent_colour=ASKING_COLOUR))
 
@@ -167,7 +167,7 @@ def _found_list(found: Sequence[str]) -> str:
 
 
 def failure_layout(message: str, trace_id: str) -> SanitizedView:
-    """That it did not work, and under which trace."""
+    """Return a failure, with its trace."""
     parts: list[ui.Item[Any]] = [ui.TextDisplay(clip(markdown(message), 1_500))]
     if trace_id:
         parts.append(ui.TextDisplay(f"-# trace {trace_id}"))
@@ -184,12 +184,12 @@ def _notice_lines(notices: Sequence[str] | Mapping[str, None]) -> list[str]:
 
 
 def message_text(message: discord.Message) -> str:
-    """The words of a message of ours."""
+    """Return the words of a message of ours."""
     return "\n".join(filter(None, (message.content, *component_texts(message.components))))
 
 
 def shown_in(message: discord.Message, *, but_for: str = "") -> SanitizedView:
-    """What a message of ours shows, to be changed; without the rows of buttons whose ids begin so."""
+    """Return what a message of ours shows, to be changed; without the rows of buttons whose ids begin so."""
     shown = ui.LayoutView.from_message(message, timeout=None)
     shown.stop()
     kept = [one for one in shown.children if not (but_for and _has_button(one, but_for))]
@@ -206,12 +206,12 @@ def _has_button(item: ui.Item[Any], beginning: str) -> bool:
 
 
 def layout_text(shown: SanitizedView) -> str:
-    """The words of a layout that is not sent yet, as ``message_text`` gives them once it is."""
+    """Return the words of a layout that is not sent yet, as ``message_text`` gives them once it is."""
     return "\n".join(item.content for item in shown.walk_children() if isinstance(item, ui.TextDisplay))
 
 
 def component_texts(components: Sequence[object]) -> list[str]:
-    """The texts in the components of a message that was sent, in their order."""
+    """Return the texts in the components of a message that was sent, in their order."""
     found: list[str] = []
     for component in components:
         found += [component.content] if isinstance(component, discord.TextDisplay) else []
@@ -232,12 +232,12 @@ class DiscordRenderer:
     extras: Extras = field(default_factory=Extras)
 
     def progress(self, work: Work, place: AnswerPlace) -> SanitizedView:
-        """The work as it goes."""
+        """Return the work as it goes."""
         question = self._question_line(place)
         return progress_layout(work.steps, work.written, _notices(work, place), self.trace_id, question=question)
 
     def end(self, end: End, work: Work, place: AnswerPlace) -> Sequence[SanitizedView]:
-        """The end, with where it was asked, if the answer had to go to the asker directly."""
+        """Return the end, with where it was asked, if the answer had to go to the asker directly."""
         views = self._views(end, work, place)
         target = self.message.reply_target
         if target.guild and place.mode is ReplyMode.DIRECT is not target.mode:
@@ -257,7 +257,7 @@ class DiscordRenderer:
                 assert_never(end)
 
     def _answer(self, end: Concluded, work: Work, place: AnswerPlace) -> list[SanitizedView]:
-        """The text in as many messages as it takes; the first has the notices, the last the sources and buttons."""
+        """Split the text into messages; the first has the notices, the last the sources and buttons."""
         answer, parts = end.answer, answer_parts(end.answer.text, end.answer.citations)
         if len(parts) > MOST_PIECES:
             parts = (*parts[: MOST_PIECES - 1], "… The rest would not end: ask for a part of it.")
@@ -271,18 +271,18 @@ class DiscordRenderer:
         ]
 
     def _question_line(self, place: AnswerPlace) -> str:
-        """The question, where the answer is not below it, and who can see this, where that is only one."""
+        """Return the question, where the answer is not below it, and who can see this, where that is only one."""
         if place.mode not in _APART and self.message.reply_target.mode not in _APART:
             return ""
         alone = "\n-# visible to you only" if self.message.private else ""
         return f"> {escape(clip(self.message.text, 300))}{alone}"
 
     def closed_card(self, card: Checkpoint) -> SanitizedView:
-        """A card whose time is over."""
+        """Return a card whose time is over."""
         return closed_card(card)
 
     def plain(self, payload: SanitizedView, *, edited: bool) -> SanitizedView | None:
-        """The same words and nothing else, in a message of their own."""
+        """Return the same words and nothing else, in a message of their own."""
         return None if edited else text_only(payload)
 
 

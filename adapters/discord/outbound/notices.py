@@ -47,7 +47,7 @@ class Notices:
             await self._tell_directly(target, text, key, error)
 
     async def _tell_directly(self, target: ReplyTarget, text: str, key: str, because: FootnoteError) -> None:
-        """Where we may not write, the person still hears of it, with what an admin can do about that."""
+        """Tell the person directly where we may not write, with what an admin can do about that."""
         log.warning("cannot_write", channel=target.channel, reason=str(because))
         if not target.asker:
             return
@@ -70,7 +70,7 @@ class DiscordAnnouncements:
         self._app = app
 
     async def readers(self, channel: ThreadKey) -> Audience:
-        """Who reads there. Raises NotFound where there is no such channel, PlatformUnavailable."""
+        """Return the audience of a channel. Raises NotFound where there is no such channel, PlatformUnavailable."""
         await self._app.connected()
         audience = await self._app.channel_access.audience_of_channel(channel)
         if not audience.principals:
@@ -78,7 +78,7 @@ class DiscordAnnouncements:
         return audience
 
     async def has_posted(self, channel: ThreadKey, beginning: str, *, since: datetime) -> bool:
-        """Whether one of our newest messages there begins so. Raises PlatformUnavailable."""
+        """Return whether one of our newest messages there begins so. Raises PlatformUnavailable."""
         await self._app.connected()
         try:
             texts = await self._app.messages.own_texts(Spot(int(channel.channel), int(channel.space)), since)

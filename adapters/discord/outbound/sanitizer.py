@@ -1,4 +1,4 @@
-"""The one way out to Discord: what a message would show is made safe after all rendering, whoever rendered it.
+"""The one way out to Discord: what a message would show is made safe after all rendering.
 
 Every message of ours is a ``SanitizedView`` and every form a ``SanitizedForm``: what is put into them is sanitized on
 the way in. Nothing in them can be clicked and nothing reads as a mention, but for what the text itself permits, as
@@ -93,12 +93,12 @@ class SanitizedForm(ui.Modal):
 
 
 def choice(name: str, value: str) -> app_commands.Choice[str]:
-    """One line of what completes a command's option."""
+    """Return one line of what completes a command's option."""
     return app_commands.Choice(name=label(name)[:100] or "…", value=value[:100])
 
 
 def label(text: str) -> str:
-    """A text without markup, where Discord knows none: a label, a title, a thread's name. Never longer than it was."""
+    """Return a text for where Discord knows no markup: a label, a title, a thread's name. Never longer."""
     return one_line(text)[: len(text)]
 
 
@@ -112,7 +112,7 @@ def _with_children(item: Any) -> Iterator[Any]:
 
 
 def _sanitize(part: Any) -> None:
-    """What this part would show, in place."""
+    """Sanitize what this part would show, in place."""
     if isinstance(part, ui.TextDisplay):
         part.content = _safe(part, part.content)
     if isinstance(part, ui.Button):
@@ -140,7 +140,7 @@ def _safe(part: ui.TextDisplay[Any], content: str) -> str:
 
 
 def _shorten(part: ui.TextDisplay[Any], limit: int) -> str:
-    """A text's beginning, sanitized anew: what was cut in two is not what was permitted."""
+    """Return a text's beginning, sanitized again: a link that was cut is not a permitted one."""
     kept = part.content
     while len(kept) > max(limit, 1):
         cut = kept[: max(limit, 1) - 1 - (len(kept) - limit) // 8]
@@ -152,7 +152,7 @@ def _shorten(part: ui.TextDisplay[Any], limit: int) -> str:
 
 
 def links_in(text: str) -> frozenset[str]:
-    """The addresses that are active in a text of ours that was sanitized already."""
+    """Return the addresses that are active in a text of ours that was sanitized already."""
     found = (match.groups() for match in _LINK.finditer(text))
     return frozenset(masked or quiet for _, masked, quiet, _ in found if masked or quiet)
 
@@ -194,7 +194,7 @@ def _permit(match: re.Match[str], links: frozenset[str], *, mentions: bool) -> s
 
 
 def _without_closing(bare: str) -> tuple[str, str]:
-    """An address that stands in a sentence, and what only closes the sentence: punctuation, marks, citations."""
+    """Split an address in a sentence from what only closes the sentence: punctuation, marks, citations."""
     address = bare.rstrip(_CLOSING)
     while cited := _CITED.search(address, max(0, len(address) - 6)):
         address = address[: cited.start()].rstrip(_CLOSING)
@@ -213,7 +213,7 @@ Span = tuple[int, int]
 
 
 def code_spans(text: str) -> list[Span]:
-    """The start and the end of each piece of code, in order; nothing where it is not certain.
+    """Return the start and the end of each piece of code, in order; nothing where it is not certain.
 
     Fences are lines of their own at the left edge; spans begin and end on one line, with single backticks; no style
     could begin before a piece and end in it, and no label end in it.
@@ -253,7 +253,7 @@ def _fences_and_spans(text: str) -> list[Span] | None:
 
 
 def _inline_spans(line: str, position: int) -> list[Span] | None:
-    """The code spans of a line that starts at this position; None when they could be read in another way."""
+    """Return the code spans of a line that starts at this position; None when they could be read in another way."""
     ticks = [n for n, character in enumerate(line) if character == "`"]
     pairs = list(zip(ticks[::2], ticks[1::2], strict=False))
     uncertain = len(ticks) % 2 or "``" in line or "\\`" in line
