@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from core.service.actions.user_actions import UserActions
     from core.service.attached_files import Parse
     from core.service.gaps.overview import GapOverview
-    from core.service.kb.knowledge_commands import KnowledgeCommands
+    from core.service.kb.service import KnowledgeCommands
 
 S = TypeVar("S", bound=BaseModel)
 SettingsByPlace = Callable[[], Awaitable[Mapping[str, "ChannelSettings"]]]

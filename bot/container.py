@@ -24,24 +24,22 @@ from adapters.milvus.embedded_server import REFILL, RESERVE, is_damaged
 from adapters.milvus.index import MilvusIndex
 from adapters.reasoner_plugin import ReasonerDeps
 from adapters.reasoners.extractive.reasoner import ExtractiveReasoner
-from adapters.redis.api_tokens import RedisApiTokens
 from adapters.redis.catalog import RedisCatalog
 from adapters.redis.checkpoints import RedisCheckpoints
 from adapters.redis.client import connect
 from adapters.redis.daily_budget import RedisDailyBudget
 from adapters.redis.embedded_server import EmbeddedValkey
-from adapters.redis.feedback import RedisFeedbackStore
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.job_store import RedisJobStore
+from adapters.redis.kb_stores import RedisScheduleStore
 from adapters.redis.memory import RedisMemory
 from adapters.redis.message_state import RedisMessageStateStore
-from adapters.redis.named_leases import RedisNamedLeases
-from adapters.redis.process_registry import RedisProcessRegistry
-from adapters.redis.question_log import RedisQuestionLog
-from adapters.redis.schedule_store import RedisScheduleStore
+from adapters.redis.processes import RedisNamedLeases, RedisProcessRegistry
+from adapters.redis.question_log import RedisFeedbackStore, RedisQuestionLog
 from adapters.redis.schema import check_schema
 from adapters.redis.settings import RedisAudit, RedisChannelSettingsStore, RedisVerifierRecords
 from adapters.redis.trace_store import RedisTraceStore
+from adapters.redis.web_stores import RedisApiTokens
 from adapters.terminal.chat import Chat
 from bot.garbage_collection import collector_paused
 from bot.home import secure_home

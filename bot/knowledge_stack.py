@@ -15,13 +15,16 @@ from adapters.documents.web.fetcher import Fetcher, Rules
 from adapters.files.blob_store import FolderBlobStore
 from adapters.files.object_store import ObjectBlobStore
 from adapters.files.secret_box import FernetBox
-from adapters.redis.connection_store import RedisConnectionStore
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.job_store import RedisJobStore
-from adapters.redis.proposal_store import RedisProposalStore
-from adapters.redis.schedule_store import RedisScheduleStore
-from adapters.redis.site_store import RedisSiteStore
-from adapters.redis.trash_store import RedisTrashStore
+from adapters.redis.kb_stores import (
+    RedisConnectionStore,
+    RedisProposalStore,
+    RedisScheduleStore,
+    RedisSiteStore,
+    RedisTrashStore,
+)
+from adapters.redis.web_stores import RedisWebSessions
 from adapters.terminal.ingest_view import IngestClient
 from adapters.terminal.operator import PLATFORM as TERMINAL
 from adapters.terminal.operator import operator
@@ -47,7 +50,7 @@ from core.service.kb.item_sources import ItemSources
 from core.service.kb.job_queue import JobQueue
 from core.service.kb.job_runner import JobRunner
 from core.service.kb.job_worker import JobWorker
-from core.service.kb.scheduler import Scheduler
+from core.service.kb.schedules import Scheduler
 from core.service.kb.service import KnowledgeService
 from core.service.kb.wiring import KnowledgeDeps, wire_knowledge
 from core.service.lost_changes import LostChanges
@@ -160,6 +163,8 @@ def knowledge_stack(
         questions=questions,
         lost_changes=lost_changes,
         forms=principal_forms(),
+        sessions=RedisWebSessions(redis),
+        page=settings.web_address if settings.has_page else "",
     )
     connect = partial(_connections, settings, RedisConnectionStore(redis), deps)
     wired = wire_knowledge(replace(deps, connections=connect))

@@ -5,10 +5,10 @@ import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
+from adapters.connectors.registry import connector_names
 from adapters.documents.page_pictures import SandboxedPagePictures
 from adapters.platform_plugin import reveal, split_names
-from adapters.redis.answer_stream import RedisAnswerStream
-from adapters.redis.web_sessions import RedisWebSessions
+from adapters.redis.web_stores import RedisAnswerStream, RedisWebSessions
 from adapters.web.access.rules import AccessRules
 from adapters.web.ask.attached_texts import AttachedTexts
 from adapters.web.ask.conversations import Conversations
@@ -20,6 +20,7 @@ from adapters.web.inspect.screen import InspectScreen
 from adapters.web.knowledge.screen import KnowledgeScreen
 from adapters.web.pages import Pages
 from adapters.web.platform import WebPlatform
+from adapters.web.setup.connections import ConnectionsScreen
 from adapters.web.setup.screen import SetupScreen
 from adapters.web.source.document_pages import DocumentPages
 from adapters.web.source.screen import SourceScreen
@@ -86,6 +87,9 @@ async def open_page(settings: Settings, footnote: Footnote) -> AsyncIterator[Web
             turns=turns,
             examine=examine,
         )
+        connections = ConnectionsScreen(
+            pages=pages, connections=knowledge.connections, queries=queries, kinds=connector_names
+        )
         gaps = GapScreen(pages=pages, analysis=footnote.gaps(), drafts=footnote.gap_drafts(), queries=queries)
         yield WebPlatform(
             rules=access_rules(settings),
@@ -96,7 +100,7 @@ async def open_page(settings: Settings, footnote: Footnote) -> AsyncIterator[Web
             stream=stream,
             pages=pages,
             live=live,
-            screens=[ask, knowledge_screen, gaps, inspect, setup, source],
+            screens=[ask, knowledge_screen, gaps, inspect, connections, setup, source],
         )
 
 

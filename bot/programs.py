@@ -5,7 +5,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from adapters.observability.prometheus import PrometheusMetrics
-from adapters.redis.api_tokens import RedisApiTokens
+from adapters.redis.web_stores import RedisApiTokens
 from adapters.web.api.asking import Asking
 from adapters.web.api.endpoints import Api
 from bot.container import Footnote

@@ -60,9 +60,9 @@ from core.service.answer_visibility import AnswerVisibility, answer_visibility
 from core.service.attached_files import Parse
 from core.service.backfill import BackfillPlaces
 from core.service.delivery.pacing import LIMITS, PacingLimits
-from core.service.kb.knowledge_commands import KnowledgeCommands
+from core.service.kb.job_cards import look_after
+from core.service.kb.service import KnowledgeCommands
 from core.service.leader_lease import AlwaysLeader, LeaderLease
-from core.service.pending_card_updates import look_after
 
 CLOSE_SECONDS = 10.0
 CONNECT_SECONDS = 60.0  # for which a worker waits for the connection

@@ -1,8 +1,4 @@
-"""How questions ended, in Redis: the newest so many, each for so long, and whose each of them is.
-
-Whose a question is stands beside it in a hash of its own, so that finding everything of a person reads a hundred bytes
-a question and misses none.
-"""
+"""Questions that were asked, and what people thought of the answers; the newest of each."""
 
 import json
 from collections.abc import AsyncIterator, Collection
@@ -13,8 +9,16 @@ from typing import Any
 from redis.asyncio import Redis
 
 from adapters.redis.client import bounded_call, texts
-from adapters.redis.keys import QUESTIONS, QUESTIONS_CORRECTED, QUESTIONS_ORDER, QUESTIONS_OWNERS
+from adapters.redis.keys import (
+    FEEDBACK,
+    FEEDBACK_ORDER,
+    QUESTIONS,
+    QUESTIONS_CORRECTED,
+    QUESTIONS_ORDER,
+    QUESTIONS_OWNERS,
+)
 from core.model.json_codec import from_json, to_json
+from core.ports.feedback import Feedback, FeedbackStore
 from core.ports.question_log import LoggedQuestion, QuestionLog
 
 _KEYS = [QUESTIONS, QUESTIONS_ORDER, QUESTIONS_OWNERS, QUESTIONS_CORRECTED]
@@ -104,3 +108,52 @@ async def _drop(client: Any, traces: Collection[str]) -> None:
     while waiting:
         await client.eval(_FORGET, len(_KEYS), *_KEYS, *waiting[:_PAGE])
         del waiting[:_PAGE]
+
+
+_FEEDBACK_PAGE = 200
+
+# KEYS words order; ARGV field json at most
+_KEEP_FEEDBACK = """
+local earlier = redis.call('HGET', KEYS[1], ARGV[1])
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1])
+local over = redis.call('ZCARD', KEYS[2]) - tonumber(ARGV[4])
+if over > 0 then
+  for _, field in ipairs(redis.call('ZRANGE', KEYS[2], 0, over - 1)) do
+    redis.call('HDEL', KEYS[1], field)
+    redis.call('ZREM', KEYS[2], field)
+  end
+end
+return earlier or ''
+"""
+
+
+class RedisFeedbackStore(FeedbackStore):
+    """Keeps the newest ``most``, without a time to live: they are to become an evaluation set."""
+
+    def __init__(self, client: Redis, *, most: int = 10_000) -> None:
+        self._client = client
+        self._most = most
+        self._keep = client.register_script(_KEEP_FEEDBACK)
+
+    async def keep(self, feedback: Feedback) -> Feedback | None:
+        """Keep it; the person's earlier word on the same answer, which it replaces. Without a time, it is of now."""
+        at = feedback.at or datetime.now(UTC)
+        field = json.dumps([feedback.trace_id, feedback.person.id])
+        async with bounded_call():
+            earlier = await self._keep(
+                keys=[FEEDBACK, FEEDBACK_ORDER],
+                args=[field, to_json(replace(feedback, at=at)), at.timestamp(), self._most],
+            )
+        return from_json(Feedback, str(earlier)) if earlier else None
+
+    async def all(self) -> AsyncIterator[Feedback]:
+        """Everything kept, oldest first."""
+        async with bounded_call():
+            fields = texts(await self._client.zrange(FEEDBACK_ORDER, 0, -1))
+        for start in range(0, len(fields), _FEEDBACK_PAGE):
+            async with bounded_call():
+                page = await self._client.hmget(FEEDBACK, fields[start : start + _FEEDBACK_PAGE])
+            for stored in page:
+                if stored is not None:
+                    yield from_json(Feedback, str(stored))

@@ -63,9 +63,9 @@ from core.service.backfill import BackfillPlaces
 from core.service.delivery.delivery import AnswerDelivery
 from core.service.delivery.pacing import LIMITS, PacingLimits
 from core.service.gaps.overview import GapOverview
-from core.service.kb.knowledge_commands import KnowledgeCommands
+from core.service.kb.job_cards import look_after
+from core.service.kb.service import KnowledgeCommands
 from core.service.leases import pause
-from core.service.pending_card_updates import look_after
 
 if TYPE_CHECKING:
     from slack_bolt.app.async_app import AsyncApp

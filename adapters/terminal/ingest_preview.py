@@ -6,11 +6,11 @@ from pathlib import Path
 from adapters.terminal.ingest_view import AnyFile, read_files, unreadable_result
 from core.ingestion.ingestor import IngestResult
 from core.service.kb.commands import Caller
-from core.service.kb.knowledge_commands import KnowledgeUploads
+from core.service.kb.service import KnowledgeService
 
 
 async def preview_files(
-    kb: KnowledgeUploads, caller: Caller, files: Sequence[AnyFile], base: str
+    kb: KnowledgeService, caller: Caller, files: Sequence[AnyFile], base: str
 ) -> list[IngestResult]:
     """How each of these files would come out; passages are only known of those that stay as they are."""
     unreadable: dict[Path, IngestResult] = {}

@@ -33,8 +33,8 @@ from core.model.jobs import ItemState, Job
 from core.ports.job_store import JobStore
 from core.service.kb.commands import Caller
 from core.service.kb.file_origins import FileNaming
-from core.service.kb.knowledge_commands import KnowledgeUploads
 from core.service.kb.results import Refused, accepted_jobs
+from core.service.kb.service import KnowledgeService
 from core.service.kb.text_spans import count
 
 AnyFile = NamedFile | tuple[Path, str]  # with its source; of one without an origin as if it were uploaded
@@ -47,7 +47,7 @@ ENDING_SECONDS = 3.0  # for what is under way when somebody presses Ctrl-C
 class IngestClient:
     """What the terminal needs to bring files in; ``worker`` does the jobs here, and ``caller`` asks for them."""
 
-    kb: KnowledgeUploads
+    kb: KnowledgeService
     jobs: JobStore
     worker: Callable[[], JobServices]
     caller: Caller
@@ -74,7 +74,7 @@ class _Ingest:
 
 
 @asynccontextmanager
-async def base_to_fill(kb: KnowledgeUploads, name: str, caller: Caller) -> AsyncIterator[str]:
+async def base_to_fill(kb: KnowledgeService, name: str, caller: Caller) -> AsyncIterator[str]:
     """The name of this base as it is, whatever the case of its letters; created, on record, when it is new.
 
     A new base that is still empty when this is interrupted goes again. Raises FootnoteError when nothing can be called

@@ -27,9 +27,8 @@ from adapters.terminal.kb_view import job_text
 from core.model.errors import StoreUnavailable
 from core.model.jobs import Job, JobProgress, JobStage, JobState
 from core.ports.job_store import JobStore
-from core.service.kb.job_wording import job_state
-from core.service.kb.results import JobSummary
-from core.service.kb.summaries import summarize_job
+from core.service.kb.job_cards import job_state
+from core.service.kb.summaries import JobSummary, summarize_job
 
 LOOK_SECONDS = 0.1
 TURN_SECONDS = 3.0  # that a job has not begun after which somebody else is at the base

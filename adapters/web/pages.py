@@ -15,8 +15,7 @@ from adapters.web.rendering.markdown import words_of
 from adapters.web.routing import MenuEntry, Visitor
 from core.model.message_text import LONGEST_QUESTION
 from core.model.plain_text import remove_controls
-from core.service.kb.job_cards import job_card
-from core.service.kb.job_wording import job_title
+from core.service.kb.job_cards import job_card, job_title
 from core.service.kb.text_spans import age, count
 from core.service.kb.wording import confirmation_question, readers_phrase
 

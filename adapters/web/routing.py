@@ -19,7 +19,9 @@ MULTIPART = web.RequestKey("multipart", MultipartForm)  # a form with files, rea
 class Right(StrEnum):
     """What one must be for a route."""
 
+    ANYBODY = "anybody"  # who is signed in, whatever their link opens
     READER = "reader"
+    CONNECTIONS = "connections"  # an admin, who may have come by a link that opens nothing else
     ADMIN = "admin"
     OPERATOR = "operator"  # who runs this machine, and came by the link from its terminal
 
@@ -32,12 +34,19 @@ class Visitor:
     audience: Audience
     is_admin: bool
     csrf: str
+    connects_only: bool = False  # an admin who came by a link from a chat
 
     def may(self, right: Right) -> bool:
         """Whether they have this right."""
-        if right is Right.OPERATOR:
-            return self.is_operator
-        return self.is_admin or right is Right.READER
+        match right:
+            case Right.ANYBODY:
+                return True
+            case Right.CONNECTIONS:
+                return self.is_admin
+            case Right.OPERATOR:
+                return self.is_operator
+            case Right.READER | Right.ADMIN:
+                return not self.connects_only and (self.is_admin or right is Right.READER)
 
     async def may_administer(self) -> bool:
         """As the actions of answers ask for it, where a platform has to look it up."""

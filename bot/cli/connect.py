@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Name = Annotated[str, typer.Argument(help="The connection.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-SECONDS_A_DOCUMENT = 0.5  # on two cores, for pages of ordinary length
 
 connections_app = typer.Typer(help="Connected sources: their state, errors, readers and syncs.", no_args_is_help=True)
 
@@ -143,17 +142,14 @@ def _ask_readers(plugin: "ConnectorPlugin") -> list[str]:
 
 
 def _print_check(plugin: "ConnectorPlugin", check: "SourceCheck", as_json: bool) -> int:
+    from core.service.sync.connections import check_lines
+
     if as_json:
         found = {"account": check.account, "documents": check.documents, "example": check.example}
         print_json({**found, "warnings": list(check.warnings), "scopes": list(plugin.scopes)})
         return 0
-    seen = "an unknown number of documents" if check.documents is None else count(check.documents, "document")
-    say(f"{plugin.title} answers. The token belongs to {check.account} and sees {seen}, for example “{check.example}”.")
-    if check.documents:
-        spent = max(1, round(check.documents * SECONDS_A_DOCUMENT / 60))
-        say(f"The first sync takes very roughly {count(spent, 'minute')}; what is read can be asked about meanwhile.")
-    for warning in check.warnings:
-        say(f"Note: {warning}")
+    for line in check_lines(plugin, check):
+        say(line)
     return 0
 
 

@@ -6,6 +6,9 @@ from typing import Protocol
 
 from core.model.conversation import Person
 
+CODE_SECONDS = 15 * 60
+CHAT_SECONDS = 60 * 60
+
 
 class SignInMethod(StrEnum):
     """How somebody signed in."""
@@ -13,6 +16,7 @@ class SignInMethod(StrEnum):
     LINK = "link"  # from this machine's terminal
     PASSWORD = "password"  # noqa: S105 - the name of a way in
     PROXY = "proxy"  # as the proxy in front says with every request
+    CHAT = "chat"  # by a link that an admin got in a chat: it opens the connections alone, for an hour
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +36,13 @@ class WebSessions(Protocol):
         """Keep it, and its token. Raises StoreUnavailable."""
 
     async def read(self, token: str) -> WebSession | None:
-        """Whose token this is; None where it is nobody's (any more). Each reading prolongs it."""
+        """Whose token this is; None where it is nobody's (any more). Each reading prolongs it, but of CHAT."""
 
     async def end(self, token: str) -> None:
         """Sign out."""
 
     async def issue_code(self, session: WebSession) -> str:
-        """A code that signs in as this, once, within a quarter of an hour."""
+        """A code that signs in as this, once, within CODE_SECONDS."""
 
     async def take_code(self, code: str) -> WebSession | None:
         """What the code stands for: of many callers exactly one gets it."""

@@ -16,10 +16,10 @@ from redis.asyncio import Redis
 from adapters.redis.checkpoints import RedisCheckpoints
 from adapters.redis.client import connect
 from adapters.redis.embedded_server import EmbeddedValkey
-from adapters.redis.feedback import RedisFeedbackStore
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.memory import RedisMemory
 from adapters.redis.message_state import RedisMessageStateStore
+from adapters.redis.question_log import RedisFeedbackStore
 from adapters.redis.settings import RedisAudit, RedisChannelSettingsStore
 from adapters.redis.trace_store import RedisTraceStore
 from core.agent.agent import Agent

@@ -5,10 +5,15 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from adapters.connectors.http import PolicyHttp, opener
+from adapters.connectors.registry import connector_plugin
+from adapters.documents.parser import DocumentParser
 from adapters.documents.web.fetcher import Rules
+from adapters.files.secret_box import FernetBox
+from bot.plugins import principal_forms
 from core.ingestion.ingestor import Ingestor
 from core.ingestion.originals import Originals
 from core.model.connections import Connection, SyncState
@@ -19,10 +24,14 @@ from core.ports.connector import ConnectorPlugin
 from core.ports.index import Scope
 from core.ports.parser import Parser
 from core.retrieval.hybrid import Retriever
+from core.service.kb.job_queue import JobQueue
 from core.service.sync.classes import ReaderClasses
+from core.service.sync.connections import Connections
 from core.service.sync.documents import SyncedDocuments
 from core.service.sync.engine import SyncEngine
 from core.service.visible_bases import VisibleBases
+from tests.core.service.kb.knowledge_room import ADMIN, Room
+from tests.fakes.confluence.server import EMAIL, TOKEN, FakeConfluence
 from tests.fakes.memory.clock import ManualClock
 from tests.fakes.memory.connection_store import InProcessConnectionStore
 from tests.fakes.memory.encoder import HashingEncoder
@@ -97,6 +106,55 @@ class Report:
 
     async def outcome(self, item: str, title: str, state: ItemState, reason: str = "") -> None:
         self.outcomes.append((title, state, reason))
+
+
+class ConnectedRoom(Room):
+    """A room whose connections call the fake site."""
+
+    def __init__(self, site: FakeConfluence, home: Path) -> None:
+        super().__init__()
+        self.parser = DocumentParser()  # type: ignore[assignment]  # pages are HTML
+        self.assemble()
+        self.store = InProcessConnectionStore()
+        self.site_of = site
+
+        def connect(job_queue: JobQueue) -> Connections:
+            documents = SyncedDocuments(self.catalog, self.ingestor, self.originals)
+            return Connections(
+                store=self.store,
+                engine=SyncEngine(self.store, documents, ReaderClasses(self.catalog), self.clock),
+                plugins=connector_plugin,
+                http=opener(Rules(allow_private=frozenset({f"127.0.0.1:{site.port}"}))),
+                box=FernetBox(home),
+                catalog=self.catalog,
+                ingestor=self.ingestor,
+                jobs=self.jobs,
+                job_queue=job_queue,
+                audit=self.audit,
+                clock=self.clock,
+                forms=principal_forms(),
+            )
+
+        self.connect = connect
+        self.wire()
+
+    @property
+    def sources(self) -> Connections:
+        assert self.connections is not None
+        return self.connections
+
+    @property
+    def values(self) -> dict[str, str]:
+        return {"url": self.site_of.url, "email": EMAIL, "token": TOKEN, "spaces": ""}
+
+    async def connects(self, **given: object) -> None:
+        await self.sources.connect("wiki", "confluence", self.values, ADMIN, **given)  # type: ignore[arg-type]
+        await self.scheduler.tick()
+        await self.works()
+
+    async def titles(self, *principals: str) -> list[str]:
+        bases = await VisibleBases(self.catalog).names(Audience(frozenset(principals)))
+        return sorted(one.title for one in await self.catalog.documents(bases))
 
 
 class SyncRoom:

@@ -8,12 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from adapters.connectors.http import opener
 from adapters.connectors.registry import connector_names, connector_plugin
-from adapters.documents.parser import DocumentParser
-from adapters.documents.web.fetcher import Rules
 from adapters.files.secret_box import KEY_FILE, FernetBox
-from bot.plugins import principal_forms
 from core.model.conversation import Audience
 from core.model.errors import ConfigurationError, FootnoteError, NotFound, SourceRefused
 from core.model.jobs import ItemState, JobCancelled, JobKind, JobState
@@ -21,19 +17,12 @@ from core.model.json_codec import to_json
 from core.model.principals import mail_principal
 from core.service.kb.commands import KbVerb
 from core.service.kb.job_cards import job_card
-from core.service.kb.job_queue import JobQueue
 from core.service.kb.results import BaseList, Refused
 from core.service.kb.summaries import summarize_job
-from core.service.sync.classes import ReaderClasses
-from core.service.sync.connections import Connections
-from core.service.sync.documents import SyncedDocuments
-from core.service.sync.engine import SyncEngine
-from core.service.visible_bases import VisibleBases
-from tests.connectors.sync_room import Report
-from tests.core.service.kb.knowledge_room import ADMIN, Room, conversation, denied, job_in
+from tests.connectors.sync_room import ConnectedRoom, Report
+from tests.core.service.kb.knowledge_room import ADMIN, conversation, denied, job_in
 from tests.fakes.confluence.contract import SPECIFICATION
-from tests.fakes.confluence.server import EMAIL, TOKEN, FakeConfluence
-from tests.fakes.memory.connection_store import InProcessConnectionStore
+from tests.fakes.confluence.server import TOKEN, FakeConfluence
 
 pytestmark = pytest.mark.skipif(not SPECIFICATION.exists(), reason="The description is not shared here.")
 ADA, BO = mail_principal("ada@example.org"), mail_principal("bo@example.org")
@@ -46,55 +35,6 @@ async def site() -> AsyncIterator[FakeConfluence]:
             site.add_page(str(number), f"Page {number}", f"<p>Alpha number {number}.</p>")
         yield site
         assert not site.violations
-
-
-class ConnectedRoom(Room):
-    """A room whose connections call the fake site."""
-
-    def __init__(self, site: FakeConfluence, home: Path) -> None:
-        super().__init__()
-        self.parser = DocumentParser()  # type: ignore[assignment]  # pages are HTML
-        self.assemble()
-        self.store = InProcessConnectionStore()
-        self.site_of = site
-
-        def connect(job_queue: JobQueue) -> Connections:
-            documents = SyncedDocuments(self.catalog, self.ingestor, self.originals)
-            return Connections(
-                store=self.store,
-                engine=SyncEngine(self.store, documents, ReaderClasses(self.catalog), self.clock),
-                plugins=connector_plugin,
-                http=opener(Rules(allow_private=frozenset({f"127.0.0.1:{site.port}"}))),
-                box=FernetBox(home),
-                catalog=self.catalog,
-                ingestor=self.ingestor,
-                jobs=self.jobs,
-                job_queue=job_queue,
-                audit=self.audit,
-                clock=self.clock,
-                forms=principal_forms(),
-            )
-
-        self.connect = connect
-        self.wire()
-
-    @property
-    def sources(self) -> Connections:
-        assert self.connections is not None
-        return self.connections
-
-    @property
-    def values(self) -> dict[str, str]:
-        return {"url": self.site_of.url, "email": EMAIL, "token": TOKEN, "spaces": ""}
-
-    async def connects(self, **given: object) -> None:
-        await self.sources.connect("wiki", "confluence", self.values, ADMIN, **given)  # type: ignore[arg-type]
-        await self.scheduler.tick()
-        await self.works()
-
-    async def titles(self, *principals: str) -> list[str]:
-        bases = await VisibleBases(self.catalog).names(Audience(frozenset(principals)))
-        return sorted(one.title for one in await self.catalog.documents(bases))
 
 
 @pytest.fixture

@@ -3,9 +3,9 @@
 import pytest
 from redis.asyncio import Redis
 
-from adapters.redis.answer_stream import RedisAnswerStream
 from adapters.redis.memory import RedisMemory
 from adapters.redis.message_state import RedisMessageStateStore
+from adapters.redis.web_stores import RedisAnswerStream
 from adapters.web.ask.question_state import WebQuestionState
 from core.model.conversation import ThreadKey
 from core.ports.answer_stream import (

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from redis.asyncio import Redis
 
-from adapters.redis.api_tokens import RedisApiTokens
+from adapters.redis.web_stores import RedisApiTokens
 from core.model.errors import Busy
 from core.ports.api_tokens import ApiToken, ApiTokens, KeptToken, TokenScope
 from tests.fakes.memory.stores import InProcessApiTokens

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from redis.asyncio import Redis
 
-from adapters.redis.connection_store import RedisConnectionStore
+from adapters.redis.kb_stores import RedisConnectionStore
 from core.model.connections import Connection, SyncedItem, SyncPhase, SyncState
 from core.model.conversation import Person
 from core.ports.connection_store import ConnectionStore

@@ -14,14 +14,10 @@ import pytest
 from redis.asyncio import Redis
 
 import adapters.redis
-from adapters.redis.api_tokens import RedisApiTokens
-from adapters.redis.connection_store import RedisConnectionStore
 from adapters.redis.job_store import RedisJobStore
+from adapters.redis.kb_stores import RedisConnectionStore, RedisProposalStore, RedisScheduleStore, RedisTrashStore
 from adapters.redis.memory import RedisMemory
-from adapters.redis.proposal_store import RedisProposalStore
-from adapters.redis.schedule_store import RedisScheduleStore
-from adapters.redis.trash_store import RedisTrashStore
-from adapters.redis.web_sessions import RedisWebSessions
+from adapters.redis.web_stores import RedisApiTokens, RedisWebSessions
 from core.model.connections import Connection
 from core.model.conversation import FORGOTTEN, Person, ThreadKey
 from core.model.jobs import ItemKind, Job, JobItem, JobKind, JobState

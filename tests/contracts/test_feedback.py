@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from redis.asyncio import Redis
 
-from adapters.redis.feedback import RedisFeedbackStore
+from adapters.redis.question_log import RedisFeedbackStore
 from core.ports.feedback import Feedback, FeedbackStore
 from tests.contracts.conversations import ANA, BEN, NOW, turn
 from tests.fakes.memory.stores import InProcessFeedbackStore

@@ -8,12 +8,12 @@ import pytest
 from redis.asyncio import Redis
 
 from adapters.redis.checkpoints import RedisCheckpoints
-from adapters.redis.feedback import RedisFeedbackStore
 from adapters.redis.inbox import RedisInbox
+from adapters.redis.kb_stores import RedisProposalStore
 from adapters.redis.keys import record_key
 from adapters.redis.memory import RedisMemory
 from adapters.redis.message_state import RedisMessageStateStore
-from adapters.redis.proposal_store import RedisProposalStore
+from adapters.redis.question_log import RedisFeedbackStore
 from adapters.redis.trace_store import RedisTraceStore
 from core.model.conversation import Person, ThreadKey
 from core.model.errors import LeaseLost

@@ -7,8 +7,7 @@ from datetime import timedelta
 import pytest
 from redis.asyncio import Redis
 
-from adapters.redis.named_leases import RedisNamedLeases
-from adapters.redis.process_registry import RedisProcessRegistry
+from adapters.redis.processes import RedisNamedLeases, RedisProcessRegistry
 from core.ports.named_leases import NamedLeases
 from core.ports.process_registry import ProcessRegistry, ServingProcess
 from tests.fakes.memory.clock import ManualClock

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from redis.asyncio import Redis
 
-from adapters.redis.proposal_store import RedisProposalStore
+from adapters.redis.kb_stores import RedisProposalStore
 from core.model.conversation import Person
 from core.model.errors import Busy
 from core.model.jobs import Job, JobKind

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from redis.asyncio import Redis
 
-from adapters.redis.schedule_store import RedisScheduleStore
+from adapters.redis.kb_stores import RedisScheduleStore
 from core.model.conversation import Person
 from core.ports.schedule_store import Every, Schedule, ScheduleStore
 from tests.fakes.memory.schedule_store import InProcessScheduleStore

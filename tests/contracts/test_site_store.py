@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from redis.asyncio import Redis
 
-from adapters.redis.site_store import RedisSiteStore
+from adapters.redis.kb_stores import RedisSiteStore
 from core.model.conversation import Person
 from core.model.sites import Site
 from core.ports.site_store import SiteStore

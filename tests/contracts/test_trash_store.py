@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from redis.asyncio import Redis
 
-from adapters.redis.trash_store import RedisTrashStore
+from adapters.redis.kb_stores import RedisTrashStore
 from core.model.conversation import Person
 from core.model.knowledge import Document, KnowledgeBase
 from core.ports.trash_store import RemovedDocument, TrashStore

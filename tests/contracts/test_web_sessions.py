@@ -1,13 +1,14 @@
 """What every keeper of the page's sessions promises."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 from redis.asyncio import Redis
 
-from adapters.redis.web_sessions import RedisWebSessions
+from adapters.redis.web_stores import RedisWebSessions
 from core.model.conversation import Person
-from core.ports.web_sessions import SignInMethod, WebSession, WebSessions
+from core.ports.web_sessions import CHAT_SECONDS, SignInMethod, WebSession, WebSessions
 from tests.fakes.memory.web_sessions import InProcessWebSessions
 
 ADA = WebSession(Person("web:user/ada", "ada"), SignInMethod.PROXY, is_admin=True, csrf="c")
@@ -63,6 +64,15 @@ class TestRedisWebSessions(WebSessionsContract):
         everything = [str(key) + str(await redis.get(key)) async for key in redis.scan_iter()]
         assert len(everything) == 2
         assert not [one for one in everything for secret in secrets if secret in one]
+
+    async def test_a_session_from_a_chat_ends_after_its_time_however_often_it_is_read(self, redis: Redis) -> None:
+        sessions = RedisWebSessions(redis)
+        token = await sessions.begin(replace(ADA, method=SignInMethod.CHAT))
+        await sessions.read(token)
+        (ttl,) = [await redis.ttl(key) async for key in redis.scan_iter()]
+        assert 0 < ttl <= CHAT_SECONDS
+        await sessions.read(await sessions.begin(ADA))
+        assert max([await redis.ttl(key) async for key in redis.scan_iter()]) > CHAT_SECONDS
 
     async def test_every_key_runs_out(self, redis: Redis) -> None:
         sessions = RedisWebSessions(redis)

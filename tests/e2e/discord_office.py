@@ -16,7 +16,7 @@ from core.model.parsed_document import Block, ParsedDocument
 from core.service.actions.memory_controls import MemoryControls
 from core.service.actions.user_actions import UserActions
 from core.service.delivery.pacing import PacingLimits
-from core.service.kb.knowledge_commands import KnowledgeCommands
+from core.service.kb.service import KnowledgeCommands
 from core.service.message_handler import MessageHandler
 from core.service.queue_worker import Worker
 from tests.core.scene import Scene

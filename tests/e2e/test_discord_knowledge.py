@@ -8,8 +8,9 @@ import pytest
 from adapters.discord.preflight import preflight
 from core.model.transcripts import Conversation
 from core.service.kb.commands import Caller, KbCommand, KbVerb
-from core.service.kb.knowledge_commands import KnowledgeCommands
-from core.service.kb.results import BaseDescribed, BaseList, KbAction, KbResult, Page, ProposalSent, RemovalPreview
+from core.service.kb.results import BaseDescribed, BaseList, KbResult, ProposalSent, RemovalPreview
+from core.service.kb.service import KnowledgeCommands
+from core.service.kb.summaries import KbAction, Page
 from tests.e2e.discord_office import Office
 from tests.fakes.discord import SPECIFICATION, Choice, FakeDiscord
 

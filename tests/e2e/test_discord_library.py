@@ -1,5 +1,6 @@
 """Feeding and governing the knowledge from Discord: the real service and the real jobs, as people see them."""
 
+import re
 from collections.abc import AsyncIterator
 
 import pytest
@@ -355,9 +356,15 @@ async def test_a_full_page_of_long_proposals_fits_a_message_and_is_turned(discor
     assert len(await ada.autocompletes("kb proposals approve", option="id", typed="")) == 7
 
 
+async def test_an_admin_gets_a_link_to_connect_sources_for_their_eyes_alone(discord: FakeDiscord, ada: Person) -> None:
+    reply = await discord.reply_to(await ada.slash("kb connect"))
+    assert re.search(r"`https://notes\.example/sign-in/[\w-]{16,}`", reply.text), reply.text
+    assert reply.ephemeral_for is not None
+
+
 async def test_an_admin_is_told_at_the_next_command_that_something_waits(discord: FakeDiscord, ada: Person) -> None:
     await proposed(discord, "Refunds take 30 days since May.")
-    status = await discord.reply_to(await ada.slash("kb status"))
+    status = await discord.reply_to(await ada.slash("kb jobs status"))
     assert "1 proposal to review: /kb proposals" in status.text
     assert ada.dm_channel.posts() == []
     await ada.clicks(status, "Review proposals")

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -111,6 +112,15 @@ async def told(slack: FakeSlack, name: str, words: str) -> Message:
     """What somebody is shown for a command."""
     await slack.person(name).slash("/kb", words, "general")
     return await slack.person(name).next_private()
+
+
+class TestConnect:
+    pytestmark = e2e
+
+    async def test_an_admin_gets_a_link_that_slack_does_not_open(self, slack: FakeSlack, room: SlackRoom) -> None:
+        word = (await told(slack, "ada", "connect")).markdown
+        assert re.search(r"`https://notes\.example/sign-in/[\w-]{16,}`", word), word
+        assert "Only admins" in (await told(slack, "alice", "connect")).markdown
 
 
 class TestTheForm:

@@ -1,6 +1,8 @@
 """The same Redis in each of its shapes: a Cluster of six, a primary that Sentinels name, one server behind TLS."""
 
 import asyncio
+import gc
+import warnings
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, suppress
 
@@ -43,6 +45,19 @@ class Shapes:
 def shapes() -> Iterator[Shapes]:
     with ExitStack() as stack:
         yield Shapes(stack)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def dropped_connections() -> Iterator[None]:
+    """Collect the connections that redis-py drops open when the topology changes, before a later test is blamed.
+
+    Its Cluster client forgets a node that leaves the topology without closing all of its connections:
+    https://github.com/redis/redis-py/pull/4207. The suites on a single server still notice ours.
+    """
+    yield
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 @pytest.fixture(params=list(START))

@@ -39,21 +39,19 @@ from core.model.conversation import Turn
 from core.model.incoming_events import FileReference, Permissions
 from core.model.records import PERSON
 from core.service.kb.commands import LARGEST_FILE, Caller, KbCommand, KbVerb
-from core.service.kb.job_wording import job_state, job_title
+from core.service.kb.job_cards import job_state, job_title
 from core.service.kb.kept_commands import KeptCommand, KeptCommands
-from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.kb.results import (
     CancelRequested,
     JobList,
-    JobSummary,
-    KbAction,
     KbOutcome,
     KbResult,
-    Page,
     ProposalDecided,
     ProposalList,
     accepted_jobs,
 )
+from core.service.kb.service import KnowledgeCommands
+from core.service.kb.summaries import JobSummary, KbAction, Page
 from core.service.kb.text_layout import Part, lay_out
 from core.service.kb.text_spans import Line, strong
 from core.service.kb.wording import outcome_layout

@@ -25,8 +25,7 @@ from core.model.reply_target import ReplyTarget
 from core.ports.message_state import MessageStateStore
 from core.service.kb.commands import Caller
 from core.service.kb.job_cards import JobCardStates, KeptJobCard, job_card
-from core.service.kb.results import JobSummary
-from core.service.kb.summaries import summarize_job
+from core.service.kb.summaries import JobSummary, summarize_job
 from core.service.kb.text_spans import Line, line_text
 
 log = structlog.get_logger(__name__)

@@ -117,6 +117,7 @@ def subcommands(kb: KbRunner) -> tuple[Subcommand | SubcommandGroup, ...]:
     jobs = (
         one("list", "Jobs and their progress", verb.JOBS, LIST),
         one("cancel", "Cancel a job", verb.CANCEL, ID),
+        one("status", "Jobs, failures and schedules", verb.STATUS, LIST),
     )
     proposals = (
         one("list", "Proposals that wait for an admin", verb.PROPOSALS, LIST),
@@ -130,7 +131,7 @@ def subcommands(kb: KbRunner) -> tuple[Subcommand | SubcommandGroup, ...]:
         group("bases", "Knowledge bases, and who may read them", bases),
         group("jobs", "Jobs and their progress", jobs),
         group("proposals", "Review proposals", proposals),
-        one("status", "Jobs, failures and schedules", verb.STATUS, LIST),
+        one("connect", "Connect Confluence, Google Drive and others", verb.CONNECT, ()),
         one("repair", "Restore passages that the index has lost", verb.REPAIR, LIST),
     )
 

@@ -19,12 +19,12 @@ from adapters.slack.workspace import SlackWorkspace
 from core.model.conversation import ThreadKey
 from core.model.errors import FootnoteError
 from core.model.principals import EVERYONE, channel_principal
+from core.model.source_names import is_link
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.kept_commands import KeptCommands
-from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.kb.results import KbResult, is_success
+from core.service.kb.service import KnowledgeCommands
 from core.service.kb.text_layout import PROPOSALS
-from core.service.kb.web_links import is_link
 from core.service.kb.wording import proposals_line
 from core.service.one_time_actions import PressOutcome
 

@@ -27,10 +27,8 @@ from core.model.errors import PlatformUnavailable, StoreUnavailable
 from core.model.jobs import Job
 from core.model.records import PERSON
 from core.service.kb.commands import Caller
-from core.service.kb.job_cards import JobCardStates, KeptJobCard, job_card
-from core.service.kb.job_wording import job_title
-from core.service.kb.results import JobSummary
-from core.service.kb.summaries import summarize_job
+from core.service.kb.job_cards import JobCardStates, KeptJobCard, job_card, job_title
+from core.service.kb.summaries import JobSummary, summarize_job
 
 EDITS, EDIT_SECONDS = 4, 10.0  # edits of cards by this process in that time; answers need the rest of Slack's limit
 MOST_FINAL_UPDATES = 50  # last states that are on their way at once

@@ -32,8 +32,8 @@ from core.model.errors import AlreadyDone, FootnoteError, NotFound, PlatformUnav
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.kb.commands import LARGEST_FILE, Caller, KbCommand, KbVerb
 from core.service.kb.kept_commands import KeptCommands
-from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.kb.results import CancelRequested, KbResult, ProposalList, Refused
+from core.service.kb.service import KnowledgeCommands
 from core.service.kb.text_layout import PROPOSALS
 from core.service.kb.wording import proposals_line
 

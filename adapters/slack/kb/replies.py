@@ -10,18 +10,10 @@ from adapters.slack.kb.kept_commands import SlackKeptCommand
 from adapters.slack.kb.principals import PrincipalNames
 from adapters.slack.outbound import blocks
 from core.service.kb.commands import Caller
-from core.service.kb.job_wording import job_title
+from core.service.kb.job_cards import job_title
 from core.service.kb.kept_commands import KeptCommands
-from core.service.kb.results import (
-    KbAction,
-    KbOutcome,
-    KbResult,
-    KbView,
-    Page,
-    ProposalDecided,
-    ProposalList,
-    accepted_jobs,
-)
+from core.service.kb.results import KbOutcome, KbResult, KbView, ProposalDecided, ProposalList, accepted_jobs
+from core.service.kb.summaries import KbAction, Page
 from core.service.kb.text_layout import Part, lay_out, plain_lines
 from core.service.kb.text_spans import Line, line_text, strong
 from core.service.kb.wording import outcome_layout, outcome_lines

@@ -97,9 +97,9 @@ class Guard:
             request[VISITOR] = _visitor(session)
         raise NotFound("There is no page at this address.", remedy="Check the address, or start from the first page.")
 
-    async def is_signed_in(self, request: web.Request) -> bool:
-        """Whether the browser already has a session."""
-        return (await self._session(request))[1] is not None
+    async def session(self, request: web.Request) -> WebSession | None:
+        """Return the session that the browser already has."""
+        return (await self._session(request))[1]
 
     async def _handle(self, request: web.Request, route: Route) -> web.StreamResponse:
         token, session = await self._session(request)
@@ -109,7 +109,7 @@ class Guard:
         request[VISITOR] = visitor
         if not visitor.may(route.right):
             await self.audit.record(session.person.id, f"page {route.path}", request.path, allowed=False)
-            raise _denied(route.right)
+            raise _denied(route.right, visitor)
         if request.method not in ("GET", "HEAD"):
             await self._check_change(request, visitor)
         response = await route.handler(request, visitor)
@@ -128,6 +128,8 @@ class Guard:
             return "", session if session is not None and session.method is not SignInMethod.PROXY else None
         if session is not None and (session.person, session.is_admin) == (named.person, named.is_admin):
             return "", session
+        if session is not None and session.method is SignInMethod.CHAT:
+            return "", session
         return await self.sessions.begin(named), named
 
     async def _check_change(self, request: web.Request, visitor: Visitor) -> None:
@@ -144,7 +146,8 @@ class Guard:
 
 
 def _visitor(session: WebSession) -> Visitor:
-    return Visitor(session.person, audience_of(session.person), session.is_admin, session.csrf)
+    connects_only = session.method is SignInMethod.CHAT
+    return Visitor(session.person, audience_of(session.person), session.is_admin, session.csrf, connects_only)
 
 
 def _reason(error: web.HTTPException) -> str:
@@ -154,7 +157,9 @@ def _reason(error: web.HTTPException) -> str:
     return f"{error.reason}."
 
 
-def _denied(right: Right) -> Denied:
+def _denied(right: Right, visitor: Visitor) -> Denied:
+    if visitor.connects_only:
+        return Denied("Your link opens Connect alone.", remedy="It is in the menu above.")
     if right is Right.OPERATOR:
         return Denied(
             "Only the operator of this machine can open this.", remedy="Use the link that footnote web prints."

@@ -10,13 +10,14 @@ from adapters.web.access.forms import read_form
 from adapters.web.access.guard import COOKIE, Guard, check_origin
 from adapters.web.access.rules import operator
 from adapters.web.pages import Pages
-from adapters.web.routing import Route, Visitor
+from adapters.web.routing import Right, Route, Visitor
 from core.model.errors import Busy
-from core.ports.web_sessions import WebSession, WebSessions
+from core.ports.web_sessions import SignInMethod, WebSession, WebSessions
 
 ATTEMPTS_A_MINUTE = 10  # from one address
 HASHING = 2  # passwords looked at beside each other: each takes 32 MB and a core
 _MINUTE = 60
+CONNECTIONS = "/connections"
 USED_UP = "This link has been used, or its time is over."
 WRONG = "That is not the password."
 
@@ -40,7 +41,7 @@ class SignIn:
 
     def routes(self) -> tuple[Route, ...]:
         """The routes of signing in and out."""
-        return (Route("POST", "/sign-out", self._sign_out),)
+        return (Route("POST", "/sign-out", self._sign_out, Right.ANYBODY),)
 
     async def new_link(self) -> str:
         """The path that signs the operator in, once."""
@@ -65,10 +66,16 @@ class SignIn:
     async def _link(self, request: web.Request) -> web.StreamResponse:
         await self._slowly(request)
         session = await self.sessions.take_code(request.match_info["code"])
+        before = await self.guard.session(request)
+        if session is not None and session.method is SignInMethod.CHAT:
+            if before is not None and before.is_admin:  # what they have opens more
+                return web.Response(status=303, headers={"Location": CONNECTIONS})
+            return await self._signed_in(session, CONNECTIONS)
         if session is not None:
             return await self._signed_in(session, "/")
-        if await self.guard.is_signed_in(request):  # the same link, opened again
-            return web.Response(status=303, headers={"Location": "/"})
+        if before is not None:  # the same link, opened again
+            there = CONNECTIONS if before.method is SignInMethod.CHAT else "/"
+            return web.Response(status=303, headers={"Location": there})
         return self._form(request, USED_UP, 403)
 
     async def _password(self, request: web.Request) -> web.StreamResponse:

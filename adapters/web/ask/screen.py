@@ -33,8 +33,8 @@ from core.service.delivery_codec import delivery
 from core.service.example_questions import ExampleQuestions
 from core.service.explanations import Explanation
 from core.service.kb.commands import MOST_FILES, KbCommand, KbVerb
-from core.service.kb.knowledge_commands import KnowledgeCommands
 from core.service.kb.results import BaseList, is_success
+from core.service.kb.service import KnowledgeCommands
 
 LONGEST_WORDS = 1_000
 READING_SECONDS = 300.0  # for the files of one question, on a slow line

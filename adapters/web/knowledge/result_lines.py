@@ -1,6 +1,6 @@
 """What has become of a command, in the words that every client uses."""
 
-from core.service.kb.job_wording import job_state, job_title
+from core.service.kb.job_cards import job_state, job_title
 from core.service.kb.results import KbOutcome, KbResult, ProposalDecided, accepted_jobs
 from core.service.kb.wording import outcome_lines
 

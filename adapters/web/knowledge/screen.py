@@ -1,6 +1,6 @@
 """The knowledge: what there is, what comes in, who may read it, and what waits to be decided.
 
-Everything goes through ``KnowledgeUploads``, as in chat: rights, audit and words are the service's.
+Everything goes through ``KnowledgeService``, as in chat: rights, audit and words are the service's.
 """
 
 import asyncio
@@ -23,7 +23,6 @@ from core.model.principals import EVERYONE
 from core.ports.audit import Audit
 from core.ports.setup_guide import LocalFiles
 from core.service.kb.commands import MOST_FILES, KbCommand, KbVerb
-from core.service.kb.knowledge_commands import KnowledgeUploads
 from core.service.kb.results import (
     BaseDetails,
     BaseList,
@@ -36,6 +35,7 @@ from core.service.kb.results import (
     accepted_jobs,
     is_success,
 )
+from core.service.kb.service import KnowledgeService
 
 SAMPLES = "samples"
 AUDITED = 200
@@ -44,7 +44,9 @@ CHANGED = {"HX-Trigger": "kb-changed"}  # lists on the page look again
 REMOVED = {"HX-Retarget": "#main", "HX-Reselect": "#main > *", "HX-Push-Url": "/knowledge"}  # its page is no more
 JOB_OVER = {"HX-Trigger": "kb-changed, kb-job-over"}
 _LONGEST = 2_000
-_CHANGES = frozenset(KbVerb) - {KbVerb.LIST, KbVerb.SHOW, KbVerb.STATUS, KbVerb.JOBS, KbVerb.PROPOSALS}
+_CHANGES = frozenset(KbVerb) - {
+    KbVerb.LIST, KbVerb.SHOW, KbVerb.STATUS, KbVerb.JOBS, KbVerb.PROPOSALS, KbVerb.CONNECT,
+}  # fmt: skip
 
 Files = Callable[[], AsyncIterator[FileContent]]
 
@@ -58,7 +60,7 @@ class KnowledgeScreen:
     """
 
     pages: Pages
-    kb: KnowledgeUploads
+    kb: KnowledgeService
     audit: Audit
     clock: Clock
     samples: Files

@@ -20,8 +20,8 @@ from core.model.setup_steps import SetupStep, SetupStepState, TokenOutcome
 from core.ports.audit import Audit
 from core.ports.setup_guide import SetupGuide
 from core.service.kb.commands import MOST_FILES, KbCommand, KbVerb
-from core.service.kb.knowledge_commands import KnowledgeUploads
 from core.service.kb.results import BaseList
+from core.service.kb.service import KnowledgeService
 
 LONGEST_TOKEN = 1_000
 _ANCHOR = "next"  # where the page goes on
@@ -43,7 +43,7 @@ class SetupScreen:
 
     pages: Pages
     guide: SetupGuide
-    kb: KnowledgeUploads
+    kb: KnowledgeService
     audit: Audit
     examine: Callable[[], Awaitable[Sequence[Check]]]
     menu: tuple[MenuEntry, ...] = (MenuEntry("Set up", "/setup", Right.OPERATOR),)

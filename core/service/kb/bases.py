@@ -16,8 +16,8 @@ from core.ports.job_store import JobStore
 from core.service.kb.commands import Caller, KbCommand
 from core.service.kb.job_queue import RECENT
 from core.service.kb.queries import KnowledgeQueries
-from core.service.kb.results import BaseCreated, BaseDescribed, GrantsChanged, KbAction, KbResult, ReadersPreview
-from core.service.kb.summaries import readers_of
+from core.service.kb.results import BaseCreated, BaseDescribed, GrantsChanged, KbResult, ReadersPreview
+from core.service.kb.summaries import KbAction, readers_of
 from core.service.kb.text_spans import join_names
 
 MOST_DESCRIPTION = 500  # characters

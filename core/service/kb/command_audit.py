@@ -4,10 +4,10 @@ import logging
 from dataclasses import dataclass
 
 from core.model.errors import FootnoteError
+from core.model.source_names import redact_link
 from core.ports.audit import Audit
 from core.service.kb.commands import Caller, KbCommand
 from core.service.kb.results import KbOutcome, KbResult, ProposalDecided, accepted_jobs
-from core.service.kb.web_links import redact_link
 from core.service.kb.wording import outcome_lines
 
 MOST_DETAIL = 160  # characters of a result

@@ -38,6 +38,7 @@ class KbVerb(StrEnum):
     PROPOSALS = "proposals"
     APPROVE = "approve"
     REJECT = "reject"
+    CONNECT = "connect"
 
     @property
     def takes_text(self) -> bool:

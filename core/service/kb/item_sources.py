@@ -11,13 +11,13 @@ from core.ingestion.material import Material
 from core.ingestion.originals import Originals
 from core.model.errors import DocumentRejected, FetchRefused, NotFound
 from core.model.jobs import ItemKind, ItemState, Job, JobItem, JobKind
+from core.model.source_names import is_link
 from core.model.transcripts import as_markdown
 from core.ports.blob_store import BlobStore
 from core.ports.catalog import Catalog
 from core.ports.file_stores import FileStores
 from core.ports.platform_capabilities import PlatformCapabilities, Transcript
 from core.ports.web import FetchResult, PageGone, Web
-from core.service.kb.web_links import is_link
 
 MORE_FILES = "There are more files than the {limit} that were read. Add the folders in it one by one."
 _UNSAFE = re.compile(r"[^\w .-]+")

@@ -5,19 +5,164 @@ is shown, so that whoever shows anything shows that; a job may be ended until it
 is owed until it is shown. Who may press is decided where the pressed command goes, by ``KnowledgeCommands``.
 """
 
-from collections.abc import Callable, Sequence
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from datetime import timedelta
+from typing import TypeVar, assert_never
 
-from core.model.jobs import JobState
+from core.model.errors import FootnoteError
+from core.model.jobs import ItemState, JobKind, JobStage, JobState, JobUnit
 from core.model.records import PERSON, Record
 from core.ports.message_state import MessageStateStore
 from core.service.kb.commands import KbCommand, KbVerb
-from core.service.kb.job_wording import job_notes, job_state, job_title
-from core.service.kb.results import CancelRequested, JobSummary, KbAction
-from core.service.kb.text_spans import Line, plain, strong
+from core.service.kb.results import CancelRequested
+from core.service.kb.summaries import JobSummary, KbAction, SourceNote
+from core.service.kb.text_spans import Line, code, count, duration, plain, strong
 from core.service.kb.wording import outcome_lines
-from core.service.pending_card_updates import PendingCardUpdates
+from core.service.leases import pause
+
+LOOK_SECONDS = 60.0  # between two looks at what other processes have left
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PendingCardUpdate(Record, place="{platform}/kb", subject="endings", entry="{job}"):
+    """One job that is over and whose card does not say so yet."""
+
+    platform: str
+    job: str
+    person: str = field(default="", metadata=PERSON)  # whose card it is
+
+
+class PendingCardUpdates:
+    """The cards of one platform whose last change was not shown yet."""
+
+    def __init__(self, message_states: MessageStateStore, platform: str) -> None:
+        self._message_states = message_states
+        self._platform = platform
+
+    async def expect(self, job_id: str, person: str) -> None:
+        """The job is over; this person's card is still to say so. Raises StoreUnavailable."""
+        await self._message_states.save(self._update(job_id, person))
+
+    async def mark_shown(self, job_id: str) -> None:
+        """Its card says so, or never will. Raises StoreUnavailable."""
+        await self._message_states.remove(self._update(job_id))
+
+    async def pending(self) -> Sequence[PendingCardUpdate]:
+        """All that are still to be shown. Raises StoreUnavailable."""
+        return await self._message_states.read_entries(self._update(""))
+
+    def _update(self, job_id: str, person: str = "") -> PendingCardUpdate:
+        return PendingCardUpdate(platform=self._platform, job=job_id, person=person)
+
+
+async def look_after(finish: Callable[[], Awaitable[None]], stop: asyncio.Event) -> None:
+    """Finish what was left, at once and then now and again, until ``stop`` is set."""
+    while not stop.is_set():
+        try:
+            await finish()
+        except FootnoteError as error:
+            log.info("cards_not_finished", extra={"reason": str(error)})
+        except Exception:
+            log.exception("cards_not_finished")
+        await pause(stop, LOOK_SECONDS)
+
+
+_WHAT = {
+    JobKind.INGEST: "Adding {subject} to “{base}”",
+    JobKind.SITE: "Adding the pages below {subject} to “{base}”",
+    JobKind.HISTORY: "Adding the conversations of {subject} to “{base}”",
+    JobKind.REFRESH: "Refreshing {subject} in “{base}”",
+    JobKind.REMOVE: "Removing {subject} from “{base}”",
+    JobKind.RESTORE: "Restoring {subject} in “{base}”",
+    JobKind.REPAIR: "Repairing “{base}”: {subject}",
+    JobKind.SYNC: "Syncing “{base}” with {subject}",
+}
+
+
+def job_title(job: JobSummary) -> str:
+    """What the job does, in one line."""
+    return _WHAT[job.kind].format(subject=job_subject(job), base=job.base)
+
+
+def job_subject(job: JobSummary) -> str:
+    """What the job is about: the name of the one thing, or how many of what."""
+    if job.subject:
+        return job.subject
+    if job.kind is JobKind.HISTORY:
+        return "this channel"
+    if job.unit is JobUnit.CONVERSATION and job.items == 1:
+        return "this conversation"
+    return count(job.items, job.unit)
+
+
+def job_state(job: JobSummary) -> str:
+    """How far the job is, in one line."""
+    counts = ", ".join(f"{number} {state}" for state, number in job.counts)
+    match job.state:
+        case JobState.QUEUED:
+            return "Cancelled before it started." if job.cancelling else "Queued."
+        case JobState.RUNNING:
+            now = "Cancelling." if job.cancelling else _stage(job)
+            return f"{now} {counts}." if counts else now
+        case JobState.DONE:
+            ended = "Done" if not counts or any(state is not ItemState.FAILED for state, _ in job.counts) else "Failed"
+            return f"{ended}{_took(job)}: {counts or 'nothing to do'}."
+        case JobState.FAILED:
+            return f"Failed{_took(job)}." if not counts else f"Failed{_took(job)}: {counts}."
+        case JobState.CANCELLED:
+            return f"Cancelled. {counts or 'Nothing was changed'}."
+        case unknown:
+            assert_never(unknown)
+
+
+def job_notes(job: JobSummary) -> list[str]:
+    """Of single sources what failed, what was left out and what was noticed."""
+    lines = list(map(source_note_line, job.failed))
+    if job.failures > len(job.failed):
+        lines.append(f"and {job.failures - len(job.failed)} more")
+    return [*lines, *map(source_note_line, (*job.skipped, *job.notes))]
+
+
+def job_line(job: JobSummary) -> Line:
+    """A job in one line of a list."""
+    return (code(job.id), plain(f" {job_title(job)}: {job_state(job)}{' ' + job.reason if job.reason else ''}"))
+
+
+def source_note_line(note: SourceNote) -> str:
+    """A source, and what is to be said of it."""
+    return f"{note.source}: {note.text}"
+
+
+def _stage(job: JobSummary) -> str:
+    now, total, over = job.progress, job.items, job.items_over
+    where = f"{over + 1} of {total}: " if job.listed and total > 1 and over < total else ""
+    name = now.source or job_subject(job)
+    match now.stage:
+        case JobStage.EMBEDDING:
+            return f"{where}{name}, indexing passage {now.done} of {now.total}."
+        case JobStage.RECOGNIZING:
+            return f"{where}{name}, reading page {now.done + 1} of {now.total} by OCR."
+        case JobStage.PARSING | JobStage.FETCHING:
+            found = f" {total} found so far." if not job.listed else ""
+            doing = "reading" if now.stage is JobStage.PARSING else now.stage
+            where = f"{now.done + 1} of {now.total}: " if now.total and now.done < now.total else where
+            return f"{where}{name}, {doing}.{found}"
+        case JobStage.WAITING:
+            return "Running." if job.kind is JobKind.SYNC else f"Running: {over} of {total} done."
+        case unknown:
+            assert_never(unknown)
+
+
+def _took(job: JobSummary) -> str:
+    """How long it took, where that is worth a word."""
+    took = timedelta() if job.ended_at is None else job.ended_at - job.created_at
+    return f" in {duration(took)}" if took >= timedelta(seconds=1) else ""
+
 
 _TRIES = 5  # to keep that a job is being ended, while whoever works on it keeps how far it is
 

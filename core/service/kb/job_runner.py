@@ -37,7 +37,7 @@ from core.ports.platform_capabilities import PlatformCapabilities
 from core.ports.site_store import SiteStore
 from core.service.kb.item_sources import ItemSources
 from core.service.kb.program_documents import check_readers
-from core.service.kb.site_sync import SiteSync
+from core.service.kb.sites import SiteSync
 from core.service.sync.engine import SyncReport
 
 TURN_SECONDS = 20.0  # then a job lets the next one of its base go first

@@ -16,6 +16,7 @@ from core.ports.question_log import QuestionLog
 from core.service.kb.command_audit import CommandAudit
 from core.service.kb.commands import Caller, KbCommand, KbVerb
 from core.service.kb.item_sources import file_name
+from core.service.kb.job_commands import summarize_accepted
 from core.service.kb.job_queue import JobQueue
 from core.service.kb.queries import KnowledgeQueries, require_privacy
 from core.service.kb.results import (
@@ -28,7 +29,7 @@ from core.service.kb.results import (
     Refused,
     is_success,
 )
-from core.service.kb.summaries import BEGINNING, summarize_accepted
+from core.service.kb.summaries import BEGINNING
 from core.service.kb.wording import decision_line
 
 DRAFT = "draft"  # a proposal's source begins with it where it came from a gap

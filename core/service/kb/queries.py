@@ -12,7 +12,7 @@ from core.model.clock import Clock
 from core.model.errors import Denied, FootnoteError, NotFound
 from core.model.jobs import Job, JobState
 from core.model.knowledge import Document, KnowledgeBase, Passage, find_base
-from core.model.source_names import matching_sources
+from core.model.source_names import matching_sources, redact_link
 from core.ports.catalog import Catalog
 from core.ports.inbox import Inbox
 from core.ports.index import Index, Scope
@@ -27,14 +27,14 @@ from core.service.kb.results import (
     DocumentList,
     JobDetails,
     JobList,
-    KbAction,
-    Page,
     ProposalList,
-    ProposalsWaiting,
     QueueStatus,
-    SourceNote,
 )
 from core.service.kb.summaries import (
+    KbAction,
+    Page,
+    ProposalsWaiting,
+    SourceNote,
     last_look,
     preview_passage,
     readers_of,
@@ -45,7 +45,6 @@ from core.service.kb.summaries import (
     summarize_schedule,
 )
 from core.service.kb.text_spans import join_names
-from core.service.kb.web_links import redact_link
 from core.service.visible_bases import VisibleBases
 
 PAGE = 10

@@ -7,7 +7,7 @@ from core.ingestion.trash import Trash
 from core.model.errors import FootnoteError, NotFound
 from core.model.jobs import JobKind
 from core.model.knowledge import Document, KnowledgeBase, Passage, find_base
-from core.model.source_names import matching_sources
+from core.model.source_names import matching_sources, redact_link
 from core.ports.catalog import Catalog
 from core.ports.index import Index, Scope
 from core.ports.site_store import SiteStore
@@ -21,15 +21,12 @@ from core.service.kb.results import (
     DocumentRemoved,
     DocumentRestored,
     JobAccepted,
-    KbAction,
     KbResult,
     RemovalPreview,
     RestorableList,
-    SearchCheck,
 )
 from core.service.kb.schedules import Schedules
-from core.service.kb.summaries import summarize_job, summarize_removal
-from core.service.kb.web_links import redact_link
+from core.service.kb.summaries import KbAction, SearchCheck, summarize_job, summarize_removal
 
 CHECKED = 10  # passages that a search brings back to prove a removal
 OTHERS = 3  # titles that it names

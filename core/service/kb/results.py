@@ -11,185 +11,22 @@ from enum import StrEnum
 from typing import Literal
 
 from core.model.errors import Denied, FootnoteError
-from core.model.jobs import OVER, ItemState, JobKind, JobProgress, JobState, JobUnit
-from core.ports.schedule_store import Every
-from core.service.kb.commands import KbCommand
-
-# --- what the results are made of
-
-
-@dataclass(frozen=True, slots=True)
-class KbAction:
-    """What can be done next: a button's label, and the command that it sends. ``once``: only the first press counts."""
-
-    label: str
-    command: KbCommand
-    once: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """Which of the pages of a list this is, counted from 1, and the commands that show its neighbours."""
-
-    number: int = 1
-    pages: int = 1
-    previous: KbCommand | None = None
-    next: KbCommand | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ProposalsWaiting:
-    """For an admin: how many proposals are to be looked at. ``look`` is None where others read the reply."""
-
-    count: int
-    look: KbAction | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Readers:
-    """Whom a base is for. Without principals and not for everybody it is for nobody, until it is granted.
-
-    ``closed``: after a loss in Redis only admins read it, until one of them confirms the others.
-    """
-
-    everybody: bool
-    principals: tuple[str, ...] = ()  # sorted
-    closed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class BaseSummary:
-    """A base with its size. ``readers`` is None where the caller is no admin."""
-
-    name: str
-    description: str
-    documents: int
-    passages: int
-    readers: Readers | None = None
-    confirm: KbAction | None = None  # of one that is closed, for an admin
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentSummary:
-    """A document. ``source`` is as it may be shown, ``version`` a hash of its content, ``added_at`` None if unknown."""
-
-    id: str
-    base: str
-    title: str
-    source: str
-    version: str
-    passages: int
-    added_at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PassagePreview:
-    """The place of a passage within its document, and the beginning of its text."""
-
-    place: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class SourceNote:
-    """What is to be said of one source: why it failed or was left out, or what was noticed. Both as may be shown."""
-
-    source: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class LastLook:
-    """How it came out when a document was last synchronised, as far as jobs are remembered."""
-
-    at: datetime
-    state: ItemState
-    reason: str = ""  # of one that failed
-
-
-@dataclass(frozen=True, slots=True)
-class JobSummary:
-    """A job as it may be shown. ``failed``, ``skipped`` and ``notes`` are at most ``MOST_NOTES`` each.
-
-    ``subject`` is the link, the channel's name or the title that it is about; empty where it is about its ``items``,
-    each a ``unit``, or about a channel that nobody has named.
-    """
-
-    id: str
-    kind: JobKind
-    base: str
-    subject: str
-    state: JobState
-    cancelling: bool  # somebody asked for its end, which may take a moment
-    counts: tuple[tuple[ItemState, int], ...]  # of items that are over, in the order in which they are told
-    items: int
-    items_over: int
-    listed: bool  # whether all items are known; those of sites and channels are found on the way
-    progress: JobProgress
-    reason: str
-    failed: tuple[SourceNote, ...]
-    failures: int
-    skipped: tuple[SourceNote, ...]
-    notes: tuple[SourceNote, ...]
-    created_at: datetime
-    ended_at: datetime | None = None
-    unit: JobUnit = JobUnit.DOCUMENT
-
-    @property
-    def over(self) -> bool:
-        """Whether the job has ended."""
-        return self.state in OVER
-
-
-@dataclass(frozen=True, slots=True)
-class ScheduleSummary:
-    """A link that is fetched again and again; ``limit`` above 1: with so many pages below it."""
-
-    base: str
-    link: str
-    every: Every
-    next_at: datetime
-    limit: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class ProposalSummary:
-    """What somebody would add: the beginning of its text, and what an admin may do about it."""
-
-    id: str
-    title: str
-    base: str  # empty: whoever approves it says where
-    by: str  # the name of whoever proposed it
-    at: datetime
-    beginning: str
-    permalink: str | None = None
-    actions: tuple[KbAction, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class RestorableDocument:
-    """What was removed or replaced, and until when it can be restored. RESTORE takes ``key`` as its target."""
-
-    title: str
-    base: str
-    until: datetime
-    key: str
-    version: str
-    replaced: bool = False  # by a newer version, at ``at``
-    at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SearchCheck:
-    """What a search for a document's title finds after it was removed or restored: itself, or the titles of others.
-
-    ``found`` is None where no search can be made just now.
-    """
-
-    title: str
-    found: bool | None
-    others: tuple[str, ...] = ()
-
+from core.service.kb.summaries import (
+    BaseSummary,
+    DocumentSummary,
+    JobSummary,
+    KbAction,
+    LastLook,
+    Page,
+    PassagePreview,
+    ProposalSummary,
+    ProposalsWaiting,
+    Readers,
+    RestorableDocument,
+    ScheduleSummary,
+    SearchCheck,
+    SourceNote,
+)
 
 # --- what a caller looks at
 
@@ -463,6 +300,15 @@ class ProposalRejected:
     kind: Literal["proposal_rejected"] = "proposal_rejected"
 
 
+@dataclass(frozen=True, slots=True)
+class ConnectLink:
+    """CONNECT: an address that opens the connections at the page, once, for whoever has it."""
+
+    address: str
+    minutes: int
+    kind: Literal["connect_link"] = "connect_link"
+
+
 class RefusalReason(StrEnum):
     """Why nothing was done."""
 
@@ -490,7 +336,7 @@ class Refused:
 KbOutcome = (
     JobAccepted | RefreshAccepted | RepairAccepted | ScheduleSaved | ScheduleRemoved
     | BaseRemoved | DocumentRemoved | DocumentRestored | BaseCreated | BaseDescribed | GrantsChanged
-    | CancelRequested | ProposalSent | ProposalRejected | Refused
+    | CancelRequested | ProposalSent | ProposalRejected | ConnectLink | Refused
 )  # fmt: skip
 
 

@@ -7,24 +7,59 @@ then is each verb's: ``queries`` (looking), ``job_commands``, ``schedules``, ``r
 import logging
 from collections.abc import AsyncIterable, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
-from core.ingestion.ingestor import IngestResult
+from core.ingestion.consistency import IndexConsistency
+from core.ingestion.ingestor import Ingestor, IngestResult
+from core.ingestion.material import Material
 from core.model.errors import WENT_WRONG, Denied, FootnoteError
 from core.model.file_content import FileContent, LocalFile
+from core.model.jobs import pending_sources
 from core.model.knowledge import Document, KnowledgeBase, Passage
 from core.model.transcripts import Conversation
 from core.service.kb.bases import Bases
 from core.service.kb.command_audit import CommandAudit, describe_command, describe_result
 from core.service.kb.commands import Caller, KbCommand, KbVerb
+from core.service.kb.connect_links import ConnectLinks
 from core.service.kb.file_origins import FileNaming, FileOrigins
 from core.service.kb.job_commands import JobCommands
-from core.service.kb.knowledge_commands import KnowledgeDocuments, KnowledgeUploads
 from core.service.kb.proposals import Proposals
 from core.service.kb.queries import KnowledgeQueries
 from core.service.kb.removals import Removals
 from core.service.kb.results import KbResult, KbView, RefusalReason, Refused
 from core.service.kb.schedules import Schedules
-from core.service.kb.uploads import Uploads
+
+
+class KnowledgeCommands(Protocol):
+    """What every client calls. Nothing is raised: every result can be shown as it is."""
+
+    async def handle(self, command: KbCommand, caller: Caller) -> KbResult:
+        """Do it, or say in one line why not. Work that takes longer is accepted as a job, within a second."""
+
+    async def propose(self, conversation: Conversation, caller: Caller, base: str = "") -> KbResult:
+        """*Add to knowledge base*: an admin's is ingested, anybody else's waits for an admin."""
+
+    async def correct(
+        self,
+        question: str,
+        answer: str,
+        permalink: str | None,
+        caller: Caller,
+        *,
+        trace_id: str = "",
+        bases: Sequence[str] = (),
+    ) -> KbResult:
+        """Propose the right answer to a question that was answered wrongly, in this trace and from these bases."""
+
+    async def proposals_waiting(self, caller: Caller) -> int:
+        """How many proposals an admin has to look at; 0 for everybody else, and where that cannot be read."""
+
+    async def complete(self, typed: str, caller: Caller) -> tuple[str, ...]:
+        """Names of knowledge bases that begin like this, for autocomplete: at most 25, those the caller may see."""
+
+    async def complete_document(self, typed: str, caller: Caller, base: str = "") -> tuple[tuple[str, str], ...]:
+        """(title, id) of documents that match what was typed, at most 25, of bases that the caller may see."""
+
 
 FOR_ALL = frozenset({KbVerb.LIST, KbVerb.SHOW})
 ONLY_LOOKING = FOR_ALL | {KbVerb.STATUS, KbVerb.JOBS, KbVerb.PROPOSALS}
@@ -35,7 +70,7 @@ VerbHandler = Callable[[KbCommand, Caller], Awaitable[KbResult]]
 
 
 @dataclass(frozen=True, slots=True)
-class KnowledgeService(KnowledgeUploads, KnowledgeDocuments):
+class KnowledgeService(KnowledgeCommands):
     """Handles what people ask of the knowledge. Holds no state of its own."""
 
     queries: KnowledgeQueries
@@ -44,8 +79,10 @@ class KnowledgeService(KnowledgeUploads, KnowledgeDocuments):
     removals: Removals
     bases: Bases
     proposals: Proposals
-    uploads: Uploads
     origins: FileOrigins
+    connect_links: ConnectLinks
+    ingestor: Ingestor
+    consistency: IndexConsistency
     audit: CommandAudit
 
     async def handle(self, command: KbCommand, caller: Caller) -> KbResult:
@@ -89,6 +126,7 @@ class KnowledgeService(KnowledgeUploads, KnowledgeDocuments):
             KbVerb.PROPOSALS: self.queries.proposals,
             KbVerb.APPROVE: self.proposals.decide,
             KbVerb.REJECT: self.proposals.decide,
+            KbVerb.CONNECT: self.connect_links.issue,
         }[verb]
 
     async def propose(self, conversation: Conversation, caller: Caller, base: str = "") -> KbResult:
@@ -165,17 +203,28 @@ class KnowledgeService(KnowledgeUploads, KnowledgeDocuments):
     async def find_unchanged(
         self, files: AsyncIterable[FileContent], base: str, caller: Caller
     ) -> Mapping[str, Document]:
-        """Those of these files that need no ingest, by source, each with its document. Raises Denied, Unavailable."""
+        """Return the documents of those files that need no ingest, by source. Raises Denied, StoreUnavailable.
+
+        A file needs one if the index has lost passages of it, or if a queued job will change its document.
+        """
         _require_admin(caller)
-        return await self.uploads.find_unchanged(files, base)
+        pending = pending_sources(base, await self.job_commands.jobs.recent())
+        same: dict[str, Document] = {}
+        async for file in files:
+            document = await self.ingestor.find_unchanged(_material(file), base)
+            if document is not None and file.source not in pending:
+                same[file.source] = document
+        lost = {one.document.source for one in await self.consistency.incomplete(list(same.values()))}
+        return {source: document for source, document in same.items() if source not in lost}
 
     async def preview_ingest(
         self, files: AsyncIterable[FileContent], base: str, caller: Caller
     ) -> Sequence[IngestResult]:
-        """How an ingest of these would come out, in their order; nothing is changed. Raises Denied, Unavailable."""
+        """Return how an ingest of these would come out, in their order. Raises Denied, StoreUnavailable."""
         _require_admin(caller)
         there = await self.bases.find(base)
-        return await self.uploads.preview(files, there.name if there is not None else base)
+        name = there.name if there is not None else base
+        return [await self.ingestor.preview(_material(file), name) async for file in files]
 
     # --- for clients that show documents whole
 
@@ -188,6 +237,10 @@ class KnowledgeService(KnowledgeUploads, KnowledgeDocuments):
         """The one document that is meant, with all its passages. Raises NotFound, StoreUnavailable."""
         found = await self.queries.document(KbCommand(KbVerb.SHOW, base, name), caller)
         return found, await self.queries.passages(found)
+
+
+def _material(file: FileContent) -> Material:
+    return Material(file.source, file.name, file.data, origin=file.origin)
 
 
 def _only_looks(command: KbCommand) -> bool:

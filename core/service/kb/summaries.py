@@ -2,33 +2,193 @@
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from core.ingestion.trash import RESTORABLE
 from core.model.grants import NOBODY
-from core.model.jobs import ItemState, Job, JobItem
+from core.model.jobs import OVER, ItemState, Job, JobItem, JobKind, JobProgress, JobState, JobUnit
 from core.model.knowledge import Document, KnowledgeBase, Passage
 from core.model.markdown_lines import without_marks
+from core.model.source_names import redact_link
 from core.ports.proposal_store import Proposal
-from core.ports.schedule_store import Schedule
+from core.ports.schedule_store import Every, Schedule
 from core.ports.trash_store import RemovedDocument
 from core.service.kb.commands import KbCommand, KbVerb
-from core.service.kb.results import (
-    BaseSummary,
-    DocumentSummary,
-    JobAccepted,
-    JobSummary,
-    KbAction,
-    LastLook,
-    PassagePreview,
-    ProposalSummary,
-    Readers,
-    RestorableDocument,
-    ScheduleSummary,
-    SourceNote,
-)
-from core.service.kb.web_links import redact_link
+
+
+@dataclass(frozen=True, slots=True)
+class KbAction:
+    """What can be done next: a button's label, and the command that it sends. ``once``: only the first press counts."""
+
+    label: str
+    command: KbCommand
+    once: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Which of the pages of a list this is, counted from 1, and the commands that show its neighbours."""
+
+    number: int = 1
+    pages: int = 1
+    previous: KbCommand | None = None
+    next: KbCommand | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalsWaiting:
+    """For an admin: how many proposals are to be looked at. ``look`` is None where others read the reply."""
+
+    count: int
+    look: KbAction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """Whom a base is for. Without principals and not for everybody it is for nobody, until it is granted.
+
+    ``closed``: after a loss in Redis only admins read it, until one of them confirms the others.
+    """
+
+    everybody: bool
+    principals: tuple[str, ...] = ()  # sorted
+    closed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BaseSummary:
+    """A base with its size. ``readers`` is None where the caller is no admin."""
+
+    name: str
+    description: str
+    documents: int
+    passages: int
+    readers: Readers | None = None
+    confirm: KbAction | None = None  # of one that is closed, for an admin
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentSummary:
+    """A document. ``source`` is as it may be shown, ``version`` a hash of its content, ``added_at`` None if unknown."""
+
+    id: str
+    base: str
+    title: str
+    source: str
+    version: str
+    passages: int
+    added_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PassagePreview:
+    """The place of a passage within its document, and the beginning of its text."""
+
+    place: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceNote:
+    """What is to be said of one source: why it failed or was left out, or what was noticed. Both as may be shown."""
+
+    source: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class LastLook:
+    """How it came out when a document was last synchronised, as far as jobs are remembered."""
+
+    at: datetime
+    state: ItemState
+    reason: str = ""  # of one that failed
+
+
+@dataclass(frozen=True, slots=True)
+class JobSummary:
+    """A job as it may be shown. ``failed``, ``skipped`` and ``notes`` are at most ``MOST_NOTES`` each.
+
+    ``subject`` is the link, the channel's name or the title that it is about; empty where it is about its ``items``,
+    each a ``unit``, or about a channel that nobody has named.
+    """
+
+    id: str
+    kind: JobKind
+    base: str
+    subject: str
+    state: JobState
+    cancelling: bool  # somebody asked for its end, which may take a moment
+    counts: tuple[tuple[ItemState, int], ...]  # of items that are over, in the order in which they are told
+    items: int
+    items_over: int
+    listed: bool  # whether all items are known; those of sites and channels are found on the way
+    progress: JobProgress
+    reason: str
+    failed: tuple[SourceNote, ...]
+    failures: int
+    skipped: tuple[SourceNote, ...]
+    notes: tuple[SourceNote, ...]
+    created_at: datetime
+    ended_at: datetime | None = None
+    unit: JobUnit = JobUnit.DOCUMENT
+
+    @property
+    def over(self) -> bool:
+        """Whether the job has ended."""
+        return self.state in OVER
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleSummary:
+    """A link that is fetched again and again; ``limit`` above 1: with so many pages below it."""
+
+    base: str
+    link: str
+    every: Every
+    next_at: datetime
+    limit: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalSummary:
+    """What somebody would add: the beginning of its text, and what an admin may do about it."""
+
+    id: str
+    title: str
+    base: str  # empty: whoever approves it says where
+    by: str  # the name of whoever proposed it
+    at: datetime
+    beginning: str
+    permalink: str | None = None
+    actions: tuple[KbAction, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RestorableDocument:
+    """What was removed or replaced, and until when it can be restored. RESTORE takes ``key`` as its target."""
+
+    title: str
+    base: str
+    until: datetime
+    key: str
+    version: str
+    replaced: bool = False  # by a newer version, at ``at``
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchCheck:
+    """What a search for a document's title finds after it was removed or restored: itself, or the titles of others.
+
+    ``found`` is None where no search can be made just now.
+    """
+
+    title: str
+    found: bool | None
+    others: tuple[str, ...] = ()
+
 
 MOST_NOTES = 10  # failures, omissions and observations that are named of a job
 PREVIEW = 160  # characters of a passage
@@ -70,11 +230,6 @@ def summarize_job(job: Job) -> JobSummary:
         ended_at=job.ended_at,
         unit=job.unit,
     )
-
-
-def summarize_accepted(job: Job, base: KnowledgeBase) -> JobAccepted:
-    """A new job, and whom what it adds will be visible to: conversations and files carry words of few to many."""
-    return JobAccepted(summarize_job(job), readers_of(base))
 
 
 def _reasons(items: Sequence[JobItem]) -> tuple[SourceNote, ...]:

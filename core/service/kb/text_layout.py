@@ -9,27 +9,22 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from core.service.kb import wording
-from core.service.kb.job_cards import job_card, job_id_line
-from core.service.kb.job_wording import job_line
+from core.service.kb.job_cards import job_card, job_id_line, job_line
 from core.service.kb.results import (
     BaseDetails,
     BaseList,
-    BaseSummary,
     DocumentDetails,
     DocumentList,
     JobDetails,
     JobList,
-    JobSummary,
-    KbAction,
     KbView,
-    Page,
     ProposalList,
-    ProposalsWaiting,
     QueueStatus,
     ReadersPreview,
     RemovalPreview,
     RestorableList,
 )
+from core.service.kb.summaries import BaseSummary, JobSummary, KbAction, Page, ProposalsWaiting
 from core.service.kb.text_spans import Line, plain, strong
 
 PROPOSALS = "/kb proposals"  # the command that lists proposals

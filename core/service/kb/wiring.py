@@ -21,22 +21,20 @@ from core.ports.proposal_store import ProposalStore
 from core.ports.question_log import QuestionLog
 from core.ports.schedule_store import ScheduleStore
 from core.ports.site_store import SiteStore
+from core.ports.web_sessions import WebSessions
 from core.retrieval.hybrid import Retriever
 from core.service.kb.bases import Bases
 from core.service.kb.command_audit import CommandAudit
+from core.service.kb.connect_links import ConnectLinks
 from core.service.kb.file_origins import FileOrigins
-from core.service.kb.housekeeping import Housekeeping
-from core.service.kb.index_repair import IndexRepair
-from core.service.kb.job_commands import JobCommands
+from core.service.kb.job_commands import IndexRepair, JobCommands
 from core.service.kb.job_queue import JobQueue
-from core.service.kb.place_watch import PlaceWatch
 from core.service.kb.proposals import Proposals
 from core.service.kb.queries import KnowledgeQueries
 from core.service.kb.removals import Removals
-from core.service.kb.scheduler import Scheduler
-from core.service.kb.schedules import Schedules
+from core.service.kb.schedules import Housekeeping, Scheduler, Schedules
 from core.service.kb.service import KnowledgeService
-from core.service.kb.uploads import Uploads
+from core.service.kb.sites import PlaceWatch
 from core.service.lost_changes import LostChanges
 from core.service.sync.connections import Connections
 
@@ -46,6 +44,7 @@ class KnowledgeDeps:
     """What ``/kb`` works with, opened by the process. ``files`` are the places but the web that may be read.
 
     ``connections`` makes what syncs connected sources; None where none can be connected.
+    ``page`` is the address at which people reach the page, whose sessions are ``sessions``; empty where there is none.
     ``installation`` returns what tells the folders of this home from those of another that uses the same stores.
     """
 
@@ -70,6 +69,8 @@ class KnowledgeDeps:
     lost_changes: LostChanges | None = None
     forms: tuple[PrincipalForm, ...] = PRINCIPAL_FORMS
     connections: Callable[[JobQueue], Connections] | None = None
+    sessions: WebSessions | None = None
+    page: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +102,10 @@ def wire_knowledge(deps: KnowledgeDeps) -> WiredKnowledge:
         ),
         bases=Bases(deps.catalog, queries, deps.forms),
         proposals=proposals,
-        uploads=Uploads(deps.ingestor, deps.consistency, jobs),
         origins=FileOrigins(deps.catalog, deps.trash, deps.ingestor, deps.installation),
+        connect_links=ConnectLinks(deps.sessions, deps.page),
+        ingestor=deps.ingestor,
+        consistency=deps.consistency,
         audit=audit,
     )
     connections = deps.connections(job_queue) if deps.connections is not None else None

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import assert_never
 
 from core.model.conversation import Person
+from core.model.source_names import is_link
 from core.ports.proposal_store import Decision
 from core.ports.schedule_store import Every
 from core.service.kb.results import (
@@ -15,35 +16,38 @@ from core.service.kb.results import (
     BaseDescribed,
     BaseList,
     BaseRemoved,
-    BaseSummary,
     CancelRequested,
     ConfirmationView,
+    ConnectLink,
     DocumentDetails,
     DocumentList,
     DocumentRemoved,
     DocumentRestored,
-    DocumentSummary,
     GrantsChanged,
     JobAccepted,
     JobList,
     KbOutcome,
-    Page,
-    PassagePreview,
     ProposalList,
     ProposalRejected,
     ProposalSent,
-    ProposalSummary,
     QueueStatus,
-    Readers,
     ReadersPreview,
     RefreshAccepted,
     Refused,
     RemovalPreview,
     RepairAccepted,
-    RestorableDocument,
     RestorableList,
     ScheduleRemoved,
     ScheduleSaved,
+)
+from core.service.kb.summaries import (
+    BaseSummary,
+    DocumentSummary,
+    Page,
+    PassagePreview,
+    ProposalSummary,
+    Readers,
+    RestorableDocument,
     ScheduleSummary,
     SearchCheck,
 )
@@ -60,7 +64,6 @@ from core.service.kb.text_spans import (
     principal,
     strong,
 )
-from core.service.kb.web_links import is_link
 
 ListView = BaseList | DocumentList | JobList | ProposalList | RestorableList
 
@@ -288,6 +291,9 @@ def outcome_layout(outcome: KbOutcome) -> tuple[Line, ...]:
         case GrantsChanged(base=base, readers=readers, opened=opened):
             wider = f" They can read all that is in it: {count(opened, 'document')}." if opened else ""
             return ((plain(f"“{base}” is "), *readers_line(readers), plain(f".{wider}")),)
+        case ConnectLink(address=address, minutes=minutes):
+            once = f"This address opens Connect, once, within {count(minutes, 'minute')}. Keep it to yourself:"
+            return ((plain(once),), (code(address),))
         case _:
             return tuple((plain(sentence),) for sentence in _sentences(outcome))
 

@@ -23,10 +23,26 @@ from core.ports.job_store import JobStore
 from core.service.kb.bases import base_name
 from core.service.kb.commands import Caller
 from core.service.kb.job_queue import JobQueue
+from core.service.kb.text_spans import count
 from core.service.sync.engine import RETRY, Guard, SyncEngine, SyncReport
 from core.service.sync.plan import SyncPlan, plan_sync
 
 log = logging.getLogger(__name__)
+
+
+SECONDS_A_DOCUMENT = 0.5  # on two cores, for pages of ordinary length
+
+
+def check_lines(plugin: ConnectorPlugin, check: SourceCheck) -> list[str]:
+    """Say what the token sees, how long that takes to sync, and what the token lacks."""
+    seen = "an unknown number of documents" if check.documents is None else count(check.documents, "document")
+    token = f"The token belongs to {check.account} and sees {seen}, for example “{check.example}”."
+    lines = [f"{plugin.title} answers. {token}"]
+    if check.documents:
+        spent = max(1, round(check.documents * SECONDS_A_DOCUMENT / 60))
+        rough = f"The first sync takes very roughly {count(spent, 'minute')}"
+        lines.append(f"{rough}; what is read can be asked about meanwhile.")
+    return [*lines, *(f"Note: {warning}" for warning in check.warnings)]
 
 
 @dataclass(frozen=True, slots=True)

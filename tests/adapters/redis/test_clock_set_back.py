@@ -10,7 +10,7 @@ from redis.asyncio import Redis
 from adapters.redis.embedded_server import EmbeddedValkey
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.keys import lease_key, named_lease_key
-from adapters.redis.named_leases import RedisNamedLeases
+from adapters.redis.processes import RedisNamedLeases
 from core.model.errors import LeaseLost
 from core.ports.inbox import Delivery
 

@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.live, pytest.mark.timeout(600)]
 FILES = Path(__file__).parents[4] / "shared" / "data" / "ingest_files"
 SCREENS = ("/ask", "/knowledge", "/knowledge/bases/samples", "/knowledge/jobs", "/knowledge/proposals",
            "/knowledge/removed", "/knowledge/audit", "/inspect?q=driver+positions", "/inspect/settings",
-           "/inspect/doctor", "/inspect/trace", "/gaps")  # fmt: skip
+           "/inspect/doctor", "/inspect/trace", "/gaps", "/connections", "/connect/confluence")  # fmt: skip
 
 
 def test_a_first_start_offers_documents_to_look_around_in(office: Watched) -> None:

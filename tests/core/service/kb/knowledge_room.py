@@ -10,6 +10,7 @@ from adapters.documents.sources.file_stores import FsspecFileStores
 from adapters.documents.web.crawler import WebCrawler
 from adapters.documents.web.fetcher import Fetcher
 from adapters.terminal.operator import PLATFORM as TERMINAL
+from adapters.web.routing import PLATFORM as PAGE
 from bot.plugins import principal_forms
 from core.ingestion.consistency import IndexConsistency
 from core.ingestion.ingestor import Ingestor
@@ -35,7 +36,6 @@ from core.service.kb.job_cards import job_card
 from core.service.kb.job_runner import JobRunner
 from core.service.kb.job_worker import JobWorker
 from core.service.kb.results import (
-    JobSummary,
     KbOutcome,
     KbResult,
     ProposalDecided,
@@ -44,7 +44,7 @@ from core.service.kb.results import (
     RemovalPreview,
     accepted_jobs,
 )
-from core.service.kb.summaries import summarize_job
+from core.service.kb.summaries import JobSummary, summarize_job
 from core.service.kb.text_layout import lay_out
 from core.service.kb.text_spans import line_text
 from core.service.kb.wiring import KnowledgeDeps, wire_knowledge
@@ -59,6 +59,7 @@ from tests.fakes.memory.schedule_store import InProcessScheduleStore
 from tests.fakes.memory.site_store import InProcessSiteStore
 from tests.fakes.memory.stores import InProcessAudit, InProcessCatalog
 from tests.fakes.memory.trash_store import InProcessTrashStore
+from tests.fakes.memory.web_sessions import InProcessWebSessions
 
 if TYPE_CHECKING:
     from core.service.kb.job_queue import JobQueue
@@ -202,6 +203,7 @@ class Room:
             originals=self.originals,
         )
         self.installation = "here"
+        self.sessions, self.page = InProcessWebSessions(), "https://notes.example"
         self.connect: Callable[[JobQueue], Connections] | None = None
         self.wire()
 
@@ -226,6 +228,8 @@ class Room:
             clock=self.clock,
             installation=lambda: self.installation,
             connections=self.connect,
+            sessions=self.sessions,
+            page=self.page,
             forms=(
                 *principal_forms(),
                 PrincipalForm("paper", PrincipalKind.CHANNEL, "CHANNEL", "TEAM"),
@@ -238,7 +242,8 @@ class Room:
 
     def runner(self, platforms: Mapping[str, PlatformCapabilities] | None = None) -> JobRunner:
         connected = {"paper": self.platform.capabilities()} if platforms is None else platforms
-        capabilities = {TERMINAL: PlatformCapabilities(), API_PLATFORM: PlatformCapabilities(), **connected}
+        everywhere = {one: PlatformCapabilities() for one in (TERMINAL, PAGE, API_PLATFORM)}
+        capabilities = {**everywhere, **connected}
         return JobRunner(
             jobs=self.jobs,
             ingestor=self.ingestor,

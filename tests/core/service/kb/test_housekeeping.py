@@ -7,7 +7,7 @@ import pytest
 
 from core.ingestion.trash import RESTORABLE
 from core.service.kb.commands import KbVerb
-from core.service.kb.housekeeping import TRASH_EVERY
+from core.service.kb.schedules import TRASH_EVERY
 from tests.core.service.kb.knowledge_room import Room
 
 

@@ -10,8 +10,7 @@ from core.model.jobs import ItemKind, ItemState, Job, JobItem, JobKind, JobState
 from core.model.records import PERSON
 from core.service.kb.commands import KbCommand, KbVerb
 from core.service.kb.job_cards import JobCardStates, KeptJobCard, job_card
-from core.service.kb.results import JobSummary
-from core.service.kb.summaries import summarize_job
+from core.service.kb.summaries import JobSummary, summarize_job
 from core.service.kb.text_spans import line_text
 from tests.fakes.memory.message_state import InProcessMessageStateStore, R
 

@@ -17,7 +17,8 @@ from core.model.incoming_events import FileReference
 from core.model.jobs import ItemState, JobState
 from core.ports.platform_capabilities import PlatformCapabilities
 from core.service.kb.commands import KbVerb
-from core.service.kb.results import JobSummary, is_success
+from core.service.kb.results import is_success
+from core.service.kb.summaries import JobSummary
 from tests.core.service.kb.knowledge_room import MEMBER, Room, conversation, job_in, words
 
 ROOT = "https://docs.example/guide/"

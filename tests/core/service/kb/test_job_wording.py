@@ -10,9 +10,8 @@ from core.model.jobs import ItemKind, Job, JobItem, JobKind, JobProgress, JobSta
 from core.model.json_codec import from_json, to_json
 from core.model.knowledge import Document
 from core.service.kb.commands import KbVerb
-from core.service.kb.job_wording import job_state, job_title
-from core.service.kb.results import JobSummary
-from core.service.kb.summaries import summarize_job
+from core.service.kb.job_cards import job_state, job_title
+from core.service.kb.summaries import JobSummary, summarize_job
 from tests.core.service.kb.knowledge_room import Room, conversation, job_in
 
 NOW = datetime(2026, 1, 5, 9, tzinfo=UTC)

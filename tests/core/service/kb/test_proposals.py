@@ -21,10 +21,10 @@ from core.service.kb.results import (
     ProposalList,
     ProposalRejected,
     ProposalSent,
-    ProposalsWaiting,
     QueueStatus,
     is_success,
 )
+from core.service.kb.summaries import ProposalsWaiting
 from tests.core.service.kb.knowledge_room import (
     ADMIN,
     CHANNEL,

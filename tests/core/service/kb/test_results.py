@@ -11,10 +11,10 @@ from core.model.errors import Busy, Denied
 from core.model.incoming_events import FileReference
 from core.model.json_codec import to_json
 from core.model.reply_target import ReplyTarget
+from core.model.source_names import redact_link
 from core.service.kb.commands import KbCommand, KbVerb
 from core.service.kb.results import KbOutcome, KbView, RefusalReason, Refused
 from core.service.kb.text_spans import age, count, duration
-from core.service.kb.web_links import redact_link
 from tests.core.service.kb.knowledge_room import ADMIN, MEMBER, Room, conversation, words
 
 SECRET = "s3cret"
@@ -75,7 +75,7 @@ async def test_who_is_no_admin_is_told_neither_who_added_a_document_nor_whom_a_b
 
 def test_each_kind_of_result_has_a_name_of_its_own() -> None:
     kinds = [one.__dataclass_fields__["kind"].default for one in (*get_args(KbView), *get_args(KbOutcome))]
-    assert len(set(kinds)) == len(kinds) == 26
+    assert len(set(kinds)) == len(kinds) == 27
 
 
 def test_a_refusal_tells_why_and_what_to_do_about_it() -> None:

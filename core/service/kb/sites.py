@@ -1,18 +1,59 @@
-"""Keeping up with a site: after it was walked through, its vanished pages are missed, and at the second time taken out.
+"""Keeping up with sites and file stores: when a place is due to be read, and which of its pages are gone.
 
-What counts as missed is ``core.model.sites``; here it is done and told. Killed anywhere, it can begin again: a
-sync counts once, and what is taken out already is only told.
+A look at a place lists names and versions and reads nothing. What counts as missed is in ``core.model.sites``. Killed
+anywhere, a sync can begin again: it counts once, and a page that is removed already is only reported.
 """
 
+import asyncio
+import hashlib
+import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from core.ingestion.ingestor import document_id_of
 from core.ingestion.trash import Trash
+from core.model.errors import FetchRefused
 from core.model.jobs import ItemState, Job, JobItem
-from core.model.sites import MISSES, Site, count_sync, missed_pages, outcome
+from core.model.sites import MISSES, Site, contents_of, count_sync, missed_pages, outcome
 from core.ports.catalog import Catalog
+from core.ports.file_stores import FileStores
+from core.ports.schedule_store import Schedule
 from core.ports.site_store import SiteStore
+
+SECONDS = 30.0
+"""For one look; a place that takes longer is looked at again a minute later."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceWatch:
+    """Says when a place is due to be read. Holds no state of its own: what a sync saw is kept with its ``Site``."""
+
+    stores: FileStores
+    site_store: SiteStore
+
+    async def due_job(self, schedule: Schedule, now: datetime) -> str | None:
+        """The id of the job that is due, the same in every process; None while there is nothing new.
+
+        Due is what changed, what was missed once and is to be looked for again, and each place once a day: files that
+        could not be read are tried again then. A place that cannot be listed now is not due.
+        """
+        sites = await self.site_store.sites(schedule.base)
+        site = next((one for one in sites if one.link == schedule.link), Site(schedule.base, schedule.link))
+        try:
+            async with asyncio.timeout(SECONDS):
+                files = self.stores.files(schedule.link, limit=schedule.limit)
+                contents = contents_of([(file.address, file.version) async for file in files])
+        except (FetchRefused, TimeoutError) as reason:
+            log.info("place_not_listed", extra={"reason": str(reason)})
+            return None
+        today = f"{now:%Y-%m-%d}"
+        if (contents, today) == (site.contents, site.synced_on):
+            return None
+        marks = f"{schedule.base}\x1f{schedule.link}\x1f{contents}\x1f{site.synced_by}\x1f{today}"
+        return hashlib.sha256(marks.encode()).hexdigest()[:12]
 
 
 @dataclass(frozen=True, slots=True)

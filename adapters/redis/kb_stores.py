@@ -1,0 +1,264 @@
+"""What a knowledge base remembers beside its catalog: schedules, sites, connections, removals and proposals."""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from redis.asyncio import Redis
+
+from adapters.redis.client import bounded_call
+from adapters.redis.keys import (
+    CONNECTED_ITEMS,
+    CONNECTION_STATES,
+    CONNECTIONS,
+    DECIDED,
+    PROPOSALS,
+    REMOVED,
+    SCHEDULES,
+    SITES,
+    UNDONE,
+)
+from core.model.connections import Connection, SyncedItem, SyncState
+from core.model.errors import Busy
+from core.model.json_codec import from_json, to_json
+from core.model.sites import Site
+from core.ports.connection_store import ConnectionStore
+from core.ports.proposal_store import Decision, Proposal, ProposalStore
+from core.ports.schedule_store import Every, Schedule, ScheduleStore
+from core.ports.site_store import SiteStore
+from core.ports.trash_store import RemovedDocument, TrashStore
+
+
+class RedisScheduleStore(ScheduleStore):
+    """Entries stay until they are taken away."""
+
+    def __init__(self, client: Redis) -> None:
+        self._client = client
+
+    async def save_schedule(self, schedule: Schedule) -> None:
+        """Keep it, replacing the earlier one of the same link in the same base; NEVER takes it away."""
+        field = json.dumps([schedule.base, schedule.link])
+        async with bounded_call():
+            if schedule.every is Every.NEVER:
+                await self._client.hdel(SCHEDULES, field)
+            else:
+                await self._client.hset(SCHEDULES, field, to_json(schedule))
+
+    async def schedules(self) -> Sequence[Schedule]:
+        """All of them, the next one first."""
+        async with bounded_call():
+            stored = await self._client.hvals(SCHEDULES)
+        found: list[Schedule] = [from_json(Schedule, text) for text in stored]
+        return sorted(found, key=lambda schedule: schedule.next_at)
+
+
+class RedisSiteStore(SiteStore):
+    """Entries stay until they are taken away."""
+
+    def __init__(self, client: Redis) -> None:
+        self._client = client
+
+    async def save_site(self, site: Site) -> None:
+        """Keep it, replacing what was known of the same link in the same base; without pages it goes."""
+        field = json.dumps([site.base, site.link])
+        async with bounded_call():
+            if site.pages:
+                await self._client.hset(SITES, field, to_json(site))
+            else:
+                await self._client.hdel(SITES, field)
+
+    async def sites(self, base: str) -> Sequence[Site]:
+        """The sites of a base, by link."""
+        async with bounded_call():
+            stored = await self._client.hgetall(SITES)
+        found: list[Site] = [from_json(Site, text) for field, text in stored.items() if json.loads(field)[0] == base]
+        return sorted(found, key=lambda site: site.link)
+
+
+_AT_ONCE = 1_000  # items of one call
+_LONGEST = 60.0  # seconds, to read all items
+
+
+class RedisConnectionStore(ConnectionStore):
+    """Entries stay until they are taken away."""
+
+    def __init__(self, client: Redis) -> None:
+        self._client = client
+
+    async def save_connection(self, connection: Connection) -> None:
+        """Keep it, replacing the earlier one of the same name."""
+        async with bounded_call():
+            await self._client.hset(CONNECTIONS, connection.name, to_json(connection))
+
+    async def connections(self) -> Sequence[Connection]:
+        """All of them, by name."""
+        async with bounded_call():
+            stored = await self._client.hvals(CONNECTIONS)
+        found: list[Connection] = [from_json(Connection, text) for text in stored]
+        return sorted(found, key=lambda connection: connection.name)
+
+    async def remove_connection(self, name: str) -> None:
+        """Forget a connection, its state and its items."""
+        async with bounded_call(), self._client.pipeline(transaction=True) as pipe:
+            pipe.hdel(CONNECTIONS, name)
+            pipe.hdel(CONNECTION_STATES, name)
+            pipe.delete(CONNECTED_ITEMS + name)
+            await pipe.execute()
+
+    async def save_state(self, name: str, state: SyncState, items: Collection[SyncedItem] = ()) -> None:
+        """Keep the state and these items in one step."""
+        async with bounded_call(), self._client.pipeline(transaction=True) as pipe:
+            if items:
+                pipe.hset(CONNECTED_ITEMS + name, items=[part for item in items for part in (item.id, to_json(item))])
+            pipe.hset(CONNECTION_STATES, name, to_json(state))
+            await pipe.execute()
+
+    async def state(self, name: str) -> SyncState:
+        """How far it is; a new state where nothing is kept."""
+        async with bounded_call():
+            stored = await self._client.hget(CONNECTION_STATES, name)
+        state: SyncState = SyncState() if stored is None else from_json(SyncState, stored)
+        return state
+
+    async def save_items(self, name: str, items: Collection[SyncedItem]) -> None:
+        """Keep these items."""
+        some = list(items)
+        for start in range(0, len(some), _AT_ONCE):
+            pairs = [part for item in some[start : start + _AT_ONCE] for part in (item.id, to_json(item))]
+            async with bounded_call():
+                await self._client.hset(CONNECTED_ITEMS + name, items=pairs)
+
+    async def remove_items(self, name: str, ids: Collection[str]) -> None:
+        """Forget these items."""
+        some = list(ids)
+        for start in range(0, len(some), _AT_ONCE):
+            async with bounded_call():
+                await self._client.hdel(CONNECTED_ITEMS + name, *some[start : start + _AT_ONCE])
+
+    async def items(self, name: str) -> Mapping[str, SyncedItem]:
+        """All items of a connection, by id; read page by page, as there may be many."""
+        found: dict[str, SyncedItem] = {}
+        async with bounded_call(deadline=_LONGEST):
+            async for field, text in self._client.hscan_iter(CONNECTED_ITEMS + name, count=_AT_ONCE):
+                found[str(field)] = from_json(SyncedItem, str(text))
+        return found
+
+
+class RedisTrashStore(TrashStore):
+    """Entries stay until they are forgotten: ``Trash.sweep`` sees to that."""
+
+    def __init__(self, client: Redis) -> None:
+        self._client = client
+
+    async def keep_removal(self, removed: RemovedDocument) -> None:
+        """Keep it in place of an earlier one of the same key."""
+        async with bounded_call():
+            await self._client.hset(REMOVED, removed.key, to_json(removed))
+
+    async def removals(self) -> Sequence[RemovedDocument]:
+        """Everything that is kept, the latest first."""
+        async with bounded_call():
+            stored = await self._client.hvals(REMOVED)
+        found: list[RemovedDocument] = [from_json(RemovedDocument, text) for text in stored]
+        return sorted(found, key=lambda removed: removed.at, reverse=True)
+
+    async def removal(self, document_id: str) -> RemovedDocument | None:
+        """The removal of this document; what was replaced is no removal."""
+        async with bounded_call():
+            stored = await self._client.hget(REMOVED, document_id)
+        removed: RemovedDocument | None = None if stored is None else from_json(RemovedDocument, stored)
+        return removed
+
+    async def forget_removal(self, key: str) -> None:
+        """It was restored, or its time is over."""
+        async with bounded_call():
+            await self._client.hdel(REMOVED, key)
+
+
+MOST_PROPOSALS = 500
+MOST_PROPOSALS_EACH = 10
+
+# KEYS proposals undone decided; ARGV id decision ttl, and anything where there is nothing to be done after it
+_DECIDE = """
+local earlier = redis.call('GET', KEYS[3]) or redis.call('HGET', KEYS[2], ARGV[1])
+if earlier then return earlier end
+if redis.call('HDEL', KEYS[1], ARGV[1]) == 0 then return '' end
+if ARGV[4] ~= '' then redis.call('SET', KEYS[3], ARGV[2], 'EX', ARGV[3])
+else redis.call('HSET', KEYS[2], ARGV[1], ARGV[2]) end
+return ARGV[2]
+"""
+
+# KEYS undone decided; ARGV id decision ttl
+_SETTLE = """
+if redis.call('HDEL', KEYS[1], ARGV[1]) == 1 then redis.call('SET', KEYS[2], ARGV[2], 'EX', ARGV[3]) end
+"""
+
+
+class RedisProposalStore(ProposalStore):
+    """Proposals and unsettled approvals are a hash each; what was decided is known for ``decided``."""
+
+    def __init__(self, client: Redis, *, decided: timedelta = timedelta(days=30)) -> None:
+        self._client = client
+        self._ttl = int(decided.total_seconds())
+        self._decide = client.register_script(_DECIDE)
+        self._settle = client.register_script(_SETTLE)
+
+    async def keep_proposal(self, proposal: Proposal) -> None:
+        """Keep it. Raises Busy when too many wait, of this person or altogether."""
+        waiting = await self.proposals()
+        mine = sum(other.by.id == proposal.by.id for other in waiting)
+        if mine >= MOST_PROPOSALS_EACH or len(waiting) >= MOST_PROPOSALS:
+            raise Busy("Many proposals wait for an admin already.", remedy="Please try again when some are decided.")
+        async with bounded_call():
+            await self._client.hset(PROPOSALS, proposal.id, to_json(proposal))
+
+    async def proposals(self) -> Sequence[Proposal]:
+        """Those that wait, oldest first."""
+        async with bounded_call():
+            stored = await self._client.hvals(PROPOSALS)
+        found: list[Proposal] = [from_json(Proposal, text) for text in stored]
+        return sorted(found, key=lambda proposal: proposal.at)
+
+    async def proposal(self, proposal_id: str) -> Proposal | None:
+        """A proposal by its id; None when it is unknown or decided."""
+        async with bounded_call():
+            stored = await self._client.hget(PROPOSALS, proposal_id)
+        proposal: Proposal | None = None if stored is None else from_json(Proposal, stored)
+        return proposal
+
+    async def decide(self, decision: Decision) -> Decision | None:
+        """Decide on what waits, once; the decision that holds. None when there is none, and nothing waits."""
+        name = decision.proposal
+        async with bounded_call():
+            held = await self._decide(
+                keys=[PROPOSALS, UNDONE, f"{DECIDED}{name}"],
+                args=[name, to_json(decision), self._ttl, "" if decision.job else "over"],
+            )
+        return _decision(held)
+
+    async def decision(self, proposal_id: str) -> Decision | None:
+        """What was decided on it, as long as that is known."""
+        async with bounded_call():
+            undone = await self._client.hget(UNDONE, proposal_id)  # first: what is settled goes from here to there
+            return _decision(undone or await self._client.get(f"{DECIDED}{proposal_id}"))
+
+    async def open_decisions(self) -> Sequence[Decision]:
+        """Approvals whose job may not be in line yet, oldest first."""
+        async with bounded_call():
+            stored = await self._client.hvals(UNDONE)
+        found: list[Decision] = [from_json(Decision, text) for text in stored]
+        return sorted(found, key=lambda decision: decision.at)
+
+    async def settle(self, proposal_id: str) -> None:
+        """The job of its approval is in line: who decided stays known, what was proposed is forgotten here."""
+        async with bounded_call():
+            decision = _decision(await self._client.hget(UNDONE, proposal_id))
+            if decision is not None:
+                keys = [UNDONE, f"{DECIDED}{proposal_id}"]
+                await self._settle(keys=keys, args=[proposal_id, to_json(replace(decision, job=None)), self._ttl])
+
+
+def _decision(stored: str | bytes | None) -> Decision | None:
+    decision: Decision | None = from_json(Decision, str(stored)) if stored else None
+    return decision

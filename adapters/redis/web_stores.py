@@ -1,0 +1,162 @@
+"""What the page and the API keep: signed-in sessions, tokens, and answers in the making."""
+
+import hashlib
+import secrets
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from redis.asyncio import Redis
+
+from adapters.redis.client import bounded_call
+from adapters.redis.keys import API_TOKENS, live_key, tagged_key
+from adapters.redis.pipelines import in_order
+from core.model.errors import Busy
+from core.model.json_codec import from_json, to_json
+from core.ports.answer_stream import AnswerStream, AnswerUpdate, Updates
+from core.ports.api_tokens import ApiToken, ApiTokens, KeptToken
+from core.ports.web_sessions import CHAT_SECONDS, CODE_SECONDS, SignInMethod, WebSession, WebSessions
+
+_TOKEN_BYTES = 32
+
+# KEYS counter; ARGV seconds
+_COUNT = """
+local count = redis.call('INCR', KEYS[1])
+if count == 1 then redis.call('EXPIRE', KEYS[1], ARGV[1]) end
+return count
+"""
+
+
+class RedisWebSessions(WebSessions):
+    """Each session for ``ttl`` after it was last used."""
+
+    def __init__(self, client: Redis, *, ttl: timedelta = timedelta(days=7)) -> None:
+        self._client = client
+        self._ttl = int(ttl.total_seconds())
+        self._count = client.register_script(_COUNT)
+
+    async def begin(self, session: WebSession) -> str:
+        """Keep it, and its token."""
+        seconds = CHAT_SECONDS if session.method is SignInMethod.CHAT else self._ttl
+        return await self._keep("session", session, seconds)
+
+    async def read(self, token: str) -> WebSession | None:
+        """Whose token this is; None where it is nobody's."""
+        async with bounded_call():
+            kept = await self._client.get(_key("session", token))
+        session: WebSession | None = from_json(WebSession, kept) if kept else None
+        if session is not None and session.method is not SignInMethod.CHAT:
+            async with bounded_call():
+                await self._client.expire(_key("session", token), self._ttl)
+        return session
+
+    async def end(self, token: str) -> None:
+        """Sign out."""
+        async with bounded_call():
+            await self._client.delete(_key("session", token))
+
+    async def issue_code(self, session: WebSession) -> str:
+        """A code that signs in as this, once."""
+        return await self._keep("sign-in", session, CODE_SECONDS)
+
+    async def take_code(self, code: str) -> WebSession | None:
+        """What the code stands for, taken."""
+        async with bounded_call():
+            kept = await self._client.getdel(_key("sign-in", code))
+        return from_json(WebSession, kept) if kept else None
+
+    async def count(self, what: str, seconds: int) -> int:
+        """How often this was counted within this many seconds, this time included."""
+        async with bounded_call():
+            return int(await self._count(keys=[tagged_key(f"count:{what}")], args=[seconds]))
+
+    async def _keep(self, what: str, session: WebSession, seconds: int) -> str:
+        token = secrets.token_urlsafe(_TOKEN_BYTES)
+        async with bounded_call():
+            await self._client.set(_key(what, token), to_json(session), ex=seconds)
+        return token
+
+
+def _key(what: str, token: str) -> str:
+    digest = hashlib.sha256(token.encode(errors="replace")).hexdigest()  # a browser may send anything as its token
+    return tagged_key(f"{what}:{digest}")
+
+
+# KEYS tokens; ARGV id json most
+_SAVE = """
+if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 and redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[3]) then return 0 end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+return 1
+"""
+
+
+class RedisApiTokens(ApiTokens):
+    """One hash, of at most ``most`` tokens. No time to live: it is configuration."""
+
+    def __init__(self, client: Redis, *, most: int = 1_000) -> None:
+        self._client = client
+        self._most = most
+        self._keep = client.register_script(_SAVE)
+        self._count = client.register_script(_COUNT)
+
+    async def keep(self, kept: KeptToken) -> None:
+        """Keep it, replacing the one of this id; in place of the longest revoked one where there are too many."""
+        async with bounded_call():
+            written = await self._keep(keys=[API_TOKENS], args=[kept.token.id, to_json(kept), self._most])
+        if written:
+            return
+        revoked = [one for one in await self.all() if one.revoked_at is not None]
+        if not revoked:
+            raise Busy(f"There are {self._most} tokens already.", remedy="Revoke those that nobody needs.")
+        async with bounded_call():
+            await self._client.hdel(API_TOKENS, revoked[-1].id)
+            await self._keep(keys=[API_TOKENS], args=[kept.token.id, to_json(kept), self._most])
+
+    async def find(self, token_id: str) -> KeptToken | None:
+        """The one of this id, revoked or not."""
+        async with bounded_call():
+            stored = await self._client.hget(API_TOKENS, token_id)
+        found: KeptToken | None = from_json(KeptToken, stored) if stored else None
+        return found
+
+    async def all(self) -> Sequence[ApiToken]:
+        """All of them, the newest first."""
+        async with bounded_call():
+            stored = await self._client.hvals(API_TOKENS)
+        found: list[KeptToken] = [from_json(KeptToken, text) for text in stored]
+        return sorted((kept.token for kept in found), key=lambda token: token.created_at, reverse=True)
+
+    async def count_use(self, token_id: str, seconds: int) -> int:
+        """How often it was used within this many seconds, this time included."""
+        async with bounded_call():
+            return int(await self._count(keys=[tagged_key(f"api-use:{token_id}")], args=[seconds]))
+
+
+MOST_UPDATES = 5_000  # of one answer; the end is kept beside it whatever comes
+_TTL = 15 * 60  # seconds
+_AT_ONCE = 500
+
+
+class RedisAnswerStream(AnswerStream):
+    """One stream a question, in the hash slot of its thread."""
+
+    def __init__(self, client: Redis) -> None:
+        self._client = client
+
+    async def publish(self, thread: str, subject: str, updates: Sequence[AnswerUpdate]) -> None:
+        """Append an event to an answer's stream."""
+        key = live_key(thread, subject)
+        added = [
+            ("XADD", key, "MAXLEN", "~", MOST_UPDATES, "*", "update", to_json(update, AnswerUpdate))
+            for update in updates
+        ]
+        async with bounded_call():
+            await in_order(self._client, *added, ("EXPIRE", key, _TTL))
+
+    async def read(self, thread: str, subject: str, after: str = "") -> Updates:
+        """What came after this place."""
+        start = f"({after}" if after else "-"
+        async with bounded_call():
+            found: Any = await self._client.xrange(live_key(thread, subject), min=start, count=_AT_ONCE)
+        updates = tuple(from_json(AnswerUpdate, fields["update"]) for _, fields in found)
+        return Updates(updates, str(found[-1][0]) if found else after)
