@@ -201,7 +201,7 @@ class DiscordPlatform:
             on_edit=listener.on_edit,
             on_delete=listener.on_delete,
             on_thread_delete=listener.on_thread_delete,
-            on_member_change=self.app.channel_access.members.forget,
+            on_member_change=self.app.servers.forget_member,
             on_ready=self._on_ready,
             on_resume=connection.mark_resumed,
             on_disconnect=connection.mark_disconnected,

@@ -5,13 +5,10 @@ Everybody in an audience must be allowed to see the evidence. So a channel's aud
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from typing import Any
 
 import discord
-from cachetools import TTLCache
 
-from adapters.discord.api.errors import find
 from adapters.discord.api.ids import guild_principal, person_of, role_principal, user_id, user_principal
 from adapters.discord.api.servers import Servers
 from core.model.channel_settings import ChannelSettings
@@ -22,13 +19,12 @@ from core.service.actions.user_actions import UserActions
 
 
 class ChannelAccess:
-    """Audiences, rights and settings, looked up each time; members are remembered for half a minute."""
+    """Audiences, rights and settings, looked up each time."""
 
     def __init__(self, client: Callable[[], discord.Client], servers: Servers, user_actions: UserActions) -> None:
         self._client = client
         self._servers = servers
         self._user_actions = user_actions
-        self.members = Members()
 
     async def audience_of_channel(self, thread: ThreadKey) -> Audience:
         """Return what everybody who may view a conversation's channel shares; nothing when that is unknown."""
@@ -39,13 +35,13 @@ class ChannelAccess:
 
     async def _principals(self, channel: discord.abc.GuildChannel) -> frozenset[str]:
         us = self._client().user
-        return await channel_principals(channel, us.id if us is not None else 0, self.members.get)
+        return await channel_principals(channel, us.id if us is not None else 0, self._servers.member)
 
     async def audience_of_person(self, person: Person) -> Audience:
         """Return the audience of one person alone, as in a direct message: what they have in every shared server."""
         found: set[str] = {person.id}
         for guild in await self._servers.servers():
-            member = await self.members.get(guild, user_id(person))
+            member = await self._servers.member(guild, user_id(person))
             if member is not None:
                 found |= person_principals(member)
         return Audience(frozenset(found))
@@ -57,7 +53,7 @@ class ChannelAccess:
         guild = await self._servers.server(guild_id) if guild_id is not None else None
         if guild is None:
             return await self.audience_of_person(person)
-        known = user if isinstance(user, discord.Member) else await self.members.get(guild, user_id(person))
+        known = user if isinstance(user, discord.Member) else await self._servers.member(guild, user_id(person))
         if known is None:
             return Audience(frozenset({person.id}))
         principals = person_principals(known)
@@ -68,7 +64,7 @@ class ChannelAccess:
 
     async def members_in(self, guild: discord.Guild | None, user_ids: Sequence[int]) -> list[discord.Member]:
         """Return those of these people who are in a server. Raises PlatformUnavailable."""
-        found = [await self.members.get(guild, one) for one in user_ids] if guild is not None else []
+        found = [await self._servers.member(guild, one) for one in user_ids] if guild is not None else []
         return [one for one in found if one is not None]
 
     async def audience_of_interaction(self, interaction: "discord.Interaction[Any]") -> Audience:
@@ -87,7 +83,7 @@ class ChannelAccess:
         guild = await self._servers.server(int(thread.space)) if thread.space else None
         if guild is None:
             return Permissions(principals=(await self.audience_of_person(person)).principals)
-        member = await self.members.get(guild, user_id(person))
+        member = await self._servers.member(guild, user_id(person))
         if member is None:
             return Permissions(principals=frozenset({person.id}))
         channel = await self._channel(thread)
@@ -121,30 +117,7 @@ class ChannelAccess:
         return await self._servers.channel(int(thread.space), int(thread.channel))
 
 
-MEMBER_SECONDS = 30.0  # how old a member's roles may be: someone removed is out within a minute
-MEMBERS_REMEMBERED = 2_000
-LOOK_SECONDS = 10.0
-
 FetchMember = Callable[[discord.Guild, int], Awaitable[discord.Member | None]]
-
-
-class Members:
-    """Members with their roles, remembered for half a minute: without the members intent nothing else keeps them."""
-
-    def __init__(self) -> None:
-        self._kept: TTLCache[tuple[int, int], discord.Member | None] = TTLCache(MEMBERS_REMEMBERED, MEMBER_SECONDS)
-
-    async def get(self, guild: discord.Guild, user_id: int) -> discord.Member | None:
-        """Return a member as of the last half minute; None outside the server. Raises PlatformUnavailable."""
-        with suppress(KeyError):
-            return self._kept[guild.id, user_id]
-        found = await find("look up a member", LOOK_SECONDS, guild.fetch_member(user_id))
-        self._kept[guild.id, user_id] = found
-        return found
-
-    def forget(self, guild_id: int, user_id: int) -> None:
-        """Look them up again next time: they have changed or left."""
-        self._kept.pop((guild_id, user_id), None)
 
 
 def is_admin(member: discord.Member | None) -> bool:

@@ -7,7 +7,7 @@ mend it, and the questions that wait are kept meanwhile.
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 
 import discord
@@ -40,20 +40,10 @@ class GatewayConnection:
     whatever Discord's API lets it, and hears nothing.
     """
 
-    def __init__(
-        self,
-        make_client: MakeClient,
-        token: str,
-        lease: LeaderLease,
-        *,
-        retry_seconds: Sequence[float] = RETRY_SECONDS,
-        refused_seconds: float = REFUSED_SECONDS,
-    ) -> None:
+    def __init__(self, make_client: MakeClient, token: str, lease: LeaderLease) -> None:
         self._make_client = make_client
         self._token = token
         self._lease = lease
-        self._retry_seconds = retry_seconds
-        self._refused_seconds = refused_seconds
         self._content = True
         self._problem = NOT_YET
         self._away_since: float | None = None
@@ -120,12 +110,12 @@ class GatewayConnection:
             except PlatformUnavailable as error:
                 await self._report(error, self._pause())
             except ConfigurationError as error:
-                await self._report(error, self._refused_seconds)
+                await self._report(error, REFUSED_SECONDS)
 
     def _pause(self) -> float:
         """Seconds until the next try: the longer, the more have failed since a session stood."""
         self._failures += 1
-        return self._retry_seconds[min(self._failures, len(self._retry_seconds)) - 1]
+        return RETRY_SECONDS[min(self._failures, len(RETRY_SECONDS)) - 1]
 
     async def _report(self, error: PlatformUnavailable | ConfigurationError, pause: float) -> None:
         self._ready.clear()

@@ -191,12 +191,12 @@ class AnswerButtons:
 
     async def _shared_at(self, interaction: Interaction, shown: AnsweredQuestion, turn: Turn) -> Spot | None:
         """Return where a shared answer goes: below the answer, or in a thread on a question asked elsewhere."""
-        asked = shown.asked_at
-        if asked is None:
+        if not shown.asked_at:
             return Spot(interaction.channel_id, interaction.guild_id) if interaction.channel_id is not None else None
-        target = ReplyTarget(ReplyMode.START, asked.channel, asked.message, shown.thread.space)
+        channel, _, message = shown.asked_at.partition("/")
+        target = ReplyTarget(ReplyMode.START, channel, message, shown.thread.space)
         thread = await self._app.messages.start_thread(target, turn.question)
-        return Spot(thread or int(asked.channel), int(shown.thread.space), None if thread else int(asked.message))
+        return Spot(thread or int(channel), int(shown.thread.space), None if thread else int(message))
 
 
 def _shared_views(turn: Turn, by: str) -> list[SanitizedView]:

@@ -73,24 +73,6 @@ _ANYBODY = "anybody"
 
 
 @dataclass(frozen=True, slots=True)
-class AskedAt:
-    """Where a question was asked: Discord's ids."""
-
-    channel: str
-    message: str
-
-    def encode(self) -> str:
-        """As a record keeps it."""
-        return f"{self.channel}/{self.message}"
-
-    @classmethod
-    def decode(cls, kept: str) -> "AskedAt | None":
-        """Return what a record kept; None where it kept nothing."""
-        channel, slash, message = kept.partition("/")
-        return cls(channel, message) if slash else None
-
-
-@dataclass(frozen=True, slots=True)
 class AnsweredQuestion:
     """The question behind a trace. ``subject`` is its message's id, ``asker`` its author's qualified id."""
 
@@ -98,7 +80,7 @@ class AnsweredQuestion:
     subject: str
     asker: str
     private: bool
-    asked_at: AskedAt | None = None  # of a question that is answered elsewhere
+    asked_at: str = ""  # channel/message of a question that is answered elsewhere
 
 
 class AnswerIndex:
@@ -109,14 +91,14 @@ class AnswerIndex:
 
     async def keep(self, trace_id: str, message: IncomingMessage) -> None:
         """Remember which question a trace belongs to."""
-        thread, asker = message.thread, message.asker.id
+        thread, asker, target = message.thread, message.asker.id, message.reply_target
         answered = AnsweredTrace(
             trace=trace_id,
             thread=thread,
             subject=message.id,
             asker=asker,
             private=message.private,
-            asked_at=asked.encode() if (asked := _asked_at(message)) is not None else "",
+            asked_at=f"{target.channel}/{target.message}" if target.mode is ReplyMode.DIRECT else "",
         )
         readers = [asker] if message.private else [asker, _ANYBODY]
         latest = [LatestConversation(place=thread.place, reader=one, thread=thread, asker=asker) for one in readers]
@@ -133,7 +115,7 @@ class AnswerIndex:
         kept = await self._message_states.read(AnsweredTrace(trace=trace_id))
         if kept is None or kept.thread is None:
             return None
-        return AnsweredQuestion(kept.thread, kept.subject, kept.asker, kept.private, AskedAt.decode(kept.asked_at))
+        return AnsweredQuestion(kept.thread, kept.subject, kept.asker, kept.private, kept.asked_at)
 
     async def keep_message(self, message_id: int | str, question: IncomingMessage) -> None:
         """Remember which conversation a message of ours belongs to that is in no thread of its own."""
@@ -154,11 +136,6 @@ class AnswerIndex:
         """Return the conversation that a message of ours belongs to, where that was kept."""
         kept = await self._message_states.read(AnswerMessage(message=str(message_id)))
         return kept.thread if kept is not None else None
-
-
-def _asked_at(message: IncomingMessage) -> AskedAt | None:
-    target = message.reply_target
-    return AskedAt(target.channel, target.message) if target.mode is ReplyMode.DIRECT else None
 
 
 def stamp_of(edited_at: datetime | None) -> str:

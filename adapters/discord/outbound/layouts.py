@@ -155,12 +155,6 @@ def checkpoint_card(
     return layout(*question_items(question), ui.Container(*parts, accent_colour=ASKING_COLOUR))
 
 
-def closed_card(checkpoint: Checkpoint, *, question: str = "") -> SanitizedView:
-    """Return a card whose time is over: its words without its choices."""
-    said = f"{clip(markdown(checkpoint.message), 1_500)}\n-# {CARD_OVER}"
-    return layout(*question_items(question), ui.Container(Text(said), accent_colour=ASKING_COLOUR))
-
-
 def _found_list(found: Sequence[str]) -> str:
     listed = [f"-# • {escape(clip(one, 120))}" for one in found]
     return "\n".join(["-# Found so far:", *listed]) if listed else ""
@@ -278,8 +272,9 @@ class DiscordRenderer:
         return f"> {escape(clip(self.message.text, 300))}{alone}"
 
     def closed_card(self, card: Checkpoint) -> SanitizedView:
-        """Return a card whose time is over."""
-        return closed_card(card)
+        """Return a card whose time is over: its words without its choices."""
+        said = f"{clip(markdown(card.message), 1_500)}\n-# {CARD_OVER}"
+        return layout(ui.Container(Text(said), accent_colour=ASKING_COLOUR))
 
     def plain(self, payload: SanitizedView, *, edited: bool) -> SanitizedView | None:
         """Return the same words and nothing else, in a message of their own."""

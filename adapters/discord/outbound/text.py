@@ -169,12 +169,12 @@ def answer_parts(text: str, citations: Sequence[Citation]) -> tuple[str, ...]:
     return split_markdown(written, MESSAGE_LIMIT)
 
 
-def source_lines(citations: Sequence[Citation], limit: int = SOURCES_LIMIT) -> str:
+def source_lines(citations: Sequence[Citation]) -> str:
     """Return the numbered list of sources in small print: title, place, date; the title is the link."""
     lines: list[str] = []
     for citation in citations:
         line = "-# " + _source(citation)
-        if sum(map(len, lines)) + len(lines) + len(line) > limit - 60:
+        if sum(map(len, lines)) + len(lines) + len(line) > SOURCES_LIMIT - 60:
             left = len(citations) - len(lines)
             lines.append(f"-# … and {left} more: *Show quotes* has them all.")
             break
