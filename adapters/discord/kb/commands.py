@@ -5,7 +5,7 @@ are looked up here, now. A reply's further buttons carry the id of their command
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
@@ -27,7 +27,7 @@ from adapters.discord.inbound.interactions import (
     tell,
 )
 from adapters.discord.kb.job_cards import JobCards, card
-from adapters.discord.kb.options import Subcommand, subcommands
+from adapters.discord.kb.options import Complete, kb_group
 from adapters.discord.kb.transcripts import conversation_of, reference_of
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.application import DiscordApplication
@@ -83,8 +83,6 @@ PROPOSALS = "/kb proposals list"
 PAGES_COMPLETED = 5
 LONGEST_CHOICE = 620  # characters of a part with buttons: five of them, and the text around them, are one message
 
-Complete = Callable[[Interaction, str], Coroutine[Any, Any, list[app_commands.Choice[str]]]]
-
 
 class KbGroup:
     """``/kb`` and *Add to knowledge base*."""
@@ -97,37 +95,11 @@ class KbGroup:
 
     # --- what is registered
 
-    def commands(self) -> "Sequence[app_commands.Group | app_commands.ContextMenu]":
+    def commands(self) -> Sequence[app_commands.Group | app_commands.ContextMenu]:
         """Return what is registered with Discord."""
-        return (self.group(), context_menu("Add to knowledge base", self.add_message))
+        return (kb_group(self), context_menu("Add to knowledge base", self.add_message))
 
-    def group(self) -> app_commands.Group:
-        """Return the group with all its subcommands."""
-        group = app_commands.Group(
-            name="kb",
-            description="For admins: manage knowledge bases",
-            guild_only=True,
-            default_permissions=discord.Permissions(manage_guild=True),
-        )
-        for one in subcommands(self):
-            if isinstance(one, Subcommand):
-                group.add_command(self._command(one))
-            else:
-                inner = app_commands.Group(name=one.name, description=one.description, parent=group)
-                for each in one.subcommands:
-                    inner.add_command(self._command(each))
-        return group
-
-    def _command(self, one: Subcommand) -> "app_commands.Command[Any, ..., Any]":
-        command: app_commands.Command[Any, ..., Any] = app_commands.Command(
-            name=one.name, description=one.description, callback=one.callback
-        )
-        for option, complete in self._completions(one.name).items():
-            if command.get_parameter(option) is not None:
-                command.autocomplete(option)(complete)
-        return command
-
-    def _completions(self, name: str) -> dict[str, Complete]:
+    def completions(self, name: str) -> Mapping[str, Complete]:
         """Return what completes each option of a subcommand; a removed document cannot be looked up."""
         found: dict[str, Complete] = {"knowledge": self._complete_base}
         found["id"] = self._complete_job if name == "cancel" else self._complete_proposal

@@ -4,7 +4,7 @@ Required options come first: Discord shows them in this order.
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
@@ -20,6 +20,9 @@ from core.service.kb.commands import MOST_PAGES, KbCommand, KbVerb
 
 MOST_OPTIONS = 8  # of a command: what a person can take in at a glance; Discord would allow 25
 
+Command = app_commands.Command[Any, ..., Any]
+Complete = Callable[[Interaction, str], Coroutine[Any, Any, list[app_commands.Choice[str]]]]
+
 
 class KbRunner(Protocol):
     """Who does what was commanded."""
@@ -33,23 +36,8 @@ class KbRunner(Protocol):
     async def add_conversation(self, interaction: Interaction, base: str) -> None:
         """Take in the conversation that the command was given in."""
 
-
-@dataclass(frozen=True, slots=True)
-class Subcommand:
-    """One subcommand: its name, what it says of itself, and what runs it."""
-
-    name: str
-    description: str
-    callback: Callable[..., Any]
-
-
-@dataclass(frozen=True, slots=True)
-class SubcommandGroup:
-    """Subcommands that are about the same kind of thing; Discord shows them under its name."""
-
-    name: str
-    description: str
-    subcommands: tuple[Subcommand, ...]
+    def completions(self, name: str) -> Mapping[str, Complete]:
+        """Return what completes each option of a subcommand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,19 +74,42 @@ APPROVE = (
 )
 
 
-def subcommands(kb: KbRunner) -> tuple[Subcommand | SubcommandGroup, ...]:
-    """List all that ``/kb`` can do, at most ``MOST_OPTIONS`` to choose from at any point."""
-    verb, group = KbVerb, SubcommandGroup
-
-    def one(name: str, description: str, verb: KbVerb, options: tuple[Option, ...]) -> Subcommand:
-        return Subcommand(name, description, _callback(kb, verb, options))
-
-    add = (
-        Subcommand("files", "Add up to ten files in a form", _with_knowledge(kb.ask_for_files)),
-        one("link", "Add a page, a sitemap or a file, and pages below it", verb.INGEST, LINK),
-        Subcommand("here", "Add this conversation, or those of this channel", _with_knowledge(kb.add_conversation)),
+def kb_group(kb: KbRunner) -> app_commands.Group:
+    """Build the group ``/kb``, with at most ``MOST_OPTIONS`` to choose from at any point."""
+    verb = KbVerb
+    group = app_commands.Group(
+        name="kb",
+        description="For admins: manage knowledge bases",
+        guild_only=True,
+        default_permissions=discord.Permissions(manage_guild=True),
     )
-    sources = (
+
+    def one(name: str, description: str, verb: KbVerb, options: tuple[Option, ...]) -> Command:
+        return special(name, description, _callback(kb, verb, options))
+
+    def special(name: str, description: str, callback: Any) -> Command:
+        command: Command = app_commands.Command(name=name, description=description, callback=callback)
+        for option, complete in kb.completions(name).items():
+            if command.get_parameter(option) is not None:
+                command.autocomplete(option)(complete)
+        return command
+
+    def inner(name: str, description: str, *commands: Command) -> None:
+        below = app_commands.Group(name=name, description=description, parent=group)
+        for command in commands:
+            below.add_command(command)
+
+    inner(
+        "add",
+        "Add files, a link or this conversation",
+        special("files", "Add up to ten files in a form", _with_knowledge(kb.ask_for_files)),
+        one("link", "Add a page, a sitemap or a file, and pages below it", verb.INGEST, LINK),
+        special("here", "Add this conversation, or those of this channel", _with_knowledge(kb.add_conversation)),
+    )
+    group.add_command(one("list", "List knowledge bases, or the documents of one", verb.LIST, LIST))
+    inner(
+        "sources",
+        "Show, remove, restore and refresh documents",
         one("show", "Show one document", verb.SHOW, SOURCE),
         one("remove", "Remove a document", verb.REMOVE, SOURCE),
         one("restore", "Restore a removed document", verb.RESTORE, SOURCE),
@@ -106,34 +117,32 @@ def subcommands(kb: KbRunner) -> tuple[Subcommand | SubcommandGroup, ...]:
         one("schedule", "Refresh a link daily, weekly, on change or never", verb.SCHEDULE, SCHEDULE),
     )
     grant = "Restrict it to a channel, a role or a person, or open it to everyone"
-    revoke = "Stop a channel, a role or a person from reading it"
-    bases = (
+    inner(
+        "bases",
+        "Knowledge bases, and who may read them",
         one("create", "Create a knowledge base", verb.CREATE, ABOUT),
         one("describe", "Describe what a knowledge base is about", verb.DESCRIBE, ABOUT),
-        Subcommand("grant", grant, _with_readers(kb, verb.GRANT)),
+        special("grant", grant, _with_readers(kb, verb.GRANT)),
         one("confirm", "After a data loss: its readers are right", verb.CONFIRM, LIST),
-        Subcommand("revoke", revoke, _with_readers(kb, verb.REVOKE)),
+        special("revoke", "Stop a channel, a role or a person from reading it", _with_readers(kb, verb.REVOKE)),
     )
-    jobs = (
+    inner(
+        "jobs",
+        "Jobs and their progress",
         one("list", "Jobs and their progress", verb.JOBS, LIST),
         one("cancel", "Cancel a job", verb.CANCEL, ID),
         one("status", "Jobs, failures and schedules", verb.STATUS, LIST),
     )
-    proposals = (
+    inner(
+        "proposals",
+        "Review proposals",
         one("list", "Proposals that wait for an admin", verb.PROPOSALS, LIST),
         one("approve", "Approve a proposal", verb.APPROVE, APPROVE),
         one("reject", "Reject a proposal", verb.REJECT, ID),
     )
-    return (
-        group("add", "Add files, a link or this conversation", add),
-        one("list", "List knowledge bases, or the documents of one", verb.LIST, LIST),
-        group("sources", "Show, remove, restore and refresh documents", sources),
-        group("bases", "Knowledge bases, and who may read them", bases),
-        group("jobs", "Jobs and their progress", jobs),
-        group("proposals", "Review proposals", proposals),
-        one("connect", "Connect Confluence, Google Drive and others", verb.CONNECT, ()),
-        one("repair", "Restore passages that the index has lost", verb.REPAIR, LIST),
-    )
+    group.add_command(one("connect", "Connect Confluence, Google Drive and others", verb.CONNECT, ()))
+    group.add_command(one("repair", "Restore passages that the index has lost", verb.REPAIR, LIST))
+    return group
 
 
 def _callback(kb: KbRunner, verb: KbVerb, options: tuple[Option, ...]) -> Callable[..., Any]:
