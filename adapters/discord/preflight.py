@@ -131,7 +131,7 @@ def _content(client: discord.Client, reading: int) -> PlatformCheck:
 
 
 def _need_content(defaults: ChannelSettings | None, chosen: Mapping[str, ChannelSettings]) -> int:
-    """In how many places posts or questions are to be answered that do not mention us."""
+    """Count the places where posts or questions that do not mention us are answered."""
     of_discord = [one for place, one in chosen.items() if place.startswith(f"{PLATFORM}:")]
     every = (*([defaults] if defaults else []), *of_discord)
     return sum(one.answers_unasked or one.forum_posts for one in every)
@@ -174,7 +174,7 @@ async def _server(client: discord.Client, guild_id: int, handoffs: frozenset[int
 
 
 def _lacking_somewhere(me: discord.Member, channels: object) -> list[str]:
-    """Channels that we can see, but where something is denied."""
+    """List channels that we can see, but where something is denied."""
     found: list[str] = []
     for channel in channels if isinstance(channels, list | tuple) else []:
         if isinstance(channel, discord.TextChannel):

@@ -146,7 +146,6 @@ def _opening_message(message: discord.Message) -> discord.Message | None:
 
 
 def _newest_that_fit(lines: list[ContextMessage], left: int) -> tuple[ContextMessage, ...]:
-    """Return the newest that fit together."""
     kept: list[ContextMessage] = []
     for line in reversed(lines):
         left -= len(line.text)

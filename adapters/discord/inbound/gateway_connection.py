@@ -113,7 +113,7 @@ class GatewayConnection:
                 await self._report(error, REFUSED_SECONDS)
 
     def _pause(self) -> float:
-        """Seconds until the next try: the longer, the more have failed since a session stood."""
+        """Return the seconds until the next try: the more, the more have failed since the last session."""
         self._failures += 1
         return RETRY_SECONDS[min(self._failures, len(RETRY_SECONDS)) - 1]
 

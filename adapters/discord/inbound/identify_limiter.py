@@ -100,7 +100,7 @@ def _of_the_last_day(times: Sequence[float]) -> list[float]:
 
 
 def _gap(times: Sequence[float], paces: Sequence[tuple[int, float]], slowest: float) -> float:
-    """Seconds that have to lie between the last session and the next."""
+    """Return the seconds that must lie between the last session and the next."""
     return next((gap for count, gap in paces if len(times) < count), slowest)
 
 

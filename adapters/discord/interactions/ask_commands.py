@@ -168,7 +168,7 @@ class AskCommands:
         )
 
     async def _complete_base(self, interaction: Interaction, typed: str) -> list[app_commands.Choice[str]]:
-        """Names of bases that the one who types may read."""
+        """Complete the names of bases that the person may read."""
         try:
             async with asyncio.timeout(LOOK_UP_SECONDS):
                 bases = await self._app.user_actions.bases.for_audience(

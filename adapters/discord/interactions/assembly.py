@@ -2,12 +2,11 @@
 
 from adapters.discord.inbound.interactions import report_errors, tell
 from adapters.discord.inbound.ordered_queue import OrderedQueue
-from adapters.discord.interactions.answer_buttons import AnswerButtons
+from adapters.discord.interactions.answer_buttons import AnswerButtons, RatingButtons
 from adapters.discord.interactions.ask_commands import AskCommands
 from adapters.discord.interactions.checkpoint_buttons import CheckpointButtons
 from adapters.discord.interactions.command_tree import CommandTree
 from adapters.discord.interactions.footnote_commands import FootnoteCommands
-from adapters.discord.interactions.ratings import RatingButtons
 from adapters.discord.interactions.settings import ChannelSettingsMenus
 from adapters.discord.kb.commands import KbGroup
 from adapters.discord.outbound.application import DiscordApplication

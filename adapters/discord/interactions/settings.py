@@ -215,7 +215,7 @@ def _bases_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings, 
 
 
 def _effort_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings) -> _Row:
-    """Profile and behaviour in one menu; each option says which of the two it sets."""
+    """Put profile and behaviour into one menu; each option says which of the two it sets."""
     policy = applies.policy
     profiles = [
         _option(f"Search: {label}", ChosenSettings(profile=one), chosen.profile is one)
@@ -281,7 +281,7 @@ def _forum_posts_row(place_id: int, applies: ChannelSettings, chosen: ChosenSett
 
 
 def _other_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings, kind: PlaceKind) -> _Row:
-    """Everything that is switched on or off: each option says the opposite of what applies."""
+    """Offer all switches in one menu: each option says the opposite of what applies."""
     policy, digest = applies.policy, applies.proposal_digest
     proposals = _option(
         "Don't post about proposals" if digest else PROPOSALS_LABEL, ChosenSettings(proposal_digest=not digest)

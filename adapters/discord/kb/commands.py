@@ -243,7 +243,6 @@ class KbGroup:
             await self._cards.remember_message(job, caller, message, words=beside, cancel=cancel)
 
     async def _neighbours(self, interaction: Interaction, page: Page) -> list[Button]:
-        """Buttons to the pages before and after this one."""
         neighbours = (("Previous page", page.previous), ("Next page", page.next))
         return [await self._button(interaction, command, label) for label, command in neighbours if command is not None]
 
@@ -260,7 +259,7 @@ class KbGroup:
         return kb_button(await self._keep(interaction, command, use), label, danger=danger)
 
     async def _keep(self, interaction: Interaction, command: KbCommand, use: ButtonUse) -> str:
-        """Keep a command for the one who is offered it; the id that a button or a form carries."""
+        """Keep a command for the person it is offered to; return the id that a button or a form carries."""
         offered = DiscordKeptCommand(person=person_of(interaction.user).id, command=command, use=use)
         return await self._kept_commands.keep(offered)
 

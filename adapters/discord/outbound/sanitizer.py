@@ -169,7 +169,7 @@ def markdown(text: str, links: frozenset[str] = frozenset(), *, mentions: bool =
 
 
 def _active(text: str, links: frozenset[str], *, mentions: bool) -> str:
-    """Text outside code, with the links that are permitted."""
+    """Sanitize text outside code, except the links that are permitted."""
     kept: list[str] = []
     last = 0
     for match in _LINK.finditer(text):
@@ -230,7 +230,7 @@ def code_spans(text: str) -> list[Span]:
 
 
 def _fences_and_spans(text: str) -> list[Span] | None:
-    """Fences and spans in order; None when a line could be read in another way."""
+    """Return fences and spans in order; None when a line could be read in another way."""
     spans: list[Span] = []
     opened, position = -1, 0
     for line in text.split("\n"):

@@ -110,7 +110,7 @@ def _row_as_item(header: list[str], row: list[str]) -> str:
 
 
 def _open_links(text: str) -> str:
-    """Links as what they are: the words, then the address. Which of them are links is the sanitizer's to decide."""
+    """Write links as their words, then the address; the sanitizer decides which are links."""
     text = _IMAGE.sub(r"\1", text)
     return _MASKED.sub(lambda m: f"<{m[2]}>" if m[1].strip() == m[2] else f"{m[1]} (<{m[2]}>)", text)
 
