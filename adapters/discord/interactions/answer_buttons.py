@@ -65,7 +65,7 @@ MOST_QUOTE_MESSAGES = 5
 UNMENTIONABLE = "An admin can choose a role that is there in /footnote settings, and let anyone @mention it."
 THANKS = "Thank you for the feedback."
 KNOW_BETTER = "Do you know the right answer? Propose it, and an admin can add it to the knowledge base."
-NO_ANSWER = "That field was empty. AnswerPress the button again and write the right answer."
+NO_ANSWER = "That field was empty. Press the button again and write the right answer."
 
 
 class RatingButtons:
