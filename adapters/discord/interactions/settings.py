@@ -3,7 +3,7 @@
 A menu's id names the place and the field. Every change is saved at once; rights are looked up each time.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -136,7 +136,10 @@ class ChannelSettingsMenus:
         await self._settings.require_admin(person_of(interaction.user), place, is_admin=allowed)
 
 
-POSTS_LABELS = {False: "Answered only when they mention me", True: "All answered, except those of moderators"}
+POSTS_LABELS = {
+    MenuOption.NO: "Answered only when they mention me",
+    MenuOption.YES: "All answered, except those of moderators",
+}
 NO_CONTENT = (
     "-# ⚠ I cannot read messages that do not mention me: switch on “Message Content Intent” in the developer portal, "
     "under Bot, and restart me."
@@ -236,48 +239,37 @@ def _option(label: str, chooses: ChosenSettings, chosen: bool = False) -> discor
     return discord.SelectOption(label=label, value=encode_setting(chooses), default=chosen)
 
 
+def _options(labels: Mapping[Any, str], chosen: Collection[object]) -> list[discord.SelectOption]:
+    return [discord.SelectOption(label=one, value=str(name), default=name in chosen) for name, one in labels.items()]
+
+
 def _checkpoints_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings) -> _Row:
     on = applies.policy.checkpoints
-    options = [
-        discord.SelectOption(label=label, value=kind.value, default=kind in on)
-        for kind, label in CHECKPOINT_LABELS.items()
-    ]
     asks = "; ".join(label for kind, label in CHECKPOINT_LABELS.items() if kind in on) or "never"
+    options = _options(CHECKPOINT_LABELS, on)
     menu = place_menu(SettingsMenu.CHECKPOINTS, place_id, "Never", options, several=True)
     return _Row((_line("I ask how to continue when", asks, chosen.checkpoints),), menu)
 
 
 def _reply_style_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings) -> _Row:
-    options = [
-        discord.SelectOption(label=REPLY_LABELS[style], value=style.value, default=chosen.reply_style is style)
-        for style in ReplyStyle
-    ]
+    options = _options({style: REPLY_LABELS[style] for style in ReplyStyle}, [chosen.reply_style])
     menu = place_menu(SettingsMenu.REPLY_STYLE, place_id, "Where answers appear", options)
     return _Row((_line("Answers appear", REPLY_LABELS[applies.reply_style], chosen.reply_style),), menu)
 
 
 def _auto_answer_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings) -> _Row:
     now, name = applies.auto_answer, "Questions that do not mention me"
-    options = [
-        discord.SelectOption(label=label, value=threshold_name(value), default=value == now)
-        for value, label in THRESHOLD_LABELS.items()
-    ]
-    if now not in THRESHOLD_LABELS:
-        options.append(discord.SelectOption(label=_auto_label(applies), value=threshold_name(now), default=True))
+    labels = THRESHOLD_LABELS if now in THRESHOLD_LABELS else {**THRESHOLD_LABELS, now: _auto_label(applies)}
+    options = _options({threshold_name(value): label for value, label in labels.items()}, [threshold_name(now)])
     options.append(discord.SelectOption(label="A number …", value=MenuOption.TYPE_NUMBER))
     menu = place_menu(SettingsMenu.AUTO_ANSWER, place_id, name, options)
     return _Row((_line(name, _auto_label(applies), chosen.auto_answer),), menu)
 
 
 def _forum_posts_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings) -> _Row:
-    options = [
-        discord.SelectOption(
-            label=label, value=MenuOption.YES if answered else MenuOption.NO, default=applies.forum_posts is answered
-        )
-        for answered, label in POSTS_LABELS.items()
-    ]
-    menu = place_menu(SettingsMenu.FORUM_POSTS, place_id, "New posts", options)
-    return _Row((_line("New posts", POSTS_LABELS[applies.forum_posts], chosen.forum_posts),), menu)
+    now = MenuOption.YES if applies.forum_posts else MenuOption.NO
+    menu = place_menu(SettingsMenu.FORUM_POSTS, place_id, "New posts", _options(POSTS_LABELS, [now]))
+    return _Row((_line("New posts", POSTS_LABELS[now], chosen.forum_posts),), menu)
 
 
 def _other_row(place_id: int, applies: ChannelSettings, chosen: ChosenSettings, kind: PlaceKind) -> _Row:
