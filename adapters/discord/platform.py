@@ -24,7 +24,7 @@ from adapters.discord.inbound.ordered_queue import OrderedQueue
 from adapters.discord.interactions.assembly import Interactions
 from adapters.discord.kb.commands import KbGroup
 from adapters.discord.kb.job_cards import JobCards
-from adapters.discord.kb.transcripts import Transcripts, download_file
+from adapters.discord.kb.transcripts import DiscordTranscripts, download_file
 from adapters.discord.outbound import layouts
 from adapters.discord.outbound.answer_records import DiscordQuestionState
 from adapters.discord.outbound.answer_view import MANNERS, DiscordAnswers
@@ -154,7 +154,7 @@ class DiscordPlatform:
     def capabilities(self) -> PlatformCapabilities:
         """Return what the knowledge service can use of it."""
         app = self.app
-        return PlatformCapabilities(download_file, Transcripts(app), self._cards, DiscordAnnouncements(app))
+        return PlatformCapabilities(download_file, DiscordTranscripts(app), self._cards, DiscordAnnouncements(app))
 
     def routes(self) -> tuple[()]:
         """Return nothing: Discord does not call us over HTTP."""

@@ -157,7 +157,7 @@ async def download_file(reference: str) -> tuple[str, bytes]:
     return file_name(reference), await download(reference, LARGEST_FILE, DOWNLOAD_SECONDS)
 
 
-class Transcripts:
+class DiscordTranscripts:
     """``core.ports.platform_capabilities.Transcript``; a job that goes on after a restart waits for the connection."""
 
     def __init__(self, app: DiscordApplication) -> None:
